@@ -1,0 +1,100 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Every module and every arrow on one screen. Farm never imports Pixels, Pixels never imports Farm: they meet in
+// WorkerRuntime alone. Tests/ArchitectureTests reads the sources' import lines and fails on an arrow that is not here.
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+func module(_ group: String, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", swiftSettings: settings)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Sources/Programs/\(name)", swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies, path: "Tests/\(name)", exclude: exclude, swiftSettings: settings)
+}
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+
+let package = Package(
+    name: "penumbra",
+    products: [
+        .executable(name: "penumbra", targets: ["penumbra"]),
+        .executable(name: "penumbra-worker", targets: ["penumbra-worker"]),
+        .library(name: "Kernels", targets: ["Kernels", "Raster"]),
+        .library(name: "Invert", type: .dynamic, targets: ["Invert"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),  // tests only
+    ],
+    targets: [
+        // Model: values; no I/O, no clock.
+        module("Model", "Geometry"),
+        module("Model", "Catalogs"),
+        module("Model", "JobModel", ["Geometry", "Catalogs"]),
+
+        // Pixels
+        .systemLibrary(name: "CXXHash", path: "Sources/Pixels/CXXHash", pkgConfig: "libxxhash"),
+        .systemLibrary(name: "CVips", path: "Sources/Pixels/CVips", pkgConfig: "vips"),
+        .target(name: "CPenumbraPlugin", path: "Sources/Pixels/CPenumbraPlugin"),
+        module("Pixels", "Digests", ["CXXHash", "JobModel"]),
+        module("Pixels", "Raster", ["Geometry", "Catalogs"]),
+        module("Pixels", "Kernels", ["Geometry", "Catalogs", "Raster"]),
+        module("Pixels", "FilterKit", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels"]),
+        module("Pixels", "PluginLoading", ["Geometry", "Catalogs", "JobModel", "Raster", "FilterKit", "CPenumbraPlugin"]),
+        module("Pixels", "Rendering", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "FilterKit", "Digests"]),
+        module("Pixels", "ImageFiles", ["Geometry", "Catalogs", "JobModel", "Raster", "CVips"]),
+
+        // Farm
+        module("Farm", "Manifests", ["Catalogs", "JobModel"]),
+        module("Farm", "Planning", ["Geometry", "Catalogs", "JobModel", "WorkerProtocol"]),
+        module("Farm", "Scheduling", ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", collections]),
+        module("Farm", "WorkerProtocol", ["Geometry", "Catalogs", "JobModel"]),
+        module("Farm", "Dispatching", ["WorkerProtocol", "Scheduling", subprocess, system]),
+        module(
+            "Farm", "Coordination",
+            ["Geometry", "Catalogs", "JobModel", "Planning", "Scheduling", "WorkerProtocol", "Dispatching"]),
+
+        // Programs
+        module("Programs", "Settings", ["Manifests", "Catalogs", "JobModel"]),
+        module(
+            "Programs", "WorkerRuntime",
+            [
+                "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Raster", "Digests", "FilterKit", "Rendering",
+                "PluginLoading", "ImageFiles",
+            ]),
+        program(
+            "penumbra",
+            [
+                "Geometry", "Catalogs", "JobModel", "Manifests", "Planning", "Scheduling", "WorkerProtocol",
+                "Dispatching", "Coordination", "Settings", argumentParser,
+            ]),
+        program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
+
+        // Plugins
+        .target(
+            name: "Invert", dependencies: ["CPenumbraPlugin"], path: "Plugins/Invert", swiftSettings: settings),
+
+        // Tests
+    ],
+    swiftLanguageModes: [.v6]
+)

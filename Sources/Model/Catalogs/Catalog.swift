@@ -1,0 +1,32 @@
+/// All that an installation's workers offer. `penumbra-worker describe` prints one; the coordinator and the manifest
+/// reader know filters and formats only through it.
+public struct Catalog: Hashable, Sendable, Codable {
+    /// Versions of the parts that make pixels and files, by name: `penumbra`, `libvips`, …
+    public let versions: [String: String]
+    /// Sorted by name.
+    public let filters: [FilterDescriptor]
+    /// Sorted by name.
+    public let formats: [FormatDescriptor]
+    /// Plugins that could not be loaded, one sentence each. The rest works.
+    public let pluginProblems: [String]
+
+    public init(
+        versions: [String: String], filters: [FilterDescriptor], formats: [FormatDescriptor],
+        pluginProblems: [String] = []
+    ) {
+        self.versions = versions
+        self.filters = filters.sorted { $0.name < $1.name }
+        self.formats = formats.sorted { $0.name < $1.name }
+        self.pluginProblems = pluginProblems
+    }
+
+    public func filter(named name: String) -> FilterDescriptor? {
+        filters.first { $0.name == name }
+    }
+
+    /// The format that a file name's extension asks for, whatever its case.
+    public func format(forExtension ext: String) -> FormatDescriptor? {
+        let lower = ext.lowercased()
+        return formats.first { $0.extensions.contains(lower) }
+    }
+}

@@ -1,0 +1,39 @@
+/// What a filter offers to a manifest.
+public struct FilterDescriptor: Hashable, Sendable, Codable {
+    /// How many input pixels one output pixel needs.
+    public enum Kind: String, Hashable, Sendable, Codable {
+        /// Its own pixel only.
+        case point
+        /// A neighbourhood.
+        case area
+    }
+
+    /// Where the filter's code lives.
+    public enum Origin: Hashable, Sendable, Codable {
+        case builtIn
+        case plugin(path: String)
+    }
+
+    public let name: String
+    public let kind: Kind
+    /// One line, without a full stop.
+    public let summary: String
+    /// Changes only when the filter's pixels change.
+    public let renderingVersion: Int
+    public let parameters: [ParameterDescriptor]
+    public let rules: [ParameterRule]
+    public let origin: Origin
+
+    public init(
+        name: String, kind: Kind, summary: String, renderingVersion: Int, parameters: [ParameterDescriptor],
+        rules: [ParameterRule] = [], origin: Origin = .builtIn
+    ) {
+        self.name = name
+        self.kind = kind
+        self.summary = summary
+        self.renderingVersion = renderingVersion
+        self.parameters = parameters
+        self.rules = rules
+        self.origin = origin
+    }
+}

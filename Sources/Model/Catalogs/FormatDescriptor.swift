@@ -1,0 +1,32 @@
+/// What an image file format can hold, and what a manifest may ask of it under `save:`.
+public struct FormatDescriptor: Hashable, Sendable, Codable {
+    /// `jpeg`, `png`, …
+    public let name: String
+    /// Lower case, without the dot; the first one is the usual one.
+    public let extensions: [String]
+    public let canRead: Bool
+    public let canWrite: Bool
+    /// The sample formats that can be written; others are converted to the widest of these.
+    public let sampleFormats: [SampleFormat]
+    public let holdsAlpha: Bool
+    /// True when writing and reading gives the same samples with `options`' fallbacks.
+    public let isLossless: Bool
+    /// The largest width and height that can be written.
+    public let largestSide: Int
+    public let options: [ParameterDescriptor]
+
+    public init(
+        name: String, extensions: [String], canRead: Bool, canWrite: Bool, sampleFormats: [SampleFormat],
+        holdsAlpha: Bool, isLossless: Bool, largestSide: Int, options: [ParameterDescriptor]
+    ) {
+        self.name = name
+        self.extensions = extensions
+        self.canRead = canRead
+        self.canWrite = canWrite
+        self.sampleFormats = sampleFormats
+        self.holdsAlpha = holdsAlpha
+        self.isLossless = isLossless
+        self.largestSide = largestSide
+        self.options = options
+    }
+}

@@ -1,0 +1,60 @@
+/// What values a parameter takes. The manifest reader types and checks a value by this alone.
+public enum ParameterKind: Hashable, Sendable, Codable {
+    case number(minimum: Double, maximum: Double)
+    /// A number for both axes, or `{x, y}`.
+    case numberOrPair(minimum: Double, maximum: Double)
+    case integer(minimum: Int, maximum: Int)
+    /// An integer, or one of the words.
+    case integerOrWord(minimum: Int, maximum: Int, words: [String])
+    case choice([String])
+    case boolean
+    case text
+    /// `{x, y, width, height, corner_radius}`, each in px or %.
+    case region
+    /// `#rgb`, `#rrggbb`, `#rrggbbaa`, or one of the names white, black, transparent.
+    case color
+}
+
+/// One parameter of a filter, or one option of an output format.
+public struct ParameterDescriptor: Hashable, Sendable, Codable {
+    /// Another key for the same parameter; its value is multiplied by `scale` to give the parameter's own.
+    public struct Synonym: Hashable, Sendable, Codable {
+        public let name: String
+        public let scale: Double
+
+        public init(_ name: String, scale: Double = 1) {
+            self.name = name
+            self.scale = scale
+        }
+    }
+
+    public let name: String
+    public let kind: ParameterKind
+    /// What is used when the manifest does not say; nil when the parameter may simply be absent.
+    public let fallback: ParameterValue?
+    /// As printed after a value: `px`, `°`, `%`; empty when the value has none.
+    public let unit: String
+    /// One line, without a full stop.
+    public let summary: String
+    public let synonyms: [Synonym]
+
+    public init(
+        _ name: String, _ kind: ParameterKind, fallback: ParameterValue? = nil, unit: String = "", summary: String,
+        synonyms: [Synonym] = []
+    ) {
+        self.name = name
+        self.kind = kind
+        self.fallback = fallback
+        self.unit = unit
+        self.summary = summary
+        self.synonyms = synonyms
+    }
+}
+
+/// A rule between two parameters of one filter, kept as data so that the manifest reader can hold it.
+public enum ParameterRule: Hashable, Sendable, Codable {
+    /// When `parameter` is the word `value`, `other` takes `required` if the manifest is silent, and nothing else.
+    case implies(parameter: String, value: String, other: String, required: String)
+    /// When `parameter` is the word `value`, `other` must be absent.
+    case excludes(parameter: String, value: String, other: String)
+}

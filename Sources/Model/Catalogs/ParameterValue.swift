@@ -1,0 +1,44 @@
+/// A length in pixels, or in percent of the side that it is measured along.
+public enum Length: Hashable, Sendable, Codable {
+    case pixels(Double)
+    case percent(Double)
+
+    /// The length in pixels, along a side of `side` pixels.
+    public func pixels(of side: Int) -> Double {
+        switch self {
+        case .pixels(let value): value
+        case .percent(let value): value * Double(side) / 100
+        }
+    }
+}
+
+/// A rectangle with rounded corners that a manifest names: `{x: 10%, y: 0, width: 200, height: 50%, corner_radius: 8}`.
+public struct Region: Hashable, Sendable, Codable {
+    public let x: Length
+    public let y: Length
+    public let width: Length
+    public let height: Length
+    public let cornerRadius: Length
+
+    public init(x: Length, y: Length, width: Length, height: Length, cornerRadius: Length = .pixels(0)) {
+        self.x = x
+        self.y = y
+        self.width = width
+        self.height = height
+        self.cornerRadius = cornerRadius
+    }
+}
+
+/// What a manifest gave for one parameter, after its schema gave it a type.
+public enum ParameterValue: Hashable, Sendable, Codable {
+    case number(Double)
+    case pair(x: Double, y: Double)
+    case integer(Int)
+    case boolean(Bool)
+    /// A choice, or one of the words that a number's place also takes (`samples: continuous`).
+    case word(String)
+    case text(String)
+    case region(Region)
+    /// Red, green, blue and alpha, each 0–255.
+    case color(red: Int, green: Int, blue: Int, alpha: Int)
+}

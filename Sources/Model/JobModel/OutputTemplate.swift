@@ -1,0 +1,36 @@
+/// A parsed output path with `{…}` fields.
+public struct OutputTemplate: Hashable, Sendable, Codable {
+    public enum Field: Hashable, Sendable, Codable {
+        /// The input's folder below the glob's part before its first wildcard; never `..`.
+        case dir
+        case stem
+        case ext
+        case job
+        case width
+        case height
+        /// The input's place in sorted order, from 1, zero-padded to `digits`.
+        case index(digits: Int)
+        /// The run's date in UTC, `2026-11-21`.
+        case date
+        /// Eight hexadecimal digits that change with the input's bytes, the chain and the save options.
+        case hash8
+    }
+
+    public enum Piece: Hashable, Sendable, Codable {
+        case literal(String)
+        case field(Field)
+    }
+
+    public let source: String
+    public let pieces: [Piece]
+
+    public init(source: String, pieces: [Piece]) {
+        self.source = source
+        self.pieces = pieces
+    }
+
+    /// True when a name is known only after the picture was probed.
+    public var needsProbe: Bool {
+        pieces.contains { [.field(.width), .field(.height), .field(.hash8)].contains($0) }
+    }
+}

@@ -1,0 +1,114 @@
+public import Catalogs
+public import Geometry
+
+/// A raster whose sample format is known at run time.
+public enum AnyRaster: Hashable, Sendable {
+    case u8(Raster<UInt8>)
+    case u16(Raster<UInt16>)
+    case f32(Raster<Float>)
+
+    public var rect: PixelRect {
+        switch self {
+        case .u8(let raster): raster.rect
+        case .u16(let raster): raster.rect
+        case .f32(let raster): raster.rect
+        }
+    }
+
+    public var layout: PixelLayout {
+        switch self {
+        case .u8(let raster): raster.layout
+        case .u16(let raster): raster.layout
+        case .f32(let raster): raster.layout
+        }
+    }
+
+    public var format: SampleFormat {
+        switch self {
+        case .u8: .u8
+        case .u16: .u16
+        case .f32: .f32
+        }
+    }
+
+    public func cropped(to part: PixelRect) -> AnyRaster {
+        switch self {
+        case .u8(let raster): .u8(raster.cropped(to: part))
+        case .u16(let raster): .u16(raster.cropped(to: part))
+        case .f32(let raster): .f32(raster.cropped(to: part))
+        }
+    }
+
+    public func translated(x dx: Int, y dy: Int) -> AnyRaster {
+        switch self {
+        case .u8(let raster): .u8(raster.translated(x: dx, y: dy))
+        case .u16(let raster): .u16(raster.translated(x: dx, y: dy))
+        case .f32(let raster): .f32(raster.translated(x: dx, y: dy))
+        }
+    }
+}
+
+extension AnyRaster {
+    /// All samples zero: black, and transparent where there is alpha.
+    public init(zeroed rect: PixelRect, layout: PixelLayout, format: SampleFormat) {
+        switch format {
+        case .u8: self = .u8(Raster(rect: rect, layout: layout, repeating: 0))
+        case .u16: self = .u16(Raster(rect: rect, layout: layout, repeating: 0))
+        case .f32: self = .f32(Raster(rect: rect, layout: layout, repeating: 0))
+        }
+    }
+
+    /// Overwrites the part that `other` covers; it must lie in `rect` and have the same layout and sample format.
+    public mutating func paste(_ other: AnyRaster) {
+        switch (self, other) {
+        case (.u8(var target), .u8(let part)):
+            self = .empty
+            target.paste(part)
+            self = .u8(target)
+        case (.u16(var target), .u16(let part)):
+            self = .empty
+            target.paste(part)
+            self = .u16(target)
+        case (.f32(var target), .f32(let part)):
+            self = .empty
+            target.paste(part)
+            self = .f32(target)
+        default:
+            preconditionFailure("what is pasted has the same sample format")
+        }
+    }
+
+    /// Stands in while the samples are moved out and written, so that they are not copied.
+    private static let empty = AnyRaster.u8(Raster(rect: .empty, layout: .gray, samples: []))
+
+    /// Lends the samples' bytes, in memory order, for the time of the call.
+    public func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
+        switch self {
+        case .u8(let raster): try body(raster.samples.span.bytes)
+        case .u16(let raster): try body(raster.samples.span.bytes)
+        case .f32(let raster): try body(raster.samples.span.bytes)
+        }
+    }
+
+    /// A raster from bytes in memory order, the reverse of ``withBytes(_:)``.
+    ///
+    /// - Precondition: `bytes` has exactly the rectangle's samples.
+    public init(bytes: RawSpan, rect: PixelRect, layout: PixelLayout, format: SampleFormat) {
+        precondition(
+            bytes.byteCount == rect.area * layout.channels * format.bytes, "a raster has every byte of its rectangle")
+        switch format {
+        case .u8: self = .u8(Raster(rect: rect, layout: layout, samples: Self.samples(bytes)))
+        case .u16: self = .u16(Raster(rect: rect, layout: layout, samples: Self.samples(bytes)))
+        case .f32: self = .f32(Raster(rect: rect, layout: layout, samples: Self.samples(bytes)))
+        }
+    }
+
+    private static func samples<Sample: PixelSample>(_ bytes: RawSpan) -> [Sample] {
+        bytes.withUnsafeBytes { source in
+            [Sample](unsafeUninitializedCapacity: source.count / MemoryLayout<Sample>.stride) { buffer, count in
+                UnsafeMutableRawBufferPointer(buffer).copyMemory(from: source)
+                count = source.count / MemoryLayout<Sample>.stride
+            }
+        }
+    }
+}
