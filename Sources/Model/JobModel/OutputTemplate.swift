@@ -31,6 +31,9 @@ public struct OutputTemplate: Hashable, Sendable, Codable {
 
     /// True when a name is known only after the picture was probed.
     public var needsProbe: Bool {
-        pieces.contains { [.field(.width), .field(.height), .field(.hash8)].contains($0) }
+        needsContent || pieces.contains(.field(.width)) || pieces.contains(.field(.height))
     }
+
+    /// True when a name is known only after the picture's bytes were read.
+    public var needsContent: Bool { pieces.contains(.field(.hash8)) }
 }

@@ -1,0 +1,28 @@
+/// How a worker process ended while it was still wanted.
+package struct Death: Hashable, Sendable {
+    package enum Manner: Hashable, Sendable {
+        /// A fault signal: the code that ran crashed.
+        case signal(Int32)
+        /// It left by itself, as a plugin that calls `exit` does.
+        case exited(Int32)
+        /// SIGKILL from outside, with no proof of an out-of-memory kill.
+        case killed
+        /// SIGKILL, and the kernel counted an out-of-memory kill in the same moment.
+        case outOfMemory
+        /// The scheduler had it killed.
+        case byOrder
+        /// It sent what is not a message.
+        case brokeProtocol(String)
+        /// It ended before it was ready, or could not be started.
+        case failedToStart(String)
+    }
+
+    package let manner: Manner
+    /// The end of what it wrote to its standard error.
+    package let lastWords: String
+
+    package init(_ manner: Manner, lastWords: String = "") {
+        self.manner = manner
+        self.lastWords = lastWords
+    }
+}

@@ -1,0 +1,66 @@
+package import WorkerProtocol
+
+/// What happened. The scheduler learns of the world through these alone.
+package enum Event: Sendable {
+    /// Answers a ``Directive/wantFrames(_:)``; fewer than were wanted may come, more may follow.
+    case frames([FrameOrder])
+    /// The plan has no more frames.
+    case planEnded
+    case workerReady(WorkerID)
+    case workerLost(WorkerID, Death)
+    case report(WorkerID, Report)
+    case published(FrameID)
+    case publishFailed(FrameID, PublishProblem)
+    case stop(StopReason)
+    /// Time has passed; see ``Scheduler/nextWake``.
+    case tick
+}
+
+/// Why an output could not be put at its final path.
+package enum PublishProblem: Hashable, Sendable {
+    /// The whole place is unfit: the run stops.
+    case place(String)
+    /// Only this output is concerned.
+    case refused(String)
+}
+
+/// What is to be done now. The coordinator carries directives out in order.
+package enum Directive: Hashable, Sendable {
+    /// The scheduler can take this many more frames.
+    case wantFrames(Int)
+    case start(Lease)
+    /// End the process; a ``Event/workerLost(_:_:)`` follows.
+    case kill(WorkerID)
+    /// Replace an idle worker by a fresh process; a ``Event/workerLost(_:_:)`` by order follows.
+    case recycle(WorkerID)
+    case publish(FrameID, OutputReceipt, to: String)
+    /// The frame is over. Its scratch files and unpublished temporaries can go.
+    case conclude(FrameID, FrameOutcome)
+    /// Nothing is left to do, or nothing may be done any more.
+    case finish(StopReason?)
+}
+
+/// The time-bound exclusive right of one worker to one attempt of one task.
+package struct Lease: Hashable, Sendable {
+    package let id: LeaseID
+    package let task: TaskID
+    /// From 1.
+    package let attempt: Int
+    package let worker: WorkerID
+    package let deadline: Timestamp
+    package let timeLimit: Duration
+    package let spec: TaskSpec
+
+    package init(
+        id: LeaseID, task: TaskID, attempt: Int, worker: WorkerID, deadline: Timestamp, timeLimit: Duration,
+        spec: TaskSpec
+    ) {
+        self.id = id
+        self.task = task
+        self.attempt = attempt
+        self.worker = worker
+        self.deadline = deadline
+        self.timeLimit = timeLimit
+        self.spec = spec
+    }
+}

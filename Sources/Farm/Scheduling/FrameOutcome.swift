@@ -1,0 +1,45 @@
+package import WorkerProtocol
+
+/// How a frame ended.
+package enum FrameOutcome: Hashable, Sendable {
+    case surveyed(ProbeReceipt)
+    case published(OutputReceipt, probe: ProbeReceipt)
+    case failed(FrameFailure)
+    /// The run was stopped before this frame was done. Nothing of it was published.
+    case left
+}
+
+/// Why a frame failed; every failure has a named cause.
+package struct FrameFailure: Hashable, Sendable {
+    package enum Cause: String, Hashable, Sendable, CaseIterable {
+        case data = "broken or unreadable picture"
+        case crash = "worker crashed"
+        case outOfMemory = "out of memory"
+        case timeout = "time limit reached"
+        case killed = "worker killed from outside"
+        case verification = "verification failed"
+        case output = "output refused"
+        case trouble = "input or output trouble"
+    }
+
+    package let cause: Cause
+    /// One sentence, or a few: what, and what to do.
+    package let message: String
+
+    package init(_ cause: Cause, _ message: String) {
+        self.cause = cause
+        self.message = message
+    }
+}
+
+/// Why a whole run ends before its plan does.
+package enum StopReason: Hashable, Sendable {
+    /// By SIGINT, SIGTERM or SIGHUP.
+    case interrupted(signal: Int32)
+    /// The disk is full or read-only, a quota is reached.
+    case place(String)
+    /// A plugin crashed on several pictures.
+    case pluginFault(plugin: String, pictures: Int)
+    /// No worker can be started.
+    case engine(String)
+}

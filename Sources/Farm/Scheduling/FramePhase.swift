@@ -1,0 +1,81 @@
+import Geometry
+import JobModel
+import WorkerProtocol
+
+/// Where a frame stands. Each phase holds exactly what is known in it.
+///
+///     probing ─► rendering ───────────────────────────┐
+///        │                                            ▼
+///        └─► waitingToTile ─► filling ─► tiling ─► stitching ─► auditing ─► checking ─► publishing
+///                                          ▲           │           │           │
+///                                          └─ damaged ─┘           └───────────┴─ mismatch: from rendering
+///                                              tile                               or filling again
+///
+/// (Auditing and checking happen as `verify` says.) A failure may end a frame in any phase.
+enum FramePhase: Hashable, Sendable {
+    case probing
+    case rendering(ProbeReceipt)
+    /// One frame at a time has a canvas being filled or tiled, so that scratch space holds few canvases.
+    case waitingToTile(ProbeReceipt)
+    case filling(ProbeReceipt)
+    case tiling(Tiling)
+    case stitching(Tiling)
+    case auditing(Rendered)
+    case checking(Rendered)
+    case publishing(Rendered)
+
+    /// True while no other frame may begin to fill a canvas.
+    var occupiesScratch: Bool {
+        switch self {
+        case .filling, .tiling: true
+        case .probing, .rendering, .waitingToTile, .stitching, .auditing, .checking, .publishing: false
+        }
+    }
+}
+
+/// A frame whose tiles are being rendered.
+struct Tiling: Hashable, Sendable {
+    let probe: ProbeReceipt
+    let canvas: CanvasReceipt
+    var receipts: [Int: TileReceipt] = [:]
+
+    var isComplete: Bool { receipts.count == probe.grid.count }
+}
+
+/// A frame whose output is written, but not yet published.
+struct Rendered: Hashable, Sendable {
+    let probe: ProbeReceipt
+    let canvas: CanvasReceipt?
+    let receipt: OutputReceipt
+    /// The bands that are rendered again; empty without an audit.
+    var audited: [BandReceipt] = []
+}
+
+/// A frame that the scheduler holds.
+struct FrameState: Hashable, Sendable {
+    let order: FrameOrder
+    var phase: FramePhase
+    var histories: [TaskKind: AttemptHistory] = [:]
+    /// How often its rendering began again after a verification failed.
+    var restarts = 0
+    /// The workers that rendered any of its pixels: an audit goes to another one.
+    var renderers: Set<WorkerID> = []
+
+    /// The path that its output is published at; nil for a survey.
+    var outputPath: String? {
+        switch order.goal {
+        case .survey: nil
+        case .publish(let output, _): output
+        }
+    }
+
+    /// What is known of its picture once it was probed.
+    var probe: ProbeReceipt? {
+        switch phase {
+        case .probing: nil
+        case .rendering(let probe), .waitingToTile(let probe), .filling(let probe): probe
+        case .tiling(let tiling), .stitching(let tiling): tiling.probe
+        case .auditing(let rendered), .checking(let rendered), .publishing(let rendered): rendered.probe
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import JobModel
+import WorkerProtocol
+
+/// What a worker reported that it could not do.
+extension Scheduler {
+    mutating func fail(_ lease: Lease, _ failure: TaskFailure, at now: Timestamp) {
+        let id = lease.task.frame
+        switch failure.kind {
+        case .data:
+            conclude(id, .failed(FrameFailure(.data, failure.message)))
+        case .place:
+            conclude(id, .left)
+            stop(.place(failure.message))
+        case .damagedTile(let index):
+            renderTileAgain(id, index, failure.message)
+        case .damagedCanvas, .mismatch:
+            renderAgain(id, failure.message)
+        case .transient:
+            frames[id]?.histories[lease.task.kind]?.failures += 1
+            retry(lease.task, at: now) { FrameFailure(.trouble, failure.message) }
+        }
+    }
+
+    /// Brings a task back after a pause, or fails its frame when its attempts are used up.
+    mutating func retry(_ task: TaskID, at now: Timestamp, orFailWith failure: () -> FrameFailure) {
+        guard stopped == nil else {
+            conclude(task.frame, .left)
+            return
+        }
+        guard let history = frames[task.frame]?.histories[task.kind] else { return }
+        switch policy.retry.decision(after: history, jitter: Double.random(in: 0...1, using: &random)) {
+        case .retry(let pause) where pause > .zero: delayed[task] = now + pause
+        case .retry: ready.append(task)
+        case .giveUp: conclude(task.frame, .failed(failure()))
+        }
+    }
+
+    /// The stitch found that a tile's file does not hold what its receipt says.
+    private mutating func renderTileAgain(_ id: FrameID, _ index: Int, _ message: String) {
+        guard case .stitching(var tiling) = frames[id]?.phase, tiling.receipts[index] != nil else { return }
+        frames[id]?.histories[.tile(index)]?.failures += 1
+        guard let history = frames[id]?.histories[.tile(index)],
+            policy.retry.decision(after: history, jitter: 0) != .giveUp
+        else {
+            conclude(id, .failed(FrameFailure(.verification, message)))
+            return
+        }
+        tiling.receipts[index] = nil
+        frames[id]?.phase = .tiling(tiling)
+        enqueue(id, .tile(index))
+    }
+
+    /// Verification failed: everything that was rendered of the frame is in doubt.
+    private mutating func renderAgain(_ id: FrameID, _ message: String) {
+        guard let frame = frames[id], let probe = frame.probe, frame.restarts < policy.retry.retries else {
+            conclude(id, .failed(FrameFailure(.verification, message)))
+            return
+        }
+        frames[id]?.restarts += 1
+        frames[id]?.renderers = []
+        ready.removeAll(of: id)
+        beginRendering(id, probe)
+    }
+}

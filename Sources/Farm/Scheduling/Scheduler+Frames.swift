@@ -1,0 +1,136 @@
+import Geometry
+import JobModel
+import WorkerProtocol
+
+/// How a frame goes from one phase to the next.
+extension Scheduler {
+    mutating func hear(_ report: Report, from worker: WorkerID, at now: Timestamp) {
+        switch report {
+        case .ready: break
+        case .inPlugin(let id, let plugin): plugins[id] = plugin
+        case .finished(let id, let receipt):
+            if let lease = endLease(id, of: worker) { advance(lease, receipt) }
+        case .failed(let id, let failure):
+            if let lease = endLease(id, of: worker) { fail(lease, failure, at: now) }
+        }
+    }
+
+    /// Frees the worker. Nil when the result is late: its lease ended, or its frame is over.
+    private mutating func endLease(_ id: LeaseID, of worker: WorkerID) -> Lease? {
+        guard let lease = leases[id], lease.worker == worker, roster[worker] == .busy(id) else { return nil }
+        leases[id] = nil
+        plugins[id] = nil
+        roster[worker] = .idle
+        return isCurrent(lease) ? lease : nil
+    }
+
+    private mutating func advance(_ lease: Lease, _ receipt: TaskReceipt) {
+        let id = lease.task.frame
+        guard let phase = frames[id]?.phase else { return }
+        switch (lease.task.kind, phase, receipt) {
+        case (.probe, .probing, .probe(let probe)):
+            finishProbe(id, probe)
+        case (.frame, .rendering(let probe), .output(let output)):
+            frames[id]?.renderers.insert(lease.worker)
+            verify(id, Rendered(probe: probe, canvas: nil, receipt: output))
+        case (.canvas, .filling(let probe), .canvas(let canvas)):
+            beginTiles(id, Tiling(probe: probe, canvas: canvas))
+        case (.tile(let index), .tiling(let tiling), .tile(let tile)):
+            frames[id]?.renderers.insert(lease.worker)
+            finishTile(id, index, tile, tiling)
+        case (.stitch, .stitching(let tiling), .output(let output)):
+            verify(id, Rendered(probe: tiling.probe, canvas: tiling.canvas, receipt: output))
+        case (.audit, .auditing(let rendered), .audit):
+            policy.verify == .full ? check(id, rendered) : publish(id, rendered)
+        case (.check, .checking(let rendered), .check):
+            publish(id, rendered)
+        default:
+            conclude(
+                id, .failed(FrameFailure(.trouble, "a worker answered a task with the receipt of another kind")))
+        }
+    }
+
+    private mutating func finishProbe(_ id: FrameID, _ probe: ProbeReceipt) {
+        switch frames[id]?.order.goal {
+        case .survey: conclude(id, .surveyed(probe))
+        case .publish: beginRendering(id, probe)
+        case nil: break
+        }
+    }
+
+    mutating func beginRendering(_ id: FrameID, _ probe: ProbeReceipt) {
+        if policy.shard.decision(for: probe).tiled {
+            frames[id]?.phase = .waitingToTile(probe)
+        } else {
+            frames[id]?.phase = .rendering(probe)
+            enqueue(id, .frame)
+        }
+    }
+
+    /// Lets the next waiting frame fill its canvas when no other one is being filled or tiled.
+    mutating func beginTiling() {
+        guard stopped == nil, !frames.values.contains(where: { $0.phase.occupiesScratch }) else { return }
+        for id in frames.keys.sorted() {
+            if case .waitingToTile(let probe) = frames[id]?.phase {
+                frames[id]?.phase = .filling(probe)
+                enqueue(id, .canvas)
+                return
+            }
+        }
+    }
+
+    private mutating func beginTiles(_ id: FrameID, _ tiling: Tiling) {
+        frames[id]?.phase = .tiling(tiling)
+        for index in 0..<tiling.probe.grid.count {
+            enqueue(id, .tile(index))
+        }
+    }
+
+    private mutating func finishTile(_ id: FrameID, _ index: Int, _ tile: TileReceipt, _ tiling: Tiling) {
+        var tiling = tiling
+        tiling.receipts[index] = tile
+        if tiling.isComplete {
+            frames[id]?.phase = .stitching(tiling)
+            enqueue(id, .stitch)
+        } else {
+            frames[id]?.phase = .tiling(tiling)
+        }
+    }
+
+    private mutating func verify(_ id: FrameID, _ rendered: Rendered) {
+        switch policy.verify {
+        case .digest: publish(id, rendered)
+        case .audit, .full:
+            var rendered = rendered
+            rendered.audited = AuditPolicy.sample(rendered.receipt.bands, using: &random)
+            frames[id]?.phase = .auditing(rendered)
+            enqueue(id, .audit)
+        }
+    }
+
+    private mutating func check(_ id: FrameID, _ rendered: Rendered) {
+        frames[id]?.phase = .checking(rendered)
+        enqueue(id, .check)
+    }
+
+    private mutating func publish(_ id: FrameID, _ rendered: Rendered) {
+        guard let output = frames[id]?.outputPath else { return }
+        frames[id]?.phase = .publishing(rendered)
+        directives.append(.publish(id, rendered.receipt, to: output))
+    }
+
+    mutating func finishPublishing(_ id: FrameID) {
+        guard case .publishing(let rendered) = frames[id]?.phase else { return }
+        conclude(id, .published(rendered.receipt, probe: rendered.probe))
+    }
+
+    mutating func failPublishing(_ id: FrameID, _ problem: PublishProblem) {
+        switch problem {
+        case .place(let message):
+            conclude(id, .left)
+            stop(.place(message))
+        case .refused(let message):
+            conclude(id, .failed(FrameFailure(.output, message)))
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import Geometry
+import WorkerProtocol
+
+/// Decides what every worker does next, as a pure value: events and the time in, directives out.
+///
+/// It holds the frames that are open and their ready and running tasks, never the plan. It reads no clock, performs
+/// no I/O and draws random numbers from its seed alone, so every race is an ordinary unit test.
+package struct Scheduler: Sendable {
+    let policy: SchedulingPolicy
+    let factory: TaskFactory
+    var frames: [FrameID: FrameState] = [:]
+    var ready = ReadyQueue()
+    var delayed: [TaskID: Timestamp] = [:]
+    var leases: [LeaseID: Lease] = [:]
+    var roster = WorkerRoster()
+    var random: SplitMix64
+    var lastLease = 0
+    /// Frames asked for and not yet offered.
+    var asked = 0
+    var planEnded = false
+    var stopped: StopReason?
+    var isFinished = false
+    /// Starts in a row that never became ready.
+    var failedStarts = 0
+    /// The plugin whose code a worker is in, by lease.
+    var plugins: [LeaseID: String] = [:]
+    /// The pictures on which each plugin took a worker down.
+    var pluginFaults: [String: Set<FrameID>] = [:]
+    var directives: [Directive] = []
+
+    package init(policy: SchedulingPolicy, factory: TaskFactory) {
+        self.policy = policy
+        self.factory = factory
+        random = SplitMix64(seed: policy.seed)
+    }
+
+    /// Applies one event. Reads no clock and performs no I/O: the caller passes `now` and carries out the directives
+    /// in order. After ``Directive/finish(_:)`` every event is answered by nothing.
+    package mutating func handle(_ event: Event, at now: Timestamp) -> [Directive] {
+        guard !isFinished else { return [] }
+        directives = []
+        switch event {
+        case .frames(let orders): accept(orders, at: now)
+        case .planEnded: planEnded = true
+        case .workerReady(let worker): welcome(worker)
+        case .workerLost(let worker, let death): lose(worker, death, at: now)
+        case .report(let worker, let report): hear(report, from: worker, at: now)
+        case .published(let frame): finishPublishing(frame)
+        case .publishFailed(let frame, let problem): failPublishing(frame, problem)
+        case .stop(let reason): stop(reason)
+        case .tick: break
+        }
+        expireLeases(at: now)
+        releaseDelayed(at: now)
+        beginTiling()
+        dispatch(at: now)
+        askForFrames()
+        finishIfDone()
+        return directives
+    }
+
+    /// When the next lease expires or the next delayed task is due; a ``Event/tick`` is wanted then.
+    package var nextWake: Timestamp? {
+        let due = delayed.values.min()
+        let expiry = leases.values.filter { isCurrent($0) }.map(\.deadline).min()
+        return [due, expiry].compactMap { $0 }.min()
+    }
+
+    package struct Progress: Hashable, Sendable {
+        /// Attempts that run now.
+        package let running: [Lease]
+        /// Tiles done and planned, of the frames that are being tiled.
+        package let tilesDone: Int
+        package let tilesPlanned: Int
+    }
+
+    package var progress: Progress {
+        let tilings = frames.values.compactMap { frame -> Tiling? in
+            if case .tiling(let tiling) = frame.phase { tiling } else { nil }
+        }
+        return Progress(
+            running: leases.values.sorted { $0.id.number < $1.id.number },
+            tilesDone: tilings.reduce(0) { $0 + $1.receipts.count },
+            tilesPlanned: tilings.reduce(0) { $0 + $1.probe.grid.count })
+    }
+}
+
+extension Scheduler {
+    private mutating func accept(_ orders: [FrameOrder], at now: Timestamp) {
+        asked = max(0, asked - orders.count)
+        for order in orders {
+            guard stopped == nil else {
+                directives.append(.conclude(order.id, .left))
+                continue
+            }
+            frames[order.id] = FrameState(order: order, phase: .probing)
+            if case .publish(_, let probe?) = order.goal {
+                beginRendering(order.id, probe)
+            } else {
+                ready.append(TaskID(order.id, .probe))
+            }
+        }
+    }
+
+    private mutating func askForFrames() {
+        guard !planEnded, stopped == nil else { return }
+        let wanted = policy.openFrames - frames.count - asked
+        if wanted > 0 {
+            asked += wanted
+            directives.append(.wantFrames(wanted))
+        }
+    }
+
+    private mutating func finishIfDone() {
+        let nothingLeft = frames.isEmpty && leases.isEmpty
+        if nothingLeft, stopped != nil || planEnded {
+            isFinished = true
+            directives.append(.finish(stopped))
+        }
+    }
+
+    /// Ends the run early: running attempts are killed, and their frames concluded once their workers are gone.
+    mutating func stop(_ reason: StopReason) {
+        guard stopped == nil else { return }
+        stopped = reason
+        delayed = [:]
+        let leased = Set(leases.values.map(\.task.frame))
+        for id in frames.keys.sorted() where !leased.contains(id) && !isPublishing(id) {
+            conclude(id, .left)
+        }
+        for worker in roster.all {
+            if case .busy(let lease) = roster[worker] {
+                roster[worker] = .leaving(lease)
+                directives.append(.kill(worker))
+            }
+        }
+    }
+
+    private func isPublishing(_ id: FrameID) -> Bool {
+        if case .publishing = frames[id]?.phase { true } else { false }
+    }
+
+    /// The frame is over; results that still come for it are dropped.
+    mutating func conclude(_ id: FrameID, _ outcome: FrameOutcome) {
+        guard frames.removeValue(forKey: id) != nil else { return }
+        ready.removeAll(of: id)
+        delayed = delayed.filter { $0.key.frame != id }
+        directives.append(.conclude(id, outcome))
+    }
+}

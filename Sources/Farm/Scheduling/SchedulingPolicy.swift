@@ -1,0 +1,28 @@
+package import JobModel
+
+/// Every number that the scheduler decides by.
+package struct SchedulingPolicy: Hashable, Sendable {
+    package let retry: RetryPolicy
+    package let time: TimePolicy
+    package let shard: ShardPolicy
+    package let verify: VerifyLevel
+    package let workers: Int
+    package let seed: UInt64
+    /// Frames held at once: enough that no worker waits for the plan.
+    package var openFrames: Int { 2 * workers }
+    /// A plugin that crashes on this many pictures stops the job.
+    package let pluginFaultLimit = 3
+    /// So many starts in a row that never became ready mean that none will.
+    package var startLimit: Int { 3 * workers }
+
+    package init(
+        retry: RetryPolicy, time: TimePolicy, shard: ShardPolicy, verify: VerifyLevel, workers: Int, seed: UInt64
+    ) {
+        self.retry = retry
+        self.time = time
+        self.shard = shard
+        self.verify = verify
+        self.workers = workers
+        self.seed = seed
+    }
+}

@@ -1,0 +1,17 @@
+package import JobModel
+
+/// How long an attempt may take before its worker counts as hung.
+package struct TimePolicy: Hashable, Sendable {
+    package let limit: TimeLimit
+
+    package init(limit: TimeLimit) { self.limit = limit }
+
+    /// With `auto`: two minutes, and half a minute more for every megapixel and filter. That is some hundred times
+    /// what the work takes, so only what hangs is ever killed, and what hangs does not hold a worker for ever.
+    package func timeLimit(megapixels: Double, filters: Int) -> Duration {
+        switch limit {
+        case .seconds(let seconds): .seconds(seconds)
+        case .auto: .seconds(120 + 30 * megapixels * Double(1 + filters))
+        }
+    }
+}

@@ -1,0 +1,30 @@
+/// Identifies one attempt of one task, for as long as a coordinator lives.
+package struct LeaseID: Hashable, Sendable, Codable {
+    package let number: Int
+
+    package init(_ number: Int) { self.number = number }
+}
+
+/// What the coordinator sends. A worker that reads the end of the stream exits at once.
+package enum Order: Hashable, Sendable, Codable {
+    case start(LeaseID, TaskSpec)
+}
+
+/// What a worker sends.
+package enum Report: Hashable, Sendable, Codable {
+    /// The first message of every worker.
+    case ready(Greeting)
+    /// The worker is about to run a plugin's code for this lease, or has left it (nil).
+    case inPlugin(LeaseID, String?)
+    case finished(LeaseID, TaskReceipt)
+    case failed(LeaseID, TaskFailure)
+}
+
+package struct Greeting: Hashable, Sendable, Codable {
+    package let protocolVersion: Int
+
+    package init(protocolVersion: Int) { self.protocolVersion = protocolVersion }
+
+    /// Raised whenever a message changes: coordinator and workers of one installation always agree.
+    package static let currentVersion = 1
+}

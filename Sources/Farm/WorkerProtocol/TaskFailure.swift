@@ -1,0 +1,28 @@
+/// Why a worker could not finish an attempt, told by the worker itself. (A worker that dies tells nothing; the
+/// coordinator classes its death.)
+package struct TaskFailure: Error, Hashable, Sendable, Codable {
+    /// Decides what happens next.
+    package enum Kind: Hashable, Sendable, Codable {
+        /// The picture is broken, too large, missing or refused by a filter. Another attempt would fail alike.
+        case data
+        /// The disk is full or read-only, a quota is reached: no picture can be written here.
+        case place
+        /// A tile's file does not hold the pixels of its receipt; that tile is rendered again.
+        case damagedTile(index: Int)
+        /// The canvas could not be read back; the frame starts again.
+        case damagedCanvas
+        /// Pixels or the file that was written differ from what was rendered; the frame starts again.
+        case mismatch
+        /// Something else that another attempt may not meet.
+        case transient
+    }
+
+    package let kind: Kind
+    /// One sentence that names the file and the reason, and what to do where there is something to do.
+    package let message: String
+
+    package init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+}

@@ -1,0 +1,134 @@
+package import Catalogs
+package import Geometry
+package import JobModel
+
+/// What a worker reports of a finished attempt.
+package enum TaskReceipt: Hashable, Sendable, Codable {
+    case probe(ProbeReceipt)
+    case canvas(CanvasReceipt)
+    case tile(TileReceipt)
+    /// Of a whole frame, and of a stitch.
+    case output(OutputReceipt)
+    case audit(AuditReceipt)
+    case check
+}
+
+/// An image as its header tells it, orientation applied.
+package struct ImageFacts: Hashable, Sendable, Codable {
+    /// The format's name in the catalog.
+    package let fileFormat: String
+    package let width: Int
+    package let height: Int
+    package let layout: PixelLayout
+    package let format: SampleFormat
+
+    package init(fileFormat: String, width: Int, height: Int, layout: PixelLayout, format: SampleFormat) {
+        self.fileFormat = fileFormat
+        self.width = width
+        self.height = height
+        self.layout = layout
+        self.format = format
+    }
+
+    package var rect: PixelRect { PixelRect(x: 0, y: 0, width: width, height: height) }
+    package var megapixels: Double { Double(width * height) / 1e6 }
+}
+
+/// The chain's geometry for one input: all that the coordinator plans with.
+package struct ProbeReceipt: Hashable, Sendable, Codable {
+    package let source: ImageFacts
+    /// Layout of the chain's output; its sample format is the source's.
+    package let layout: PixelLayout
+    package let halo: Halo
+    package let grid: TileGrid
+    /// For each tile of the grid, the source rectangles that it reads.
+    package let tileSources: [[PixelRect]]
+    /// Pixels read by all tiles per source pixel that they cover.
+    package let readAmplification: Double
+    /// True when no filter of the chain changes a pixel.
+    package let isIdentity: Bool
+    /// The digest of the input's bytes, the chain and the output's options, when it was asked for.
+    package let contentDigest: Digest?
+
+    package init(
+        source: ImageFacts, layout: PixelLayout, halo: Halo, grid: TileGrid, tileSources: [[PixelRect]],
+        readAmplification: Double, isIdentity: Bool, contentDigest: Digest?
+    ) {
+        self.source = source
+        self.layout = layout
+        self.halo = halo
+        self.grid = grid
+        self.tileSources = tileSources
+        self.readAmplification = readAmplification
+        self.isIdentity = isIdentity
+        self.contentDigest = contentDigest
+    }
+
+    /// The rectangle of the output.
+    package var extent: PixelRect { grid.extent }
+}
+
+package struct CanvasReceipt: Hashable, Sendable, Codable {
+    package let canvas: CanvasReference
+    /// The input's metadata, for the stitch.
+    package let metadataPath: String
+
+    package init(canvas: CanvasReference, metadataPath: String) {
+        self.canvas = canvas
+        self.metadataPath = metadataPath
+    }
+}
+
+package struct TileReceipt: Hashable, Sendable, Codable {
+    package let rect: PixelRect
+    /// Of the tile's pixels, row by row.
+    package let digest: Digest
+    /// The file that this attempt wrote: raw interleaved rows of `rect`.
+    package let path: String
+
+    package init(rect: PixelRect, digest: Digest, path: String) {
+        self.rect = rect
+        self.digest = digest
+        self.path = path
+    }
+}
+
+/// Rows of an output and the digest of their pixels, as they were handed to the encoder.
+package struct BandReceipt: Hashable, Sendable, Codable {
+    package let rows: Range<Int>
+    package let digest: Digest
+
+    package init(rows: Range<Int>, digest: Digest) {
+        self.rows = rows
+        self.digest = digest
+    }
+
+    /// The height of every band but the last.
+    package static let height = 256
+}
+
+/// A written and synced file, not yet at its final path.
+package struct OutputReceipt: Hashable, Sendable, Codable {
+    package let path: String
+    /// Of the file's bytes.
+    package let digest: Digest
+    package let bytes: Int
+    /// As written: what a reader of the file finds.
+    package let image: ImageFacts
+    package let bands: [BandReceipt]
+
+    package init(path: String, digest: Digest, bytes: Int, image: ImageFacts, bands: [BandReceipt]) {
+        self.path = path
+        self.digest = digest
+        self.bytes = bytes
+        self.image = image
+        self.bands = bands
+    }
+}
+
+package struct AuditReceipt: Hashable, Sendable, Codable {
+    /// Pixels that were rendered again and found equal.
+    package let pixels: Int
+
+    package init(pixels: Int) { self.pixels = pixels }
+}

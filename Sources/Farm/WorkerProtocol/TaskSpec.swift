@@ -1,0 +1,191 @@
+package import Catalogs
+package import Geometry
+package import JobModel
+
+/// One attempt's orders for a worker: everything that it needs, and nothing of the job around it.
+///
+/// Paths are absolute. Files that a task writes have names of this attempt alone, so a late attempt can never touch
+/// what another one made.
+package enum TaskSpec: Hashable, Sendable, Codable {
+    case probe(ProbeTask)
+    case frame(FrameTask)
+    case canvas(CanvasTask)
+    case tile(TileTask)
+    case stitch(StitchTask)
+    case audit(AuditTask)
+    case check(CheckTask)
+}
+
+/// How an input is opened; the same for every task that decodes it.
+package struct InputSpec: Hashable, Sendable, Codable {
+    package let path: String
+    package let maxPixels: Int
+    package let color: ColorPolicy
+
+    package init(path: String, maxPixels: Int, color: ColorPolicy) {
+        self.path = path
+        self.maxPixels = maxPixels
+        self.color = color
+    }
+}
+
+/// How an output is written.
+package struct OutputSpec: Hashable, Sendable, Codable {
+    /// The format's name in the catalog.
+    package let format: String
+    package let save: SaveOptions
+
+    package init(format: String, save: SaveOptions) {
+        self.format = format
+        self.save = save
+    }
+}
+
+/// Reads a file's header and answers the chain's geometry questions about it. Decodes no pixel.
+package struct ProbeTask: Hashable, Sendable, Codable {
+    package let input: InputSpec
+    package let chain: [FilterInvocation]
+    package let output: OutputSpec
+    package let tile: TileSize
+    /// What one tile with its halo may take, in bytes.
+    package let tileMemory: Int
+    /// Whether the input's bytes are read and digested, together with the chain and the output's options.
+    package let digestsContent: Bool
+
+    package init(
+        input: InputSpec, chain: [FilterInvocation], output: OutputSpec, tile: TileSize, tileMemory: Int,
+        digestsContent: Bool
+    ) {
+        self.input = input
+        self.chain = chain
+        self.output = output
+        self.tile = tile
+        self.tileMemory = tileMemory
+        self.digestsContent = digestsContent
+    }
+}
+
+/// Decodes, filters and encodes one whole frame.
+package struct FrameTask: Hashable, Sendable, Codable {
+    package let input: InputSpec
+    package let chain: [FilterInvocation]
+    package let output: OutputSpec
+    package let temporaryPath: String
+
+    package init(input: InputSpec, chain: [FilterInvocation], output: OutputSpec, temporaryPath: String) {
+        self.input = input
+        self.chain = chain
+        self.output = output
+        self.temporaryPath = temporaryPath
+    }
+}
+
+/// Decodes one input into a canvas file.
+package struct CanvasTask: Hashable, Sendable, Codable {
+    package let input: InputSpec
+    package let canvasPath: String
+    /// Where the input's metadata goes, for the stitch.
+    package let metadataPath: String
+
+    package init(input: InputSpec, canvasPath: String, metadataPath: String) {
+        self.input = input
+        self.canvasPath = canvasPath
+        self.metadataPath = metadataPath
+    }
+}
+
+/// A finished canvas: where it is and how its bytes are to be read.
+package struct CanvasReference: Hashable, Sendable, Codable {
+    package let path: String
+    package let rect: PixelRect
+    package let layout: PixelLayout
+    package let format: SampleFormat
+
+    package init(path: String, rect: PixelRect, layout: PixelLayout, format: SampleFormat) {
+        self.path = path
+        self.rect = rect
+        self.layout = layout
+        self.format = format
+    }
+}
+
+/// Renders one tile of a frame from its canvas.
+package struct TileTask: Hashable, Sendable, Codable {
+    package let canvas: CanvasReference
+    package let chain: [FilterInvocation]
+    package let rect: PixelRect
+    package let tilePath: String
+
+    package init(canvas: CanvasReference, chain: [FilterInvocation], rect: PixelRect, tilePath: String) {
+        self.canvas = canvas
+        self.chain = chain
+        self.rect = rect
+        self.tilePath = tilePath
+    }
+}
+
+/// Checks the tiles against their receipts, joins and encodes them.
+package struct StitchTask: Hashable, Sendable, Codable {
+    package let extent: PixelRect
+    /// Layout and sample format of the tiles' pixels.
+    package let layout: PixelLayout
+    package let format: SampleFormat
+    package let tiles: [TileReceipt]
+    package let metadataPath: String
+    package let output: OutputSpec
+    package let temporaryPath: String
+
+    package init(
+        extent: PixelRect, layout: PixelLayout, format: SampleFormat, tiles: [TileReceipt], metadataPath: String,
+        output: OutputSpec, temporaryPath: String
+    ) {
+        self.extent = extent
+        self.layout = layout
+        self.format = format
+        self.tiles = tiles
+        self.metadataPath = metadataPath
+        self.output = output
+        self.temporaryPath = temporaryPath
+    }
+}
+
+/// Renders a sample of a frame's bands again, over tile borders shifted across the seams, and compares every byte.
+package struct AuditTask: Hashable, Sendable, Codable {
+    /// Where the pixels come from: the input, decoded afresh, or the canvas that the tiles were rendered from.
+    package enum Source: Hashable, Sendable, Codable {
+        case input(InputSpec)
+        case canvas(CanvasReference)
+    }
+
+    package let source: Source
+    package let chain: [FilterInvocation]
+    package let output: OutputSpec
+    /// The tiles that were rendered; the audit's borders run through their middles.
+    package let grid: TileGrid
+    /// The bands to render again, each with the digest that its first rendering had.
+    package let bands: [BandReceipt]
+
+    package init(
+        source: Source, chain: [FilterInvocation], output: OutputSpec, grid: TileGrid, bands: [BandReceipt]
+    ) {
+        self.source = source
+        self.chain = chain
+        self.output = output
+        self.grid = grid
+        self.bands = bands
+    }
+}
+
+/// Decodes a written file and compares it with its receipt: every pixel when the format keeps them, size and channels
+/// otherwise.
+package struct CheckTask: Hashable, Sendable, Codable {
+    package let path: String
+    package let output: OutputSpec
+    package let expected: OutputReceipt
+
+    package init(path: String, output: OutputSpec, expected: OutputReceipt) {
+        self.path = path
+        self.output = output
+        self.expected = expected
+    }
+}
