@@ -30,7 +30,7 @@ extension Scheduler {
     mutating func dispatch(at now: Timestamp) {
         guard stopped == nil else { return }
         for worker in roster.idle {
-            if let task = ready.popFirst(where: { mayTake($0, worker) }) {
+            if let task = nextTask(for: worker) {
                 lease(task, to: worker, at: now)
             } else if ready.contains(where: { everyWorkerRendered($0.frame) }) {
                 // Only a process that rendered none of the frame may audit it, and there is none: make one.
@@ -41,10 +41,13 @@ extension Scheduler {
         }
     }
 
-    private func mayTake(_ task: TaskID, _ worker: WorkerID) -> Bool {
-        switch task.kind {
-        case .audit, .check: !(frames[task.frame]?.renderers.contains(worker) ?? false)
-        case .probe, .frame, .canvas, .tile, .stitch: true
+    private mutating func nextTask(for worker: WorkerID) -> TaskID? {
+        let frames = frames
+        return ready.popFirst { task in
+            switch task.kind {
+            case .audit, .check: !(frames[task.frame]?.renderers.contains(worker) ?? false)
+            case .probe, .frame, .canvas, .tile, .stitch: true
+            }
         }
     }
 
