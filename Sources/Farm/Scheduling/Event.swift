@@ -2,8 +2,8 @@ package import WorkerProtocol
 
 /// What happened. The scheduler learns of the world through these alone.
 package enum Event: Sendable {
-    /// Answers a ``Directive/wantFrames(_:)``; fewer than were wanted may come, more may follow.
-    case frames([FrameOrder])
+    /// Answers one ``Directive/wantFrames(_:)``, which had asked for `wanted`; fewer may come.
+    case frames([FrameOrder], wanted: Int)
     /// The plan has no more frames.
     case planEnded
     case workerReady(WorkerID)

@@ -10,7 +10,7 @@ package enum FrameOutcome: Hashable, Sendable {
 }
 
 /// Why a frame failed; every failure has a named cause.
-package struct FrameFailure: Hashable, Sendable {
+package struct FrameFailure: Error, Hashable, Sendable {
     package enum Cause: String, Hashable, Sendable, CaseIterable {
         case data = "broken or unreadable picture"
         case crash = "worker crashed"

@@ -40,7 +40,7 @@ package struct Scheduler: Sendable {
         guard !isFinished else { return [] }
         directives = []
         switch event {
-        case .frames(let orders): accept(orders, at: now)
+        case .frames(let orders, let wanted): accept(orders, wanted)
         case .planEnded: planEnded = true
         case .workerReady(let worker): welcome(worker)
         case .workerLost(let worker, let death): lose(worker, death, at: now)
@@ -86,8 +86,8 @@ package struct Scheduler: Sendable {
 }
 
 extension Scheduler {
-    private mutating func accept(_ orders: [FrameOrder], at now: Timestamp) {
-        asked = max(0, asked - orders.count)
+    private mutating func accept(_ orders: [FrameOrder], _ wanted: Int) {
+        asked -= wanted
         for order in orders {
             guard stopped == nil else {
                 directives.append(.conclude(order.id, .left))

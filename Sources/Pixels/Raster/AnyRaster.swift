@@ -79,7 +79,7 @@ extension AnyRaster {
     }
 
     /// Stands in while the samples are moved out and written, so that they are not copied.
-    private static let empty = AnyRaster.u8(Raster(rect: .empty, layout: .gray, samples: []))
+    package static let empty = AnyRaster.u8(Raster(rect: .empty, layout: .gray, samples: []))
 
     /// Lends the samples' bytes, in memory order, for the time of the call.
     public func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {

@@ -8,7 +8,8 @@ public protocol PixelSample: BitwiseCopyable, Hashable, Comparable, Sendable {
     static var full: Double { get }
 
     /// The nearest sample, halves rounded up, clamped to the range of integer formats; floats are not clamped.
-    /// NaN becomes 0 in integer formats.
+    /// NaN becomes 0 in integer formats, and in floats the one NaN that all CPUs and compilers agree on: which bits
+    /// an addition passes on depends on the order that the compiler gave its operands.
     init(rounding value: Double)
 
     var double: Double { get }
@@ -22,8 +23,8 @@ extension UInt8: PixelSample {
     public static var full: Double { 255 }
 
     @inlinable public init(rounding value: Double) {
-        let rounded = (value + 0.5).rounded(.down)
-        self = rounded >= 255 ? 255 : rounded > 0 ? UInt8(rounded) : 0
+        let raised = value + 0.5  // the conversion cuts it down, and NaN fails both comparisons
+        self = raised >= 255 ? 255 : raised >= 1 ? UInt8(raised) : 0
     }
 
     @inlinable public var double: Double { Double(self) }
@@ -35,8 +36,8 @@ extension UInt16: PixelSample {
     public static var full: Double { 65535 }
 
     @inlinable public init(rounding value: Double) {
-        let rounded = (value + 0.5).rounded(.down)
-        self = rounded >= 65535 ? 65535 : rounded > 0 ? UInt16(rounded) : 0
+        let raised = value + 0.5
+        self = raised >= 65535 ? 65535 : raised >= 1 ? UInt16(raised) : 0
     }
 
     @inlinable public var double: Double { Double(self) }
@@ -47,7 +48,7 @@ extension Float: PixelSample {
     public static var format: SampleFormat { .f32 }
     public static var full: Double { 1 }
 
-    @inlinable public init(rounding value: Double) { self = Float(value) }
+    @inlinable public init(rounding value: Double) { self = value.isNaN ? .nan : Float(value) }
     @inlinable public var double: Double { Double(self) }
     public static func erase(_ raster: Raster<Float>) -> AnyRaster { .f32(raster) }
 }

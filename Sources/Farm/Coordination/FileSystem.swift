@@ -1,0 +1,108 @@
+import Glibc
+
+/// What the file system answered, as it is told to the user and as the run acts on it.
+package struct FileTrouble: Error, Hashable, Sendable {
+    package let path: String
+    package let code: Int32
+    /// What was tried: `create the folder`, …
+    package let action: String
+
+    package init(path: String, code: Int32, action: String) {
+        self.path = path
+        self.code = code
+        self.action = action
+    }
+
+    /// True when no other file could be written here either.
+    package var isPlace: Bool { [ENOSPC, EROFS, EDQUOT, EIO, EMFILE, ENFILE].contains(code) }
+
+    package var message: String { "\(path): cannot \(action): \(String(cString: strerror(code)))" }
+}
+
+/// The few calls that decide whether an output is safe. C's calls stay in this file.
+enum FileSystem {
+    /// Creates the folder and its parents, and returns those that were not there before, outermost first.
+    static func createFolders(_ path: String) throws(FileTrouble) -> [String] {
+        if isFolder(path) { return [] }
+        let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+        let above = parent.isEmpty ? [] : try createFolders(parent)
+        guard mkdir(path, 0o777) == 0 else {
+            let code = errno
+            if code == EEXIST, isFolder(path) { return above }
+            throw FileTrouble(path: path, code: code == EEXIST ? ENOTDIR : code, action: "create the folder")
+        }
+        return above + [path]
+    }
+
+    static func isFolder(_ path: String) -> Bool {
+        var found = stat()
+        return stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Something is at the path itself, be it a dangling link.
+    static func exists(_ path: String) -> Bool {
+        var found = stat()
+        return lstat(path, &found) == 0
+    }
+
+    /// In bytes; nil when there is no such file.
+    static func size(_ path: String) -> Int? {
+        var found = stat()
+        return lstat(path, &found) == 0 ? Int(found.st_size) : nil
+    }
+
+    /// Puts a file at its final path in one step, replacing what is there.
+    static func rename(_ from: String, to path: String) throws(FileTrouble) {
+        guard Glibc.rename(from, path) == 0 else { throw FileTrouble(path: path, code: errno, action: "publish") }
+    }
+
+    /// Puts a file at its final path in one step, unless something is there already.
+    static func renameWithoutReplacing(_ from: String, to path: String) throws(FileTrouble) {
+        guard link(from, path) == 0 else { throw FileTrouble(path: path, code: errno, action: "publish") }
+        unlink(from)
+    }
+
+    /// Makes the names in a folder last through a power failure.
+    static func syncFolder(_ path: String) throws(FileTrouble) {
+        let file = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
+        defer { close(file) }
+        // Some network filesystems cannot sync a folder and say so; their renames are then as safe as they get.
+        guard fsync(file) == 0 || errno == EINVAL else {
+            throw FileTrouble(path: path, code: errno, action: "sync the folder")
+        }
+    }
+
+    /// Removes a file; one that is not there is as good.
+    static func remove(_ path: String) { unlink(path) }
+
+    /// Removes a folder if it is empty.
+    static func removeIfEmpty(_ path: String) { rmdir(path) }
+
+    /// Removes a folder and all that it holds, as far as that can be done. Links are removed, never followed.
+    static func removeTree(_ path: String) {
+        for name in names(in: path) {
+            let child = "\(path)/\(name)"
+            var found = stat()
+            if lstat(child, &found) == 0, found.st_mode & S_IFMT == S_IFDIR {
+                removeTree(child)
+            } else {
+                unlink(child)
+            }
+        }
+        rmdir(path)
+    }
+
+    /// The names in a folder of Penumbra's own; empty when it cannot be read.
+    static func names(in folder: String) -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var result: [String] = []
+        while let entry = readdir(stream) {
+            let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            let name = String(decoding: bytes, as: UTF8.self)
+            if name != ".", name != ".." { result.append(name) }
+        }
+        return result
+    }
+}

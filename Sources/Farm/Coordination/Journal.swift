@@ -1,0 +1,52 @@
+import FoundationEssentials
+import Glibc
+import JobModel
+import Synchronization
+
+/// What a run is about to do to files outside its own folder, written down before it does it.
+///
+/// A run that was killed leaves its journal behind; the next run reads it and removes what was not published.
+final class Journal: Sendable {
+    enum Entry: Hashable, Sendable, Codable {
+        /// Canvases and tiles are kept in this folder.
+        case scratch(String)
+        /// This folder will be created for outputs.
+        case folder(String)
+        /// A worker will write this file, which is no output yet.
+        case temporary(String)
+        /// The temporary file, with this digest, will be renamed to the final path.
+        case publish(temporary: String, digest: Digest, final: String)
+    }
+
+    private let descriptor: Mutex<Int32>
+    private let path: String
+
+    init(_ path: String) throws(FileTrouble) {
+        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
+        guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "create the journal") }
+        descriptor = Mutex(file)
+        self.path = path
+    }
+
+    deinit { descriptor.withLock { _ = close($0) } }
+
+    /// One write call, so that a kill leaves whole lines, or at worst one torn last line.
+    func write(_ entry: Entry) throws(FileTrouble) {
+        guard let json = try? JSONEncoder().encode(entry) else {
+            throw FileTrouble(path: path, code: EINVAL, action: "write the journal")
+        }
+        let line = Array(json) + [UInt8(ascii: "\n")]
+        let written = descriptor.withLock { file in line.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) } }
+        guard written == line.count else {
+            throw FileTrouble(path: path, code: written < 0 ? errno : ENOSPC, action: "write the journal")
+        }
+    }
+
+    /// All whole entries; a torn last line was never acted on.
+    static func read(_ path: String) -> [Entry] {
+        guard let data = try? Data(contentsOf: URL(filePath: path)) else { return [] }
+        return data.split(separator: UInt8(ascii: "\n")).compactMap {
+            try? JSONDecoder().decode(Entry.self, from: Data($0))
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Glibc
+
+/// The folder of one run: its lock, its journal and, unless told otherwise, its scratch space.
+///
+///     STATE/runs/20261121T213000Z-1a2b/{lock,journal,scratch/}
+package final class RunDirectory: Sendable {
+    package let name: String
+    let path: String
+    package let scratch: String
+    let journal: Journal
+    private let lock: KernelLock
+
+    /// Creates and locks the folder.
+    ///
+    /// - Parameters:
+    ///   - name: unique on this machine.
+    ///   - scratch: where canvases and tiles go; nil for the run's own folder.
+    package init(state: String, name: String, scratch: String?) throws(FileTrouble) {
+        self.name = name
+        path = "\(state)/runs/\(name)"
+        _ = try FileSystem.createFolders(path)
+        guard let lock = try KernelLock.take("\(path)/lock") else {
+            throw FileTrouble(path: path, code: EEXIST, action: "create the run's folder")
+        }
+        self.lock = lock
+        journal = try Journal("\(path)/journal")
+        self.scratch = scratch.map { "\($0)/penumbra-\(name)" } ?? "\(path)/scratch"
+        try journal.write(.scratch(self.scratch))
+        _ = try FileSystem.createFolders(self.scratch)
+    }
+
+    /// Removes all that the run kept. Outputs that were published stay.
+    package func remove() {
+        FileSystem.removeTree(scratch)
+        FileSystem.removeTree(path)
+    }
+
+    /// Removes what runs that were killed have left: scratch space, temporary files, empty folders.
+    /// Runs whose lock is held are alive and left alone.
+    package static func sweep(state: String) {
+        let runs = "\(state)/runs"
+        for name in FileSystem.names(in: runs) {
+            let path = "\(runs)/\(name)"
+            // A folder that cannot be locked is left for a later run.
+            guard FileSystem.exists("\(path)/lock"), let lock = try? KernelLock.take("\(path)/lock") else { continue }
+            withExtendedLifetime(lock) { clean(path, run: name) }
+        }
+    }
+
+    private static func clean(_ path: String, run: String) {
+        let entries = Journal.read("\(path)/journal")
+        for case .temporary(let file) in entries where file.contains("/.penumbra-\(run)-") {
+            FileSystem.remove(file)
+        }
+        for case .scratch(let folder) in entries where folder.contains(run) {
+            FileSystem.removeTree(folder)
+        }
+        for case .folder(let folder) in entries.reversed() {
+            FileSystem.removeIfEmpty(folder)
+        }
+        FileSystem.removeTree(path)
+    }
+}

@@ -1,0 +1,116 @@
+package import Dispatching
+package import Scheduling
+package import WorkerProtocol
+
+/// The shell around the scheduler: hands it events and the time, and carries its directives out.
+package struct RunLoop: Sendable {
+    /// What a run does where the scheduler has no say.
+    package protocol Delegate: AnyObject, Sendable {
+        /// The next frames, at most `count`; empty at the plan's end.
+        func nextFrames(_ count: Int) -> Frames
+        /// A worker is about to write these files.
+        func willStart(_ lease: Lease) throws(FileTrouble)
+        /// Called concurrently with everything else; may block on a disk.
+        func publish(_ frame: FrameID, _ receipt: OutputReceipt, to path: String) -> PublishProblem?
+        func concluded(_ frame: FrameID, _ outcome: FrameOutcome)
+        func workerLost()
+        func progressed(_ progress: Scheduler.Progress, at time: Timestamp)
+    }
+
+    package enum Frames: Sendable {
+        case some([FrameOrder])
+        case none
+        /// No frame can be begun here.
+        case unfit(StopReason)
+    }
+
+    let engine: any Engine
+    let signals: AsyncStream<Int32>
+    let clock: ContinuousClock
+
+    package init(engine: any Engine, signals: AsyncStream<Int32>, clock: ContinuousClock = ContinuousClock()) {
+        self.engine = engine
+        self.signals = signals
+        self.clock = clock
+    }
+
+    /// How often time is looked at, for leases that expire and for the progress bar.
+    private static let tick = Duration.milliseconds(100)
+
+    /// Runs until the scheduler finishes, and returns why it stopped early, if it did.
+    package func run(_ scheduler: Scheduler, _ delegate: some Delegate) async -> StopReason? {
+        let (events, post) = AsyncStream.makeStream(of: Event.self)
+        let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
+        async let crew: Void = engine.run(commands) { post.yield($0) }
+        let reason = await withTaskGroup(of: Void.self) { group in
+            group.addTask { await keepTicking(post) }
+            group.addTask { await forwardSignals(post) }
+            defer { group.cancelAll() }
+            return await decide(scheduler, events, delegate, command, post, in: &group)
+        }
+        command.finish()
+        await crew
+        return reason
+    }
+
+    private func decide(
+        _ scheduler: Scheduler, _ events: AsyncStream<Event>, _ delegate: some Delegate,
+        _ command: AsyncStream<EngineCommand>.Continuation, _ post: AsyncStream<Event>.Continuation,
+        in group: inout TaskGroup<Void>
+    ) async -> StopReason? {
+        var scheduler = scheduler
+        let start = clock.now
+        post.yield(.tick)
+        for await event in events {
+            if case .workerLost(_, let death) = event, death.manner != .byOrder { delegate.workerLost() }
+            let now = Timestamp(clock.now - start)
+            for directive in scheduler.handle(event, at: now) {
+                if case .finish(let reason) = directive { return reason }
+                carryOut(directive, delegate, command, post, in: &group)
+            }
+            delegate.progressed(scheduler.progress, at: now)
+        }
+        return nil
+    }
+
+    private func carryOut(
+        _ directive: Directive, _ delegate: some Delegate, _ command: AsyncStream<EngineCommand>.Continuation,
+        _ post: AsyncStream<Event>.Continuation, in group: inout TaskGroup<Void>
+    ) {
+        switch directive {
+        case .wantFrames(let count): post.yield(event(for: delegate.nextFrames(count), count))
+        case .start(let lease):
+            do {
+                try delegate.willStart(lease)
+                command.yield(.start(lease))
+            } catch {
+                post.yield(.stop(.place(error.message)))
+            }
+        case .kill(let worker): command.yield(.kill(worker))
+        case .recycle(let worker): command.yield(.recycle(worker))
+        case .publish(let frame, let receipt, let path):
+            group.addTask {
+                let problem = delegate.publish(frame, receipt, to: path)
+                post.yield(problem.map { .publishFailed(frame, $0) } ?? .published(frame))
+            }
+        case .conclude(let frame, let outcome): delegate.concluded(frame, outcome)
+        case .finish: break
+        }
+    }
+
+    private func event(for frames: Frames, _ wanted: Int) -> Event {
+        switch frames {
+        case .some(let orders): .frames(orders, wanted: wanted)
+        case .none: .planEnded
+        case .unfit(let reason): .stop(reason)
+        }
+    }
+
+    private func keepTicking(_ post: AsyncStream<Event>.Continuation) async {
+        while (try? await clock.sleep(for: Self.tick)) != nil { post.yield(.tick) }
+    }
+
+    private func forwardSignals(_ post: AsyncStream<Event>.Continuation) async {
+        for await signal in signals { post.yield(.stop(.interrupted(signal: signal))) }
+    }
+}

@@ -1,0 +1,72 @@
+package import Scheduling
+package import WorkerProtocol
+
+/// How one frame ended, as it is told to the user.
+package struct FrameReport: Hashable, Sendable {
+    package enum State: Hashable, Sendable {
+        case published(OutputReceipt, probe: ProbeReceipt)
+        case skipped(reason: String)
+        case failed(FrameFailure)
+        case left
+    }
+
+    /// Its place in the job's sorted inputs; 0 for an input that could not be planned.
+    package let index: Int
+    /// Absolute paths.
+    package let input: String
+    package let output: String?
+    package let state: State
+
+    package init(index: Int, input: String, output: String?, state: State) {
+        self.index = index
+        self.input = input
+        self.output = output
+        self.state = state
+    }
+}
+
+/// What is going on, for a progress bar.
+package struct RunProgress: Hashable, Sendable {
+    package let done: Int
+    package let failed: Int
+    package let total: Int
+    package let elapsed: Duration
+    package let scheduler: Scheduler.Progress
+}
+
+/// How a run ended.
+package struct RunSummary: Hashable, Sendable {
+    package var total = 0
+    package var published = 0
+    package var skipped = 0
+    /// In the order of their failing.
+    package var failures: [FrameReport] = []
+    package var left = 0
+    package var bytesWritten = 0
+    package var megapixels = 0.0
+    package var elapsed: Duration = .zero
+    package var stop: StopReason?
+    /// Workers that died and were replaced.
+    package var workersLost = 0
+
+    package init() {}
+
+    package mutating func add(_ report: FrameReport) {
+        switch report.state {
+        case .published(let receipt, let probe):
+            published += 1
+            bytesWritten += receipt.bytes
+            megapixels += probe.source.megapixels
+        case .skipped: skipped += 1
+        case .failed: failures.append(report)
+        case .left: left += 1
+        }
+    }
+}
+
+/// Is told what happens during a run. Called from one task at a time.
+package protocol RunObserver: Sendable {
+    func began(frames: Int)
+    func progressed(_ progress: RunProgress)
+    func concluded(_ report: FrameReport)
+}

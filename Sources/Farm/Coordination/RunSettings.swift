@@ -1,0 +1,33 @@
+import Dispatching
+package import JobModel
+package import Scheduling
+
+/// What a run uses of this machine.
+package struct RunSettings: Hashable, Sendable {
+    package let workers: Int
+    /// What all workers together may hold, in bytes.
+    package let memory: Int
+    package let seed: UInt64
+
+    package init(workers: Int, memory: Int, seed: UInt64) {
+        self.workers = workers
+        self.memory = memory
+        self.seed = seed
+    }
+
+    /// A worker holds one decoded frame, and beside it the rows that are being filtered and encoded.
+    package var frameMemory: Int { memory / workers / 2 }
+
+    /// A worker holds a tile with its halo as samples, and rows of it as floating-point numbers.
+    package var tileMemory: Int { memory / workers / 8 }
+
+    package func shardPolicy(_ job: JobSpec, frames: Int) -> ShardPolicy {
+        ShardPolicy(mode: job.shard, workers: workers, frames: frames, frameMemory: frameMemory)
+    }
+
+    func schedulingPolicy(_ job: JobSpec, frames: Int) -> SchedulingPolicy {
+        SchedulingPolicy(
+            retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: job.timeout),
+            shard: shardPolicy(job, frames: frames), verify: job.verify, workers: workers, seed: seed)
+    }
+}

@@ -1,0 +1,68 @@
+package import Planning
+package import Scheduling
+import Synchronization
+package import WorkerProtocol
+
+/// Probes every frame of a plan and renders none.
+package final class Survey: Sendable {
+    /// What is known of a frame's picture, or why nothing is.
+    package typealias Findings = [Int: Result<ProbeReceipt, FrameFailure>]
+
+    private struct State {
+        var next = 0
+        var findings: Findings = [:]
+    }
+
+    private let plan: JobPlan
+    private let frames: [PlannedFrame]
+    private let state = Mutex(State())
+
+    private init(_ plan: JobPlan, _ frames: [PlannedFrame]) {
+        self.plan = plan
+        self.frames = frames
+    }
+
+    /// By the frames' indexes. Frames that a stopped survey did not reach are missing.
+    ///
+    /// - Parameter frames: those of the plan that are looked at.
+    package static func run(
+        _ plan: JobPlan, frames: [PlannedFrame], settings: RunSettings, loop: RunLoop
+    ) async -> (findings: Findings, stop: StopReason?) {
+        let survey = Survey(plan, frames)
+        let factory = TaskFactory(job: plan.job, runName: "survey", scratchFolder: "", tileMemory: settings.tileMemory)
+        let policy = settings.schedulingPolicy(plan.job, frames: plan.frames.count)
+        let stop = await loop.run(Scheduler(policy: policy, factory: factory), survey)
+        return (survey.state.withLock { $0.findings }, stop)
+    }
+}
+
+extension Survey: RunLoop.Delegate {
+    package func nextFrames(_ count: Int) -> RunLoop.Frames {
+        state.withLock { state in
+            let batch = frames[state.next...].prefix(count)
+            state.next += batch.count
+            guard !batch.isEmpty else { return .none }
+            return .some(
+                batch.map {
+                    FrameOrder(id: FrameID($0.index), input: $0.input.path, format: $0.format, goal: .survey)
+                })
+        }
+    }
+
+    package func concluded(_ frame: FrameID, _ outcome: FrameOutcome) {
+        state.withLock { state in
+            switch outcome {
+            case .surveyed(let probe): state.findings[frame.number] = .success(probe)
+            case .failed(let failure): state.findings[frame.number] = .failure(failure)
+            case .published, .left: break
+            }
+        }
+    }
+
+    package func willStart(_ lease: Lease) {}
+    package func publish(_ frame: FrameID, _ receipt: OutputReceipt, to path: String) -> PublishProblem? {
+        .refused("a survey publishes nothing")
+    }
+    package func workerLost() {}
+    package func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {}
+}

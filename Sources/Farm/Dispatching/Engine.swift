@@ -1,0 +1,35 @@
+package import Scheduling
+
+/// Starts workers and carries orders to them: local processes now, a cluster's scheduler later.
+package protocol Engine: Sendable {
+    /// Keeps workers running until `commands` ends, then lets them leave and returns.
+    ///
+    /// Every worker that was announced by ``Event/workerReady(_:)`` is also reported by ``Event/workerLost(_:_:)``
+    /// when it ends, unless the commands have ended before.
+    ///
+    /// - Parameter onEvent: called from any task; must return quickly.
+    func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async
+}
+
+package enum EngineCommand: Sendable {
+    case start(Lease)
+    /// Ends the process at once.
+    case kill(WorkerID)
+    /// Lets an idle process leave, and starts another.
+    case recycle(WorkerID)
+}
+
+/// How a worker process is started.
+package struct WorkerCommand: Sendable {
+    /// Absolute path of `penumbra-worker`.
+    package let executable: String
+    package let arguments: [String]
+    /// Added to what the coordinator's own environment holds.
+    package let environment: [String: String]
+
+    package init(executable: String, arguments: [String] = [], environment: [String: String] = [:]) {
+        self.executable = executable
+        self.arguments = arguments
+        self.environment = environment
+    }
+}

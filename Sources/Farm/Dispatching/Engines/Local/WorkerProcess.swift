@@ -1,0 +1,171 @@
+import Glibc
+import Scheduling
+import Subprocess
+import Synchronization
+import SystemPackage
+import WorkerProtocol
+
+/// One worker process, from its start to its end.
+struct WorkerProcess: Sendable {
+    let id: WorkerID
+    let command: WorkerCommand
+    let crew: WorkerCrew
+    let onEvent: @Sendable (Event) -> Void
+
+    /// A worker that has not said that it is ready by then hangs in loading a library.
+    static let startLimit = Duration.seconds(60)
+
+    private typealias Running = Execution<CustomWriteInput, SequenceOutput, SequenceOutput>
+
+    /// What the conversation with a process came to, before its exit status is known.
+    private struct Course: Sendable {
+        var becameReady = false
+        var brokeProtocol: String?
+        var endsByOrder = false
+        var lastWords = ""
+    }
+
+    /// The tasks that talk with one process share this.
+    private final class Conversation: Sendable {
+        let course = Mutex(Course())
+    }
+
+    /// Runs the process and returns how it ended.
+    func live() async -> Death {
+        let killsBefore = OutOfMemoryKills.count()
+        do {
+            let result = try await Subprocess.run(
+                .path(FilePath(command.executable)), arguments: Arguments(command.arguments), environment: environment,
+                platformOptions: platform, input: .inputWriter, output: .sequence, error: .sequence
+            ) { running in
+                await converse(with: running)
+            }
+            let ranOut = OutOfMemoryKills.count() > killsBefore
+            return death(result.terminationStatus, result.closureResult, ranOut)
+        } catch {
+            return Death(.failedToStart("\(command.executable): \(error)"))
+        }
+    }
+
+    private var environment: Environment {
+        // Swift's own crash reporter would take a second and hold the pipe; the coordinator classes the death itself.
+        var values: [Environment.Key: String?] = ["SWIFT_BACKTRACE": "enable=no"]
+        for (key, value) in command.environment {
+            values[Environment.Key(stringLiteral: key)] = value
+        }
+        return .inherit.updating(values)
+    }
+
+    /// A group of its own: Ctrl-C in a terminal reaches the coordinator alone, and a kill reaches all that the
+    /// worker started.
+    private var platform: PlatformOptions {
+        var options = PlatformOptions()
+        options.processGroupID = 0
+        return options
+    }
+
+    private func converse(with running: Running) async -> Course {
+        let processID = running.processIdentifier.value
+        let orders = crew.add(id, processID: processID)
+        let conversation = Conversation()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await write(orders, to: running.standardInputWriter) }
+            group.addTask { await keepLastWords(of: running.standardError, in: conversation) }
+            group.addTask { await limitStart(conversation) }
+            await hear(running.standardOutput, conversation)
+            // Dead or useless: it can be heard no more. Killing it again does no harm while nobody has reaped it.
+            conversation.course.withLock { $0.endsByOrder = crew.endedByOrder(id) }
+            _ = Glibc.kill(-processID, SIGKILL)
+            crew.remove(id)
+            group.cancelAll()
+        }
+        return conversation.course.withLock { $0 }
+    }
+
+    private func write(_ orders: AsyncStream<[UInt8]>, to writer: StandardInputWriter) async {
+        do {
+            for await order in orders { _ = try await writer.write(order) }
+            try await writer.finish()
+        } catch {
+            // The process is gone; the end of its output tells so to everybody who needs to know.
+        }
+    }
+
+    private func hear(_ output: SubprocessOutputSequence, _ conversation: Conversation) async {
+        var buffer = FrameBuffer()
+        do {
+            for try await chunk in output {
+                chunk.withUnsafeBytes { buffer.append($0) }
+                while let body = try buffer.next() {
+                    try receive(FrameCodec.decode(Report.self, from: body), conversation)
+                }
+            }
+        } catch {
+            conversation.course.withLock { $0.brokeProtocol = "\(error)" }
+        }
+    }
+
+    private func receive(_ report: Report, _ conversation: Conversation) throws {
+        guard case .ready(let greeting) = report else {
+            onEvent(.report(id, report))
+            return
+        }
+        guard greeting.protocolVersion == Greeting.currentVersion else {
+            throw VersionMismatch(worker: greeting.protocolVersion)
+        }
+        conversation.course.withLock { $0.becameReady = true }
+        onEvent(.workerReady(id))
+    }
+
+    private struct VersionMismatch: Error, CustomStringConvertible {
+        let worker: Int
+        var description: String {
+            "the worker speaks protocol \(worker), the coordinator \(Greeting.currentVersion); reinstall both together"
+        }
+    }
+
+    /// Keeps the end of what the process writes to its standard error; it is wanted when the process dies.
+    private func keepLastWords(
+        of errors: SubprocessOutputSequence, in conversation: Conversation
+    ) async {
+        var tail: [UInt8] = []
+        do {
+            for try await chunk in errors {
+                chunk.withUnsafeBytes { tail.append(contentsOf: $0) }
+                if tail.count > 2000 { tail.removeFirst(tail.count - 1000) }
+                let words = String(decoding: tail.suffix(400), as: UTF8.self)
+                conversation.course.withLock { $0.lastWords = words }
+            }
+        } catch {
+            // What was kept so far is all there is.
+        }
+    }
+
+    private func limitStart(_ conversation: Conversation) async {
+        do {
+            try await Task.sleep(for: Self.startLimit)
+        } catch {
+            return
+        }
+        if conversation.course.withLock({ !$0.becameReady }) { crew.kill(id) }
+    }
+}
+
+extension WorkerProcess {
+    private func death(_ status: TerminationStatus, _ course: Course, _ ranOut: Bool) -> Death {
+        let words = course.lastWords.split(separator: "\n").joined(separator: " / ")
+        return Death(manner(status, course, ranOut), lastWords: words)
+    }
+
+    private func manner(_ status: TerminationStatus, _ course: Course, _ ranOut: Bool) -> Death.Manner {
+        if let problem = course.brokeProtocol { return .brokeProtocol(problem) }
+        if course.endsByOrder, course.becameReady { return .byOrder }
+        switch status {
+        case _ where !course.becameReady:
+            return .failedToStart("\(command.executable) ended before it was ready (\(status))")
+        case .signaled(SIGKILL): return ranOut ? .outOfMemory : .killed
+        case .signaled(let signal): return .signal(signal)
+        case .exited(let code): return .exited(code)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+/// Gathers the problems of one reading, in whatever order they are found.
+///
+/// A class, because every reader of a nested value adds to the same log. It stays inside one reading.
+package final class DiagnosticLog {
+    /// A file that is something else altogether has a problem on every line; nobody reads on after so many.
+    static let limit = 100
+
+    private var diagnostics: [Diagnostic] = []
+
+    package init() {}
+
+    package var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
+
+    package func error(_ problem: Problem, at span: SourceSpan) {
+        add(Diagnostic(.error, problem, at: span))
+    }
+
+    package func warning(_ problem: Problem, at span: SourceSpan) {
+        add(Diagnostic(.warning, problem, at: span))
+    }
+
+    package func add(_ diagnostic: Diagnostic) {
+        diagnostics.append(diagnostic)
+    }
+
+    /// The first ``limit`` problems in the order of the text, the file's before the arguments', and what was cut.
+    package func sorted() -> [Diagnostic] {
+        let all = diagnostics.sorted { ($0.span.source, $0.position) < ($1.span.source, $1.position) }
+        guard all.count > Self.limit else { return all }
+        let rest = all[Self.limit...]
+        let severity: Diagnostic.Severity = rest.contains { $0.severity == .error } ? .error : .warning
+        return all.prefix(Self.limit) + [Diagnostic(severity, .more(count: rest.count), at: all[Self.limit].span)]
+    }
+}

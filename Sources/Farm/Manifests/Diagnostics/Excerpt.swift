@@ -1,0 +1,66 @@
+/// The part of a source line that a terminal shows, and the caret line that goes under it.
+///
+/// Characters that would move the cursor or hide text are shown as `�`, tabs as `→`, so the carets always stand
+/// under what they mean and a manifest cannot write control sequences to the terminal.
+struct Excerpt {
+    let line: String
+    let carets: String
+
+    /// Scalars of a long line that are shown before and after the marked one.
+    private static let reach = 70
+
+    /// `column` counts from 1; a length of 0 gets one caret.
+    init(of line: ArraySlice<Unicode.Scalar>, column: Int, length: Int) {
+        let marked = line.startIndex + max(0, min(column - 1, line.count))
+        let first = max(line.startIndex, marked - Self.reach)
+        let last = min(line.endIndex, marked + Self.reach)
+        let before = line[first..<marked].map(\.shown)
+        let after = line[marked..<last].map(\.shown)
+        let lead = first > line.startIndex ? "…" : ""
+        let tail = last < line.endIndex ? "…" : ""
+
+        self.line = lead + Self.string(before) + Self.string(after) + tail
+        let indent = lead.count + Self.columns(before)
+        let width = Self.columns(Array(after.prefix(length)))
+        self.carets = String(repeating: " ", count: indent) + String(repeating: "^", count: max(1, width))
+    }
+
+    private static func string(_ scalars: [Unicode.Scalar]) -> String {
+        var string = String.UnicodeScalarView()
+        string.append(contentsOf: scalars)
+        return String(string)
+    }
+
+    private static func columns(_ scalars: [Unicode.Scalar]) -> Int {
+        scalars.reduce(0) { $0 + $1.terminalColumns }
+    }
+}
+
+extension Unicode.Scalar {
+    /// What a terminal is given in this scalar's place.
+    fileprivate var shown: Unicode.Scalar {
+        if self == "\t" { return "→" }
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: return "\u{FFFD}"
+        default: return self
+        }
+    }
+
+    /// Columns that a terminal gives the scalar: 0 for combining marks, 2 for East Asian wide characters and emoji.
+    ///
+    /// The ranges are the wide blocks of UAX #11, rounded to whole blocks.
+    fileprivate var terminalColumns: Int {
+        switch properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: return 0
+        default: break
+        }
+        switch value {
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+            0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF,
+            0x1F900...0x1F9FF, 0x20000...0x3FFFD:
+            return 2
+        default:
+            return 1
+        }
+    }
+}

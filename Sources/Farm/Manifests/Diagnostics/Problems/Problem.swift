@@ -1,0 +1,57 @@
+/// Every problem that a reading can report, as facts. Each kind makes its sentences next to its cases.
+package enum Problem: Hashable, Sendable {
+    /// The text as a whole, or a line of it, is not of the format.
+    case text(TextProblem)
+    /// A line is not an entry of its block.
+    case block(BlockProblem)
+    /// A value on a line cannot be read.
+    case scalar(ScalarProblem)
+    /// A list or mapping in brackets cannot be read.
+    case flow(FlowProblem)
+    /// A value is not what its key takes.
+    case value(ValueProblem)
+    /// A job asks for what cannot be done.
+    case job(JobProblem)
+    /// A filter or one of its parameters is not as the catalog has it.
+    case filter(FilterProblem)
+    /// An output template is not well made.
+    case template(TemplateProblem)
+    /// An override cannot be applied.
+    case override(OverrideProblem)
+    /// For readers of other files, whose keys this module does not know.
+    case other(Words)
+    /// The list of problems was cut.
+    case more(count: Int)
+
+    package var words: Words {
+        switch self {
+        case .text(let problem): problem.words
+        case .block(let problem): problem.words
+        case .scalar(let problem): problem.words
+        case .flow(let problem): problem.words
+        case .value(let problem): problem.words
+        case .job(let problem): problem.words
+        case .filter(let problem): problem.words
+        case .template(let problem): problem.words
+        case .override(let problem): problem.words
+        case .other(let words): words
+        case .more(let count):
+            Words(
+                count == 1 ? "one more problem is not shown" : "\(count) more problems are not shown",
+                remedy: "mend those above first: some of these may go with them")
+        }
+    }
+}
+
+/// What a person reads of a problem.
+package struct Words: Hashable, Sendable {
+    /// What is wrong: no capital, no full stop.
+    package let message: String
+    /// What to do about it.
+    package let remedy: String?
+
+    package init(_ message: String, remedy: String? = nil) {
+        self.message = message
+        self.remedy = remedy
+    }
+}

@@ -1,0 +1,67 @@
+extension InlineScanner {
+    /// Reads a scalar without quotes, up to where YAML ends it: a comment, a colon that a blank follows, and inside
+    /// brackets a comma or bracket.
+    mutating func readPlain(inFlow: Bool) throws(Diagnostic) -> SyntaxNode {
+        let start = cursor.index
+        try refusePlainStart(inFlow: inFlow)
+        var end = start
+        while let scalar = cursor.peek(), !endsPlain(scalar, inFlow: inFlow) {
+            if scalar == "\t" { throw cursor.error(.text(.tab)) }
+            if scalar.isDeceptiveBlank { throw cursor.error(.text(.deceptiveBlank(scalar.value))) }
+            if scalar == " ", cursor.peek(1) == "#" { break }
+            cursor.advance()
+            if scalar != " " { end = cursor.index }
+        }
+        // Trailing spaces are no part of the text, but a colon or bracket behind them is looked at by the caller.
+        if cursor.peek() == nil || cursor.peek() == " " { cursor.move(to: end) }
+        let text = cursor.text.string(start..<end)
+        let node = try node(.scalar(.init(text: text, quoting: .plain)), from: start)
+        return SyntaxNode(node.content, span: cursor.span(start..<end))
+    }
+
+    private func endsPlain(_ scalar: Unicode.Scalar, inFlow: Bool) -> Bool {
+        if scalar == ":" {
+            // Parsers differ on a colon before ',', '?' or a bracket, so it ends the scalar, and its reader refuses.
+            let next = cursor.peek(1)
+            return cursor.isBlankOrEnd(1) || inFlow && (next == "?" || next?.isFlowIndicator == true)
+        }
+        return inFlow && scalar.isFlowIndicator
+    }
+
+    /// Refuses what YAML gives a meaning at the start of a value, or reserves.
+    private func refusePlainStart(inFlow: Bool) throws(Diagnostic) {
+        guard let first = cursor.peek() else { return }
+        let value = inFlow ? flowText : cursor.value(from: cursor.index)
+        guard let problem = problem(ofStart: first, value: value, inFlow: inFlow) else { return }
+        throw cursor.error(problem, length: value.unicodeScalars.count)
+    }
+
+    private func problem(ofStart first: Unicode.Scalar, value: String, inFlow: Bool) -> Problem? {
+        let reserved = Problem.scalar(.reservedStart(indicator: String(first), value: value))
+        switch first {
+        case "*": return .scalar(.alias(value: value))
+        case "&": return .scalar(.anchor(value: value))
+        case "!": return .scalar(.tag(value: value))
+        case "|", ">": return isBlockScalarHeader(value) ? .scalar(.blockScalar(indicator: String(first))) : reserved
+        case "?": return cursor.isBlankOrEnd(1) ? .block(.complexKey) : reserved
+        case "-":
+            let isAlone = cursor.isBlankOrEnd(1) || inFlow && cursor.peek(1)?.isFlowIndicator == true
+            return isAlone ? reserved : nil
+        case "@", "`", "%", ":", "#", ",", "]", "}": return reserved
+        default: return nil
+        }
+    }
+
+    /// `|`, `>-`, `|2+` and the like, as they stand before a text block.
+    private func isBlockScalarHeader(_ value: String) -> Bool {
+        value.unicodeScalars.dropFirst().allSatisfy { $0 == "+" || $0 == "-" || $0.isDigit }
+    }
+
+    /// What stands from here to the next comma or closing bracket.
+    private var flowText: String {
+        var ahead = cursor
+        while let scalar = ahead.peek(), scalar != ",", scalar != "]", scalar != "}" { ahead.advance() }
+        let value = cursor.value(from: cursor.index)
+        return String(value.unicodeScalars.prefix(max(1, ahead.index - cursor.index)))
+    }
+}

@@ -1,0 +1,92 @@
+/// A place in one line, moving right. What every reader of a line shares: looking ahead, spans, comments.
+struct LineCursor {
+    let text: SourceText
+    /// From 1.
+    let line: Int
+    /// The end of the line, without trailing spaces.
+    let end: Int
+    private(set) var index: Int
+
+    init(_ text: SourceText, line: ContentLine) {
+        self.init(text, line: line.number, range: line.range)
+    }
+
+    init(_ text: SourceText, line: Int, range: Range<Int>) {
+        self.text = text
+        self.line = line
+        self.end = range.upperBound
+        self.index = range.lowerBound
+    }
+
+    var isAtEnd: Bool { index >= end }
+
+    /// The scalar here, or `offset` scalars further on; nil past the line's end.
+    func peek(_ offset: Int = 0) -> Unicode.Scalar? {
+        index + offset < end ? text.scalars[index + offset] : nil
+    }
+
+    /// True when what stands here, or `offset` further on, is a space, a tab or the line's end.
+    func isBlankOrEnd(_ offset: Int = 0) -> Bool {
+        switch peek(offset) {
+        case nil, " ", "\t": true
+        default: false
+        }
+    }
+
+    mutating func advance(by count: Int = 1) {
+        index = min(index + count, end)
+    }
+
+    mutating func move(to index: Int) {
+        self.index = min(index, end)
+    }
+
+    mutating func skipSpaces() {
+        while peek() == " " { advance() }
+    }
+
+    /// Moves past `scalar` when it stands here.
+    mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+        guard peek() == scalar else { return false }
+        advance()
+        return true
+    }
+
+    func span(_ range: Range<Int>) -> SourceSpan { text.span(range, line: line) }
+
+    /// The span of `length` scalars from here.
+    func span(length: Int) -> SourceSpan { span(index..<index + length) }
+
+    func error(_ problem: Problem, at range: Range<Int>) -> Diagnostic {
+        Diagnostic(problem, at: span(range))
+    }
+
+    /// An error of the next `length` scalars.
+    func error(_ problem: Problem, length: Int = 1) -> Diagnostic {
+        Diagnostic(problem, at: span(length: min(length, max(0, end - index))))
+    }
+
+    /// What stands from `start` to the line's end or its comment, without trailing spaces.
+    func value(from start: Int) -> String {
+        var valueEnd = start
+        for position in start..<max(start, end) {
+            let scalar = text.scalars[position]
+            if scalar == "#", position > start, text.scalars[position - 1] == " " { break }
+            if scalar != " " { valueEnd = position + 1 }
+        }
+        return text.string(start..<valueEnd)
+    }
+
+    /// True at the line's end and at a comment. A `#` that no blank follows is refused: YAML would cut off, without
+    /// a word, what may be meant as a part of the value.
+    ///
+    /// - Precondition: what stands before the cursor is a blank.
+    func isAtEndOrComment() throws(Diagnostic) -> Bool {
+        guard peek() == "#" else { return isAtEnd }
+        guard isBlankOrEnd(1) else {
+            let text = text.string(index..<end)
+            throw error(.text(.commentWithoutBlank(text: text)), length: end - index)
+        }
+        return true
+    }
+}

@@ -1,0 +1,44 @@
+/// Paths as text: what can be said of them without looking at a disk.
+package enum PathText {
+    /// The names of an absolute path, without `.` and `..`.
+    package static func components(_ path: String) -> [String] {
+        var result: [String] = []
+        for name in path.split(separator: "/") {
+            switch name {
+            case ".": continue
+            case "..": _ = result.popLast()
+            default: result.append(String(name))
+            }
+        }
+        return result
+    }
+
+    package static func joined(_ components: some Sequence<String>) -> String {
+        "/" + components.joined(separator: "/")
+    }
+
+    /// Absolute and without `.` and `..`.
+    package static func normalized(_ path: String, in folder: String) -> String {
+        joined(components(path.hasPrefix("/") ? path : "\(folder)/\(path)"))
+    }
+
+    /// Relative to `folder` when it lies below it, else as it is.
+    package static func shown(_ path: String, from folder: String) -> String {
+        let prefix = folder == "/" ? "/" : folder + "/"
+        return path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : path
+    }
+
+    package static func folder(of path: String) -> String {
+        joined(components(path).dropLast())
+    }
+
+    package static func name(of path: String) -> String {
+        components(path).last ?? ""
+    }
+
+    /// A name without its last extension, and that extension without the dot (empty when there is none).
+    package static func split(name: String) -> (stem: String, ext: String) {
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (name, "") }
+        return (String(name[..<dot]), String(name[name.index(after: dot)...]))
+    }
+}

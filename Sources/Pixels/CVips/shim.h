@@ -1,0 +1,46 @@
+#pragma once
+#include <vips/vips.h>
+
+// What Swift cannot reach by itself: macros, variadic functions, and signals whose handlers should have a type.
+
+static inline GType penumbra_type_boolean(void) { return G_TYPE_BOOLEAN; }
+static inline GType penumbra_type_int(void) { return G_TYPE_INT; }
+static inline GType penumbra_type_double(void) { return G_TYPE_DOUBLE; }
+static inline GType penumbra_type_string(void) { return G_TYPE_STRING; }
+static inline GType penumbra_type_object(void) { return G_TYPE_OBJECT; }
+
+// The address of a pixel in a prepared region, and the bytes from one row to the next.
+static inline void *_Nonnull penumbra_region_address(VipsRegion *_Nonnull region, int x, int y) {
+    return VIPS_REGION_ADDR(region, x, y);
+}
+static inline size_t penumbra_region_stride(VipsRegion *_Nonnull region) { return VIPS_REGION_LSKIP(region); }
+
+// Makes `image` the start of a pipeline.
+static inline int penumbra_image_begin(VipsImage *_Nonnull image, VipsDemandStyle hint) {
+    return vips_image_pipelinev(image, hint, NULL);
+}
+
+typedef gint64 (*penumbra_source_read)(VipsSourceCustom *_Nonnull, void *_Nonnull bytes, gint64 count, void *_Nonnull);
+typedef gint64 (*penumbra_source_seek)(VipsSourceCustom *_Nonnull, gint64 offset, int whence, void *_Nonnull);
+typedef gint64 (*penumbra_target_write)(
+    VipsTargetCustom *_Nonnull, const void *_Nonnull bytes, gint64 count, void *_Nonnull);
+typedef gint64 (*penumbra_target_read)(VipsTargetCustom *_Nonnull, void *_Nonnull bytes, gint64 count, void *_Nonnull);
+typedef gint64 (*penumbra_target_seek)(VipsTargetCustom *_Nonnull, gint64 offset, int whence, void *_Nonnull);
+typedef void (*penumbra_release)(void *_Nullable context, GClosure *_Nullable closure);
+
+// Reads go to `context` until the source is destroyed; then `release` is called once.
+static inline void penumbra_source_connect(
+    VipsSourceCustom *_Nonnull source, penumbra_source_read _Nonnull read, penumbra_source_seek _Nonnull seek,
+    void *_Nonnull context, penumbra_release _Nonnull release) {
+    g_signal_connect_data(source, "read", G_CALLBACK(read), context, release, (GConnectFlags)0);
+    g_signal_connect(source, "seek", G_CALLBACK(seek), context);
+}
+
+// Writes go to `context` until the target is destroyed; then `release` is called once.
+static inline void penumbra_target_connect(
+    VipsTargetCustom *_Nonnull target, penumbra_target_write _Nonnull write, penumbra_target_read _Nonnull read,
+    penumbra_target_seek _Nonnull seek, void *_Nonnull context, penumbra_release _Nonnull release) {
+    g_signal_connect_data(target, "write", G_CALLBACK(write), context, release, (GConnectFlags)0);
+    g_signal_connect(target, "read", G_CALLBACK(read), context);
+    g_signal_connect(target, "seek", G_CALLBACK(seek), context);
+}

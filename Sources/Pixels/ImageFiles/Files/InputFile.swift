@@ -1,0 +1,61 @@
+import Glibc
+
+/// A file that is open for reading. Keeps the first error of the system, which libvips would turn into words.
+///
+/// Used by one thread at a time: libvips reads a sequential image so.
+final class InputFile {
+    let path: String
+    let size: Int
+    private let descriptor: Int32
+    private var position = 0
+    private(set) var failure: Int32?
+
+    init(path: String) throws(ImageFileError) {
+        self.path = path
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)  // non-blocking: a pipe must not hang here
+        guard descriptor >= 0 else { throw ImageFileError(path: path, .open, errno: errno) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw ImageFileError(path: path, .notAFile)
+        }
+        self.descriptor = descriptor
+        self.size = Int(status.st_size)
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// The file's first bytes, at most `count`.
+    func head(_ count: Int) throws(ImageFileError) -> [UInt8] {
+        var result = [UInt8](repeating: 0, count: count)
+        let read = result.withUnsafeMutableBytes { transfer(into: $0, at: 0) }
+        if let failure { throw ImageFileError(path: path, .read, errno: failure) }
+        return Array(result.prefix(read))
+    }
+
+    /// Reads on from the position. Returns the bytes read, 0 at the end, -1 after a failure.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count = transfer(into: buffer, at: position)
+        position += max(0, count)
+        return count
+    }
+
+    /// Moves the position as `lseek` does. Returns the new one, or -1.
+    func seek(to offset: Int, from whence: Int32) -> Int {
+        guard let target = FilePosition.target(offset, from: whence, position: position, size: size) else { return -1 }
+        position = target
+        return target
+    }
+
+    private func transfer(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
+        while true {
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            if count >= 0 { return count }
+            if errno == EINTR { continue }
+            failure = failure ?? errno
+            return -1
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Glibc
+
+/// A file that is being written. Keeps the first error of the system, which libvips would turn into words or hide.
+///
+/// Used by one thread at a time: a saver of libvips writes so.
+final class OutputFile {
+    let path: String
+    private var descriptor: Int32
+    /// False for a device or a pipe, which is not ours to remove.
+    private let isOrdinary: Bool
+    private var position = 0
+    private var size = 0
+    private(set) var failure: Int32?
+
+    /// Creates the file, or empties the one that is there.
+    init(path: String) throws(ImageFileError) {
+        self.path = path
+        descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw ImageFileError(path: path, .create, errno: errno) }
+        var status = stat()
+        isOrdinary = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Writes all bytes at the position. False after a failure.
+    func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var rest = bytes[...]
+        while failure == nil, !rest.isEmpty {
+            let chunk = UnsafeRawBufferPointer(rebasing: rest)
+            let count = pwrite(descriptor, chunk.baseAddress, chunk.count, off_t(position))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                failure = count < 0 ? errno : ENOSPC
+                return false
+            }
+            position += count
+            size = max(size, position)
+            rest = rest.dropFirst(count)
+        }
+        return failure == nil
+    }
+
+    /// Reads back what was written, from the position. Returns the bytes read, 0 at the end, -1 after a failure.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        while true {
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(position))
+            if count >= 0 {
+                position += count
+                return count
+            }
+            if errno == EINTR { continue }
+            failure = failure ?? errno
+            return -1
+        }
+    }
+
+    /// Moves the position as `lseek` does. Returns the new one, or -1.
+    func seek(to offset: Int, from whence: Int32) -> Int {
+        guard let target = FilePosition.target(offset, from: whence, position: position, size: size) else { return -1 }
+        position = target
+        return target
+    }
+
+    /// Closes the file, which is where a network file system may first say that it was full.
+    func finish() throws(ImageFileError) {
+        let closed = close(descriptor)
+        descriptor = -1
+        if closed != 0 { failure = failure ?? errno }
+        if let failure { throw ImageFileError(path: path, .write, errno: failure) }
+    }
+
+    /// Closes the file and removes it. What went wrong is reported already.
+    func discard() {
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+        if isOrdinary { unlink(path) }
+    }
+}

@@ -1,0 +1,60 @@
+package import Catalogs
+
+/// A file format: how it is recognised, what it holds, and how libvips writes it. One file each in this folder, and
+/// one line in ``ImageFormats/all``.
+package protocol ImageFormat: Sendable {
+    /// What a manifest may ask for.
+    var descriptor: FormatDescriptor { get }
+    /// As people write it: `JPEG`.
+    var title: String { get }
+    /// False when gray is stored as RGB.
+    var holdsGray: Bool { get }
+    /// True when the colour of fully transparent pixels is not stored; it reads as 0.
+    var forgetsHiddenColor: Bool { get }
+    /// libvips' operation that reads it from a source.
+    var loader: String { get }
+    /// The class of that operation, by which libvips allows or blocks it.
+    var loaderClass: String { get }
+
+    /// True when a file that starts with `head` (at least 16 bytes, unless the file is shorter) has this format.
+    func recognizes(_ head: [UInt8]) -> Bool
+
+    /// How libvips writes a picture of `shape`.
+    ///
+    /// - Throws: when the options have wrong values, or the picture cannot be stored with them.
+    func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver
+
+    /// How the metadata gets into the file, where libvips does not put it.
+    func splice(_ metadata: ImageMetadata) -> Splice
+
+    /// True when a file written with these options gives back exactly the samples that were written.
+    func isLossless(options: FormatOptions) -> Bool
+}
+
+/// A call of a libvips operation that writes to a target.
+package struct Saver: Hashable, Sendable {
+    let operation: String
+    let arguments: [String: VipsArgument]
+    /// Which metadata libvips puts into the file.
+    let fields: Set<MetadataField>
+
+    init(_ operation: String, _ arguments: [String: VipsArgument], fields: Set<MetadataField> = []) {
+        self.operation = operation
+        self.arguments = arguments
+        self.fields = fields
+    }
+}
+
+/// Metadata that libvips can write as they are.
+package enum MetadataField: String, Hashable, Sendable, CaseIterable {
+    case icc = "icc-profile-data"
+    case xmp = "xmp-data"
+    case iptc = "iptc-data"
+    case exif = "exif-data"
+}
+
+/// Why a picture cannot be written as asked.
+package enum SaveProblem: Error, Hashable, Sendable {
+    case option(String)
+    case unsuitable(String)
+}

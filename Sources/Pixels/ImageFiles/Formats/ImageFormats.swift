@@ -1,0 +1,21 @@
+package import Catalogs
+
+/// The formats that Penumbra reads and writes.
+package enum ImageFormats {
+    package static let all: [any ImageFormat] = [JPEGFormat(), PNGFormat(), WebPFormat(), TIFFFormat()]
+
+    package static var descriptors: [FormatDescriptor] { all.map(\.descriptor) }
+
+    /// The format with this name in the catalog, `jpeg`.
+    package static func named(_ name: String) -> (any ImageFormat)? {
+        all.first { $0.descriptor.name == name }
+    }
+
+    /// The format of a file's content.
+    static func recognizing(_ head: [UInt8]) -> (any ImageFormat)? {
+        all.first { $0.recognizes(head) }
+    }
+
+    /// How many of a file's bytes are needed to recognise it.
+    static let headLength = 16
+}

@@ -1,0 +1,71 @@
+package import Catalogs
+import CVips
+
+/// Baseline and progressive JPEG. Metadata: EXIF, XMP, IPTC, profile.
+package struct JPEGFormat: ImageFormat {
+    /// When colour is stored at half its resolution.
+    private enum Subsampling: String, CaseIterable {
+        /// Below quality 90.
+        case auto
+        case on
+        case off
+
+        var vips: VipsForeignSubsample {
+            switch self {
+            case .auto: VIPS_FOREIGN_SUBSAMPLE_AUTO
+            case .on: VIPS_FOREIGN_SUBSAMPLE_ON
+            case .off: VIPS_FOREIGN_SUBSAMPLE_OFF
+            }
+        }
+    }
+
+    package let title = "JPEG"
+    package let holdsGray = true
+    package let forgetsHiddenColor = false
+    package let loader = "jpegload_source"
+    package let loaderClass = "VipsForeignLoadJpegSource"
+
+    package let descriptor = FormatDescriptor(
+        name: "jpeg", extensions: ["jpg", "jpeg", "jpe"], canRead: true, canWrite: true, sampleFormats: [.u8],
+        holdsAlpha: false, isLossless: false,
+        largestSide: 65500,  // libjpeg's JPEG_MAX_DIMENSION
+        options: [
+            ParameterDescriptor(
+                "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(82),
+                summary: "how much detail is kept"),
+            ParameterDescriptor(
+                "progressive", .boolean, fallback: .boolean(false),
+                summary: "show a coarse picture first; smaller, and needs memory for the whole picture"),
+            ParameterDescriptor(
+                "subsampling", .choice(Subsampling.allCases.map(\.rawValue)), fallback: .word("auto"),
+                summary: "store colour at half its resolution; auto does below quality 90"),
+            ParameterDescriptor(
+                "optimize", .boolean, fallback: .boolean(false),
+                summary: "fit the code tables to the picture; smaller, and needs memory for the whole picture"),
+        ])
+
+    package init() {}
+
+    package func recognizes(_ head: [UInt8]) -> Bool {
+        head.starts(with: [0xFF, 0xD8, 0xFF])
+    }
+
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+        let subsampling: Subsampling = try options.word("subsampling")
+        return Saver(
+            "jpegsave_target",
+            [
+                "Q": .integer(try options.integer("quality")),
+                "interlace": .boolean(try options.boolean("progressive")),
+                "subsample_mode": .integer(Int(subsampling.vips.rawValue)),
+                "optimize_coding": .boolean(try options.boolean("optimize")),
+                "strip": .boolean(true),  // what it carries comes from the splice
+            ])
+    }
+
+    package func splice(_ metadata: ImageMetadata) -> Splice {
+        .inserting(JPEGSegments.bytes(for: metadata), after: 2)  // the start-of-image marker
+    }
+
+    package func isLossless(options: FormatOptions) -> Bool { false }
+}

@@ -1,0 +1,37 @@
+package import Catalogs
+
+/// PNG. Metadata: EXIF, XMP, profile, resolution.
+package struct PNGFormat: ImageFormat {
+    package let title = "PNG"
+    package let holdsGray = true
+    package let forgetsHiddenColor = false
+    package let loader = "pngload_source"
+    package let loaderClass = "VipsForeignLoadPngSource"
+
+    package let descriptor = FormatDescriptor(
+        name: "png", extensions: ["png"], canRead: true, canWrite: true, sampleFormats: [.u8, .u16],
+        holdsAlpha: true, isLossless: true,
+        largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
+        options: [
+            ParameterDescriptor(
+                "compression", .integer(minimum: 0, maximum: 9), fallback: .integer(6),
+                summary: "0 is fastest, 9 is smallest")
+        ])
+
+    package init() {}
+
+    package func recognizes(_ head: [UInt8]) -> Bool {
+        head.starts(with: PNGChunks.signature)
+    }
+
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+        Saver(
+            "pngsave_target", ["compression": .integer(try options.integer("compression"))], fields: [.icc, .xmp])
+    }
+
+    package func splice(_ metadata: ImageMetadata) -> Splice {
+        .inserting(PNGChunks.exif(metadata.exif), after: PNGChunks.headerLength)
+    }
+
+    package func isLossless(options: FormatOptions) -> Bool { true }
+}

@@ -1,0 +1,100 @@
+package import Catalogs
+import CVips
+
+/// TIFF. Metadata: XMP, IPTC, profile, resolution; of EXIF only what a TIFF has as tags of its own is read.
+package struct TIFFFormat: ImageFormat {
+    private enum Compression: String, CaseIterable {
+        case none
+        case deflate
+        case lzw
+        case jpeg
+
+        var vips: VipsForeignTiffCompression {
+            switch self {
+            case .none: VIPS_FOREIGN_TIFF_COMPRESSION_NONE
+            case .deflate: VIPS_FOREIGN_TIFF_COMPRESSION_DEFLATE
+            case .lzw: VIPS_FOREIGN_TIFF_COMPRESSION_LZW
+            case .jpeg: VIPS_FOREIGN_TIFF_COMPRESSION_JPEG
+            }
+        }
+    }
+
+    private enum BigTIFF: String, CaseIterable {
+        case auto
+        case on
+        case off
+    }
+
+    package let title = "TIFF"
+    package let holdsGray = true
+    package let forgetsHiddenColor = false
+    package let loader = "tiffload_source"
+    package let loaderClass = "VipsForeignLoadTiffSource"
+
+    package let descriptor = FormatDescriptor(
+        name: "tiff", extensions: ["tif", "tiff"], canRead: true, canWrite: true, sampleFormats: [.u8, .u16, .f32],
+        holdsAlpha: true, isLossless: true,
+        largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
+        options: [
+            ParameterDescriptor(
+                "compression", .choice(Compression.allCases.map(\.rawValue)), fallback: .word("deflate"),
+                summary: "jpeg is lossy and for 8-bit samples only"),
+            ParameterDescriptor(
+                "predictor", .boolean, fallback: .boolean(true),
+                summary: "store differences of neighbours, which deflate and lzw compress better"),
+            ParameterDescriptor(
+                "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(82),
+                summary: "how much detail compression jpeg keeps"),
+            ParameterDescriptor(
+                "tile", .boolean, fallback: .boolean(false), summary: "tiles of 256 × 256 pixels instead of strips"),
+            ParameterDescriptor(
+                "bigtiff", .choice(BigTIFF.allCases.map(\.rawValue)), fallback: .word("auto"),
+                summary: "allow more than 4 GB; auto does when the picture may need it"),
+        ])
+
+    package init() {}
+
+    package func recognizes(_ head: [UInt8]) -> Bool {
+        [[0x49, 0x49, 42, 0], [0x4D, 0x4D, 0, 42], [0x49, 0x49, 43, 0], [0x4D, 0x4D, 0, 43]]
+            .contains { head.starts(with: $0) }
+    }
+
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+        let compression: Compression = try options.word("compression")
+        if compression == .jpeg, shape.sampleFormat != .u8 {
+            throw .unsuitable("compression: jpeg holds 8-bit samples only")
+        }
+        let predictor =
+            try options.boolean("predictor")
+            ? VIPS_FOREIGN_TIFF_PREDICTOR_HORIZONTAL : VIPS_FOREIGN_TIFF_PREDICTOR_NONE
+        return Saver(
+            "tiffsave_target",
+            [
+                "compression": .integer(Int(compression.vips.rawValue)),
+                "predictor": .integer(Int(predictor.rawValue)),
+                "Q": .integer(try options.integer("quality")),
+                "tile": .boolean(try options.boolean("tile")),
+                "tile_width": .integer(256),
+                "tile_height": .integer(try options.boolean("tile") ? 256 : 128),
+                "bigtiff": .boolean(try needsBigTIFF(shape, options)),
+            ],
+            fields: [.icc, .xmp, .iptc])
+    }
+
+    /// Compressed data can be larger than the samples, by far less than the eighth that is left for it here.
+    private func needsBigTIFF(_ shape: ImageShape, _ options: FormatOptions) throws(SaveProblem) -> Bool {
+        let choice: BigTIFF = try options.word("bigtiff")
+        switch choice {
+        case .on: return true
+        case .off: return false
+        case .auto: return shape.byteCount > 7 << 29
+        }
+    }
+
+    package func splice(_ metadata: ImageMetadata) -> Splice { .none }
+
+    package func isLossless(options: FormatOptions) -> Bool {
+        let compression: Compression? = try? options.word("compression")  // a wrong value is refused by `saver`
+        return compression != .jpeg
+    }
+}

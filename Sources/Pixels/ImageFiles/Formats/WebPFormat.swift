@@ -1,0 +1,49 @@
+package import Catalogs
+
+/// WebP. Metadata: EXIF, XMP, profile. An encoder holds the whole picture in memory, as does a decoder.
+package struct WebPFormat: ImageFormat {
+    package let title = "WebP"
+    package let holdsGray = false
+    package let forgetsHiddenColor = true
+    package let loader = "webpload_source"
+    package let loaderClass = "VipsForeignLoadWebpSource"
+
+    package let descriptor = FormatDescriptor(
+        name: "webp", extensions: ["webp"], canRead: true, canWrite: true, sampleFormats: [.u8],
+        holdsAlpha: true, isLossless: false, largestSide: 16383,
+        options: [
+            ParameterDescriptor(
+                "quality", .integer(minimum: 0, maximum: 100), fallback: .integer(82),
+                summary: "how much detail is kept; with lossless, how hard to try for a small file"),
+            ParameterDescriptor(
+                "lossless", .boolean, fallback: .boolean(false), summary: "keep every sample"),
+            ParameterDescriptor(
+                "effort", .integer(minimum: 0, maximum: 6), fallback: .integer(4),
+                summary: "0 is fastest, 6 is smallest"),
+        ])
+
+    package init() {}
+
+    package func recognizes(_ head: [UInt8]) -> Bool {
+        head.count >= 12 && head.starts(with: Array("RIFF".utf8)) && head[8..<12].elementsEqual("WEBP".utf8)
+    }
+
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+        Saver(
+            "webpsave_target",
+            [
+                "Q": .integer(try options.integer("quality")),
+                "lossless": .boolean(try options.boolean("lossless")),
+                "effort": .integer(try options.integer("effort")),
+                "strip": .boolean(true),  // what it carries comes from the splice
+            ])
+    }
+
+    package func splice(_ metadata: ImageMetadata) -> Splice {
+        WebPChunks.splice(metadata)
+    }
+
+    package func isLossless(options: FormatOptions) -> Bool {
+        (try? options.boolean("lossless")) ?? false  // a wrong value is refused by `saver`
+    }
+}

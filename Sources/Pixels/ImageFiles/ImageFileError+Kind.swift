@@ -1,0 +1,30 @@
+import Glibc
+
+extension ImageFileError {
+    package var kind: Kind {
+        switch problem {
+        case .missing: .missing
+        case .permission: .permission
+        case .tooManyPixels, .tooLarge: .limit
+        case .system(_, let code): Self.isOfThePlace(code) ? .place : .data
+        case .notAFile, .empty, .notAnImage, .brokenHeader, .broken, .unsupported, .unsuitable, .option, .encoder,
+            .library:
+            .data
+        }
+    }
+
+    /// The error for a system call that failed with `code`.
+    init(path: String, _ action: Action, errno code: Int32) {
+        switch code {
+        case ENOENT, ENOTDIR: self.init(path: path, .missing)
+        case EISDIR: self.init(path: path, .notAFile)
+        case EACCES, EPERM: self.init(path: path, .permission(action))
+        default: self.init(path: path, .system(action, errno: code))
+        }
+    }
+
+    /// EFBIG is the limit on file sizes of the file system or of the process.
+    private static func isOfThePlace(_ code: Int32) -> Bool {
+        [ENOSPC, EDQUOT, EROFS, EIO, EFBIG, ENOMEM, EMFILE, ENFILE, ESTALE].contains(code)
+    }
+}

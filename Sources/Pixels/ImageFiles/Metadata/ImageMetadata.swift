@@ -1,0 +1,48 @@
+package import JobModel
+
+/// What a file carries beside its pixels.
+package struct ImageMetadata: Hashable, Sendable, Codable {
+    /// Pixels per length.
+    package struct Resolution: Hashable, Sendable, Codable {
+        package enum Unit: String, Hashable, Sendable, Codable {
+            case inch
+            case centimetre
+        }
+
+        /// Pixels per millimetre, whatever the unit.
+        package let x: Double
+        package let y: Double
+        /// The unit that a file states it in.
+        package let unit: Unit
+
+        package init(x: Double, y: Double, unit: Unit = .inch) {
+            self.x = x
+            self.y = y
+            self.unit = unit
+        }
+    }
+
+    /// The ICC profile that the pixels are to be read with; nil for sRGB, and gray of its curve.
+    package var icc: Blob?
+    /// A TIFF structure, without the `Exif` mark that a JPEG puts before it.
+    package var exif: Blob?
+    /// An XML packet.
+    package var xmp: Blob?
+    /// IPTC records (IIM), without the Photoshop resource around them.
+    package var iptc: Blob?
+    package var resolution: Resolution?
+    /// True when the pixels were converted to sRGB, so that tags which name another colour space are wrong.
+    package var isConverted: Bool
+
+    package init(
+        icc: Blob? = nil, exif: Blob? = nil, xmp: Blob? = nil, iptc: Blob? = nil, resolution: Resolution? = nil,
+        isConverted: Bool = false
+    ) {
+        self.icc = icc
+        self.exif = exif
+        self.xmp = xmp
+        self.iptc = iptc
+        self.resolution = resolution
+        self.isConverted = isConverted
+    }
+}

@@ -1,0 +1,47 @@
+import CVips
+
+/// An image in a libvips pipeline: a promise of pixels, with the fields that travel with it.
+typealias VipsImageReference = VipsReference<VipsImage>
+
+extension VipsReference where Object == VipsImage {
+    var width: Int { Int(pointer.pointee.Xsize) }
+    var height: Int { Int(pointer.pointee.Ysize) }
+    var bands: Int { Int(pointer.pointee.Bands) }
+    var bandFormat: VipsBandFormat { pointer.pointee.BandFmt }
+    var coding: VipsCoding { pointer.pointee.Coding }
+    var interpretation: VipsInterpretation { pointer.pointee.Type }
+    /// Pixels per millimetre; 1 where the file says nothing.
+    var resolution: (x: Double, y: Double) { (pointer.pointee.Xres, pointer.pointee.Yres) }
+
+    /// An integer field, or nil when the image has none of this name.
+    func integer(_ field: String) -> Int? {
+        guard vips_image_get_typeof(pointer, field) != 0 else { return nil }
+        var value: gint = 0
+        guard vips_image_get_int(pointer, field, &value) == 0 else {
+            vips_error_clear()
+            return nil
+        }
+        return Int(value)
+    }
+
+    /// A copy of a field of bytes, or nil when the image has none of this name or it is empty.
+    func blob(_ field: String) -> [UInt8]? {
+        guard vips_image_get_typeof(pointer, field) != 0 else { return nil }
+        var data: UnsafeRawPointer?
+        var count = 0
+        guard vips_image_get_blob(pointer, field, &data, &count) == 0 else {
+            vips_error_clear()
+            return nil
+        }
+        guard let data, count > 0 else { return nil }
+        return [UInt8](UnsafeRawBufferPointer(start: data, count: count))
+    }
+
+    func setBlob(_ field: String, to bytes: [UInt8]) {
+        bytes.withUnsafeBytes { vips_image_set_blob_copy(pointer, field, $0.baseAddress, $0.count) }
+    }
+
+    func setText(_ field: String, to text: String) {
+        vips_image_set_string(pointer, field, text)
+    }
+}

@@ -1,0 +1,74 @@
+package import Geometry
+
+/// A rectangle with rounded corners, at any fraction of a pixel, and how much of each pixel it covers.
+///
+/// The pixel at column x covers x…x + 1.
+package struct RoundedRect: Hashable, Sendable {
+    package let left: Double
+    package let top: Double
+    package let right: Double
+    package let bottom: Double
+    package let cornerRadius: Double
+
+    /// Samples per axis in a pixel that a corner cuts.
+    private static let subsamples = 16
+
+    /// - Parameter cornerRadius: cut to half of the shorter side.
+    package init(left: Double, top: Double, width: Double, height: Double, cornerRadius: Double) {
+        self.left = left
+        self.top = top
+        right = left + max(0, width)
+        bottom = top + max(0, height)
+        self.cornerRadius = max(0, min(cornerRadius, min(right - left, bottom - top) / 2))
+    }
+
+    /// The pixels of `area` that may be covered.
+    package func bounds(in area: PixelRect) -> PixelRect {
+        let columns = Self.cut(left, right, to: area.columns)
+        let rows = Self.cut(top, bottom, to: area.rows)
+        return columns.isEmpty || rows.isEmpty ? .empty : PixelRect(columns: columns, rows: rows)
+    }
+
+    /// The whole pixels that touch `low`…`high`, inside `range`; written so that no huge number is ever converted.
+    private static func cut(_ low: Double, _ high: Double, to range: Range<Int>) -> Range<Int> {
+        let (start, end) = (Double(range.lowerBound), Double(range.upperBound))
+        let first = max(start, min(end, low)).rounded(.down)
+        let last = max(first, min(end, max(start, high)).rounded(.up))
+        return low < high ? Int(first)..<Int(last) : range.lowerBound..<range.lowerBound
+    }
+
+    /// The covered share of the pixel at `x`, `y`, 0…1: exact along straight edges; counted on 16 × 16 points, which
+    /// all have the same weight, where a corner's square touches the pixel.
+    package func coverage(x: Int, y: Int) -> Double {
+        let (x, y) = (Double(x), Double(y))
+        let width = min(x + 1, right) - max(x, left)
+        let height = min(y + 1, bottom) - max(y, top)
+        guard width > 0, height > 0 else { return 0 }
+        return touchesCorner(x, y) ? sampledCoverage(x, y) : width * height
+    }
+
+    private func touchesCorner(_ x: Double, _ y: Double) -> Bool {
+        (x < left + cornerRadius || x + 1 > right - cornerRadius)
+            && (y < top + cornerRadius || y + 1 > bottom - cornerRadius)
+    }
+
+    private func sampledCoverage(_ x: Double, _ y: Double) -> Double {
+        let n = Self.subsamples
+        var inside = 0
+        for row in 0..<n {
+            for column in 0..<n {
+                let point = (x: x + (Double(column) + 0.5) / Double(n), y: y + (Double(row) + 0.5) / Double(n))
+                if contains(point.x, point.y) { inside += 1 }
+            }
+        }
+        return Double(inside) / Double(n * n)
+    }
+
+    private func contains(_ x: Double, _ y: Double) -> Bool {
+        guard x >= left, x < right, y >= top, y < bottom else { return false }
+        // How far the point lies beyond the centre of its corner's circle; 0 along the straight parts.
+        let dx = max(left + cornerRadius - x, x - (right - cornerRadius), 0)
+        let dy = max(top + cornerRadius - y, y - (bottom - cornerRadius), 0)
+        return dx * dx + dy * dy <= cornerRadius * cornerRadius
+    }
+}

@@ -1,0 +1,54 @@
+import Geometry
+public import Raster
+
+/// For each coordinate of one axis that a kernel may ask for: where it lies in a raster.
+///
+/// All that kernels know of edges. Where an image ends, and what is seen there, was decided when the table was made.
+public struct AxisTable: Hashable, Sendable {
+    /// What ``positions`` has where nothing lies: all samples are zero there, alpha included.
+    public static let transparent: Int32 = -1
+
+    /// The coordinates that may be asked for.
+    public let range: Range<Int>
+    /// One entry for each coordinate of ``range``: a column or row of the raster, from 0, or ``transparent``.
+    public let positions: [Int32]
+
+    public init(range: Range<Int>, positions: [Int32]) {
+        precondition(range.count == positions.count, "every coordinate has a position")
+        self.range = range
+        self.positions = positions
+    }
+
+    /// Coordinates that lie in the raster in their own order, the first one at position 0.
+    public init(range: Range<Int>) {
+        self.init(range: range, positions: (0..<Int32(range.count)).map { $0 })
+    }
+
+    subscript(coordinate: Int) -> Int {
+        Int(positions[coordinate - range.lowerBound])
+    }
+}
+
+/// The pixels that a kernel may read: a raster, and tables that say where each coordinate lies in it.
+public struct KernelSource: Sendable {
+    /// Its own `rect` plays no role here.
+    public let raster: AnyRaster
+    public let columns: AxisTable
+    public let rows: AxisTable
+
+    /// - Precondition: every position of the tables lies in the raster.
+    public init(raster: AnyRaster, columns: AxisTable, rows: AxisTable) {
+        precondition(
+            columns.positions.allSatisfy { $0 < Int32(raster.rect.width) }
+                && rows.positions.allSatisfy { $0 < Int32(raster.rect.height) }, "a table stays inside its raster")
+        self.raster = raster
+        self.columns = columns
+        self.rows = rows
+    }
+
+    /// A raster under its own coordinates, with nothing around it.
+    public init(_ raster: AnyRaster) {
+        self.init(
+            raster: raster, columns: AxisTable(range: raster.rect.columns), rows: AxisTable(range: raster.rect.rows))
+    }
+}

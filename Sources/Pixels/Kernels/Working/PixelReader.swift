@@ -1,0 +1,79 @@
+package import Catalogs
+import Raster
+
+/// Turns stored pixels into the values that filters compute with, row by row.
+///
+/// Working values are doubles on the scale of the samples (0…255, 0…65535, 0…1), interleaved, in encoded or linear
+/// light, with colours premultiplied by alpha. Where the working layout has an alpha that the raster lacks, pixels are
+/// opaque; coordinates that are transparent read as zeros.
+package struct PixelReader: Sendable {
+    package let source: KernelSource
+    /// The raster's own layout, or that with an alpha added.
+    package let layout: PixelLayout
+    package let light: Light
+
+    package init(_ source: KernelSource, layout: PixelLayout, light: Light) {
+        let own = source.raster.layout
+        precondition(layout == own || layout == own.addingAlpha, "a filter may add alpha, nothing else")
+        self.source = source
+        self.layout = layout
+        self.light = light
+    }
+
+    /// Reads the pixels at `columns` (coordinates) of the raster's row `position` (no coordinate; not negative).
+    ///
+    /// - Parameter row: receives `columns.count * layout.channels` values.
+    func read(columns: Range<Int>, atPosition position: Int, into row: inout MutableSpan<Double>) {
+        precondition(row.count == columns.count * layout.channels, "every pixel has its values")
+        switch source.raster {
+        case .u8(let raster): read(raster, columns, position, into: &row)
+        case .u16(let raster): read(raster, columns, position, into: &row)
+        case .f32(let raster): read(raster, columns, position, into: &row)
+        }
+    }
+
+    private func read<Sample: TransferSample>(
+        _ raster: Raster<Sample>, _ columns: Range<Int>, _ position: Int, into row: inout MutableSpan<Double>
+    ) {
+        let pixel = PixelDecoder(stored: raster.layout, working: layout, light: light)
+        let samples = raster.samples.span
+        let start = position * raster.stride
+        for (index, column) in columns.enumerated() {
+            let found = source.columns[column]
+            if found < 0 {
+                for channel in 0..<layout.channels { row[index * layout.channels + channel] = 0 }
+            } else {
+                pixel.decode(
+                    samples, at: start + found * raster.layout.channels, into: &row, at: index * layout.channels)
+            }
+        }
+    }
+}
+
+/// Turns one stored pixel into working values; see ``PixelReader``.
+struct PixelDecoder {
+    private let colors: Int
+    private let storesAlpha: Bool
+    private let wantsAlpha: Bool
+    private let light: Light
+
+    init(stored: PixelLayout, working: PixelLayout, light: Light) {
+        colors = stored.removingAlpha.channels
+        storesAlpha = stored.hasAlpha
+        wantsAlpha = working.hasAlpha
+        self.light = light
+    }
+
+    @inline(__always)
+    func decode<Sample: TransferSample>(
+        _ samples: Span<Sample>, at from: Int, into row: inout MutableSpan<Double>, at to: Int
+    ) {
+        let alpha = storesAlpha ? samples[from + colors].double : Sample.full
+        for channel in 0..<colors {
+            let sample = samples[from + channel]
+            let value = light == .linear ? sample.linear : sample.double
+            row[to + channel] = storesAlpha ? value * alpha / Sample.full : value
+        }
+        if wantsAlpha { row[to + colors] = alpha }
+    }
+}

@@ -1,0 +1,86 @@
+package import Catalogs
+import Geometry
+package import Raster
+
+/// Turns working values (see ``PixelReader``) into the stored pixels of a raster.
+///
+/// Alpha is rounded first; the colours are divided by the *stored* alpha, so that what a reader multiplies back is
+/// nearest to what was computed. Where the stored alpha is 0, the colours are 0. Integers round half up.
+package struct PixelWriter: WorkingRowSink {
+    /// What has been written so far.
+    package private(set) var raster: AnyRaster
+    private let light: Light
+
+    /// - Parameter raster: what is written into; consume it, or every write copies it.
+    package init(_ raster: consuming AnyRaster, light: Light) {
+        self.raster = raster
+        self.light = light
+    }
+
+    package var layout: PixelLayout { raster.layout }
+
+    /// Writes the pixels from `x` on in row `y`; they lie in the raster.
+    package mutating func write(_ row: Span<Double>, x: Int, y: Int) {
+        switch raster {
+        case .u8(var target):
+            raster = .empty
+            encode(row, x, y, into: &target)
+            raster = .u8(target)
+        case .u16(var target):
+            raster = .empty
+            encode(row, x, y, into: &target)
+            raster = .u16(target)
+        case .f32(var target):
+            raster = .empty
+            encode(row, x, y, into: &target)
+            raster = .f32(target)
+        }
+    }
+
+    private func encode<Sample: TransferSample>(
+        _ row: Span<Double>, _ x: Int, _ y: Int, into target: inout Raster<Sample>
+    ) {
+        let start = target.index(x: x, y: y)
+        let pixel = PixelEncoder(layout: target.layout, light: light)
+        let channels = target.layout.channels
+        var samples = target.samples.mutableSpan
+        for index in stride(from: 0, to: row.count, by: channels) {
+            pixel.encode(row, at: index, into: &samples, at: start + index)
+        }
+    }
+}
+
+/// Turns the working values of one pixel into samples; see ``PixelWriter``.
+struct PixelEncoder {
+    private let colors: Int
+    private let hasAlpha: Bool
+    private let light: Light
+
+    init(layout: PixelLayout, light: Light) {
+        colors = layout.removingAlpha.channels
+        hasAlpha = layout.hasAlpha
+        self.light = light
+    }
+
+    @inline(__always)
+    func encode<Sample: TransferSample>(
+        _ row: Span<Double>, at from: Int, into samples: inout MutableSpan<Sample>, at to: Int
+    ) {
+        guard hasAlpha else {
+            for channel in 0..<colors { samples[to + channel] = sample(row[from + channel]) }
+            return
+        }
+        let alpha = Sample(rounding: row[from + colors])
+        let isClear = alpha.double == 0
+        for channel in 0..<colors {
+            let color = isClear ? 0 : row[from + channel] * Sample.full / alpha.double
+            samples[to + channel] = sample(color)
+        }
+        samples[to + colors] = alpha
+    }
+
+    @inline(__always)
+    private func sample<Sample: TransferSample>(_ value: Double) -> Sample {
+        light == .linear ? Sample(linear: value) : Sample(rounding: value)
+    }
+}

@@ -1,0 +1,44 @@
+package import Geometry
+package import Raster
+
+/// A kernel that computes with working values (see ``PixelReader``), whatever the sample format.
+package protocol WorkingKernel: Sendable {
+    /// What is read around each output pixel.
+    var halo: Halo { get }
+
+    /// Writes the filtered pixels of `area`, each exactly once.
+    ///
+    /// - Precondition: the reader's tables cover `area` with the halo.
+    func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink)
+}
+
+extension WorkingKernel {
+    /// Writes every pixel of `destination`, whose layout is the source's or adds alpha to it.
+    ///
+    /// - Parameters:
+    ///   - source: its tables cover the destination, and with the halo that part of it which the mask may cover.
+    ///   - mask: where to filter; pixels that it does not cover keep their bytes. Nil is everywhere.
+    package func render(
+        _ source: KernelSource, light: Light, within mask: RoundedRect?, into destination: inout AnyRaster
+    ) {
+        let reader = PixelReader(source, layout: destination.layout, light: light)
+        let area = destination.rect
+        if let mask {
+            source.copyPixels(to: &destination)
+            var sink = MaskedWriter(exchange(&destination, with: .empty), mask: mask, original: reader)
+            apply(reader, area: mask.bounds(in: area), to: &sink)
+            destination = sink.raster
+        } else {
+            var sink = PixelWriter(exchange(&destination, with: .empty), light: light)
+            apply(reader, area: area, to: &sink)
+            destination = sink.raster
+        }
+    }
+}
+
+/// Moves a value out, so that its new owner writes it without copying.
+private func exchange<Value>(_ value: inout Value, with other: Value) -> Value {
+    let old = value
+    value = other
+    return old
+}
