@@ -184,3 +184,8 @@ extension JobRun: RunLoop.Delegate {
                 failed: summary.failures.count, total: summary.total, elapsed: time.elapsed, scheduler: progress))
     }
 }
+
+/// Looks at a planned output without touching it.
+package enum PlannedOutput {
+    package static func exists(_ path: String) -> Bool { FileSystem.exists(path) }
+}

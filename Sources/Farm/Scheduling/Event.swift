@@ -12,7 +12,7 @@ package enum Event: Sendable {
     case published(FrameID)
     case publishFailed(FrameID, PublishProblem)
     case stop(StopReason)
-    /// Time has passed; see ``Scheduler/nextWake``.
+    /// Time has passed: leases may have expired, delayed tasks may be due.
     case tick
 }
 
@@ -46,18 +46,21 @@ package struct Lease: Hashable, Sendable {
     package let task: TaskID
     /// From 1.
     package let attempt: Int
+    /// How often the frame's rendering had begun again; what an earlier round still sends is dropped.
+    package let round: Int
     package let worker: WorkerID
     package let deadline: Timestamp
     package let timeLimit: Duration
     package let spec: TaskSpec
 
     package init(
-        id: LeaseID, task: TaskID, attempt: Int, worker: WorkerID, deadline: Timestamp, timeLimit: Duration,
-        spec: TaskSpec
+        id: LeaseID, task: TaskID, attempt: Int, round: Int, worker: WorkerID, deadline: Timestamp,
+        timeLimit: Duration, spec: TaskSpec
     ) {
         self.id = id
         self.task = task
         self.attempt = attempt
+        self.round = round
         self.worker = worker
         self.deadline = deadline
         self.timeLimit = timeLimit

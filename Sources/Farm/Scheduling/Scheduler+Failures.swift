@@ -59,6 +59,7 @@ extension Scheduler {
         frames[id]?.restarts += 1
         frames[id]?.renderers = []
         ready.removeAll(of: id)
+        delayed = delayed.filter { $0.key.frame != id }
         beginRendering(id, probe)
     }
 }

@@ -5,7 +5,7 @@ import WorkerProtocol
 /// Who works on what, and for how long.
 extension Scheduler {
     /// A lease whose frame still waits for it. Others run on until they end; what they report is dropped.
-    func isCurrent(_ lease: Lease) -> Bool { frames[lease.task.frame] != nil }
+    func isCurrent(_ lease: Lease) -> Bool { frames[lease.task.frame]?.restarts == lease.round }
 
     mutating func enqueue(_ id: FrameID, _ kind: TaskKind) {
         ready.append(TaskID(id, kind))
@@ -70,8 +70,8 @@ extension Scheduler {
         lastLease += 1
         let limit = timeLimit(of: task.kind, for: frame)
         let lease = Lease(
-            id: LeaseID(lastLease), task: task, attempt: history.attempts, worker: worker, deadline: now + limit,
-            timeLimit: limit, spec: spec)
+            id: LeaseID(lastLease), task: task, attempt: history.attempts, round: frame.restarts, worker: worker,
+            deadline: now + limit, timeLimit: limit, spec: spec)
         leases[lease.id] = lease
         roster[worker] = .busy(lease.id)
         directives.append(.start(lease))

@@ -59,13 +59,6 @@ package struct Scheduler: Sendable {
         return directives
     }
 
-    /// When the next lease expires or the next delayed task is due; a ``Event/tick`` is wanted then.
-    package var nextWake: Timestamp? {
-        let due = delayed.values.min()
-        let expiry = leases.values.filter { isCurrent($0) }.map(\.deadline).min()
-        return [due, expiry].compactMap { $0 }.min()
-    }
-
     package struct Progress: Hashable, Sendable {
         /// Attempts that run now.
         package let running: [Lease]

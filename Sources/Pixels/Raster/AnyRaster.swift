@@ -81,6 +81,13 @@ extension AnyRaster {
     /// Stands in while the samples are moved out and written, so that they are not copied.
     package static let empty = AnyRaster.u8(Raster(rect: .empty, layout: .gray, samples: []))
 
+    /// Moves the raster out, so that its new owner can write it without a copy; leaves an empty one.
+    package mutating func take() -> AnyRaster {
+        let taken = self
+        self = .empty
+        return taken
+    }
+
     /// Lends the samples' bytes, in memory order, for the time of the call.
     public func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
         switch self {

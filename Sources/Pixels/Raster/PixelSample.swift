@@ -52,3 +52,14 @@ extension Float: PixelSample {
     @inlinable public var double: Double { Double(self) }
     public static func erase(_ raster: Raster<Float>) -> AnyRaster { .f32(raster) }
 }
+
+extension SampleFormat {
+    /// The value that stands for full intensity and full opacity.
+    public var full: Double {
+        switch self {
+        case .u8: UInt8.full
+        case .u16: UInt16.full
+        case .f32: Float.full
+        }
+    }
+}

@@ -10,7 +10,7 @@ package struct Diagnostic: Error, Hashable, Sendable {
     package let problem: Problem
     package let span: SourceSpan
 
-    package init(_ severity: Severity = .error, _ problem: Problem, at span: SourceSpan) {
+    package init(_ problem: Problem, at span: SourceSpan, severity: Severity = .error) {
         self.severity = severity
         self.problem = problem
         self.span = span

@@ -12,15 +12,20 @@ package final class DiagnosticLog {
     package var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
 
     package func error(_ problem: Problem, at span: SourceSpan) {
-        add(Diagnostic(.error, problem, at: span))
+        add(Diagnostic(problem, at: span))
     }
 
     package func warning(_ problem: Problem, at span: SourceSpan) {
-        add(Diagnostic(.warning, problem, at: span))
+        add(Diagnostic(problem, at: span, severity: .warning))
     }
 
     package func add(_ diagnostic: Diagnostic) {
         diagnostics.append(diagnostic)
+    }
+
+    /// Adds the problems of an attempt that was made on a log of its own.
+    func add(_ other: DiagnosticLog) {
+        diagnostics += other.diagnostics
     }
 
     /// The first ``limit`` problems in the order of the text, the file's before the arguments', and what was cut.
@@ -29,6 +34,6 @@ package final class DiagnosticLog {
         guard all.count > Self.limit else { return all }
         let rest = all[Self.limit...]
         let severity: Diagnostic.Severity = rest.contains { $0.severity == .error } ? .error : .warning
-        return all.prefix(Self.limit) + [Diagnostic(severity, .more(count: rest.count), at: all[Self.limit].span)]
+        return all.prefix(Self.limit) + [Diagnostic(.more(count: rest.count), at: all[Self.limit].span, severity: severity)]
     }
 }

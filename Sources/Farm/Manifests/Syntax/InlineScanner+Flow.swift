@@ -57,6 +57,7 @@ extension InlineScanner {
             let node = try readQuoted()
             throw Diagnostic(.block(.quotedKey(node.text ?? "")), at: node.span)
         }
+        if cursor.peek() == "," { throw cursor.error(.flow(.emptyItem)) }
         if cursor.peek() == "[" || cursor.peek() == "{" { throw cursor.error(.block(.bracketsAsLine)) }
         let node = try readPlain(inFlow: true)
         let key = (text: node.text ?? "", span: node.span)
@@ -110,12 +111,11 @@ extension InlineScanner {
     /// Reads what follows an entry: true after a comma, false after the closing bracket.
     private mutating func readSeparator(closer: Unicode.Scalar, from start: Int) throws(Diagnostic) -> Bool {
         if try readCloser(closer, from: start) { return false }
+        let comma = cursor.index
         guard cursor.take(",") else {
             throw cursor.error(.flow(.missingComma(closer: String(closer))))
         }
-        cursor.skipSpaces()
-        if cursor.peek() == closer || cursor.peek() == "," { throw cursor.error(.flow(.emptyItem)) }
-        if try readCloser(closer, from: start) { return false }
+        if try readCloser(closer, from: start) { throw cursor.error(.flow(.emptyItem), at: comma..<comma + 1) }
         return true
     }
 

@@ -23,9 +23,7 @@ struct InlineScanner {
     mutating func readLine(behind place: Place) throws(Diagnostic) -> SyntaxNode {
         switch cursor.peek() {
         case "'", "\"":
-            let node = try readQuoted()
-            try expectEnd(else: .scalar(.textAfterQuote(quote: quoteMark(of: node))))
-            return node
+            return try readQuotedLine(behind: place)
         case "[", "{":
             return try readBrackets()
         case "-" where cursor.isBlankOrEnd(1):
@@ -33,6 +31,16 @@ struct InlineScanner {
         default:
             return try readPlainLine()
         }
+    }
+
+    private mutating func readQuotedLine(behind place: Place) throws(Diagnostic) -> SyntaxNode {
+        let quote = cursor.peek() == "'" ? "'" : "\""
+        let node = try readQuoted()
+        if place == .dash, cursor.peek() == ":", let text = node.text {
+            throw Diagnostic(.block(.quotedKey(text)), at: node.span)
+        }
+        try expectEnd(else: .scalar(.textAfterQuote(quote: quote)))
+        return node
     }
 
     private mutating func readPlainLine() throws(Diagnostic) -> SyntaxNode {
@@ -81,11 +89,6 @@ struct InlineScanner {
         if cursor.peek() == "\t" { throw cursor.error(.text(.tab)) }
         if cursor.index > start, try cursor.isAtEndOrComment() { return }
         throw cursor.error(problem, length: cursor.value(from: cursor.index).unicodeScalars.count)
-    }
-
-    private func quoteMark(of node: SyntaxNode) -> String {
-        guard case .scalar(let scalar) = node.content else { return "" }
-        return scalar.quoting == .single ? "'" : "\""
     }
 
     /// Counts a node against the limit.

@@ -29,7 +29,9 @@ package struct SourceMap: Hashable, Sendable {
         layout: PixelLayout, format: SampleFormat, read: (PixelRect) throws -> AnyRaster
     ) rethrows -> KernelSource {
         let rects = rects
-        if rects.count == 1 { return KernelSource(raster: try read(rects[0]), columns: columns.table, rows: rows.table) }
+        if rects.count == 1 {  // nothing to put together
+            return KernelSource(raster: try read(rects[0]), columns: columns.table, rows: rows.table)
+        }
         let whole = PixelRect(x: 0, y: 0, width: columns.count, height: rows.count)
         var raster = AnyRaster(zeroed: whole, layout: layout, format: format)
         for rect in rects {

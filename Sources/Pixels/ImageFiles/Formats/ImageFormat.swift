@@ -9,8 +9,6 @@ package protocol ImageFormat: Sendable {
     var title: String { get }
     /// False when gray is stored as RGB.
     var holdsGray: Bool { get }
-    /// True when the colour of fully transparent pixels is not stored; it reads as 0.
-    var forgetsHiddenColor: Bool { get }
     /// libvips' operation that reads it from a source.
     var loader: String { get }
     /// The class of that operation, by which libvips allows or blocks it.
@@ -28,7 +26,7 @@ package protocol ImageFormat: Sendable {
     func splice(_ metadata: ImageMetadata) -> Splice
 
     /// True when a file written with these options gives back exactly the samples that were written.
-    func isLossless(options: FormatOptions) -> Bool
+    func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool
 }
 
 /// A call of a libvips operation that writes to a target.

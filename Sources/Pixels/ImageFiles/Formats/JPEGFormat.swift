@@ -21,7 +21,6 @@ package struct JPEGFormat: ImageFormat {
 
     package let title = "JPEG"
     package let holdsGray = true
-    package let forgetsHiddenColor = false
     package let loader = "jpegload_source"
     package let loaderClass = "VipsForeignLoadJpegSource"
 
@@ -67,5 +66,5 @@ package struct JPEGFormat: ImageFormat {
         .inserting(JPEGSegments.bytes(for: metadata), after: 2)  // the start-of-image marker
     }
 
-    package func isLossless(options: FormatOptions) -> Bool { false }
+    package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { false }
 }

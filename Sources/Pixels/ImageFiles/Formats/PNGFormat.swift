@@ -4,7 +4,6 @@ package import Catalogs
 package struct PNGFormat: ImageFormat {
     package let title = "PNG"
     package let holdsGray = true
-    package let forgetsHiddenColor = false
     package let loader = "pngload_source"
     package let loaderClass = "VipsForeignLoadPngSource"
 
@@ -33,5 +32,5 @@ package struct PNGFormat: ImageFormat {
         .inserting(PNGChunks.exif(metadata.exif), after: PNGChunks.headerLength)
     }
 
-    package func isLossless(options: FormatOptions) -> Bool { true }
+    package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { true }
 }

@@ -27,7 +27,6 @@ package struct TIFFFormat: ImageFormat {
 
     package let title = "TIFF"
     package let holdsGray = true
-    package let forgetsHiddenColor = false
     package let loader = "tiffload_source"
     package let loaderClass = "VipsForeignLoadTiffSource"
 
@@ -93,7 +92,7 @@ package struct TIFFFormat: ImageFormat {
 
     package func splice(_ metadata: ImageMetadata) -> Splice { .none }
 
-    package func isLossless(options: FormatOptions) -> Bool {
+    package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {
         let compression: Compression? = try? options.word("compression")  // a wrong value is refused by `saver`
         return compression != .jpeg
     }

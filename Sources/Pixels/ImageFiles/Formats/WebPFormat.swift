@@ -4,7 +4,6 @@ package import Catalogs
 package struct WebPFormat: ImageFormat {
     package let title = "WebP"
     package let holdsGray = false
-    package let forgetsHiddenColor = true
     package let loader = "webpload_source"
     package let loaderClass = "VipsForeignLoadWebpSource"
 
@@ -43,7 +42,8 @@ package struct WebPFormat: ImageFormat {
         WebPChunks.splice(metadata)
     }
 
-    package func isLossless(options: FormatOptions) -> Bool {
-        (try? options.boolean("lossless")) ?? false  // a wrong value is refused by `saver`
+    package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {
+        // A wrong value is refused by `saver`. The colour of fully transparent pixels is changed to what packs best.
+        !layout.hasAlpha && (try? options.boolean("lossless")) == true
     }
 }

@@ -1,5 +1,3 @@
-package import JobModel
-
 /// What a file carries beside its pixels.
 package struct ImageMetadata: Hashable, Sendable, Codable {
     /// Pixels per length.

@@ -37,6 +37,17 @@ extension VipsReference where Object == VipsImage {
         return [UInt8](UnsafeRawBufferPointer(start: data, count: count))
     }
 
+    /// A text field, or nil when the image has none of this name.
+    func text(_ field: String) -> String? {
+        guard vips_image_get_typeof(pointer, field) != 0 else { return nil }
+        var value: UnsafePointer<CChar>?
+        guard vips_image_get_string(pointer, field, &value) == 0, let value else {
+            vips_error_clear()
+            return nil
+        }
+        return String(cString: value)
+    }
+
     func setBlob(_ field: String, to bytes: [UInt8]) {
         bytes.withUnsafeBytes { vips_image_set_blob_copy(pointer, field, $0.baseAddress, $0.count) }
     }

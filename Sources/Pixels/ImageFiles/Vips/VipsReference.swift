@@ -10,8 +10,18 @@ struct VipsReference<Object>: ~Copyable {
         self.pointer = pointer
     }
 
+    private init(owned pointer: UnsafeMutablePointer<Object>) {
+        self.pointer = pointer
+    }
+
     deinit {
         g_object_unref(pointer)
+    }
+
+    /// A second reference to the same object.
+    func retained() -> VipsReference {
+        g_object_ref(pointer)
+        return VipsReference(owned: pointer)
     }
 
     /// The object as one of its base or derived classes, for as long as this reference lives.

@@ -29,14 +29,21 @@ extension KernelSource {
     }
 
     private func copy<Sample: PixelSample>(_ own: Raster<Sample>, to other: inout Raster<Sample>) {
+        let (rect, width) = (other.rect, other.layout.channels)
         let stored = own.layout.channels
-        let addsAlpha = other.layout != own.layout
-        for y in other.rect.rows where rows[y] >= 0 {
-            for x in other.rect.columns where columns[x] >= 0 {
-                let from = rows[y] * own.stride + columns[x] * stored
-                let to = other.index(x: x, y: y)
-                for channel in 0..<stored { other.samples[to + channel] = own.samples[from + channel] }
-                if addsAlpha { other.samples[to + stored] = Sample(rounding: Sample.full) }
+        precondition(other.layout == own.layout || other.layout == own.layout.addingAlpha, "only alpha may be added")
+        let from = own.samples.span
+        var to = other.samples.mutableSpan
+        var index = 0
+        for y in rect.rows {
+            for x in rect.columns {
+                let (row, column) = (rows[y], columns[x])
+                if row >= 0, column >= 0 {
+                    let start = row * own.stride + column * stored
+                    for channel in 0..<stored { to[index + channel] = from[start + channel] }
+                    if width > stored { to[index + stored] = Sample(rounding: Sample.full) }
+                }
+                index += width
             }
         }
     }

@@ -25,20 +25,13 @@ extension WorkingKernel {
         let area = destination.rect
         if let mask {
             source.copyPixels(to: &destination)
-            var sink = MaskedWriter(exchange(&destination, with: .empty), mask: mask, original: reader)
+            var sink = MaskedWriter(destination.take(), mask: mask, original: reader)
             apply(reader, area: mask.bounds(in: area), to: &sink)
             destination = sink.raster
         } else {
-            var sink = PixelWriter(exchange(&destination, with: .empty), light: light)
+            var sink = PixelWriter(destination.take(), light: light)
             apply(reader, area: area, to: &sink)
             destination = sink.raster
         }
     }
-}
-
-/// Moves a value out, so that its new owner writes it without copying.
-private func exchange<Value>(_ value: inout Value, with other: Value) -> Value {
-    let old = value
-    value = other
-    return old
 }

@@ -35,8 +35,8 @@ struct WorkerProcess: Sendable {
         let killsBefore = OutOfMemoryKills.count()
         do {
             let result = try await Subprocess.run(
-                .path(FilePath(command.executable)), arguments: Arguments(command.arguments), environment: environment,
-                platformOptions: platform, input: .inputWriter, output: .sequence, error: .sequence
+                .path(FilePath(command.executable)), arguments: Arguments(command.arguments),
+                environment: Self.environment(of: command), platformOptions: platform, input: .inputWriter, output: .sequence, error: .sequence
             ) { running in
                 await converse(with: running)
             }
@@ -47,7 +47,7 @@ struct WorkerProcess: Sendable {
         }
     }
 
-    private var environment: Environment {
+    static func environment(of command: WorkerCommand) -> Environment {
         // Swift's own crash reporter would take a second and hold the pipe; the coordinator classes the death itself.
         var values: [Environment.Key: String?] = ["SWIFT_BACKTRACE": "enable=no"]
         for (key, value) in command.environment {

@@ -1,0 +1,38 @@
+package import Catalogs
+import FoundationEssentials
+import Subprocess
+import SystemPackage
+
+/// Asks a worker program what it offers.
+package enum CatalogReader {
+    package struct Failure: Error, Hashable, Sendable {
+        /// One sentence that names the program, and what it said.
+        package let message: String
+    }
+
+    /// Longer answers are refused; a real one has some ten kilobytes.
+    private static let longestAnswer = 4 << 20
+
+    /// Runs `penumbra-worker describe`.
+    package static func read(_ command: WorkerCommand) async throws(Failure) -> Catalog {
+        let answer: ExecutionResult<Void, BytesOutput, StringOutput<UTF8>>
+        do {
+            answer = try await Subprocess.run(
+                .path(FilePath(command.executable)), arguments: ["describe"],
+                environment: WorkerProcess.environment(of: command), input: .none,
+                output: .bytes(limit: longestAnswer), error: .string(limit: 65536))
+        } catch {
+            throw Failure(message: "\(command.executable): the worker program cannot be run: \(error)")
+        }
+        guard answer.terminationStatus.isSuccess else {
+            let words = answer.standardError.split(separator: "\n").last.map { ": \($0)" } ?? ""
+            throw Failure(message: "\(command.executable) describe: \(answer.terminationStatus)\(words)")
+        }
+        do {
+            return try JSONDecoder().decode(Catalog.self, from: Data(answer.standardOutput))
+        } catch {
+            throw Failure(
+                message: "\(command.executable) describe: the answer is no catalog; reinstall both programs together")
+        }
+    }
+}

@@ -1,0 +1,74 @@
+/// What can be wrong with a filter of the chain, or with its parameters.
+package enum FilterProblem: Hashable, Sendable {
+    // Entries of the list.
+    case notAList(found: String)
+    case notAnEntry(found: String)
+    case severalInEntry(first: String, second: String)
+    /// An override names a filter at a place where the manifest has another.
+    case otherFilterThere(written: String, present: String)
+    case unknown(String, nearest: String?, brokenPlugins: Int)
+    /// `gaussian: 12`; `example` is the long form, nil for a filter without parameters.
+    case valueInsteadOfParameters(filter: String, example: String?)
+
+    // Parameters.
+    case givenTwice(parameter: String, names: [String])
+    case emptyRegion(side: String)
+    case implied(parameter: String, value: String, other: String, required: String, found: String)
+    case excluded(parameter: String, value: String, other: String)
+
+    // Warnings.
+    case changesNothing(filter: String)
+    case fewSamples(samples: Int, gap: Double)
+}
+
+extension FilterProblem {
+    var words: Words {
+        switch self {
+        case .notAList(let found):
+            Words("'filters' is a list, not \(found)", remedy: "begin each filter with '- ' on a line of its own")
+        case .notAnEntry(let found):
+            Words(
+                "a filter is a name, or a name with parameters, not \(found)",
+                remedy: "write - name, or - name: {parameter: value}")
+        case .severalInEntry(let first, let second):
+            Words(
+                "'\(second)' is in the same list item as '\(first)'",
+                remedy: "each filter needs its own '- '; parameters of '\(first)' are indented deeper than its name")
+        case .otherFilterThere(let written, let present):
+            Words(
+                "the filter here is '\(present)', not \(written.quoted)",
+                remedy: Suggestion.nearest(to: written, among: [present]).map { "did you mean '\($0)'?" }
+                    ?? "name '\(present)', or set the whole filter to another one")
+        case .unknown(let name, let nearest, let brokenPlugins):
+            Words(
+                "unknown filter \(name.quoted)",
+                remedy: (nearest.map { "did you mean '\($0)'? " } ?? "")
+                    + "`penumbra filters` lists the filters your workers offer"
+                    + (brokenPlugins == 0 ? "" : " (\(counted(brokenPlugins, "plugin")) could not be loaded)"))
+        case .valueInsteadOfParameters(let filter, let example):
+            Words(
+                "'\(filter)' takes named parameters, not a value",
+                remedy: example.map { "write \(filter): \($0)" } ?? "it has none: write - \(filter)")
+
+        case .givenTwice(let parameter, let names):
+            Words(
+                "\(names.map { "'\($0)'" }.enumeration) are the same parameter, '\(parameter)'",
+                remedy: "remove one of them")
+        case .emptyRegion(let side):
+            Words("the region's '\(side)' must be more than 0", remedy: "write a length such as 200 or 50%")
+        case .implied(let parameter, let value, let other, let required, let found):
+            Words(
+                "'\(parameter): \(value)' needs '\(other): \(required)', not '\(found)'",
+                remedy: "remove '\(other)': it is '\(required)' then")
+        case .excluded(let parameter, let value, let other):
+            Words("'\(other)' does not go with '\(parameter): \(value)'", remedy: "remove one of them")
+
+        case .changesNothing(let filter):
+            Words("'\(filter)' with a radius of 0 changes no pixel", remedy: "remove it, or give it a radius")
+        case .fewSamples(let samples, let gap):
+            Words(
+                "\(counted(samples, "sample")) over so long a radius show as ghosts, \(gap.plain) px apart",
+                remedy: "`samples: continuous` is smooth")
+        }
+    }
+}

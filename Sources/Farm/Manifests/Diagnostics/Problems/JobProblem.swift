@@ -1,0 +1,71 @@
+/// What can be wrong with a job as a whole.
+package enum JobProblem: Hashable, Sendable {
+    case badName(String)
+    case notInThisVersion(String, instead: String)
+    /// A key at the top that has its place under `save:`.
+    case belongsUnderSave(String)
+    /// A filter's name used as a key of the job.
+    case belongsUnderFilters(String)
+    /// A key for what a manifest does not decide.
+    case decidedElsewhere(String, instead: String)
+
+    // Saving. `owners` are the formats that have the option, `format` is the output's.
+    case optionOfOtherFormat(String, owners: [String], format: String, known: [String])
+    case backgroundNotOpaque
+
+    // Warnings.
+    case sameNameForAll(inputs: String)
+    case tilde(name: String)
+}
+
+extension JobProblem {
+    var words: Words {
+        switch self {
+        case .badName(let name):
+            Words(
+                "\(name.quoted) is not a job's name",
+                remedy: "use up to \(Self.nameLength) letters, digits, '.', '_' and '-', beginning with a letter or "
+                    + "digit" + proposal(for: name))
+        case .notInThisVersion(let key, let instead):
+            Words("\(key.quoted) is not part of this version", remedy: instead)
+        case .belongsUnderSave(let key):
+            Words("'\(key)' is an option of 'save'", remedy: "write it below 'save:', indented")
+        case .belongsUnderFilters(let name):
+            Words("'\(name)' is a filter", remedy: "write it as an item below 'filters:': - \(name)")
+        case .decidedElsewhere(let key, let instead):
+            Words("the job has no key \(key.quoted)", remedy: instead)
+
+        case .optionOfOtherFormat(let option, let owners, let format, let known):
+            Words(
+                "\(format) has no option '\(option)'",
+                remedy: "it is an option of \(owners.enumeration); \(format) has "
+                    + (known.isEmpty ? "none" : known.enumeration))
+        case .backgroundNotOpaque:
+            Words(
+                "'background' must be opaque: it is what shows through transparency",
+                remedy: "write a color without alpha, such as white or '#1a2b3c'")
+
+        case .sameNameForAll(let inputs):
+            Words(
+                "all outputs get the same name, and \(inputs) may be several pictures",
+                remedy: "put {stem}, {index} or {hash8} into the name")
+        case .tilde(let name):
+            Words("'~' in '\(name)' is an ordinary character, not the home folder", remedy: "write the whole path")
+        }
+    }
+
+    /// Longer than every name that a person types; folders and locks are named after it.
+    static let nameLength = 100
+
+    /// The name with every character that does not fit replaced.
+    private func proposal(for name: String) -> String {
+        let fits = name.unicodeScalars.map { $0.fitsInJobName ? Character($0) : "-" }
+        let trimmed = String(fits.drop { !($0.isLetter || $0.isNumber) }.prefix(Self.nameLength))
+        return trimmed.isEmpty ? "" : ": '\(trimmed)'"
+    }
+}
+
+extension Unicode.Scalar {
+    /// One of `A-Z a-z 0-9 . _ -`.
+    var fitsInJobName: Bool { isWordPart || self == "." }
+}

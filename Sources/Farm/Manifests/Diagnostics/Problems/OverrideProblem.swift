@@ -1,0 +1,48 @@
+/// What can be wrong with `--set path=value`, apart from its value.
+package enum OverrideProblem: Hashable, Sendable {
+    case noEqualsSign
+    case noKey
+    case badIndex
+    case pathTooLong
+    case noValue
+    /// `path` names a list, in which `key` is looked up.
+    case keyOfList(key: String, path: String, count: Int)
+    case keyOfText(key: String, path: String)
+    case indexOfOther(path: String, found: String)
+    case outOfRange(index: String, path: String, count: Int)
+}
+
+extension OverrideProblem {
+    var words: Words {
+        switch self {
+        case .noEqualsSign:
+            Words("no '=' and value", remedy: "write path=value, such as filters[0].gaussian.radius=14")
+        case .noKey:
+            Words("expected a key", remedy: "write keys with dots between them: save.quality=80")
+        case .badIndex:
+            Words("expected an index and ']'", remedy: "write it like filters[0]")
+        case .pathTooLong:
+            Words("a path of more than \(Override.pathLength) steps", remedy: "no key lies that deep")
+        case .noValue:
+            Words("no value after '='", remedy: "write one; '' is empty text")
+        case .keyOfList(let key, let path, let count):
+            Words(
+                "'\(path)' is a list and has no key \(key.quoted)",
+                remedy: count == 0 ? "set the whole list" : "name an item first: \(path)[0].\(key.cut(to: 40))")
+        case .keyOfText(let key, let path):
+            Words("'\(path)' is a text and has no key \(key.quoted)", remedy: "set '\(path)' to another value")
+        case .indexOfOther(let path, let found):
+            Words("'\(path)' is \(found), not a list", remedy: "leave out the index")
+        case .outOfRange(let index, let path, let count):
+            Words("'\(path)' has no item \(index)", remedy: items(of: path, count: count))
+        }
+    }
+
+    private func items(of path: String, count: Int) -> String {
+        switch count {
+        case 0: "it has no items: set the whole list"
+        case 1: "it has 1 item: \(path)[0]"
+        default: "it has \(count) items: \(path)[0] to \(path)[\(count - 1)]"
+        }
+    }
+}

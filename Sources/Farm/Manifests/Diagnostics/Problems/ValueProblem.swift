@@ -1,0 +1,98 @@
+/// What can be wrong with a value that its schema types. `name` is what the value is given for: a key, or `inputs[2]`.
+package enum ValueProblem: Hashable, Sendable {
+    // Mappings. `of` and `owner` are the subject of the sentence: "the job", "'save'".
+    case notAMapping(owner: String, found: String)
+    case missingKey(String, of: String, example: String)
+    case unknownKey(String, of: String, nearest: String?, known: [String])
+
+    // Kinds of nodes. `wanted` and `found` with their article.
+    case wrongKind(name: String, wanted: String, found: String)
+    case emptyText(name: String)
+    case emptyList(name: String)
+
+    // Scalars.
+    case notANumber(name: String, text: String, fault: NumberFault)
+    case outOfRange(name: String, text: String, range: String)
+    case notABoolean(name: String, text: String, meant: Bool?)
+    case notAChoice(name: String, text: String, nearest: String?, choices: [String])
+    case notADuration(name: String, text: String)
+    case notACount(name: String, text: String, example: String)
+    case notALength(name: String, text: String)
+    case notAColor(name: String, text: String)
+}
+
+/// Why a text is not a number.
+package enum NumberFault: Error, Hashable {
+    case notDecimal
+    case notFinite
+    case hexadecimal
+    case underscore
+    case comma
+    case missingDigit(written: String)
+    case leadingZero(written: String)
+    case hasUnit(written: String)
+    /// A whole number is wanted; `written` is the same number without fraction or exponent, when there is one.
+    case notWhole(written: String?)
+}
+
+extension ValueProblem {
+    var words: Words {
+        switch self {
+        case .notAMapping(let owner, let found):
+            Words("\(owner) is a mapping, not \(found)", remedy: "write 'key: value' lines, or {key: value}")
+        case .missingKey(let key, let owner, let example):
+            Words("\(owner) has no '\(key)'", remedy: "add '\(key): \(example)'")
+        case .unknownKey(let key, let owner, let nearest, let known):
+            Words(
+                "\(owner) has no key \(key.quoted)",
+                remedy: nearest.map { "did you mean '\($0)'?" } ?? "its keys are \(known.enumeration)")
+
+        case .wrongKind(let name, let wanted, let found):
+            Words("'\(name)' is \(wanted), not \(found)", remedy: "write \(wanted)")
+        case .emptyText(let name):
+            Words("'\(name)' is empty", remedy: "write a text, or remove the key")
+        case .emptyList(let name):
+            Words("'\(name)' is an empty list", remedy: "write at least one item")
+
+        case .notANumber(let name, let text, let fault):
+            Words("'\(name)' needs a number, and \(text.quoted) is none", remedy: fault.remedy)
+        case .outOfRange(let name, let text, let range):
+            Words("'\(name)' cannot be \(text.cut(to: 60))", remedy: "write a value \(range)")
+        case .notABoolean(let name, let text, let meant):
+            Words(
+                "'\(name)' needs true or false, not \(text.quoted)",
+                remedy: meant.map { "write \($0)" } ?? "write true or false")
+        case .notAChoice(let name, let text, let nearest, let choices):
+            Words(
+                "'\(name)' cannot be \(text.quoted)",
+                remedy: (nearest.map { "did you mean '\($0)'? " } ?? "") + "it takes \(choices.alternatives)")
+        case .notADuration(let name, let text):
+            Words(
+                "'\(name)' needs a time, and \(text.quoted) is none", remedy: "write seconds, or 90s, 5m, 1h or 2d")
+        case .notACount(let name, let text, let example):
+            Words("'\(name)' needs a count, and \(text.quoted) is none", remedy: "write it like \(example)")
+        case .notALength(let name, let text):
+            Words("'\(name)' needs a length, and \(text.quoted) is none", remedy: "write it like 12, 12px or 10%")
+        case .notAColor(let name, let text):
+            Words(
+                "'\(name)' needs a color, and \(text.quoted) is none",
+                remedy: "write it like '#fff', '#1a2b3c' or '#1a2b3c80' (in quotes), or white, black or transparent")
+        }
+    }
+}
+
+extension NumberFault {
+    var remedy: String {
+        switch self {
+        case .notDecimal: "write it like 12, 0.5 or 1e3"
+        case .notFinite: "write a finite number"
+        case .hexadecimal: "write it in decimal"
+        case .underscore: "write the digits without '_'"
+        case .comma: "write a point for the decimals, and nothing between thousands"
+        case .missingDigit(let written), .leadingZero(let written): "write \(written)"
+        case .hasUnit(let written): "write \(written), without a unit"
+        case .notWhole(let written):
+            written.map { "write \($0): only whole numbers will do" } ?? "only whole numbers will do"
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Catalogs
+import JobModel
+
+/// Reads `filters:`, a list of filters with their parameters.
+struct ChainReader {
+    let catalog: Catalog
+
+    var chain: ValueReader<[FilterInvocation]> {
+        ValueReader { node, name, log in
+            guard case .sequence(let items) = node.content else {
+                log.error(.filter(.notAList(found: node.kindName)), at: node.span)
+                return nil
+            }
+            guard !items.isEmpty else {
+                log.error(.value(.emptyList(name: name)), at: node.span)
+                return nil
+            }
+            let filters = items.map { filter(from: $0, log: log) }
+            let present = filters.compactMap(\.self)
+            return present.count == filters.count ? present : nil
+        }
+    }
+
+    private func filter(from item: SyntaxNode, log: DiagnosticLog) -> FilterInvocation? {
+        switch item.content {
+        case .scalar(let scalar):
+            return descriptor(scalar.text, at: item.span, log: log).flatMap { descriptor in
+                let parameters = SyntaxNode(.mapping(.init(entries: [])), span: item.span)
+                return FilterTyper(descriptor: descriptor, log: log).filter(parameters, nameSpan: item.span)
+            }
+        case .mapping(let mapping):
+            return filter(from: mapping, at: item.span, log: log)
+        case .sequence:
+            log.error(.filter(.notAnEntry(found: item.kindName)), at: item.span)
+            return nil
+        case .unreadable:
+            return nil
+        }
+    }
+
+    private func filter(
+        from mapping: SyntaxNode.Mapping, at span: SourceSpan, log: DiagnosticLog
+    ) -> FilterInvocation? {
+        // Where a line of the entry was refused, what is left of it says little.
+        guard mapping.isComplete, !mapping.entries.contains(where: { $0.value.isUnreadable }) else { return nil }
+        guard let first = mapping.entries.first else {
+            log.error(.filter(.notAnEntry(found: "an empty mapping")), at: span)
+            return nil
+        }
+        if mapping.entries.count > 1 {
+            let second = mapping.entries[1]
+            log.error(.filter(severalProblem(first, second)), at: second.keySpan)
+            return nil
+        }
+        return descriptor(first.key, at: first.keySpan, log: log).flatMap { descriptor in
+            FilterTyper(descriptor: descriptor, log: log).filter(first.value, nameSpan: first.keySpan)
+        }
+    }
+
+    private func severalProblem(_ first: SyntaxNode.Entry, _ second: SyntaxNode.Entry) -> FilterProblem {
+        second.keySpan.source == first.keySpan.source
+            ? .severalInEntry(first: first.key, second: second.key)
+            : .otherFilterThere(written: second.key, present: first.key)
+    }
+
+    private func descriptor(_ name: String, at span: SourceSpan, log: DiagnosticLog) -> FilterDescriptor? {
+        if let descriptor = catalog.filter(named: name) { return descriptor }
+        let names = catalog.filters.map(\.name)
+        let alias = Self.aliases[name.lowercased()].flatMap { names.contains($0) ? $0 : nil }
+        let nearest = alias ?? Suggestion.nearest(to: name, among: names)
+        let problem = FilterProblem.unknown(name, nearest: nearest, brokenPlugins: catalog.pluginProblems.count)
+        log.error(.filter(problem), at: span)
+        return nil
+    }
+
+    /// Other tools' names for filters, in lower case. One is proposed where the catalog has the filter.
+    private static let aliases = [
+        "blur": "gaussian", "gaussian_blur": "gaussian", "gaussian-blur": "gaussian", "gaussianblur": "gaussian",
+        "gaussblur": "gaussian", "gblur": "gaussian", "cigaussianblur": "gaussian",
+        "motion_blur": "motion", "motion-blur": "motion", "motionblur": "motion", "cimotionblur": "motion",
+        "box_blur": "box", "boxblur": "box", "ciboxblur": "box",
+        "median_blur": "median", "medianblur": "median",
+        "negate": "invert", "negative": "invert", "cicolorinvert": "invert",
+    ]
+}

@@ -1,0 +1,67 @@
+import Catalogs
+import JobModel
+
+/// Types one filter's parameters by its descriptor, fills in fallbacks, and holds the rules between parameters.
+struct FilterTyper {
+    let descriptor: FilterDescriptor
+    let log: DiagnosticLog
+
+    /// - Parameter nameSpan: where the filter's name stands, for what no parameter is to blame for.
+    func filter(_ parameters: SyntaxNode, nameSpan: SourceSpan) -> FilterInvocation? {
+        if parameters.text != nil {
+            let problem = FilterProblem.valueInsteadOfParameters(filter: descriptor.name, example: example(parameters))
+            log.error(.filter(problem), at: parameters.span)
+            return nil
+        }
+        guard var reader = MappingReader(parameters, of: "'\(descriptor.name)'", log: log) else { return nil }
+        let typed = ParameterTyper(log: log).values(of: descriptor.parameters, in: &reader)
+        reader.finish(aliases: Self.aliases)
+        let values = filled(typed)
+        FilterHints(descriptor: descriptor, typed: typed, values: values, nameSpan: nameSpan).warn(log)
+        return FilterInvocation(filter: descriptor.name, values: values)
+    }
+
+    /// `{radius: 12}` for a filter whose first parameter is `radius`, and that was written `gaussian: 12`.
+    private func example(_ value: SyntaxNode) -> String? {
+        guard let parameter = descriptor.parameters.first, let text = value.text else { return nil }
+        return "{\(parameter.name): \(text.cut(to: 40))}"
+    }
+
+    /// The typed values, with fallbacks where there are none, by the rules.
+    private func filled(_ typed: [String: ParameterTyper.Typed]) -> [String: ParameterValue] {
+        var values = typed.mapValues(\.value)
+        for parameter in descriptor.parameters where values[parameter.name] == nil {
+            values[parameter.name] = parameter.fallback
+        }
+        for rule in descriptor.rules { apply(rule, to: &values, typed: typed) }
+        return values
+    }
+
+    private func apply(
+        _ rule: ParameterRule, to values: inout [String: ParameterValue], typed: [String: ParameterTyper.Typed]
+    ) {
+        switch rule {
+        case .implies(let parameter, let value, let other, let required):
+            guard values[parameter] == .word(value) else { return }
+            if let given = typed[other], case .word(let found) = given.value, found != required {
+                let problem = FilterProblem.implied(
+                    parameter: parameter, value: value, other: other, required: required, found: found)
+                log.error(.filter(problem), at: given.span)
+            }
+            values[other] = .word(required)
+        case .excludes(let parameter, let value, let other):
+            guard values[parameter] == .word(value), let given = typed[other] else { return }
+            log.error(.filter(.excluded(parameter: parameter, value: value, other: other)), at: given.keySpan)
+        }
+    }
+
+    /// Other tools' names for parameters, in lower case. One is proposed where the filter has the parameter.
+    private static let aliases = [
+        "blur_radius": "radius", "inputradius": "radius", "size": "radius", "strength": "radius", "amount": "radius",
+        "stddev": "radius", "std": "radius", "distance": "radius",
+        "direction": "angle", "rotation": "angle", "inputangle": "angle",
+        "border": "edge", "boundary": "edge", "border_mode": "edge", "edge_mode": "edge", "extend": "edge",
+        "linear": "light", "linear_light": "light", "gamma": "light",
+        "region": "within", "mask": "within", "roi": "within", "area": "within", "rect": "within",
+    ]
+}

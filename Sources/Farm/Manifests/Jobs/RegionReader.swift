@@ -1,0 +1,45 @@
+import Catalogs
+
+extension ValueReader where Value == Region {
+    /// `{x, y, width, height, corner_radius}`; all but the last must be there.
+    static var region: ValueReader {
+        ValueReader { node, name, log in
+            guard var reader = MappingReader(node, of: "'\(name)'", log: log) else { return nil }
+            let x = reader.required("x", .boundedLength(isSize: false), example: "10%")
+            let y = reader.required("y", .boundedLength(isSize: false), example: "10%")
+            let width = reader.required("width", .boundedLength(isSize: true), example: "50%")
+            let height = reader.required("height", .boundedLength(isSize: true), example: "50%")
+            let radius = reader.value("corner_radius", .boundedLength(isSize: false, from: 0), default: .pixels(0))
+            reader.finish(aliases: ["w": "width", "h": "height", "radius": "corner_radius", "left": "x", "top": "y"])
+            guard let x, let y, let width, let height else { return nil }
+            return Region(x: x, y: y, width: width, height: height, cornerRadius: radius)
+        }
+    }
+}
+
+extension ValueReader where Value == Length {
+    /// Pixels and percent that no picture exceeds, so that sums of a few lengths stay exact.
+    private static var farthest: Double { 1e9 }
+
+    /// A length of a region; one of its sides when `isSize`.
+    fileprivate static func boundedLength(isSize: Bool, from minimum: Double = -farthest) -> ValueReader {
+        ValueReader { node, name, log in
+            guard let length = length.read(node, for: name, log: log) else { return nil }
+            let (number, unit) =
+                switch length {
+                case .pixels(let value): (value, "px")
+                case .percent(let value): (value, "%")
+                }
+            if isSize, number <= 0 {
+                log.error(.filter(.emptyRegion(side: name)), at: node.span)
+                return nil
+            }
+            guard (minimum...farthest).contains(number) else {
+                let range = rangeWords(minimum.plain, farthest.plain, unit: unit)
+                log.error(.value(.outOfRange(name: name, text: node.text ?? "", range: range)), at: node.span)
+                return nil
+            }
+            return length
+        }
+    }
+}

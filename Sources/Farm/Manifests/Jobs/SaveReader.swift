@@ -1,0 +1,70 @@
+import Catalogs
+import JobModel
+
+/// Reads `save:`: what every format has, and the options of the output's format.
+struct SaveReader {
+    let catalog: Catalog
+    let format: OutputReader.Format
+
+    static let generalKeys = ["metadata", "background"]
+
+    var options: ValueReader<SaveOptions> {
+        ValueReader { node, name, log in
+            guard var reader = MappingReader(node, of: "'\(name)'", log: log) else { return nil }
+            let metadata: MetadataPolicy = reader.value("metadata", .choice, default: .keep)
+            let background = reader.value("background", .background, default: [255, 255, 255])
+            let values = formatValues(from: &reader, log: log)
+            reader.finish(aliases: Self.aliases, explaining: optionOfOtherFormat)
+            return SaveOptions(metadata: metadata, background: background, values: values)
+        }
+    }
+
+    private func formatValues(from reader: inout MappingReader, log: DiagnosticLog) -> [String: ParameterValue] {
+        switch format {
+        case .known(let format):
+            return ParameterTyper(log: log).values(of: format.options, in: &reader).mapValues(\.value)
+        case .inputs, .unknown:
+            return valuesOfAnyFormat(from: &reader, log: log)
+        }
+    }
+
+    /// Formats give one name different kinds (`compression` is a level or a method), so a value is right when it is right
+    /// for one of them; if for none, the first one's problem is reported.
+    private func valuesOfAnyFormat(
+        from reader: inout MappingReader, log: DiagnosticLog
+    ) -> [String: ParameterValue] {
+        var values: [String: ParameterValue] = [:]
+        var logs: [String: DiagnosticLog] = [:]
+        for option in catalog.formats.filter(\.canWrite).flatMap(\.options) where values[option.name] == nil {
+            let attempt = DiagnosticLog()
+            values[option.name] = ParameterTyper(log: attempt).values(of: [option], in: &reader)[option.name]?.value
+            if logs[option.name] == nil { logs[option.name] = attempt }
+        }
+        for (name, attempt) in logs where values[name] == nil { log.add(attempt) }
+        return values
+    }
+
+    private func optionOfOtherFormat(_ entry: SyntaxNode.Entry) -> Problem? {
+        guard case .known(let format) = format else { return nil }
+        let owners = catalog.formats.filter { $0.options.contains { $0.name == entry.key } }.map(\.name)
+        guard !owners.isEmpty else { return nil }
+        return .job(
+            .optionOfOtherFormat(entry.key, owners: owners, format: format.name, known: format.options.map(\.name)))
+    }
+
+    private static let aliases = ["q": "quality", "compress": "compression", "meta": "metadata", "exif": "metadata"]
+}
+
+extension ValueReader where Value == [Int] {
+    /// An opaque color, as red, green and blue.
+    fileprivate static var background: ValueReader {
+        ValueReader { node, name, log in
+            guard let color = ValueReader<Color>.color.read(node, for: name, log: log) else { return nil }
+            guard color.alpha == 255 else {
+                log.error(.job(.backgroundNotOpaque), at: node.span)
+                return nil
+            }
+            return [color.red, color.green, color.blue]
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import JobModel
+
+/// Cuts an output template into literal text and fields.
+///
+/// Braces always belong to fields; there is no way to write one as a character.
+struct TemplateParser {
+    private let node: SyntaxNode
+    private let scalars: [Unicode.Scalar]
+    private var index = 0
+
+    /// - Parameter node: where the template stands, for messages.
+    static func pieces(of node: SyntaxNode, text: String) throws(Diagnostic) -> [OutputTemplate.Piece] {
+        var parser = TemplateParser(node: node, scalars: Array(text.unicodeScalars))
+        return try parser.parse()
+    }
+
+    private init(node: SyntaxNode, scalars: [Unicode.Scalar]) {
+        self.node = node
+        self.scalars = scalars
+    }
+
+    private mutating func parse() throws(Diagnostic) -> [OutputTemplate.Piece] {
+        var pieces: [OutputTemplate.Piece] = []
+        while index < scalars.count {
+            switch scalars[index] {
+            case "{": pieces.append(.field(try parseField()))
+            case "}": throw error(.strayBrace, at: index..<index + 1)
+            default: pieces.append(.literal(parseLiteral()))
+            }
+        }
+        return pieces
+    }
+
+    private mutating func parseLiteral() -> String {
+        let rest = scalars[index...].prefix { $0 != "{" && $0 != "}" }
+        index = rest.endIndex
+        return String(String.UnicodeScalarView(rest))
+    }
+
+    private mutating func parseField() throws(Diagnostic) -> OutputTemplate.Field {
+        let start = index
+        if scalars[start...].starts(with: ["{", "{"]) { throw error(.doubledBrace, at: start..<start + 2) }
+        let inside = scalars[(start + 1)...].prefix { $0 != "{" && $0 != "}" }
+        guard inside.endIndex < scalars.count, scalars[inside.endIndex] == "}" else {
+            throw error(.unclosedField, at: start..<start + 1)
+        }
+        index = inside.endIndex + 1
+        return try field(String(String.UnicodeScalarView(inside)), at: start..<index)
+    }
+
+    private func field(_ text: String, at range: Range<Int>) throws(Diagnostic) -> OutputTemplate.Field {
+        if let field = Self.fields[text] { return field }
+        if text.hasPrefix("index:") { return .index(digits: try digits(String(text.dropFirst(6)), at: range)) }
+        switch text {
+        case "": throw error(.emptyField, at: range)
+        case "frame": throw error(.frame, at: range)
+        default: throw error(unknown(text), at: range)
+        }
+    }
+
+    /// `04` is four digits.
+    private func digits(_ width: String, at range: Range<Int>) throws(Diagnostic) -> Int {
+        guard width.utf8.count == 2, width.hasPrefix("0"), let digits = Int(width), digits > 0 else {
+            throw error(.badDigits(width), at: range)
+        }
+        return digits
+    }
+
+    private func unknown(_ name: String) -> TemplateProblem {
+        let known = Self.fieldNames
+        let trimmed = String(name.drop { $0 == " " }.prefix { $0 != " " }).lowercased()
+        let nearest = Self.aliases[trimmed] ?? Suggestion.nearest(to: trimmed, among: known)
+        return .unknownField(name, nearest: nearest, known: known)
+    }
+
+    private func error(_ problem: TemplateProblem, at range: Range<Int>) -> Diagnostic {
+        Diagnostic(.template(problem), at: node.span(ofText: range.lowerBound, length: range.count))
+    }
+
+    private static let fieldNames = [
+        "dir", "stem", "ext", "job", "width", "height", "index", "date", "hash8",
+    ]
+
+    private static let fields: [String: OutputTemplate.Field] = [
+        "dir": .dir, "stem": .stem, "ext": .ext, "job": .job, "width": .width, "height": .height,
+        "index": .index(digits: 1), "date": .date, "hash8": .hash8,
+    ]
+
+    /// Other tools' names for fields.
+    private static let aliases = [
+        "name": "stem", "filename": "stem", "basename": "stem", "base": "stem", "file": "stem",
+        "extension": "ext", "suffix": "ext", "folder": "dir", "directory": "dir", "path": "dir",
+        "n": "index", "i": "index", "number": "index", "counter": "index",
+        "w": "width", "h": "height", "hash": "hash8", "digest": "hash8",
+    ]
+}

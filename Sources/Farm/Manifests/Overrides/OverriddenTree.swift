@@ -1,0 +1,21 @@
+/// A tree after its overrides, with the texts that these came from.
+package struct OverriddenTree {
+    package private(set) var root: SyntaxNode?
+    /// One per override, in order.
+    package private(set) var texts: [SourceText] = []
+
+    /// Applies the overrides in their order. One that cannot be applied is reported and changes nothing.
+    package init(_ tree: SyntaxNode?, overrides: [Override], log: DiagnosticLog) {
+        root = tree
+        for (index, override) in overrides.enumerated() {
+            let text = SourceText(argument: override.argument, name: override.name, index: index, log: log)
+            texts.append(text)
+            do {
+                let assignment = try AssignmentParser.parse(text)
+                root = try root?.applying(assignment)
+            } catch {
+                log.add(error)
+            }
+        }
+    }
+}

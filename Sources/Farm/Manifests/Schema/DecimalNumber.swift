@@ -1,0 +1,91 @@
+/// Numbers as manifests write them: decimal digits, with an optional sign, fraction and exponent.
+///
+/// What other languages also take for numbers, in ways that differ (`.5`, `1_000`, `0x10`, `010`, `nan`), is refused
+/// with what to write instead.
+enum DecimalNumber {
+    /// The number, or why there is none.
+    static func number(_ text: String) -> Result<Double, NumberFault> {
+        guard let parts = Parts(text) else { return .failure(fault(of: text)) }
+        if let fault = parts.fault { return .failure(fault) }
+        guard let value = Double(text), value.isFinite else { return .failure(.notFinite) }
+        return .success(value == 0 ? 0 : value)  // no negative zero: it would make equal jobs differ
+    }
+
+    /// A whole number without fraction or exponent. One that does not fit saturates, so that it is out of range.
+    static func integer(_ text: String) -> Result<Int, NumberFault> {
+        switch number(text) {
+        case .failure(let fault): return .failure(fault)
+        case .success(let value):
+            if let integer = Int(text) { return .success(integer) }
+            if Parts(text)?.isInteger == true { return .success(value < 0 ? .min : .max) }
+            return .failure(.notWhole(written: Int(exactly: value).map(String.init)))
+        }
+    }
+
+    /// A text split into the number that it begins with and its suffix.
+    static func split(_ text: String) -> (number: Substring, suffix: String) {
+        let number = text.prefix { "+-.0123456789".contains($0) }
+        return (number, String(text[number.endIndex...]))
+    }
+
+    /// The parts of a text that has the shape of a number.
+    private struct Parts {
+        let sign: Substring
+        let whole: Substring
+        let fraction: Substring?
+        let exponent: Substring?
+
+        /// Nil when the text has another shape; digits may be missing on one side of the point.
+        init?(_ text: String) {
+            let (mantissa, exponent) = Self.cut(text[...], at: ["e", "E"])
+            let sign = mantissa.prefix(while: { $0 == "+" || $0 == "-" })
+            let (whole, fraction) = Self.cut(mantissa[sign.endIndex...], at: ["."])
+            let digits = exponent.map { $0.first == "+" || $0.first == "-" ? $0.dropFirst() : $0 }
+            guard sign.count <= 1, Self.areDigits(whole), fraction.map(Self.areDigits) ?? true,
+                digits.map({ !$0.isEmpty && Self.areDigits($0) }) ?? true, !whole.isEmpty || fraction?.isEmpty == false
+            else { return nil }
+            self.sign = sign
+            self.whole = whole
+            self.fraction = fraction
+            self.exponent = exponent
+        }
+
+        var isInteger: Bool { fraction == nil && exponent == nil }
+
+        /// Why a number of this shape is not taken.
+        var fault: NumberFault? {
+            if whole.isEmpty || fraction?.isEmpty == true { return .missingDigit(written: written) }
+            if whole.count > 1, whole.first == "0" { return .leadingZero(written: written) }
+            return nil
+        }
+
+        /// The same number as it should be written.
+        private var written: String {
+            let digits = whole.drop { $0 == "0" }
+            let decimals = fraction.map { $0.isEmpty ? "" : ".\($0)" } ?? ""
+            return "\(sign)\(digits.isEmpty ? "0" : digits)\(decimals)" + (exponent.map { "e\($0)" } ?? "")
+        }
+
+        private static func cut(_ text: Substring, at marks: Set<Character>) -> (Substring, Substring?) {
+            guard let index = text.firstIndex(where: marks.contains) else { return (text, nil) }
+            return (text[..<index], text[text.index(after: index)...])
+        }
+
+        private static func areDigits(_ text: Substring) -> Bool {
+            text.allSatisfy { $0.isASCII && $0.isNumber }
+        }
+    }
+
+    /// Why a text that is not shaped like a number may have been taken for one.
+    private static func fault(of text: String) -> NumberFault {
+        let lower = text.lowercased()
+        let word = lower.drop { "+-.".contains($0) }
+        if ["nan", "inf", "infinity"].contains(word) { return .notFinite }
+        if ["0x", "0o", "0b"].contains(where: word.hasPrefix) { return .hexadecimal }
+        if Parts(lower.filter { $0 != "_" }) != nil { return .underscore }
+        if Parts(lower.filter { $0 != "," }) != nil { return .comma }
+        let number = String(split(text).number)
+        if let parts = Parts(number), parts.fault == nil { return .hasUnit(written: number) }
+        return .notDecimal
+    }
+}

@@ -1,0 +1,7 @@
+/// The filters that every installation has: one line each.
+package enum BuiltInFilters {
+    package static let all: [FilterEntry] = [
+        GaussianFilter.entry,
+        MotionFilter.entry,
+    ]
+}

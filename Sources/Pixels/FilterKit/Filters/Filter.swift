@@ -1,0 +1,55 @@
+package import Catalogs
+package import Geometry
+package import Kernels
+package import Raster
+
+/// A filter with its parameters: it answers questions of geometry without pixels, then renders.
+///
+/// All coordinates are those of the whole, oriented first input of a chain, so a filter may anchor a grid to them. What
+/// it writes at a pixel must not depend on the rectangle that was asked for.
+package protocol Filter: Sendable {
+    /// True when the filter changes nothing, whatever its input; it is then never rendered.
+    var isIdentity: Bool { get }
+    /// What the filter sees outside its input.
+    var edge: Edge { get }
+    /// The most that ``needed(for:in:)`` adds to a rectangle.
+    var halo: Halo { get }
+
+    /// The domain of definition of the output.
+    func extent(of input: PixelRect) -> PixelRect
+
+    /// The coordinates that are read for `output`, which lies in the output's extent. They may lie outside `input`;
+    /// what is seen there is decided by ``edge``.
+    func needed(for output: PixelRect, in input: PixelRect) -> PixelRect
+
+    func outputLayout(for layout: PixelLayout) -> PixelLayout
+
+    /// Writes every pixel of `destination`, which is all zeros, has the layout that ``outputLayout(for:)`` gave, and
+    /// the input's sample format. Performs no I/O.
+    func render(_ source: FilterSource, into destination: inout AnyRaster) throws
+}
+
+/// What a filter reads while it renders one rectangle.
+package struct FilterSource: Sendable {
+    /// Covers what ``Filter/needed(for:in:)`` asked for.
+    package let pixels: KernelSource
+    /// The extent of the filter's whole input.
+    package let extent: PixelRect
+
+    package init(pixels: KernelSource, extent: PixelRect) {
+        self.pixels = pixels
+        self.extent = extent
+    }
+}
+
+extension Filter {
+    /// What must be read of an input of this extent for `output`, and where each pixel of it goes.
+    package func sourceMap(for output: PixelRect, in input: PixelRect) -> SourceMap {
+        SourceMap(needed: needed(for: output, in: input), input: input, edge: edge)
+    }
+
+    /// The rectangles of the input that must be read for `output`: disjoint, one, or up to four with ``Edge/wrap``.
+    package func regionOfInterest(for output: PixelRect, in input: PixelRect) -> [PixelRect] {
+        sourceMap(for: output, in: input).rects
+    }
+}

@@ -1,0 +1,41 @@
+package import Catalogs
+package import JobModel
+
+/// A filter that a manifest can ask for: what it is called and takes, and how to make one from values.
+package struct FilterEntry: Sendable {
+    package let descriptor: FilterDescriptor
+    private let make: @Sendable (FilterArguments) throws -> any Filter
+
+    package init(_ descriptor: FilterDescriptor, make: @escaping @Sendable (FilterArguments) throws -> any Filter) {
+        self.descriptor = descriptor
+        self.make = make
+    }
+
+    /// Throws ``FilterError`` when a value does not fit.
+    package func makeFilter(_ values: [String: ParameterValue]) throws -> any Filter {
+        try make(FilterArguments(values, descriptor: descriptor))
+    }
+}
+
+/// All filters of an installation, by name.
+package struct FilterRegistry: Sendable {
+    private let entries: [String: FilterEntry]
+
+    /// Of two entries with one name, the first stays.
+    package init(_ entries: [FilterEntry]) {
+        self.entries = Dictionary(entries.map { ($0.descriptor.name, $0) }) { first, _ in first }
+    }
+
+    /// Sorted by name.
+    package var descriptors: [FilterDescriptor] {
+        entries.values.map(\.descriptor).sorted { $0.name < $1.name }
+    }
+
+    /// Throws ``FilterError`` when there is no such filter, or a value does not fit.
+    package func makeFilter(_ invocation: FilterInvocation) throws -> any Filter {
+        guard let entry = entries[invocation.filter] else {
+            throw FilterError(filter: invocation.filter, problem: .unknownFilter(offered: entries.keys.sorted()))
+        }
+        return try entry.makeFilter(invocation.values)
+    }
+}

@@ -1,0 +1,59 @@
+package import Catalogs
+package import Geometry
+import Kernels
+package import Raster
+
+/// `motion`: a blur along a straight line, as a camera that moves at constant speed makes it.
+///
+/// `extent: expand` grows by |v.x| and |v.y|, rounded up.
+package struct MotionFilter: Filter {
+    private let kernel: Motion
+    private let growth: Halo
+    private let options: AreaOptions
+    package let isIdentity: Bool
+
+    private init(_ arguments: FilterArguments) throws(FilterError) {
+        let radius = try arguments.number("radius")
+        let velocity = MotionTaps.Velocity(radius: radius, degrees: try arguments.number("angle"))
+        let isContinuous = arguments.isWord("samples")
+        options = try AreaOptions(arguments)
+        kernel = Motion(velocity, isContinuous ? .continuous : .samples(try arguments.integer("samples")))
+        growth = Halo(
+            horizontal: Int(velocity.x.magnitude.rounded(.up)), vertical: Int(velocity.y.magnitude.rounded(.up)))
+        isIdentity = radius == 0
+    }
+
+    static let entry = FilterEntry(
+        FilterDescriptor(
+            name: "motion", kind: .area, summary: "Blur along a straight line", renderingVersion: 1,
+            parameters: [
+                ParameterDescriptor(
+                    "radius", .number(minimum: 0, maximum: 1000), fallback: .number(40), unit: "px",
+                    summary: "half of the line's length",
+                    synonyms: [ParameterDescriptor.Synonym("length", scale: 0.5)]),
+                ParameterDescriptor(
+                    "angle", .number(minimum: -3600, maximum: 3600), fallback: .number(90), unit: "°",
+                    summary: "direction, counter-clockwise from the right"),
+                ParameterDescriptor(
+                    "samples", .integerOrWord(minimum: 1, maximum: 1000, words: ["continuous"]),
+                    fallback: .integer(5), summary: "samples on each side of the middle, or continuous"),
+            ] + AreaOptions.parameters,
+            rules: AreaOptions.rules),
+        make: { try MotionFilter($0) })
+
+    package var edge: Edge { options.edge }
+    package var halo: Halo { kernel.halo }
+
+    package func extent(of input: PixelRect) -> PixelRect { options.extent(of: input, growth: growth) }
+
+    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
+        options.needed(for: output, in: input, halo: halo)
+    }
+
+    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
+
+    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
+        kernel.render(
+            source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)
+    }
+}

@@ -1,0 +1,52 @@
+import Catalogs
+import CVips
+
+/// Carries out a colour plan, as further steps of a libvips pipeline. Every step works pixel by pixel.
+enum ColorConversion {
+    static func apply(
+        _ plan: ColorPlan, to image: borrowing VipsImageReference, color: StoredColor
+    ) throws(VipsFailure) -> VipsImageReference {
+        switch plan {
+        case .keep:
+            return image.retained()
+        case .fromLab:
+            return try fromLab(image)
+        case .throughProfile(let fallback):
+            let converted = try throughProfile(image, fallback: fallback, depth: color.sampleFormat == .u16 ? 16 : 8)
+            return color.space == .gray ? try grayAgain(converted, hasAlpha: color.hasAlpha) : converted
+        }
+    }
+
+    private static func fromLab(_ image: borrowing VipsImageReference) throws(VipsFailure) -> VipsImageReference {
+        // 16-bit Lab is worth 16-bit RGB.
+        let isFine = image.interpretation == VIPS_INTERPRETATION_LABS
+        let call = try VipsCall("colourspace")
+        call.set("in", to: image)
+        call.set("space", to: .integer(Int((isFine ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB).rawValue)))
+        return try call.image()
+    }
+
+    /// Relative colorimetric, without black point compensation: libvips' own choice.
+    private static func throughProfile(
+        _ image: borrowing VipsImageReference, fallback: String?, depth: Int
+    ) throws(VipsFailure) -> VipsImageReference {
+        let call = try VipsCall("icc_transform")
+        call.set("in", to: image)
+        call.set("embedded", to: .boolean(true))
+        if let fallback { call.set("input_profile", to: fallback) }
+        call.set("output_profile", to: "srgb")
+        call.set("depth", to: .integer(depth))
+        return try call.image()
+    }
+
+    /// Gray through a profile becomes RGB with three equal channels; one of them, and alpha, are what is wanted.
+    private static func grayAgain(
+        _ image: borrowing VipsImageReference, hasAlpha: Bool
+    ) throws(VipsFailure) -> VipsImageReference {
+        let call = try VipsCall("extract_band")
+        call.set("in", to: image)
+        call.set("band", to: .integer(2))
+        call.set("n", to: .integer(hasAlpha ? 2 : 1))
+        return try call.image()
+    }
+}

@@ -1,0 +1,39 @@
+import Catalogs
+import JobModel
+
+/// What happens to a picture's colours between the file and the first filter.
+enum ColorPlan: Hashable {
+    /// Nothing. A profile that is not of the picture's space says nothing about it and is not taken over.
+    case keep(profile: Bool)
+    /// Through the embedded profile to sRGB, or where it has none through the named one of libvips.
+    case throughProfile(fallback: String?)
+    /// From Lab, which needs no profile.
+    case fromLab
+
+    var converts: Bool {
+        switch self {
+        case .keep: false
+        case .throughProfile, .fromLab: true
+        }
+    }
+
+    init(_ color: StoredColor, profile: ICCProfile?, policy: ColorPolicy) throws(UnsupportedFeature) {
+        switch color.space {
+        case .cmyk:
+            guard color.sampleFormat != .f32 else { throw UnsupportedFeature("floating-point CMYK samples") }
+            self = .throughProfile(fallback: "cmyk")
+        case .lab:
+            self = .fromLab
+        case .gray, .rgb:
+            let fits = profile?.space == (color.space == .gray ? "GRAY" : "RGB")
+            guard policy == .srgb, fits else {
+                self = .keep(profile: fits)
+                return
+            }
+            guard color.sampleFormat != .f32 else {
+                throw UnsupportedFeature("floating-point samples and a profile under color: srgb")
+            }
+            self = .throughProfile(fallback: nil)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Catalogs
+import CVips
+import JobModel
+
+/// A picture in the colours that the first filter sees, with the metadata that go with them; rows still as in the file.
+struct ConvertedPicture: ~Copyable {
+    let image: VipsImageReference
+    let shape: ImageShape
+    let metadata: ImageMetadata
+
+    init(_ stored: borrowing StoredPicture, policy: ColorPolicy) throws(UnsupportedFeature) {
+        var metadata = ImageMetadata(of: stored.image)
+        let color = try StoredColor(stored.image)
+        let plan = try ColorPlan(color, profile: metadata.icc.flatMap { ICCProfile($0.bytes) }, policy: policy)
+        if plan != .keep(profile: true) { metadata.icc = nil }
+        metadata.isConverted = plan.converts
+        let image = try Self.convert(stored.image, color, plan)
+        shape = try Self.shape(of: image, color)
+        self.image = image
+        self.metadata = metadata
+    }
+
+    private static func convert(
+        _ image: borrowing VipsImageReference, _ color: StoredColor, _ plan: ColorPlan
+    ) throws(UnsupportedFeature) -> VipsImageReference {
+        do throws(VipsFailure) {
+            return try ColorConversion.apply(plan, to: image, color: color)
+        } catch {
+            throw UnsupportedFeature("colours that cannot be converted (\(error.line))")
+        }
+    }
+
+    private static func shape(
+        of image: borrowing VipsImageReference, _ color: StoredColor
+    ) throws(UnsupportedFeature) -> ImageShape {
+        let layout: PixelLayout =
+            switch (color.space, color.hasAlpha) {
+            case (.gray, false): .gray
+            case (.gray, true): .grayAlpha
+            case (_, false): .rgb
+            case (_, true): .rgba
+            }
+        guard image.bands == layout.channels else { throw UnsupportedFeature("\(image.bands) channels") }
+        return ImageShape(
+            width: image.width, height: image.height, layout: layout,
+            sampleFormat: try StoredColor.sampleFormat(image.bandFormat))
+    }
+}

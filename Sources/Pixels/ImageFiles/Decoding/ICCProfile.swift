@@ -1,0 +1,11 @@
+/// The fields of an ICC profile's header that decide what it fits.
+struct ICCProfile: Hashable {
+    /// The colour space of the device: `RGB`, `GRAY`, `CMYK`, `Lab`, …
+    let space: String
+
+    /// Nil when the bytes are no profile.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count >= 128, bytes[36..<40].elementsEqual("acsp".utf8) else { return nil }
+        space = String(decoding: bytes[16..<20], as: UTF8.self).filter { $0 != " " }
+    }
+}

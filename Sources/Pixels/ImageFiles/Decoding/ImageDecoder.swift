@@ -1,0 +1,58 @@
+import Catalogs
+package import JobModel
+
+/// Reads one image file: first its header, then its rows, upright and in the colours that filters work in.
+///
+/// - Order: decode, colour, orientation. (Colour works pixel by pixel, so it may come before orientation.)
+/// - Colour: gray and RGB keep their space and profile; CMYK (through its profile, else libvips' generic one), Lab and
+///   palettes become sRGB. Under ``ColorPolicy/srgb`` gray and RGB with a profile that fits go through it to sRGB too.
+///   What was converted carries no profile: untagged pixels are sRGB for every reader.
+/// - Samples: 1 to 8 bits become u8, 16 bits u16; floats stay as they are. Anything else is refused.
+/// - A file with several pages or frames is read as its first one.
+/// - Damage is an error, never gray rows.
+///
+/// Used by one thread at a time.
+package final class ImageDecoder {
+    package let header: ImageHeader
+    package let metadata: ImageMetadata
+    let picture: ConvertedPicture
+    let file: InputFile
+    let formatTitle: String
+    let orientation: Orientation
+    let limits: DecodeLimits
+    private(set) var isUsed = false
+
+    /// Opens a file and reads its header; no pixel is decoded and no memory taken for them.
+    package init(path: String, limits: DecodeLimits, color: ColorPolicy) throws(ImageFileError) {
+        try VipsRuntime.startIfNeeded()
+        let stored = try StoredPicture(path: path)
+        try stored.checkSize(maxPixels: limits.maxPixels)
+        do throws(UnsupportedFeature) {
+            picture = try ConvertedPicture(stored, policy: color)
+        } catch {
+            throw ImageFileError(path: path, .unsupported(format: stored.format.title, feature: error.phrase))
+        }
+        metadata = picture.metadata
+        file = stored.file
+        formatTitle = stored.format.title
+        orientation = stored.orientation
+        self.limits = limits
+        header = ImageHeader(
+            formatName: stored.format.descriptor.name, shape: picture.shape.turned(by: orientation),
+            orientation: orientation.rawValue, pages: stored.pages, hasProfile: picture.metadata.icc != nil)
+    }
+
+    /// Marks the pixels as taken.
+    func use() {
+        precondition(!isUsed, "a decoder reads its rows once")
+        isUsed = true
+    }
+}
+
+extension ImageShape {
+    /// The shape of the upright picture when this one is the file's.
+    func turned(by orientation: Orientation) -> ImageShape {
+        orientation.swapsSides
+            ? ImageShape(width: height, height: width, layout: layout, sampleFormat: sampleFormat) : self
+    }
+}

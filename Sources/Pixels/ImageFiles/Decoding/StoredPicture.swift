@@ -1,0 +1,47 @@
+import CVips
+
+/// A picture as its file has it: the header is read, the pixels wait in a libvips pipeline.
+struct StoredPicture: ~Copyable {
+    let file: InputFile
+    let format: any ImageFormat
+    let image: VipsImageReference
+
+    /// Opens a file and recognises it by its content.
+    init(path: String) throws(ImageFileError) {
+        let file = try InputFile(path: path)
+        let head = try file.head(ImageFormats.headLength)
+        guard !head.isEmpty else { throw ImageFileError(path: path, .empty) }
+        guard let format = ImageFormats.recognizing(head) else { throw ImageFileError(path: path, .notAnImage) }
+        image = try Self.load(file, format)
+        self.file = file
+        self.format = format
+    }
+
+    private static func load(
+        _ file: InputFile, _ format: any ImageFormat
+    ) throws(ImageFileError) -> VipsImageReference {
+        do throws(VipsFailure) {
+            let call = try VipsCall(format.loader)
+            call.set("source", to: try VipsReference.reading(file))
+            call.set("access", to: .integer(Int(VIPS_ACCESS_SEQUENTIAL.rawValue)))
+            // The strictest: decoders go on after damage with a mere warning, and fill the rest with gray.
+            call.set("fail_on", to: .integer(Int(VIPS_FAIL_ON_WARNING.rawValue)))
+            return try call.image()
+        } catch {
+            if let errno = file.failure { throw ImageFileError(path: file.path, .read, errno: errno) }
+            throw ImageFileError(path: file.path, .brokenHeader(format: format.title, detail: error.line))
+        }
+    }
+
+    func checkSize(maxPixels: Int) throws(ImageFileError) {
+        let (pixels, overflows) = image.width.multipliedReportingOverflow(by: image.height)
+        guard !overflows, pixels <= maxPixels else {
+            throw ImageFileError(
+                path: file.path, .tooManyPixels(width: image.width, height: image.height, limit: maxPixels))
+        }
+    }
+
+    var orientation: Orientation { Orientation(tag: image.integer("orientation") ?? 1) }
+
+    var pages: Int { image.integer("n-pages") ?? 1 }
+}

@@ -1,0 +1,34 @@
+import JobModel
+
+extension ImageMetadata {
+    package subscript(field: MetadataField) -> Blob? {
+        switch field {
+        case .icc: icc
+        case .exif: exif
+        case .xmp: xmp
+        case .iptc: iptc
+        }
+    }
+
+    /// What an output of `shape` carries.
+    ///
+    /// | policy | profile | EXIF | XMP, IPTC | resolution |
+    /// |---|---|---|---|---|
+    /// | keep | yes | all that ``ExifRules`` and ``XMPRules`` allow | yes | yes |
+    /// | public | yes | only tags that are known to be harmless, copyright among them | no | yes |
+    /// | icc | yes | no | no | no |
+    /// | strip | no | no | no | no |
+    func carried(by policy: MetadataPolicy, shape: ImageShape) -> ImageMetadata {
+        var result = ImageMetadata(isConverted: isConverted)
+        if policy != .strip { result.icc = icc }
+        guard policy == .keep || policy == .public else { return result }
+        result.resolution = resolution
+        result.exif = exif.flatMap {
+            ExifRules.apply(to: $0.bytes, shape: shape, isPublic: policy == .public, isConverted: isConverted)
+        }.map(Blob.init)
+        guard policy == .keep else { return result }
+        result.xmp = xmp.flatMap { XMPRules.apply(to: $0.bytes, isConverted: isConverted) }.map(Blob.init)
+        result.iptc = iptc
+        return result
+    }
+}

@@ -1,0 +1,28 @@
+import CVips
+
+extension ImageMetadata {
+    /// What libvips found in a file beside the pixels.
+    init(of image: borrowing VipsImageReference) {
+        self.init(
+            icc: image.blob(MetadataField.icc.rawValue).map(Blob.init),
+            exif: image.blob(MetadataField.exif.rawValue).flatMap(Self.exifStructure),
+            xmp: image.blob(MetadataField.xmp.rawValue).map(Blob.init),
+            iptc: (image.blob(MetadataField.iptc.rawValue) ?? image.blob("photoshop-data"))
+                .flatMap(PhotoshopResources.iptc),
+            resolution: Self.resolution(of: image))
+    }
+
+    /// Some formats put a mark before the structure, and some writers put it where it does not belong.
+    private static func exifStructure(_ bytes: [UInt8]) -> Blob? {
+        let mark = Array("Exif\0\0".utf8)
+        let structure = bytes.starts(with: mark) ? Array(bytes[mark.count...]) : bytes
+        return structure.isEmpty ? nil : Blob(structure)
+    }
+
+    /// libvips gives 1 pixel per millimetre where a file says nothing.
+    private static func resolution(of image: borrowing VipsImageReference) -> Resolution? {
+        let (x, y) = image.resolution
+        guard x > 0, y > 0, x.isFinite, y.isFinite, x != 1 || y != 1 else { return nil }
+        return Resolution(x: x, y: y, unit: image.text("resolution-unit") == "cm" ? .centimetre : .inch)
+    }
+}

@@ -1,0 +1,111 @@
+import CPenumbraPlugin
+import Catalogs
+
+/// What a plugin says about itself, copied from its C structures and checked.
+struct PluginDescription: Sendable {
+    let name: String
+    let version: String
+    let summary: String
+    let renderingVersion: Int
+    let kind: FilterDescriptor.Kind
+    /// The sample formats that it takes; never empty.
+    let formats: Set<SampleFormat>
+    /// In the order of its values.
+    let parameters: [ParameterDescriptor]
+    let functions: PluginFunctions
+
+    /// Names that the host's own parameters have.
+    private static let reserved: Set<String> = ["edge", "extent", "light", "within"]
+    private static let mostParameters = 64
+    private static let letters = Set("abcdefghijklmnopqrstuvwxyz".utf8)
+    private static let others = Set("0123456789-_".utf8)
+
+    init(_ plugin: UnsafePointer<penumbra_plugin>) throws(PluginProblem) {
+        // These two come first in every version of the structure; only then is it known how much may be read.
+        let (abi, size) = UnsafeRawPointer(plugin).loadUnaligned(as: (UInt32, UInt32).self)
+        guard abi == PENUMBRA_PLUGIN_ABI else {
+            throw PluginProblem(
+                "was built for plugin interface \(abi), and this Penumbra speaks \(PENUMBRA_PLUGIN_ABI); build it again"
+            )
+        }
+        guard size >= MemoryLayout<penumbra_plugin>.size else {
+            throw PluginProblem("describes itself in \(size) bytes; set struct_size to sizeof(penumbra_plugin)")
+        }
+        try self.init(plugin.pointee)
+    }
+
+    private init(_ plugin: penumbra_plugin) throws(PluginProblem) {
+        name = try Self.name(plugin.name, "name")
+        version = try Self.text(plugin.version, "version")
+        summary = try Self.text(plugin.summary, "summary")
+        renderingVersion = Int(plugin.rendering_version)
+        kind = try Self.kind(plugin.kind)
+        formats = try Self.formats(plugin.formats, kind)
+        parameters = try Self.parameters(plugin)
+        functions = try PluginFunctions(plugin, kind)
+    }
+
+    private static func kind(_ kind: penumbra_kind) throws(PluginProblem) -> FilterDescriptor.Kind {
+        switch Int(kind) {
+        case Int(PENUMBRA_POINT): .point
+        case Int(PENUMBRA_AREA): .area
+        default: throw PluginProblem("has kind \(kind); use PENUMBRA_POINT or PENUMBRA_AREA")
+        }
+    }
+
+    private static func formats(
+        _ mask: penumbra_format, _ kind: FilterDescriptor.Kind
+    ) throws(PluginProblem) -> Set<SampleFormat> {
+        let formats = Set(SampleFormat.allCases.filter { mask & $0.pluginFormat != 0 })
+        guard !formats.isEmpty, kind == .point || formats.contains(.f32) else {
+            throw PluginProblem("takes no sample format that it may get; add PENUMBRA_F32 to formats")
+        }
+        return formats
+    }
+
+    private static func parameters(_ plugin: penumbra_plugin) throws(PluginProblem) -> [ParameterDescriptor] {
+        let (count, size) = (Int(plugin.parameter_count), Int(plugin.parameter_size))
+        guard count > 0 else { return [] }
+        guard count <= mostParameters, size >= MemoryLayout<penumbra_parameter>.size, let first = plugin.parameters
+        else {
+            throw PluginProblem(
+                "describes \(count) parameters of \(size) bytes; give at most \(mostParameters), and their size")
+        }
+        var result: [ParameterDescriptor] = []
+        for index in 0..<count {
+            let parameter = UnsafeRawPointer(first).loadUnaligned(
+                fromByteOffset: index * size, as: penumbra_parameter.self)
+            result.append(try ParameterDescriptor(parameter))
+        }
+        let names = result.map(\.name)
+        guard Set(names).count == count, reserved.isDisjoint(with: names) else {
+            throw PluginProblem("names a parameter twice, or as one that the host adds; rename it")
+        }
+        return result
+    }
+
+    /// A name as manifests can write it.
+    static func name(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(PluginProblem) -> String {
+        let name = try text(pointer, what)
+        let isPlain = name.utf8.allSatisfy { letters.contains($0) || others.contains($0) }
+        guard let first = name.utf8.first, letters.contains(first), isPlain else {
+            throw PluginProblem("has the \(what) '\(name)'; use small letters, digits, - and _")
+        }
+        return name
+    }
+
+    static func text(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(PluginProblem) -> String {
+        guard let pointer else { throw PluginProblem("has no \(what); give it one") }
+        return String(cString: pointer)
+    }
+}
+
+extension SampleFormat {
+    var pluginFormat: penumbra_format {
+        switch self {
+        case .u8: penumbra_format(PENUMBRA_U8)
+        case .u16: penumbra_format(PENUMBRA_U16)
+        case .f32: penumbra_format(PENUMBRA_F32)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Glibc
+
+/// A folder where plugins may lie.
+package struct PluginFolder: Hashable, Sendable {
+    package let path: String
+    /// True for the folder beside the program, which nobody named: it may be missing or hold libraries that are no
+    /// plugins, and neither is worth a word.
+    package let isImplicit: Bool
+
+    package init(_ path: String, isImplicit: Bool = false) {
+        self.path = path
+        self.isImplicit = isImplicit
+    }
+
+    /// The paths of the files named lib….so, sorted.
+    func libraries() throws(PluginProblem) -> [String] {
+        guard let names = Self.names(in: path) else {
+            let reason = String(cString: strerror(errno))
+            if isImplicit { return [] }
+            throw PluginProblem("cannot be read (\(reason)); correct the path in the list of plugin folders")
+        }
+        let libraries = names.filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }.sorted().map { "\(path)/\($0)" }
+        if !libraries.isEmpty { try Self.checkOwnership(of: path) }
+        return libraries
+    }
+
+    /// Code that any user could have put there is not run in the name of this one.
+    static func checkOwnership(of path: String) throws(PluginProblem) {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw PluginProblem("cannot be read (\(String(cString: strerror(errno)))); correct or remove it")
+        }
+        guard status.st_mode & S_IWOTH == 0 else {
+            throw PluginProblem("may be written by every user, so it is not used; run chmod o-w on it")
+        }
+    }
+
+    /// Nil when the folder cannot be read; `errno` says why.
+    private static func names(in path: String) -> [String]? {
+        guard let folder = opendir(path) else { return nil }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                names.append(String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
+            }
+        }
+        return names
+    }
+}

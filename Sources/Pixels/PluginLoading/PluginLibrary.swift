@@ -1,0 +1,35 @@
+import CPenumbraPlugin
+import Glibc
+
+/// Opens shared libraries and finds what they describe.
+enum PluginLibrary {
+    /// What a library turned out to be.
+    enum Content {
+        case plugin(UnsafePointer<penumbra_plugin>)
+        /// It does not export the entry function.
+        case somethingElse
+    }
+
+    /// Opens a library for the rest of the process's life: its code and its constants are used by filters, and what it
+    /// registered with its language's run time cannot be taken back.
+    ///
+    /// Opening runs the library's initialisers, so the caller checks first who may write the file.
+    static func open(_ path: String) throws(PluginProblem) -> Content {
+        guard let handle = dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
+            let reason = dlerror().map { String(cString: $0) } ?? "no reason given"
+            throw PluginProblem("cannot be opened (\(reason)); build it on this machine, with its libraries installed")
+        }
+        guard let symbol = dlsym(handle, "penumbra_plugin_entry") else { return .somethingElse }
+        let entry = unsafe(bitCast: symbol)
+        guard let plugin = entry?(PENUMBRA_PLUGIN_ABI) else {
+            throw PluginProblem(
+                "needs a newer plugin interface than \(PENUMBRA_PLUGIN_ABI); use a newer Penumbra or an older plugin")
+        }
+        return .plugin(plugin)
+    }
+
+    /// The header declares what a function of that name is.
+    private static func unsafe(bitCast symbol: UnsafeMutableRawPointer) -> penumbra_plugin_entry_function? {
+        unsafeBitCast(symbol, to: penumbra_plugin_entry_function?.self)
+    }
+}

@@ -1,0 +1,110 @@
+public import Catalogs
+public import Geometry
+
+/// What the bytes of a canvas mean. The file itself has no header; who made it keeps this.
+public struct CanvasHeader: Hashable, Sendable, Codable {
+    public let rect: PixelRect
+    public let layout: PixelLayout
+    public let format: SampleFormat
+
+    public init(rect: PixelRect, layout: PixelLayout, format: SampleFormat) {
+        self.rect = rect
+        self.layout = layout
+        self.format = format
+    }
+
+    public var pixelBytes: Int { layout.channels * format.bytes }
+    public var rowBytes: Int { rect.width * pixelBytes }
+    public var bytes: Int { rect.height * rowBytes }
+}
+
+/// The decoded pixels of one image in a file: its rows from the top down, interleaved, without padding, in the
+/// machine's byte order.
+///
+/// Written in bands and read in rectangles, by pread and pwrite: a mapping would turn an error of the disk into a
+/// signal. Closed when the last reference goes. Threads may read and write at once; who reads what another one
+/// writes has to wait for it.
+public final class Canvas: Sendable {
+    public let header: CanvasHeader
+    private let file: CanvasFile
+
+    /// Makes a new file with all its bytes reserved (zeros), so that a full disk shows here and nowhere later.
+    /// Throws when the file exists; leaves none behind when it throws.
+    public init(creating path: String, header: CanvasHeader) throws(CanvasError) {
+        self.header = header
+        file = try CanvasFile(creating: path, bytes: header.bytes)
+    }
+
+    /// Opens a file that has exactly the header's bytes.
+    public init(opening path: String, header: CanvasHeader, writable: Bool = false) throws(CanvasError) {
+        self.header = header
+        file = try CanvasFile(opening: path, bytes: header.bytes, writable: writable)
+    }
+
+    public var path: String { file.path }
+
+    /// Writes a part of the picture; whole rows take one call to the system.
+    ///
+    /// - Precondition: `part` lies in the picture and has its layout and sample format.
+    public func write(_ part: AnyRaster) throws(CanvasError) {
+        precondition(
+            header.rect.contains(part.rect) && part.layout == header.layout && part.format == header.format,
+            "what is written fits the canvas")
+        let pieces = pieces(of: part.rect)
+        let result: Result<Void, CanvasError> = part.withBytes { bytes in
+            bytes.withUnsafeBytes { buffer in
+                Result { () throws(CanvasError) in
+                    for piece in pieces { try file.write(.init(rebasing: buffer[piece.memory]), at: piece.offset) }
+                }
+            }
+        }
+        try result.get()
+    }
+
+    /// Reads a part of the picture; whole rows take one call to the system, others one for each row.
+    ///
+    /// - Precondition: `part` lies in the picture.
+    public func read(_ part: PixelRect) throws(CanvasError) -> AnyRaster {
+        precondition(header.rect.contains(part), "what is read lies in the canvas")
+        switch header.format {
+        case .u8: return .u8(try raster(part))
+        case .u16: return .u16(try raster(part))
+        case .f32: return .f32(try raster(part))
+        }
+    }
+
+    /// Waits until the disk has all that was written.
+    public func flush() throws(CanvasError) { try file.flush() }
+
+    private func raster<Sample: PixelSample>(_ part: PixelRect) throws(CanvasError) -> Raster<Sample> {
+        let pieces = pieces(of: part)
+        var failure: CanvasError?
+        let samples = [Sample](unsafeUninitializedCapacity: part.area * header.layout.channels) { buffer, count in
+            let bytes = UnsafeMutableRawBufferPointer(buffer)
+            do throws(CanvasError) {
+                for piece in pieces { try file.read(.init(rebasing: bytes[piece.memory]), at: piece.offset) }
+                count = part.area * header.layout.channels
+            } catch {
+                failure = error  // no sample counts as initialised, so the array is empty
+            }
+        }
+        if let failure { throw failure }
+        return Raster(rect: part, layout: header.layout, samples: samples)
+    }
+
+    /// Bytes that lie together in the file and in a raster.
+    private struct Piece {
+        let offset: Int
+        let memory: Range<Int>
+    }
+
+    private func pieces(of part: PixelRect) -> [Piece] {
+        guard !part.isEmpty else { return [] }
+        let first = (part.y - header.rect.y) * header.rowBytes + (part.x - header.rect.x) * header.pixelBytes
+        if part.width == header.rect.width { return [Piece(offset: first, memory: 0..<part.height * header.rowBytes)] }
+        let count = part.width * header.pixelBytes
+        return (0..<part.height).map {
+            Piece(offset: first + $0 * header.rowBytes, memory: $0 * count..<($0 + 1) * count)
+        }
+    }
+}

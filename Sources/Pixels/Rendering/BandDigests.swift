@@ -1,0 +1,47 @@
+import Catalogs
+import Digests
+import Geometry
+package import JobModel
+package import Raster
+
+/// Computes a digest for every 256 rows of an output that comes in bands from the top down.
+///
+/// The bands may have any height: digests depend only on the rows' bytes.
+package struct BandDigests: ~Copyable {
+    /// Rows that share a digest. Small enough that a mismatch tells where, large enough that a gigapixel picture has
+    /// a few hundred.
+    package static let rows = 256
+
+    private var finished: [Digest] = []
+    private var current = DigestStream()
+    private var rowsInCurrent = 0
+
+    package init() {}
+
+    /// Adds the next rows: whole rows, as the output has them.
+    package mutating func append(_ band: AnyRaster) {
+        let rowBytes = band.rect.width * band.layout.channels * band.format.bytes
+        band.withBytes { bytes in
+            var row = 0
+            while row < band.rect.height {
+                let count = min(Self.rows - rowsInCurrent, band.rect.height - row)
+                add(bytes.extracting(row * rowBytes..<(row + count) * rowBytes), rows: count)
+                row += count
+            }
+        }
+    }
+
+    /// The digests from the top down; the last one may be of fewer rows.
+    package consuming func finish() -> [Digest] {
+        rowsInCurrent == 0 ? finished : finished + [current.digest()]
+    }
+
+    private mutating func add(_ bytes: RawSpan, rows count: Int) {
+        current.update(bytes)
+        rowsInCurrent += count
+        guard rowsInCurrent == Self.rows else { return }
+        finished.append(current.digest())
+        current = DigestStream()
+        rowsInCurrent = 0
+    }
+}

@@ -1,0 +1,76 @@
+package import Catalogs
+package import FilterKit
+package import Geometry
+package import JobModel
+package import Raster
+
+/// The filters of a job, in order, ready to render.
+package struct Chain: Sendable {
+    /// Without those that change nothing, so that they touch no pixel.
+    private let filters: [any Filter]
+
+    /// Throws `FilterError` for an unknown filter or a value that does not fit.
+    package init(_ invocations: [FilterInvocation], registry: FilterRegistry) throws {
+        filters = try invocations.map { try registry.makeFilter($0) }.filter { !$0.isIdentity }
+    }
+
+    /// True when the output has the input's bytes.
+    package var isIdentity: Bool { filters.isEmpty }
+
+    package func plan(input: PixelRect, layout: PixelLayout) -> ChainPlan {
+        var stages: [ChainPlan.Stage] = []
+        var (extent, current) = (input, layout)
+        for filter in filters {
+            let stage = ChainPlan.Stage(
+                input: extent, inputLayout: current, output: filter.extent(of: extent),
+                outputLayout: filter.outputLayout(for: current))
+            stages.append(stage)
+            (extent, current) = (stage.output, stage.outputLayout)
+        }
+        return ChainPlan(
+            input: input, inputLayout: layout, stages: stages, halo: filters.reduce(.none) { $0 + $1.halo },
+            isRowLocal: !filters.contains { $0.edge == .wrap && $0.halo.top + $0.halo.bottom > 0 })
+    }
+}
+
+extension Chain {
+    /// The rectangles of the input that must be read for a rectangle of the output. They may overlap each other.
+    package func regionOfInterest(for output: PixelRect, in plan: ChainPlan) -> [PixelRect] {
+        precondition(plan.output.contains(output), "a tile lies in the output")
+        let rects = zip(filters, plan.stages).reversed().reduce([output]) { outputs, step in
+            let (filter, stage) = step
+            return outputs.flatMap { filter.regionOfInterest(for: $0, in: stage.input) }
+        }
+        return rects.enumerated().filter { index, rect in
+            !rects.enumerated().contains { other, container in
+                container.contains(rect) && (container != rect || other < index)
+            }
+        }.map(\.element)
+    }
+
+    /// Renders a rectangle of the output.
+    ///
+    /// Pixels do not depend on which rectangles are asked for. Throws what the source or a plugin throws, and
+    /// `CancellationError` when the current task was cancelled between two filters. Memory: what each filter reads and
+    /// writes for the rectangle.
+    package func render(_ tile: PixelRect, from source: some PixelSource) throws -> AnyRaster {
+        let plan = plan(input: source.rect, layout: source.layout)
+        precondition(plan.output.contains(tile), "a tile lies in the output")
+        return try render(tile, through: plan.stages.count, plan, source)
+    }
+
+    /// The output of the first `count` filters: each asks the one before it for what it needs.
+    private func render(
+        _ tile: PixelRect, through count: Int, _ plan: ChainPlan, _ source: some PixelSource
+    ) throws -> AnyRaster {
+        guard count > 0 else { return try source.read(tile) }
+        let (filter, stage) = (filters[count - 1], plan.stages[count - 1])
+        let pixels = try filter.sourceMap(for: tile, in: stage.input).gather(
+            layout: stage.inputLayout, format: source.format
+        ) { try render($0, through: count - 1, plan, source) }
+        try Task.checkCancellation()
+        var destination = AnyRaster(zeroed: tile, layout: stage.outputLayout, format: source.format)
+        try filter.render(FilterSource(pixels: pixels, extent: stage.input), into: &destination)
+        return destination
+    }
+}

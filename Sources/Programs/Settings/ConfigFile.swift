@@ -1,0 +1,82 @@
+import Manifests
+
+/// What a config file, or the environment, says; nil where it is silent.
+struct Wishes {
+    var workers: Int?
+    var memory: Int?
+    var scratch: String?
+    var stateFolder: String?
+    var plugins: [String]?
+    var worker: String?
+
+    static let workerRange = 1...1024
+    static let memoryRange = 64_000_000...Int.max
+}
+
+/// Reads `config/penumbra.yaml`, in the format of the manifests.
+struct ConfigFile {
+    let wishes: Wishes
+    /// As they are printed; empty when all is well.
+    let errors: [String]
+
+    /// - Parameter folder: the absolute folder that relative paths in the file start from: the file's own.
+    init(bytes: [UInt8], name: String, folder: String) {
+        let log = DiagnosticLog()
+        let text = SourceText(bytes: bytes, name: name, log: log)
+        // A config file that says nothing is as good as none.
+        let node = BlockParser.parse(text, log: log, allowsEmpty: true)
+        var wishes = Wishes()
+        if let node, var reader = MappingReader(node, of: "the config file", log: log) {
+            wishes = Self.read(&reader, folder)
+        }
+        self.wishes = wishes
+        errors = log.sorted().map { $0.rendered(in: SourceSet(file: text)) }
+    }
+
+    private static func read(_ reader: inout MappingReader, _ folder: String) -> Wishes {
+        let path = ValueReader<String>.nonEmptyText.map { $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }
+        var wishes = Wishes()
+        wishes.workers = reader.optional(
+            "workers", .or("auto", nil, else: ValueReader.integer(in: Wishes.workerRange).map { $0 })) ?? nil
+        wishes.memory = reader.optional(
+            "memory", .or("auto", nil, else: ValueReader.bytes(in: Wishes.memoryRange).map { $0 })) ?? nil
+        wishes.scratch = reader.optional("scratch", path)
+        wishes.stateFolder = reader.optional("state_dir", path)
+        wishes.plugins = reader.optional("plugins", .list(of: path))
+        wishes.worker = reader.optional("worker", path)
+        reader.refuseUnknownKeys()
+        return wishes
+    }
+}
+
+/// Reads the `PENUMBRA_…` variables.
+struct EnvironmentWishes {
+    let wishes: Wishes
+    let errors: [String]
+
+    init(_ environment: [String: String]) {
+        let log = DiagnosticLog()
+        var wishes = Wishes()
+        var sources: [SourceText] = []
+
+        func read<Value>(_ name: String, _ reader: ValueReader<Value>) -> Value? {
+            guard let value = environment[name], !value.isEmpty else { return nil }
+            let text = SourceText(argument: value, name: "\(name)=\(value)", index: sources.count, log: log)
+            sources.append(text)
+            let span = SourceSpan(
+                source: text.id, start: SourcePosition(line: 1, column: 1), length: value.unicodeScalars.count)
+            let node = SyntaxNode(.scalar(SyntaxNode.Scalar(text: value, quoting: .plain)), span: span)
+            return reader.read(node, for: name, log: log)
+        }
+
+        wishes.workers = read("PENUMBRA_WORKERS", .integer(in: Wishes.workerRange))
+        wishes.memory = read("PENUMBRA_MEMORY", .bytes(in: Wishes.memoryRange))
+        wishes.scratch = read("PENUMBRA_SCRATCH", .nonEmptyText)
+        wishes.stateFolder = read("PENUMBRA_STATE_DIR", .nonEmptyText)
+        wishes.worker = read("PENUMBRA_WORKER", .nonEmptyText)
+        wishes.plugins = environment["PENUMBRA_PLUGIN_PATH"].map { $0.split(separator: ":").map(String.init) }
+        self.wishes = wishes
+        let empty = SourceText(bytes: [], name: "", log: DiagnosticLog())
+        errors = log.sorted().map { $0.rendered(in: SourceSet(file: empty, arguments: sources)) }
+    }
+}

@@ -1,0 +1,137 @@
+/// Everything that is set for this machine and user, each value with its origin.
+package struct Settings: Sendable {
+    package let workers: Setting<Int>
+    /// What all workers together may hold, in bytes.
+    package let memory: Setting<Int>
+    package let stateFolder: Setting<String>
+    /// Nil: inside the run's own folder, below the state folder.
+    package let scratch: Setting<String?>
+    /// Folders with filter plugins, beside the worker's own.
+    package let plugins: Setting<[String]>
+    /// The worker program's path.
+    package let worker: Setting<String>
+    /// The config file that was read, if any.
+    package let configFile: String?
+
+    /// What the flags of a command line say.
+    package struct Flags: Sendable {
+        package var configFile: String?
+        package var stateFolder: String?
+        package var scratch: String?
+        package var workers: Int?
+
+        package init() {}
+    }
+
+    /// Where values come from that nobody set.
+    package struct Surroundings: Sendable {
+        package var environment: [String: String]
+        package var currentFolder: String
+        /// The folder of the running program.
+        package var programFolder: String
+        package var cores: Int
+        package var memory: Int
+        package var homeFolder: String
+        /// The bytes of a file; nil when there is none.
+        package var read: @Sendable (String) -> [UInt8]?
+
+        package init(
+            environment: [String: String], currentFolder: String, programFolder: String, cores: Int, memory: Int,
+            homeFolder: String, read: @escaping @Sendable (String) -> [UInt8]?
+        ) {
+            self.environment = environment
+            self.currentFolder = currentFolder
+            self.programFolder = programFolder
+            self.cores = cores
+            self.memory = memory
+            self.homeFolder = homeFolder
+            self.read = read
+        }
+    }
+
+    package struct Problem: Error, Hashable, Sendable {
+        package enum Kind: Hashable, Sendable {
+            /// A value is wrong.
+            case value
+            /// The file that was named is not there.
+            case missing
+        }
+
+        package let kind: Kind
+        package let message: String
+    }
+
+    /// Defaults ← config file ← environment ← flags.
+    package init(_ flags: Flags, _ surroundings: Surroundings) throws(Problem) {
+        let file = try Self.configFile(flags, surroundings)
+        let environment = EnvironmentWishes(surroundings.environment)
+        let errors = (file?.contents.errors ?? []) + environment.errors
+        guard errors.isEmpty else { throw Problem(kind: .value, message: errors.joined(separator: "\n")) }
+
+        func layered<Value: Sendable>(
+            _ standard: Value, _ wish: KeyPath<Wishes, Value?>, _ variable: String, flag: Value? = nil,
+            _ flagName: String = ""
+        ) -> Setting<Value> {
+            var layers = Layers(standard: standard)
+            if let file { layers.add(file.contents.wishes[keyPath: wish], .file(file.path)) }
+            layers.add(environment.wishes[keyPath: wish], .environment(variable))
+            layers.add(flag, .flag(flagName))
+            return layers.result
+        }
+
+        let absolute = { (path: String) in path.hasPrefix("/") ? path : "\(surroundings.currentFolder)/\(path)" }
+        workers = layered(surroundings.cores, \.workers, "PENUMBRA_WORKERS", flag: flags.workers, "--workers")
+        memory = layered(surroundings.memory / 10 * 6, \.memory, "PENUMBRA_MEMORY")
+        let state = layered(
+            Self.standardStateFolder(surroundings), \.stateFolder, "PENUMBRA_STATE_DIR", flag: flags.stateFolder,
+            "--state-dir")
+        stateFolder = Setting(absolute(state.value), state.origin)
+        let place = layered("", \.scratch, "PENUMBRA_SCRATCH", flag: flags.scratch, "--scratch")
+        scratch = Self.optional(place, absolute)
+        plugins = layered([], \.plugins, "PENUMBRA_PLUGIN_PATH")
+        worker = layered("\(surroundings.programFolder)/penumbra-worker", \.worker, "PENUMBRA_WORKER")
+        configFile = file?.path
+    }
+
+    private static func optional(
+        _ setting: Setting<String>, _ absolute: (String) -> String
+    ) -> Setting<String?> {
+        let value = setting.value.isEmpty ? nil : absolute(setting.value)
+        switch setting.origin {
+        case .standard: return Setting(value)
+        case .file(let path): return Setting(value, .file(path))
+        case .environment(let name): return Setting(value, .environment(name))
+        case .flag(let name): return Setting(value, .flag(name))
+        }
+    }
+
+    private static func standardStateFolder(_ surroundings: Surroundings) -> String {
+        if let folder = surroundings.environment["XDG_STATE_HOME"], folder.hasPrefix("/") {
+            return "\(folder)/penumbra"
+        }
+        return "\(surroundings.homeFolder)/.local/state/penumbra"
+    }
+
+    /// A file that was asked for must be there; one at a usual place may be.
+    private static func configFile(
+        _ flags: Flags, _ surroundings: Surroundings
+    ) throws(Problem) -> (path: String, contents: ConfigFile)? {
+        if let path = flags.configFile ?? surroundings.environment["PENUMBRA_CONFIG"], !path.isEmpty {
+            guard let bytes = surroundings.read(path) else {
+                throw Problem(kind: .missing, message: "\(path): the config file cannot be read")
+            }
+            return (path, contents(bytes, path, surroundings))
+        }
+        let home = surroundings.environment["XDG_CONFIG_HOME"] ?? "\(surroundings.homeFolder)/.config"
+        for path in ["\(home)/penumbra/penumbra.yaml", "/etc/penumbra/penumbra.yaml"] {
+            if let bytes = surroundings.read(path) { return (path, contents(bytes, path, surroundings)) }
+        }
+        return nil
+    }
+
+    private static func contents(_ bytes: [UInt8], _ path: String, _ surroundings: Surroundings) -> ConfigFile {
+        let absolute = path.hasPrefix("/") ? path : "\(surroundings.currentFolder)/\(path)"
+        let folder = absolute.lastIndex(of: "/").map { String(absolute[..<$0]) } ?? ""
+        return ConfigFile(bytes: bytes, name: path, folder: folder)
+    }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Catalogs
+import FoundationEssentials
+import Settings
+
+struct FiltersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "filters", abstract: "List the filters that your workers offer, or describe one.")
+
+    @Argument(help: ArgumentHelp("A filter, for its parameters.", valueName: "name"))
+    var name: String?
+
+    @OptionGroup(title: "Place Options") var place: PlaceOptions
+
+    @Flag(help: "Print the descriptors as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await Reporting(json: false).handling { _ in
+            let catalog = try await Installation(try Settings.load(place)).catalog()
+            var filters = catalog.filters
+            if let name {
+                guard let filter = catalog.filter(named: name) else {
+                    throw CommandError(.usage, "no filter is called '\(name)'; 'penumbra filters' lists them all")
+                }
+                filters = [filter]
+            }
+            if json {
+                printJSON(filters)
+            } else if name != nil, let filter = filters.first {
+                CatalogText.describe(filter).forEach(Console.print)
+            } else {
+                CatalogText.list(filters).forEach(Console.print)
+            }
+            catalog.pluginProblems.forEach(Console.complain)
+            return .done
+        }
+    }
+}
+
+struct FormatsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "formats", abstract: "List the image formats that are read and written, with their save options.")
+
+    @OptionGroup(title: "Place Options") var place: PlaceOptions
+
+    @Flag(help: "Print the descriptors as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await Reporting(json: false).handling { _ in
+            let catalog = try await Installation(try Settings.load(place)).catalog()
+            if json {
+                printJSON(catalog.formats)
+            } else {
+                CatalogText.list(catalog.formats).forEach(Console.print)
+            }
+            return .done
+        }
+    }
+}
+
+func printJSON(_ value: some Encodable) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    // Descriptors hold nothing that JSON cannot.
+    if let data = try? encoder.encode(value) { Console.print(String(decoding: data, as: UTF8.self)) }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import Settings
+
+struct CheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Read and validate manifests, and touch nothing.",
+        discussion: """
+            Reports every problem of every manifest at once, each with its line, a caret and what to do. Warnings \
+            change no exit code. Looks up no inputs: 'penumbra plan' does.
+            """)
+
+    @OptionGroup var jobs: JobOptions
+    @OptionGroup(title: "Place Options") var place: PlaceOptions
+
+    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
+    var quiet = false
+
+    @Flag(help: "Print JSON lines.")
+    var json = false
+
+    func run() async throws {
+        try await Reporting(json: json, quiet: quiet).handling { reporting in
+            let installation = Installation(try Settings.load(place))
+            let specs = try reporting.jobs(
+                ManifestFiles(options: jobs, catalog: try await installation.catalog()).read())
+            if !json && !quiet {
+                for spec in specs {
+                    Console.print("\(spec.name): \(Format.plural(spec.chain.count, "filter")), no errors")
+                }
+            }
+            return .done
+        }
+    }
+}

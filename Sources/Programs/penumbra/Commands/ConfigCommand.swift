@@ -1,0 +1,48 @@
+import ArgumentParser
+import Settings
+
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Print each setting with its origin.",
+        discussion: "Defaults give way to the config file, that to PENUMBRA_… variables, those to flags.")
+
+    @OptionGroup(title: "Place Options") var place: PlaceOptions
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    private struct Row: Encodable {
+        let setting: String
+        let value: String
+        let origin: String
+    }
+
+    func run() async throws {
+        try await Reporting(json: false).handling { _ in
+            let rows = Self.rows(try Settings.load(place))
+            if json {
+                printJSON(rows)
+            } else {
+                var table = Table(["setting", "value", "origin"])
+                for row in rows { table.add(row.setting, row.value, row.origin) }
+                table.lines.forEach(Console.print)
+            }
+            return .done
+        }
+    }
+
+    private static func rows(_ settings: Settings) -> [Row] {
+        func row<Value>(_ name: String, _ setting: Setting<Value>, _ text: String) -> Row {
+            Row(setting: name, value: text, origin: setting.origin.description)
+        }
+        return [
+            row("workers", settings.workers, String(settings.workers.value)),
+            row("memory", settings.memory, Format.bytes(settings.memory.value)),
+            row("scratch", settings.scratch, settings.scratch.value ?? "in the state folder"),
+            row("state_dir", settings.stateFolder, settings.stateFolder.value),
+            row("plugins", settings.plugins, settings.plugins.value.joined(separator: ":")),
+            row("worker", settings.worker, settings.worker.value),
+        ]
+    }
+}

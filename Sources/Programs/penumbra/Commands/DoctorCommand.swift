@@ -1,0 +1,55 @@
+import ArgumentParser
+import Coordination
+import FoundationEssentials
+import Glibc
+import Settings
+import WorkerProtocol
+
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Check that this installation can work, and say what to mend.")
+
+    @OptionGroup(title: "Place Options") var place: PlaceOptions
+
+    func run() async throws {
+        try await Reporting(json: false).handling { _ in
+            let settings = try Settings.load(place)
+            var worst = await examineWorker(Installation(settings))
+            worst = max(worst, examineFolder("state", settings.stateFolder.value))
+            if let scratch = settings.scratch.value { worst = max(worst, examineFolder("scratch", scratch)) }
+            say(true, "\(settings.workers.value) workers, \(Format.bytes(settings.memory.value)) of memory for them")
+            say(true, settings.configFile.map { "config file \($0)" } ?? "no config file, defaults hold")
+            return worst
+        }
+    }
+
+    private func say(_ isWell: Bool, _ text: String) { Console.print((isWell ? "ok    " : "FAIL  ") + text) }
+
+    private func examineWorker(_ installation: Installation) async -> ExitStatus {
+        do {
+            let catalog = try await installation.catalog()
+            let versions = catalog.versions.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+            say(true, "worker \(installation.worker.executable): \(versions.joined(separator: ", "))")
+            let sameVersion = catalog.versions["penumbra"] == Version.penumbra
+            if !sameVersion { say(false, "penumbra is \(Version.penumbra): reinstall both programs together") }
+            say(true, "\(catalog.filters.count) filters, \(catalog.formats.count) formats")
+            for problem in catalog.pluginProblems { say(false, problem) }
+            return sameVersion && catalog.pluginProblems.isEmpty ? .done : .unavailable
+        } catch {
+            say(false, (error as? CommandError)?.message ?? "\(error)")
+            return .unavailable
+        }
+    }
+
+    private func examineFolder(_ name: String, _ path: String) -> ExitStatus {
+        do {
+            let free = try WritableFolder.examine(path)
+            say(true, "\(name) folder \(path): writable, \(Format.bytes(free)) free")
+            return .done
+        } catch {
+            say(false, "\(name) folder: \(error.message)")
+            return .badPlace
+        }
+    }
+}

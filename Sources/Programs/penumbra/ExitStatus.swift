@@ -1,0 +1,43 @@
+import ArgumentParser
+import Coordination
+import Scheduling
+
+/// The exit codes of every command; the README's table explains them.
+enum ExitStatus: Int32, Comparable, Sendable {
+    case done = 0
+    case someFailed = 1
+    case usage = 64
+    case badManifest = 65
+    case missingInput = 66
+    case unavailable = 69
+    case badPlace = 74
+    case busy = 75
+    case hungUp = 129
+    case interrupted = 130
+    case terminated = 143
+
+    static func < (a: ExitStatus, b: ExitStatus) -> Bool { a.rawValue < b.rawValue }
+
+    init(_ summary: RunSummary) {
+        switch summary.stop {
+        case .interrupted(let signal): self = ExitStatus(rawValue: 128 + signal) ?? .terminated
+        case .place: self = .badPlace
+        case .engine: self = .unavailable
+        case .pluginFault: self = .someFailed
+        case nil: self = summary.failures.isEmpty ? .done : .someFailed
+        }
+    }
+
+    var code: ExitCode { ExitCode(rawValue) }
+}
+
+/// An error that has its words and its exit code; printed once, by ``Console``.
+struct CommandError: Error {
+    let status: ExitStatus
+    let message: String
+
+    init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+}

@@ -1,0 +1,62 @@
+import Catalogs
+import FoundationEssentials
+import Glibc
+import JobModel
+import Manifests
+import Planning
+
+/// Reads the manifests of a command line, all of them before anything starts.
+struct ManifestFiles {
+    let options: JobOptions
+    let catalog: Catalog
+
+    struct Outcome {
+        /// In the order of the command line; those with errors are missing.
+        var jobs: [JobSpec] = []
+        var problems: [ProblemLine] = []
+        /// As they are printed for a person.
+        var texts: [String] = []
+        var hasErrors: Bool { problems.contains { $0.severity == "error" } }
+    }
+
+    func read() throws -> Outcome {
+        var outcome = Outcome()
+        for path in options.manifests { try read(path, into: &outcome) }
+        return outcome
+    }
+
+    private func read(_ path: String, into outcome: inout Outcome) throws {
+        let bytes = try contents(of: path)
+        let result = JobReader.read(
+            bytes: bytes, path: path, realPath: realPath(PathText.normalized(path, in: currentFolder())),
+            catalog: catalog, overrides: options.overrides)
+        if let job = result.job { outcome.jobs.append(job) }
+        for diagnostic in result.diagnostics {
+            outcome.texts.append(result.render(diagnostic))
+            outcome.problems.append(
+                ProblemLine(
+                    manifest: path, message: diagnostic.message, severity: diagnostic.severity.rawValue,
+                    line: diagnostic.position.line, column: diagnostic.position.column))
+        }
+    }
+
+    /// A manifest has at most a megabyte; the reader says so of a longer one.
+    private func contents(of path: String) throws -> [UInt8] {
+        guard let file = fopen(path, "r") else {
+            throw CommandError(.missingInput, "\(path): the manifest cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: (1 << 20) + 1)
+        let count = fread(&bytes, 1, bytes.count, file)
+        guard ferror(file) == 0 else {
+            throw CommandError(.missingInput, "\(path): the manifest cannot be read: \(String(cString: strerror(errno)))")
+        }
+        return Array(bytes.prefix(count))
+    }
+}
+
+func currentFolder() -> String {
+    guard let path = getcwd(nil, 0) else { return "/" }
+    defer { free(path) }
+    return String(cString: path)
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+import Glibc
+import WorkerProtocol
+
+@main
+struct Penumbra: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "penumbra",
+        abstract: "A batch render farm for images.",
+        discussion: """
+            Write what you want into a manifest, then:
+
+              penumbra check jobs/blur.yaml     reads it and says what is wrong with it
+              penumbra plan jobs/blur.yaml      shows what would run, and why
+              penumbra run jobs/blur.yaml       renders, verifies and publishes
+            """,
+        version: "penumbra \(Version.penumbra)",
+        subcommands: [
+            RunCommand.self, CheckCommand.self, PlanCommand.self, FiltersCommand.self, FormatsCommand.self,
+            ConfigCommand.self, DoctorCommand.self,
+        ])
+
+    static func main() async {
+        // A worker that dies while it is written to must not take the coordinator along.
+        signal(SIGPIPE, SIG_IGN)
+        await main(nil)
+    }
+}

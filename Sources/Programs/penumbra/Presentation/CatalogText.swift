@@ -1,0 +1,103 @@
+import Catalogs
+
+/// Filters, formats and their parameters for people.
+enum CatalogText {
+    static func list(_ filters: [FilterDescriptor]) -> [String] {
+        var table = Table(["filter", "kind", "from", "what it does"])
+        for filter in filters {
+            table.add(filter.name, filter.kind.rawValue, origin(filter.origin), filter.summary)
+        }
+        return table.lines
+    }
+
+    static func describe(_ filter: FilterDescriptor) -> [String] {
+        var lines = ["\(filter.name): \(filter.summary)", "\(filter.kind.rawValue) filter, \(origin(filter.origin))", ""]
+        if filter.parameters.isEmpty { return lines + ["It has no parameters: - \(filter.name)"] }
+        lines += parameters(filter.parameters).map { "  " + $0 }
+        let rules = filter.rules.map(describe)
+        return rules.isEmpty ? lines : lines + [""] + rules
+    }
+
+    static func list(_ formats: [FormatDescriptor]) -> [String] {
+        var table = Table(["format", "extensions", "read", "write", "samples", "alpha", "lossless"])
+        for format in formats {
+            table.add(
+                format.name, format.extensions.map { ".\($0)" }.joined(separator: " "), yes(format.canRead),
+                yes(format.canWrite), format.sampleFormats.map(\.rawValue).joined(separator: " "),
+                yes(format.holdsAlpha), yes(format.isLossless))
+        }
+        let options = formats.filter { $0.canWrite && !$0.options.isEmpty }.flatMap { format in
+            ["", "save: options of \(format.name)"] + parameters(format.options).map { "  " + $0 }
+        }
+        return table.lines + options
+    }
+
+    static func parameters(_ parameters: [ParameterDescriptor]) -> [String] {
+        var table = Table(["parameter", "takes", "default", "meaning"])
+        for parameter in parameters {
+            let fallback = parameter.fallback.map { text($0) + unit(parameter, $0) } ?? "–"
+            let synonyms = parameter.synonyms.map(synonym).joined()
+            table.add(parameter.name, takes(parameter), fallback, parameter.summary + synonyms)
+        }
+        return table.lines
+    }
+
+    private static func yes(_ flag: Bool) -> String { flag ? "yes" : "no" }
+
+    private static func origin(_ origin: FilterDescriptor.Origin) -> String {
+        switch origin {
+        case .builtIn: "built in"
+        case .plugin(let path): "plugin \(path)"
+        }
+    }
+
+    private static func synonym(_ synonym: ParameterDescriptor.Synonym) -> String {
+        synonym.scale == 1
+            ? "; also written \(synonym.name)" : "; \(synonym.name) is \(number(1 / synonym.scale)) times this"
+    }
+
+    private static func describe(_ rule: ParameterRule) -> String {
+        switch rule {
+        case .implies(let parameter, let value, let other, let required):
+            "\(parameter): \(value) implies \(other): \(required)"
+        case .excludes(let parameter, let value, let other):
+            "\(parameter): \(value) cannot be combined with \(other)"
+        }
+    }
+
+    private static func unit(_ parameter: ParameterDescriptor, _ value: ParameterValue) -> String {
+        if case .word = value { return "" }
+        return parameter.unit.isEmpty ? "" : " \(parameter.unit)"
+    }
+
+    static func takes(_ parameter: ParameterDescriptor) -> String {
+        switch parameter.kind {
+        case .number(let low, let high): "\(number(low))–\(number(high))"
+        case .numberOrPair(let low, let high): "\(number(low))–\(number(high)), or {x, y}"
+        case .integer(let low, let high): "whole \(low)–\(high)"
+        case .integerOrWord(let low, let high, let words): "whole \(low)–\(high), or \(words.joined(separator: " | "))"
+        case .choice(let words): words.joined(separator: " | ")
+        case .boolean: "true | false"
+        case .text: "text"
+        case .region: "{x, y, width, height, corner_radius}, px or %"
+        case .color: "#rrggbb, or a name"
+        }
+    }
+
+    static func text(_ value: ParameterValue) -> String {
+        switch value {
+        case .number(let value): number(value)
+        case .pair(let x, let y): "{x: \(number(x)), y: \(number(y))}"
+        case .integer(let value): String(value)
+        case .boolean(let value): value ? "true" : "false"
+        case .word(let word): word
+        case .text(let text): text
+        case .region: "{…}"
+        case .color(let red, let green, let blue, let alpha): "\(red) \(green) \(blue) \(alpha)"
+        }
+    }
+
+    private static func number(_ value: Double) -> String {
+        value == value.rounded() && value.magnitude < 1e15 ? String(Int(value)) : String(value)
+    }
+}

@@ -1,0 +1,122 @@
+import Coordination
+import FoundationEssentials
+import Scheduling
+import WorkerProtocol
+
+/// What `--json` prints: one object a line, the first `{"schema":1,…}`, the last the summary.
+enum JSONLine: Encodable {
+    case header
+    case plan(PlanLine)
+    case frame(FrameLine)
+    case problem(ProblemLine)
+    case summary(SummaryLine)
+
+    private struct Header: Encodable {
+        let schema = 1
+        let program = "penumbra"
+        let version = Version.penumbra
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .header: try Header().encode(to: encoder)
+        case .plan(let line): try line.encode(to: encoder)
+        case .frame(let line): try line.encode(to: encoder)
+        case .problem(let line): try line.encode(to: encoder)
+        case .summary(let line): try line.encode(to: encoder)
+        }
+    }
+
+    func print() {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // The types above hold nothing that JSON cannot: no infinities, no foreign objects.
+        guard let data = try? encoder.encode(self) else { return }
+        Console.print(String(decoding: data, as: UTF8.self))
+    }
+}
+
+/// One frame of a run.
+struct FrameLine: Encodable {
+    let event = "frame"
+    let job: String
+    let index: Int
+    let input: String
+    let output: String?
+    let state: String
+    var reason: String?
+    var cause: String?
+    var message: String?
+    var bytes: Int?
+    var digest: String?
+    var width: Int?
+    var height: Int?
+
+    init(_ report: FrameReport, job: String) {
+        self.job = job
+        index = report.index
+        input = report.input
+        output = report.output
+        switch report.state {
+        case .published(let receipt, _):
+            state = "published"
+            bytes = receipt.bytes
+            digest = receipt.digest.description
+            width = receipt.image.width
+            height = receipt.image.height
+        case .skipped(let why):
+            state = "skipped"
+            reason = why
+        case .failed(let failure):
+            state = "failed"
+            cause = failure.cause.rawValue
+            message = failure.message
+        case .left:
+            state = "left"
+        }
+    }
+}
+
+/// What kept a job from starting.
+struct ProblemLine: Encodable {
+    let event = "problem"
+    let manifest: String
+    let message: String
+    /// `error` or `warning`.
+    let severity: String
+    var line: Int?
+    var column: Int?
+}
+
+struct SummaryLine: Encodable {
+    let event = "summary"
+    let exitCode: Int32
+    var jobs: Int = 0
+    var frames = 0
+    var published = 0
+    var skipped = 0
+    var failed = 0
+    var left = 0
+    var bytes = 0
+    var megapixels = 0.0
+    var seconds = 0.0
+    var workersReplaced = 0
+    var stopped: String?
+
+    init(exitCode: Int32, _ summaries: [RunSummary]) {
+        self.exitCode = exitCode
+        jobs = summaries.count
+        for summary in summaries {
+            frames += summary.total
+            published += summary.published
+            skipped += summary.skipped
+            failed += summary.failures.count
+            left += summary.left
+            bytes += summary.bytesWritten
+            megapixels += summary.megapixels
+            seconds += summary.elapsed / .seconds(1)
+            workersReplaced += summary.workersLost
+            stopped = stopped ?? summary.stop.map(SummaryText.describe)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Coordination
+import Planning
+import Scheduling
+import Synchronization
+
+/// Shows a run to a person: a progress bar on a terminal, nothing until the end elsewhere.
+final class HumanObserver: RunObserver {
+    private struct State {
+        var bar = ProgressBar()
+        var megapixels = 0.0
+    }
+
+    private let showsBar: Bool
+    private let state = Mutex(State())
+
+    init(showsBar: Bool) { self.showsBar = showsBar }
+
+    func began(frames: Int) {}
+
+    func progressed(_ progress: RunProgress) {
+        guard showsBar else { return }
+        state.withLock { $0.bar.show(progress, megapixels: $0.megapixels) }
+    }
+
+    func concluded(_ report: FrameReport) {
+        if case .published(_, let probe) = report.state {
+            state.withLock { $0.megapixels += probe.source.megapixels }
+        }
+    }
+
+    /// Takes the bar away before anything else is printed.
+    func clear() { state.withLock { $0.bar.clear() } }
+}
+
+/// Prints a line for each frame as it ends.
+struct JSONObserver: RunObserver {
+    let job: String
+
+    func began(frames: Int) {}
+    func progressed(_ progress: RunProgress) {}
+    func concluded(_ report: FrameReport) { JSONLine.frame(FrameLine(report, job: job)).print() }
+}

@@ -1,0 +1,118 @@
+import Coordination
+import Geometry
+import JobModel
+import Planning
+import Scheduling
+import WorkerProtocol
+
+/// What `plan` prints of one job.
+struct PlanText {
+    private let prepared: PreparedJob
+    private let shard: ShardPolicy
+    private let folder = currentFolder()
+
+    init(_ prepared: PreparedJob, _ settings: RunSettings) {
+        self.prepared = prepared
+        shard = settings.shardPolicy(prepared.job, frames: prepared.targets.count)
+    }
+
+    var lines: [String] {
+        var table = Table(["frame", "input", "size", "output", "rendered as", "halo", "because"])
+        for target in prepared.targets {
+            guard let probe = target.probe else { continue }
+            let decision = shard.decision(for: probe)
+            table.add(
+                String(target.frame.index), PathText.shown(target.frame.input.path, from: folder),
+                "\(probe.source.width)×\(probe.source.height) \(probe.source.layout) \(probe.source.format)",
+                PathText.shown(target.output, from: folder), Self.rendering(probe, tiled: decision.tiled),
+                Self.halo(probe.halo), skipReason(target) ?? decision.reason)
+        }
+        let megapixels = prepared.targets.reduce(0) { $0 + ($1.probe?.source.megapixels ?? 0) }
+        let count = Format.plural(prepared.targets.count, "frame")
+        let total = "\(prepared.job.name): \(count), \(Format.fixed(megapixels, 1)) MP"
+        return [total] + table.lines.map { "  " + $0 }
+    }
+
+    var failures: [String] {
+        var summary = RunSummary()
+        for report in prepared.failed { summary.add(report) }
+        return SummaryText.failures(summary, folder: folder)
+    }
+
+    /// Why a run would not render a frame.
+    private func skipReason(_ target: JobRun.Target) -> String? {
+        guard PlannedOutput.exists(target.output) else { return nil }
+        switch prepared.job.existing {
+        case .overwrite: return nil
+        case .skip: return "skipped: the output is there"
+        case .error: return "refused: the output is there"
+        }
+    }
+
+    private static func rendering(_ probe: ProbeReceipt, tiled: Bool) -> String {
+        guard tiled else { return "one frame" }
+        let grid = probe.grid
+        let more = Int(((probe.readAmplification - 1) * 100).rounded())
+        let read = more > 0 ? ", \(more) % read twice" : ""
+        return "\(Format.plural(grid.count, "tile")) of \(grid.tileWidth)×\(grid.tileHeight)\(read)"
+    }
+
+    private static func halo(_ halo: Halo) -> String {
+        halo.left == halo.top && halo.left == halo.right && halo.top == halo.bottom
+            ? "\(halo.left) px" : "\(halo.left),\(halo.top),\(halo.right),\(halo.bottom) px"
+    }
+
+    var jsonLines: [PlanLine] {
+        prepared.targets.compactMap { target in
+            target.probe.map { probe in
+                PlanLine(
+                    job: prepared.job.name, target: target, probe: probe, decision: shard.decision(for: probe),
+                    skipReason: skipReason(target))
+            }
+        }
+    }
+}
+
+/// One frame of a plan, for programs.
+struct PlanLine: Encodable {
+    struct Tile: Encodable {
+        let rect: PixelRect
+        let reads: [PixelRect]
+    }
+
+    let event = "plan"
+    let job: String
+    let index: Int
+    let input: String
+    let output: String
+    let width: Int
+    let height: Int
+    let layout: String
+    let format: String
+    let extent: PixelRect
+    let halo: Halo
+    let shard: String
+    let reason: String
+    let readAmplification: Double
+    let tiles: [Tile]?
+
+    init(
+        job: String, target: JobRun.Target, probe: ProbeReceipt, decision: ShardPolicy.Decision, skipReason: String?
+    ) {
+        self.job = job
+        index = target.frame.index
+        input = target.frame.input.path
+        output = target.output
+        width = probe.source.width
+        height = probe.source.height
+        layout = probe.source.layout.rawValue
+        format = probe.source.format.rawValue
+        extent = probe.extent
+        halo = probe.halo
+        shard = skipReason != nil ? "skip" : decision.tiled ? "tile" : "frame"
+        reason = skipReason ?? decision.reason
+        readAmplification = probe.readAmplification
+        tiles = decision.tiled
+            ? zip(probe.grid.tiles, probe.tileSources).map { Tile(rect: $0, reads: $1) } : nil
+    }
+}

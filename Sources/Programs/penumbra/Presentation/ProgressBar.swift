@@ -1,0 +1,65 @@
+import Coordination
+import Scheduling
+
+/// The line that a terminal shows while a run goes on: `[████▎      ] 41/120  34 %  61.2 MP/s  12 s left  IMG_1.jpg`.
+struct ProgressBar {
+    private var lastLine = ""
+
+    /// Redraws when something changed.
+    mutating func show(_ progress: RunProgress, megapixels: Double) {
+        let line = Self.line(progress, megapixels: megapixels, width: Console.width)
+        guard line != lastLine else { return }
+        lastLine = line
+        Console.draw("\r\u{1b}[K" + line)
+    }
+
+    mutating func clear() {
+        guard !lastLine.isEmpty else { return }
+        lastLine = ""
+        Console.draw("\r\u{1b}[K")
+    }
+
+    static func line(_ progress: RunProgress, megapixels: Double, width: Int) -> String {
+        let fraction = fraction(progress)
+        var text = "[\(bar(fraction, cells: 20))] \(progress.done)/\(progress.total)"
+        if progress.failed > 0 { text += " (\(progress.failed) failed)" }
+        text += "  \(Int(fraction * 100)) %"
+        let seconds = Double(progress.elapsed.components.seconds) + Double(progress.elapsed.components.attoseconds) / 1e18
+        if megapixels > 0, seconds > 0.5 { text += "  \(Format.fixed(megapixels / seconds, 1)) MP/s" }
+        if fraction > 0.02, seconds > 2 {
+            text += "  \(Format.duration(.seconds((seconds * (1 - fraction) / fraction).rounded()))) left"
+        }
+        if let name = currentName(progress.scheduler) { text += "  \(name)" }
+        return String(text.prefix(max(1, width - 1)))
+    }
+
+    /// Frames done, and of the frame that is being tiled the part that its tiles make up.
+    private static func fraction(_ progress: RunProgress) -> Double {
+        guard progress.total > 0 else { return 1 }
+        let tiles = progress.scheduler
+        let partial = tiles.tilesPlanned > 0 ? Double(tiles.tilesDone) / Double(tiles.tilesPlanned) : 0
+        return min(1, (Double(progress.done) + 0.9 * partial) / Double(progress.total))
+    }
+
+    private static func bar(_ fraction: Double, cells: Int) -> String {
+        let eighths = Int(fraction * Double(cells) * 8)
+        let partial = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]
+        let bar = String(repeating: "█", count: eighths / 8) + partial
+        return bar + String(repeating: " ", count: max(0, cells - bar.count))
+    }
+
+    private static func currentName(_ progress: Scheduler.Progress) -> String? {
+        guard let lease = progress.running.first else { return nil }
+        let path: String =
+            switch lease.spec {
+            case .probe(let task): task.input.path
+            case .frame(let task): task.input.path
+            case .canvas(let task): task.input.path
+            case .tile: "tile \(progress.tilesDone + 1) of \(progress.tilesPlanned)"
+            case .stitch: "stitching"
+            case .audit: "auditing"
+            case .check: "checking"
+            }
+        return path.split(separator: "/").last.map(String.init)
+    }
+}

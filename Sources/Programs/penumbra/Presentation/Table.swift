@@ -1,0 +1,24 @@
+/// Text in aligned columns.
+struct Table {
+    private var rows: [[String]] = []
+
+    init(_ header: [String] = []) {
+        if !header.isEmpty { rows = [header] }
+    }
+
+    mutating func add(_ cells: String...) { rows.append(cells) }
+
+    /// One line a row; columns two blanks apart, the last one not padded.
+    var lines: [String] {
+        let count = rows.map(\.count).max() ?? 0
+        let widths = (0..<count).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
+        return rows.map { row in
+            var line = ""
+            for (column, cell) in row.enumerated() {
+                let padding = String(repeating: " ", count: widths[column] - cell.count + 2)
+                line += column == row.count - 1 ? cell : cell + padding
+            }
+            return line
+        }
+    }
+}

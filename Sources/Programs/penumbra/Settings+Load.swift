@@ -1,0 +1,46 @@
+import FoundationEssentials
+import Glibc
+import Settings
+
+extension Settings {
+    /// Gathers the settings of a command line.
+    ///
+    /// - Throws: ``CommandError`` with the exit code of a wrong or missing config.
+    static func load(_ place: PlaceOptions) throws -> Settings {
+        var flags = Flags()
+        flags.configFile = place.configFile
+        flags.stateFolder = place.stateDir
+        flags.scratch = place.scratch
+        flags.workers = place.workers
+        let environment = ProcessInfo.processInfo.environment
+        let surroundings = Surroundings(
+            environment: environment, currentFolder: currentFolder(), programFolder: programFolder(),
+            cores: Machine.cores(), memory: Machine.memory(), homeFolder: Machine.homeFolder(environment)
+        ) { path in
+            // No such file, or none that may be read: the caller knows whether it must be there.
+            (try? Data(contentsOf: URL(filePath: path))).map(Array.init)
+        }
+        do {
+            let settings = try Settings(flags, surroundings)
+            try settings.refuseNetworkState()
+            return settings
+        } catch let problem as Problem {
+            throw CommandError(problem.kind == .missing ? .missingInput : .badManifest, problem.message)
+        }
+    }
+
+    /// Kernel locks and durable renames cannot be had on every network filesystem.
+    private func refuseNetworkState() throws {
+        guard Machine.isNetworkFilesystem(stateFolder.value) else { return }
+        throw CommandError(
+            .badManifest,
+            "\(stateFolder.value): the state folder is on a network filesystem; name a local one by --state-dir")
+    }
+
+    private static func programFolder() -> String {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &bytes, bytes.count)
+        let path = String(decoding: bytes.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    }
+}

@@ -1,0 +1,43 @@
+import Catalogs
+import ImageFiles
+import JobModel
+import Raster
+import Testing
+
+@Suite struct RoundTripTests {
+    private let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+    }
+
+    @Test(arguments: PixelLayout.allCases, SampleFormat.allCases)
+    func `a lossless format gives back what the conversion announced`(layout: PixelLayout, format: SampleFormat) throws {
+        let picture = Pictures.busy(layout: layout, format: format)
+        for name in ["png", "tiff", "webp"] {
+            let save = SaveOptions(values: name == "webp" ? ["lossless": .boolean(true)] : [:])
+            let fileFormat = try workspace.requireFormat(name)
+            let options = FormatOptions(save.values, of: fileFormat.descriptor)
+            guard fileFormat.isLossless(layout, options: options) else { continue }
+            let conversion = OutputConversion(from: layout, format, to: fileFormat, save: save)
+            try workspace.save(picture, as: name, to: "picture", save: save)
+            let decoded = try workspace.load("picture")
+            let isEqual = decoded.raster == conversion.convert(picture)
+            #expect(isEqual, "\(name)")
+            #expect(decoded.header.formatName == name)
+        }
+    }
+
+    @Test(arguments: PixelLayout.allCases, SampleFormat.allCases)
+    func `a lossy format stays close`(layout: PixelLayout, format: SampleFormat) throws {
+        let picture = Pictures.smooth(layout: layout, format: format)
+        for name in ["jpeg", "webp"] {
+            let save = SaveOptions(values: ["quality": .integer(95)])
+            let conversion = OutputConversion(from: layout, format, to: try workspace.requireFormat(name), save: save)
+            try workspace.save(picture, as: name, to: "picture", save: save)
+            let decoded = try workspace.load("picture")
+            let difference = decoded.raster.largestDifference(from: conversion.convert(picture))
+            #expect(difference < 0.03, "\(name)")
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Catalogs
+import Geometry
+import JobModel
+import Scheduling
+import WorkerProtocol
+
+/// Values with defaults, so that a test shows only what matters to it.
+extension JobSpec {
+    static func make(verify: VerifyLevel = .digest, shard: ShardMode = .auto, retries: Int = 2) -> JobSpec {
+        JobSpec(
+            name: "job", manifestPath: "/jobs/job.yaml", folder: "/jobs", inputs: ["*.png"],
+            chain: [FilterInvocation(filter: "gaussian", values: ["radius": .number(4)])],
+            output: OutputTemplate(source: "out/{stem}.png", pieces: [.literal("out/"), .field(.stem)]),
+            shard: shard, retries: retries, verify: verify)
+    }
+}
+
+extension ProbeReceipt {
+    /// An 8-bit RGB picture in tiles of `tile` pixels.
+    static func make(width: Int = 100, height: Int = 80, tile: Int = 50) -> ProbeReceipt {
+        let source = ImageFacts(fileFormat: "png", width: width, height: height, layout: .rgb, format: .u8)
+        let grid = TileGrid(extent: source.rect, tileWidth: tile, tileHeight: tile)
+        return ProbeReceipt(
+            source: source, layout: .rgb, halo: Halo(horizontal: 4, vertical: 4), grid: grid,
+            tileSources: grid.tiles.map { [$0] }, readAmplification: 1.2, isIdentity: false, contentDigest: nil)
+    }
+}
+
+extension OutputReceipt {
+    static func make(path: String, bands: Int = 3) -> OutputReceipt {
+        OutputReceipt(
+            path: path, digest: Digest(high: 1, low: 2), bytes: 10,
+            image: ImageFacts(fileFormat: "png", width: 100, height: 80, layout: .rgb, format: .u8),
+            bands: (0..<bands).map {
+                BandReceipt(rows: $0 * 256..<($0 + 1) * 256, digest: Digest(high: 0, low: UInt64($0)))
+            })
+    }
+}
+
+extension Scheduler {
+    static func make(
+        _ job: JobSpec = .make(), workers: Int = 2, frames: Int = 1, seed: UInt64 = 1,
+        time: TimeLimit = .seconds(10)
+    ) -> Scheduler {
+        let policy = SchedulingPolicy(
+            retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: time),
+            shard: ShardPolicy(mode: job.shard, workers: workers, frames: frames, frameMemory: 1_000_000_000),
+            verify: job.verify, workers: workers, seed: seed)
+        let factory = TaskFactory(job: job, runName: "run", scratchFolder: "/scratch", tileMemory: 1 << 30)
+        return Scheduler(policy: policy, factory: factory)
+    }
+}
+
+extension FrameOrder {
+    static func make(_ number: Int, goal: Goal? = nil) -> FrameOrder {
+        FrameOrder(
+            id: FrameID(number), input: "/jobs/\(number).png", format: "png",
+            goal: goal ?? .publish(output: "/jobs/out/\(number).png", probe: nil))
+    }
+}
+
+extension Timestamp {
+    static func seconds(_ seconds: Double) -> Timestamp { Timestamp(.seconds(seconds)) }
+}
+
+/// The right receipt for a task.
+func receipt(for spec: TaskSpec, probe: ProbeReceipt = .make()) -> TaskReceipt {
+    switch spec {
+    case .probe: .probe(probe)
+    case .frame(let task): .output(.make(path: task.temporaryPath))
+    case .stitch(let task): .output(.make(path: task.temporaryPath))
+    case .canvas(let task):
+        .canvas(
+            CanvasReceipt(
+                canvas: CanvasReference(
+                    path: task.canvasPath, rect: probe.source.rect, layout: .rgb, format: .u8),
+                metadataPath: task.metadataPath))
+    case .tile(let task): .tile(TileReceipt(rect: task.rect, digest: Digest(high: 3, low: 4), path: task.tilePath))
+    case .audit: .audit(AuditReceipt(pixels: 100))
+    case .check: .check
+    }
+}

@@ -1,0 +1,91 @@
+import JobModel
+import Scheduling
+import WorkerProtocol
+
+/// Drives a scheduler by hand: keeps what it directed, and answers for workers.
+struct Farm {
+    var scheduler: Scheduler
+    var probe: ProbeReceipt
+    var now = Timestamp.start
+    /// Leases that a worker holds.
+    var running: [Lease] = []
+    var outcomes: [FrameID: FrameOutcome] = [:]
+    var published: [String] = []
+    var killed: [WorkerID] = []
+    var recycled: [WorkerID] = []
+    var wanted = 0
+    var finished: StopReason??
+    /// Every lease that was ever given.
+    var leases: [Lease] = []
+
+    init(_ scheduler: Scheduler = .make(), probe: ProbeReceipt = .make()) {
+        self.scheduler = scheduler
+        self.probe = probe
+    }
+
+    mutating func send(_ event: Event, at time: Timestamp? = nil) {
+        if let time { now = time }
+        for directive in scheduler.handle(event, at: now) {
+            switch directive {
+            case .wantFrames(let count): wanted += count
+            case .start(let lease):
+                running.append(lease)
+                leases.append(lease)
+            case .kill(let worker): killed.append(worker)
+            case .recycle(let worker): recycled.append(worker)
+            case .publish(let frame, _, let path):
+                published.append(path)
+                send(.published(frame))
+            case .conclude(let frame, let outcome): outcomes[frame] = outcome
+            case .finish(let reason): finished = .some(reason)
+            }
+        }
+    }
+
+    /// Workers 1…count become ready, and the plan's frames are offered.
+    mutating func begin(workers: Int = 2, frames: Int = 1) {
+        send(.tick)
+        for number in 0..<workers { send(.workerReady(WorkerID(number + 1))) }
+        offer((1...max(1, frames)).prefix(frames).map { FrameOrder.make($0) })
+    }
+
+    mutating func offer(_ orders: [FrameOrder]) {
+        send(.frames(orders, wanted: wanted))
+        wanted = 0
+        send(.planEnded)
+    }
+
+    mutating func take(_ lease: Lease) { running.removeAll { $0.id == lease.id } }
+
+    mutating func finish(_ lease: Lease) {
+        take(lease)
+        send(.report(lease.worker, .finished(lease.id, receipt(for: lease.spec, probe: probe))))
+    }
+
+    mutating func fail(_ lease: Lease, _ kind: TaskFailure.Kind, _ message: String = "it failed") {
+        take(lease)
+        send(.report(lease.worker, .failed(lease.id, TaskFailure(kind, message))))
+    }
+
+    /// The worker of a lease dies, and a new process takes its place.
+    mutating func die(_ lease: Lease, _ manner: Death.Manner, replacement: Int? = nil) {
+        take(lease)
+        send(.workerLost(lease.worker, Death(manner)))
+        if let replacement { send(.workerReady(WorkerID(replacement))) }
+    }
+
+    struct NothingRuns: Error {}
+
+    /// Lets everything that runs finish until a lease of this kind is given, and returns that.
+    mutating func advance(to kind: TaskKind) throws -> Lease {
+        while let lease = running.first {
+            if let wanted = running.first(where: { $0.task.kind == kind }) { return wanted }
+            finish(lease)
+        }
+        throw NothingRuns()
+    }
+
+    mutating func finishAll() {
+        while let lease = running.first { finish(lease) }
+    }
+}

@@ -1,0 +1,213 @@
+import JobModel
+import Scheduling
+import Testing
+import WorkerProtocol
+
+@Suite struct SchedulerTests {
+    @Test func `a frame is probed, rendered and published`() {
+        var farm = Farm()
+        farm.begin()
+        farm.finishAll()
+        #expect(farm.leases.map(\.task.kind) == [.probe, .frame])
+        #expect(farm.published == ["/jobs/out/1.png"])
+        #expect(farm.finished == .some(nil))
+    }
+
+    @Test func `a tiled frame goes through canvas, tiles and stitch`() {
+        var farm = Farm(.make(.make(shard: .tile)))
+        farm.begin()
+        farm.finishAll()
+        let tiles = (0..<4).map { TaskKind.tile($0) }
+        #expect(farm.leases.map(\.task.kind) == [.probe, .canvas] + tiles + [.stitch])
+        #expect(farm.published.count == 1)
+    }
+
+    @Test func `no more frames are asked for than the window holds`() {
+        var farm = Farm(.make(workers: 3, frames: 100))
+        farm.send(.tick)
+        #expect(farm.wanted == 6)
+        farm.send(.tick)
+        #expect(farm.wanted == 6)
+    }
+
+    @Test func `a late result of an expired lease is dropped`() throws {
+        var farm = Farm()
+        farm.begin(workers: 1)
+        let lease = try #require(farm.running.first)
+        farm.send(.tick, at: .seconds(10))
+        #expect(farm.killed == [lease.worker])
+        farm.send(.report(lease.worker, .finished(lease.id, .probe(.make()))))
+        #expect(farm.leases.count == 1)
+        #expect(farm.outcomes.isEmpty)
+    }
+
+    @Test func `a task that hangs twice fails its frame by name`() throws {
+        var farm = Farm()
+        farm.begin(workers: 1)
+        farm.send(.tick, at: .seconds(10))
+        farm.die(try #require(farm.running.first), .byOrder, replacement: 2)
+        farm.send(.tick, at: .seconds(11))
+        farm.send(.tick, at: .seconds(21))
+        farm.die(try #require(farm.running.first), .byOrder, replacement: 3)
+        let expected = FrameFailure(
+            .timeout, "no result within 10 s in 2 attempts; raise 'timeout' in the manifest if it needs longer")
+        #expect(farm.outcomes == [FrameID(1): .failed(expected)])
+        #expect(farm.finished == .some(nil))
+    }
+
+    @Test func `broken data fails its frame at once and no other`() throws {
+        var farm = Farm(.make(frames: 2))
+        farm.begin(frames: 2)
+        let lease = try #require(farm.running.first { $0.task.frame == FrameID(1) })
+        farm.fail(lease, .data, "1.png: truncated")
+        farm.finishAll()
+        #expect(farm.outcomes[FrameID(1)] == .failed(FrameFailure(.data, "1.png: truncated")))
+        #expect(farm.published == ["/jobs/out/2.png"])
+        #expect(farm.leases.filter { $0.task.frame == FrameID(1) }.count == 1)
+    }
+
+    @Test func `a crash is retried on a fresh worker, and a second one quarantines the picture`() throws {
+        var farm = Farm()
+        farm.begin(workers: 1)
+        farm.die(try #require(farm.running.first), .signal(11), replacement: 2)
+        farm.send(.tick, at: .seconds(1))
+        let second = try #require(farm.running.first)
+        #expect(second.worker == WorkerID(2))
+        #expect(second.attempt == 2)
+        farm.die(second, .signal(11), replacement: 3)
+        let expected = FrameFailure(
+            .crash, "the worker crashed with signal 11 in 2 attempts; the picture is set aside")
+        #expect(farm.outcomes == [FrameID(1): .failed(expected)])
+    }
+
+    @Test func `a bare SIGKILL is retried at once, up to twenty times`() throws {
+        var farm = Farm()
+        farm.begin(workers: 1)
+        for kill in 1...19 {
+            farm.die(try #require(farm.running.first), .killed, replacement: kill + 1)
+            #expect(farm.outcomes.isEmpty)
+        }
+        farm.die(try #require(farm.running.first), .killed, replacement: 99)
+        let expected = FrameFailure(
+            .killed, "the worker was killed from outside 20 times; look for what sends SIGKILL")
+        #expect(farm.outcomes == [FrameID(1): .failed(expected)])
+    }
+
+    @Test func `kills from outside do not count as crashes`() throws {
+        var farm = Farm()
+        farm.begin(workers: 1)
+        farm.die(try #require(farm.running.first), .killed, replacement: 2)
+        farm.die(try #require(farm.running.first), .signal(6), replacement: 3)
+        farm.send(.tick, at: .seconds(1))
+        farm.finishAll()
+        #expect(farm.published.count == 1)
+    }
+
+    @Test func `a plugin that faults on three pictures stops the job by name`() throws {
+        var farm = Farm(.make(frames: 5, time: .seconds(1e6)))
+        farm.begin(workers: 1, frames: 5)
+        for picture in 1...3 {
+            for _ in 1...2 where farm.finished == nil {
+                let lease = try farm.advance(to: .frame)
+                farm.send(.report(lease.worker, .inPlugin(lease.id, "invert")))
+                farm.die(lease, .signal(11), replacement: farm.leases.count + 100)
+                farm.send(.tick, at: .seconds(Double(picture * 1000 + farm.leases.count)))
+            }
+        }
+        #expect(farm.finished == .some(.pluginFault(plugin: "invert", pictures: 3)))
+    }
+
+    @Test func `a full disk stops the job and leaves every other frame undone`() throws {
+        var farm = Farm(.make(frames: 3))
+        farm.begin(workers: 2, frames: 3)
+        let lease = try #require(farm.running.first)
+        let other = try #require(farm.running.last)
+        farm.fail(lease, .place, "/out: no space left on device")
+        #expect(farm.killed == [other.worker])
+        #expect(farm.finished == nil)
+        farm.die(other, .byOrder)
+        #expect(farm.finished == .some(.place("/out: no space left on device")))
+        #expect(farm.outcomes == [FrameID(1): .left, FrameID(2): .left, FrameID(3): .left])
+    }
+
+    @Test func `an interrupted run kills its workers and publishes nothing more`() throws {
+        var farm = Farm()
+        farm.begin(workers: 1)
+        let lease = try #require(farm.running.first)
+        farm.send(.stop(.interrupted(signal: 2)))
+        #expect(farm.killed == [lease.worker])
+        farm.die(lease, .byOrder)
+        #expect(farm.outcomes == [FrameID(1): .left])
+        #expect(farm.finished == .some(.interrupted(signal: 2)))
+    }
+
+    @Test func `a damaged tile is rendered again and stitched again`() throws {
+        var farm = Farm(.make(.make(shard: .tile)))
+        farm.begin(workers: 1)
+        farm.fail(try farm.advance(to: .stitch), .damagedTile(index: 2))
+        #expect(farm.running.map(\.task.kind) == [.tile(2)])
+        #expect(farm.running.first?.attempt == 2)
+        farm.finishAll()
+        #expect(farm.published.count == 1)
+    }
+
+    @Test func `a tile that stays damaged fails the frame and is never published`() throws {
+        var farm = Farm(.make(.make(shard: .tile, retries: 1)))
+        farm.begin(workers: 1)
+        for _ in 1...2 { farm.fail(try farm.advance(to: .stitch), .damagedTile(index: 2), "tile 2 differs") }
+        #expect(farm.outcomes == [FrameID(1): .failed(FrameFailure(.verification, "tile 2 differs"))])
+        #expect(farm.published.isEmpty)
+    }
+
+    @Test func `workers that never start stop the run with the engine's message`() {
+        var farm = Farm(.make(workers: 1))
+        farm.send(.tick)
+        farm.offer([.make(1)])
+        for number in 1...3 { farm.send(.workerLost(WorkerID(number), Death(.failedToStart("no such file")))) }
+        #expect(farm.finished == .some(.engine("no such file")))
+    }
+
+    @Test func `attempts write to different temporary files`() throws {
+        var farm = Farm()
+        farm.begin(workers: 1)
+        let first = try farm.advance(to: .frame)
+        farm.die(first, .signal(11), replacement: 2)
+        farm.send(.tick, at: .seconds(1))
+        let second = try #require(farm.running.first)
+        guard case .frame(let a) = first.spec, case .frame(let b) = second.spec else {
+            Issue.record("both are frame tasks")
+            return
+        }
+        #expect(a.temporaryPath == "/jobs/out/.penumbra-run-1-frame-1")
+        #expect(b.temporaryPath == "/jobs/out/.penumbra-run-1-frame-2")
+    }
+
+    @Test func `only one frame at a time fills a canvas or renders tiles`() throws {
+        var farm = Farm(.make(.make(shard: .tile), frames: 3))
+        farm.begin(workers: 4, frames: 3)
+        while let lease = farm.running.first {
+            let busy = Set(
+                farm.running.filter { lease in
+                    switch lease.task.kind {
+                    case .canvas, .tile: true
+                    case .probe, .frame, .stitch, .audit, .check: false
+                    }
+                }.map(\.task.frame))
+            #expect(busy.count <= 1)
+            farm.finish(lease)
+        }
+        #expect(farm.published.count == 3)
+    }
+
+    @Test func `a survey ends with the probe`() {
+        var farm = Farm()
+        farm.begin(frames: 0)
+        var survey = Farm()
+        survey.send(.tick)
+        survey.send(.workerReady(WorkerID(1)))
+        survey.offer([.make(1, goal: .survey)])
+        survey.finishAll()
+        #expect(survey.outcomes == [FrameID(1): .surveyed(.make())])
+        #expect(survey.published.isEmpty)
+    }
+}
