@@ -60,7 +60,8 @@ let package = Package(
         module("Pixels", "Raster", ["Geometry", "Catalogs"]),
         module("Pixels", "Kernels", ["Geometry", "Catalogs", "Raster"]),
         module("Pixels", "FilterKit", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels"]),
-        module("Pixels", "PluginLoading", ["Geometry", "Catalogs", "JobModel", "Raster", "FilterKit", "CPenumbraPlugin"]),
+        module(
+            "Pixels", "PluginLoading", ["Geometry", "Catalogs", "Raster", "Kernels", "FilterKit", "CPenumbraPlugin"]),
         module("Pixels", "Rendering", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "FilterKit", "Digests"]),
         module("Pixels", "ImageFiles", ["Geometry", "Catalogs", "JobModel", "Raster", "CVips"]),
 

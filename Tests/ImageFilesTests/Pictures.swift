@@ -68,3 +68,17 @@ extension AnyRaster {
         zip(values, other.values).reduce(0) { max($0, abs($1.0 - $1.1)) }
     }
 }
+
+extension AnyRaster {
+    /// The samples in memory order.
+    var bytes: [UInt8] {
+        withBytes { span in span.withUnsafeBytes { [UInt8]($0) } }
+    }
+
+    /// The samples, each with its highest byte first.
+    var bigEndianBytes: [UInt8] {
+        let size = format.bytes
+        let bytes = self.bytes
+        return stride(from: 0, to: bytes.count, by: size).flatMap { bytes[$0..<$0 + size].reversed() }
+    }
+}

@@ -83,3 +83,12 @@ final class Workspace {
 extension DecodeLimits {
     static let roomy = DecodeLimits(maxPixels: 2_000_000_000)
 }
+
+extension Workspace {
+    /// Decodes a file of `Fixtures`.
+    func load(fixture name: String) throws -> Decoded {
+        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/\(name)")
+        try FileManager.default.copyItem(at: source, to: folder.appending(path: name))
+        return try load(name)
+    }
+}

@@ -5,6 +5,7 @@ import WorkerProtocol
 extension Scheduler {
     mutating func fail(_ lease: Lease, _ failure: TaskFailure, at now: Timestamp) {
         let id = lease.task.frame
+        let failure = TaskFailure(failure.kind, inUsersWords(failure.message, lease))
         switch failure.kind {
         case .data:
             conclude(id, .failed(FrameFailure(.data, failure.message)))
@@ -19,6 +20,19 @@ extension Scheduler {
             frames[id]?.histories[lease.task.kind]?.failures += 1
             retry(lease.task, at: now) { FrameFailure(.trouble, failure.message) }
         }
+    }
+
+    /// Users know their output's path, not that of an attempt's temporary file.
+    private func inUsersWords(_ message: String, _ lease: Lease) -> String {
+        let temporary: String? =
+            switch lease.spec {
+            case .frame(let task): task.temporaryPath
+            case .stitch(let task): task.temporaryPath
+            case .check(let task): task.path
+            case .probe, .canvas, .tile, .audit: nil
+            }
+        guard let temporary, let output = frames[lease.task.frame]?.outputPath else { return message }
+        return message.replacing(temporary, with: output)
     }
 
     /// Brings a task back after a pause, or fails its frame when its attempts are used up.

@@ -85,8 +85,8 @@ extension Scheduler {
             return factory.probe(order)
         case (.frame, .rendering, let output?):
             return factory.frame(order, to: output, attempt: attempt)
-        case (.canvas, .filling, _):
-            return factory.canvas(order, attempt: attempt)
+        case (.canvas, .filling(let probe), _):
+            return factory.canvas(order, probe, attempt: attempt)
         case (.tile(let index), .tiling(let tiling), _):
             return factory.tile(index, of: order, tiling, attempt: attempt)
         case (.stitch, .stitching(let tiling), let output?):

@@ -52,12 +52,12 @@ package struct TaskFactory: Hashable, Sendable {
                 temporaryPath: temporaryPath(of: output, frame: order.id, kind: .frame, attempt: attempt)))
     }
 
-    func canvas(_ order: FrameOrder, attempt: Int) -> TaskSpec {
+    func canvas(_ order: FrameOrder, _ probe: ProbeReceipt, attempt: Int) -> TaskSpec {
         let folder = scratchFolder(of: order.id)
         return .canvas(
             CanvasTask(
                 input: input(order), canvasPath: "\(folder)/canvas-\(attempt)",
-                metadataPath: "\(folder)/metadata-\(attempt)"))
+                metadataPath: "\(folder)/metadata-\(attempt)", expected: probe.source))
     }
 
     func tile(_ index: Int, of order: FrameOrder, _ tiling: Tiling, attempt: Int) -> TaskSpec {

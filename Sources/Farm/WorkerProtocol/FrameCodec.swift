@@ -14,9 +14,14 @@ package enum FrameCodec {
     }
 
     package static func encode(_ message: some Encodable) throws -> [UInt8] {
-        let body = try JSONEncoder().encode(message)
+        let body = try json(message)
         guard body.count <= largestMessage else { throw Problem.tooLong(bytes: body.count) }
         return withUnsafeBytes(of: UInt32(body.count).littleEndian) { Array($0) } + body
+    }
+
+    /// The bare JSON of a value.
+    package static func json(_ value: some Encodable) throws -> [UInt8] {
+        Array(try JSONEncoder().encode(value))
     }
 
     package static func decode<Message: Decodable>(_ type: Message.Type, from body: some Collection<UInt8>) throws

@@ -86,9 +86,12 @@ package struct CanvasTask: Hashable, Sendable, Codable {
     package let canvasPath: String
     /// Where the input's metadata goes, for the stitch.
     package let metadataPath: String
+    /// What the probe found: the tiles were planned for it.
+    package let expected: ImageFacts
 
-    package init(input: InputSpec, canvasPath: String, metadataPath: String) {
+    package init(input: InputSpec, canvasPath: String, metadataPath: String, expected: ImageFacts) {
         self.input = input
+        self.expected = expected
         self.canvasPath = canvasPath
         self.metadataPath = metadataPath
     }

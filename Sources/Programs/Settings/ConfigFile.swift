@@ -23,14 +23,21 @@ struct ConfigFile {
     init(bytes: [UInt8], name: String, folder: String) {
         let log = DiagnosticLog()
         let text = SourceText(bytes: bytes, name: name, log: log)
-        // A config file that says nothing is as good as none.
-        let node = BlockParser.parse(text, log: log, allowsEmpty: true)
         var wishes = Wishes()
-        if let node, var reader = MappingReader(node, of: "the config file", log: log) {
+        if !Self.saysNothing(bytes), let node = BlockParser.parse(text, log: log),
+            var reader = MappingReader(node, of: "the config file", log: log) {
             wishes = Self.read(&reader, folder)
         }
         self.wishes = wishes
         errors = log.sorted().map { $0.rendered(in: SourceSet(file: text)) }
+    }
+
+    /// A config file of comments alone is as good as none.
+    private static func saysNothing(_ bytes: [UInt8]) -> Bool {
+        bytes.split(separator: UInt8(ascii: "\n")).allSatisfy { line in
+            let first = line.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\r") }
+            return first == nil || first == UInt8(ascii: "#")
+        }
     }
 
     private static func read(_ reader: inout MappingReader, _ folder: String) -> Wishes {
@@ -44,7 +51,7 @@ struct ConfigFile {
         wishes.stateFolder = reader.optional("state_dir", path)
         wishes.plugins = reader.optional("plugins", .list(of: path))
         wishes.worker = reader.optional("worker", path)
-        reader.refuseUnknownKeys()
+        reader.finish()
         return wishes
     }
 }

@@ -1,12 +1,11 @@
+import FoundationEssentials
 import Glibc
 
 /// What this process may use of its machine: affinity and control groups respected.
 package enum Machine {
     /// Cores that this process may run on, at least 1.
     package static func cores() -> Int {
-        var set = cpu_set_t()
-        let known = sched_getaffinity(0, MemoryLayout<cpu_set_t>.size, &set) == 0
-        let allowed = known ? withUnsafeBytes(of: &set) { $0.reduce(0) { $0 + $1.nonzeroBitCount } } : 1
+        let allowed = ProcessInfo.processInfo.activeProcessorCount
         return max(1, min(allowed, quota() ?? allowed))
     }
 
@@ -34,24 +33,34 @@ package enum Machine {
         return String(cString: folder)
     }
 
-    /// True when the filesystem at `path`, or where it would be created, is one of a network.
-    package static func isNetworkFilesystem(_ path: String) -> Bool {
-        var facts = statfs()
-        var folder = path
-        while statfs(folder, &facts) != 0, let slash = folder.lastIndex(of: "/") {
-            folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
-            if folder == "/" { break }
+    /// The type of the filesystem that holds, or would hold, `path`: `ext4`, `nfs4`.
+    ///
+    /// - Parameter mounts: the text of `/proc/self/mounts`.
+    package static func filesystemType(of path: String, mounts: String) -> String? {
+        let candidates = mounts.split(separator: "\n").compactMap { line -> (point: String, type: String)? in
+            let words = line.split(separator: " ")
+            guard words.count >= 3 else { return nil }
+            let point = String(words[1]).replacing("\\040", with: " ")
+            let isAbove = point == "/" || path == point || path.hasPrefix(point + "/")
+            return isAbove ? (point, String(words[2])) : nil
         }
-        // NFS, SMB, CIFS, SMB2, Ceph, AFS, Lustre, FUSE.sshfs cannot be told from other FUSE.
-        let network: Set<UInt32> = [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x00c3_6400, 0x5346_414f, 0x0bd0_0bd0]
-        return network.contains(UInt32(truncatingIfNeeded: facts.f_type))
+        // Of two mounts at one point the later one covers the earlier.
+        return candidates.enumerated().max { ($0.element.point.count, $0.offset) < ($1.element.point.count, $1.offset) }?
+            .element.type
     }
 
+    /// True when kernel locks and durable renames cannot be relied upon there, because other machines share it.
+    package static func isNetworkFilesystem(_ path: String) -> Bool {
+        let network: Set<String> = [
+            "nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "afs", "lustre", "gpfs", "beegfs", "glusterfs",
+            "fuse.glusterfs", "fuse.sshfs", "fuse.ceph",
+        ]
+        let mounts = (try? String(contentsOf: URL(filePath: "/proc/self/mounts"), encoding: .utf8)) ?? ""
+        return filesystemType(of: path, mounts: mounts).map(network.contains) ?? false
+    }
+
+    /// Nil where the kernel, or the container, has no such file.
     private static func read(_ path: String) -> String? {
-        guard let file = fopen(path, "r") else { return nil }
-        defer { fclose(file) }
-        var bytes = [CChar](repeating: 0, count: 256)
-        guard fgets(&bytes, Int32(bytes.count), file) != nil else { return nil }
-        return String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        try? String(contentsOf: URL(filePath: path), encoding: .utf8)
     }
 }

@@ -29,13 +29,13 @@ struct ManifestFiles {
         let bytes = try contents(of: path)
         let result = JobReader.read(
             bytes: bytes, path: path, realPath: realPath(PathText.normalized(path, in: currentFolder())),
-            catalog: catalog, overrides: options.overrides)
+            catalog: catalog, overrides: options.overrides.map { Override($0) })
         if let job = result.job { outcome.jobs.append(job) }
+        outcome.texts += result.messages
         for diagnostic in result.diagnostics {
-            outcome.texts.append(result.render(diagnostic))
             outcome.problems.append(
                 ProblemLine(
-                    manifest: path, message: diagnostic.message, severity: diagnostic.severity.rawValue,
+                    manifest: path, message: diagnostic.problem.words.message, severity: diagnostic.severity.rawValue,
                     line: diagnostic.position.line, column: diagnostic.position.column))
         }
     }

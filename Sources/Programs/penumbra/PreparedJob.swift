@@ -2,9 +2,11 @@ import Catalogs
 import Coordination
 import Dispatching
 import FoundationEssentials
+import Geometry
 import JobModel
 import Planning
 import Scheduling
+import Settings
 import WorkerProtocol
 
 /// A job that may start: its frames are found, its outputs named, and nothing that it would harm was seen.

@@ -24,8 +24,8 @@ extension Diagnostic {
 
     private func place(in text: SourceText) -> String {
         switch text.kind {
-        case .file: "\(text.name):\(position.line):\(position.column)"
-        case .argument: text.name.cut(to: 100)
+        case .file: "\(text.name.visible):\(position.line):\(position.column)"
+        case .argument: text.name.cut(to: 100).visible
         }
     }
 }

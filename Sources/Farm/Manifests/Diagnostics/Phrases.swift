@@ -10,7 +10,8 @@ extension String {
         return String(unicodeScalars.prefix(length - 1)) + "…"
     }
 
-    private var visible: String {
+    /// The text with control characters and line breaks spelled out.
+    var visible: String {
         var result = String.UnicodeScalarView()
         for scalar in unicodeScalars {
             if scalar.isPrintableInYAML, scalar.value != 0x85, !["\n", "\r", "\t"].contains(scalar) {

@@ -8,8 +8,11 @@ package struct OverriddenTree {
     package init(_ tree: SyntaxNode?, overrides: [Override], log: DiagnosticLog) {
         root = tree
         for (index, override) in overrides.enumerated() {
-            let text = SourceText(argument: override.argument, name: override.name, index: index, log: log)
+            let decoding = DiagnosticLog()
+            let text = SourceText(argument: override.argument, name: override.name, index: index, log: decoding)
             texts.append(text)
+            log.add(decoding)
+            guard !decoding.hasErrors else { continue }
             do {
                 let assignment = try AssignmentParser.parse(text)
                 root = try root?.applying(assignment)

@@ -24,7 +24,7 @@ extension SyntaxNode {
             return SyntaxNode(.mapping(mapping), span: self.span)
         case (.key(let key), .scalar(let scalar)):
             guard scalar.text == key, scalar.quoting == .plain else {
-                throw Diagnostic(.override(.keyOfText(key: key, path: name)), at: span)
+                throw Diagnostic(.override(.keyOfText(key: key, path: name, text: scalar.text)), at: span)
             }
             let entry = Entry(key: key, keySpan: self.span, value: .emptyMapping(at: self.span))
             let mapping = SyntaxNode(.mapping(Mapping(entries: [entry])), span: self.span)

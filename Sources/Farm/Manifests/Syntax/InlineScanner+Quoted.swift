@@ -63,7 +63,10 @@ extension InlineScanner {
 
     private mutating func readUnicodeEscape() throws(Diagnostic) -> Unicode.Scalar {
         guard let value = codeUnit(at: 0) else { throw cursor.error(.scalar(.incompleteUnicodeEscape), length: 2) }
-        guard value != 0 else { throw cursor.error(.scalar(.nulEscape), length: 6) }
+        if value == 0 || value == 0xFEFF {
+            let escape = cursor.text.string(cursor.index..<cursor.index + 6)
+            throw cursor.error(.scalar(.unusableEscape(escape)), length: 6)
+        }
         // JSON writes a character outside the BMP as a pair; YAML does not join the halves.
         guard let scalar = Unicode.Scalar(value) else {
             let character = codeUnit(at: 6).flatMap { UTF16.scalar(high: value, low: $0) }

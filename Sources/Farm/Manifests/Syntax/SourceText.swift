@@ -24,6 +24,8 @@ package struct SourceText: Sendable {
         self.lines = Self.lines(of: scalars)
     }
 
+    package var lineCount: Int { lines.count }
+
     /// The scalars of a line, counted from 1; empty when there is no such line.
     package func line(_ number: Int) -> ArraySlice<Unicode.Scalar> {
         guard lines.indices.contains(number - 1) else { return [] }

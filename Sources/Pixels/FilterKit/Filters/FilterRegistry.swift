@@ -15,6 +15,12 @@ package struct FilterEntry: Sendable {
     package func makeFilter(_ values: [String: ParameterValue]) throws -> any Filter {
         try make(FilterArguments(values, descriptor: descriptor))
     }
+
+    /// The same filter inside another one, which sees its calls.
+    package func wrapping(_ wrap: @escaping @Sendable (any Filter) -> any Filter) -> FilterEntry {
+        let make = make
+        return FilterEntry(descriptor) { wrap(try make($0)) }
+    }
 }
 
 /// All filters of an installation, by name.

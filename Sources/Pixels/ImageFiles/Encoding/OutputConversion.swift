@@ -17,7 +17,9 @@ package struct OutputConversion: Hashable, Sendable {
     package let outputFormat: SampleFormat
     private let background: Background
 
-    package init(from layout: PixelLayout, _ sampleFormat: SampleFormat, to format: any ImageFormat, save: SaveOptions) {
+    package init(
+        from layout: PixelLayout, _ sampleFormat: SampleFormat, to format: any ImageFormat, save: SaveOptions
+    ) {
         let descriptor = format.descriptor
         self.layout = layout
         self.sampleFormat = sampleFormat

@@ -24,7 +24,8 @@ final class RowFeed {
         guard let image = VipsReference(adopting: vips_image_new()) else { throw VipsFailure.take() }
         vips_image_init_fields(
             image.pointer, gint(shape.width), gint(shape.height), gint(shape.layout.channels), shape.bandFormat,
-            VIPS_CODING_NONE, shape.interpretation, resolution?.x ?? 1, resolution?.y ?? 1)
+            VIPS_CODING_NONE, shape.interpretation, resolution?.x ?? ImageMetadata.Resolution.nominal,
+            resolution?.y ?? ImageMetadata.Resolution.nominal)
         guard penumbra_image_begin(image.pointer, VIPS_DEMAND_STYLE_FATSTRIP) == 0,
             vips_image_generate(
                 image.pointer, nil,
@@ -47,15 +48,17 @@ final class RowFeed {
 
     private func fill(_ region: UnsafeMutablePointer<VipsRegion>) -> Bool {
         let valid = region.pointee.valid
-        let wanted = PixelRect(x: Int(valid.left), y: Int(valid.top), width: Int(valid.width), height: Int(valid.height))
-        precondition(wanted.y == next && wanted.columns == 0..<shape.width, "libvips asks for whole rows in order")
+        let wanted = Int(valid.top)..<Int(valid.top + valid.height)
+        precondition(
+            wanted.lowerBound == next && valid.left == 0 && valid.width == shape.width,
+            "libvips asks for whole rows in order")
         do {
-            let raster = try rows(wanted.rows)
+            let raster = try rows(wanted)
             precondition(
-                raster.rect.rows == wanted.rows && raster.rect.width == shape.width && raster.layout == shape.layout
+                raster.rect.rows == wanted && raster.rect.width == shape.width && raster.layout == shape.layout
                     && raster.format == shape.sampleFormat, "rows have the shape that was announced")
             copy(raster, to: region)
-            next = wanted.bottom
+            next = wanted.upperBound
             return true
         } catch {
             failure = error
@@ -68,9 +71,9 @@ final class RowFeed {
         raster.withBytes { span in
             span.withUnsafeBytes { source in
                 for (index, row) in raster.rect.rows.enumerated() {
-                    let target = UnsafeMutableRawBufferPointer(
-                        start: penumbra_region_address(region, 0, gint(row)), count: stride)
-                    target.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[index * stride..<(index + 1) * stride]))
+                    let target = penumbra_region_address(region, 0, gint(row))
+                    UnsafeMutableRawBufferPointer(start: target, count: stride)
+                        .copyMemory(from: UnsafeRawBufferPointer(rebasing: source[index * stride..<(index + 1) * stride]))
                 }
             }
         }

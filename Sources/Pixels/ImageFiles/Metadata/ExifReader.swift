@@ -52,8 +52,8 @@ struct ExifReader {
 
     private func number(at offset: Int, bytes count: Int) -> Int? {
         guard offset >= 0, offset + count <= bytes.count else { return nil }
-        let digits = bytes[offset..<offset + count]
-        return isLittleEndian ? digits.reversed().reduce(0) { $0 << 8 | Int($1) } : digits.reduce(0) { $0 << 8 | Int($1) }
+        let digits = Array(bytes[offset..<offset + count])
+        return (isLittleEndian ? digits.reversed() : digits).reduce(0) { $0 << 8 | Int($1) }
     }
 }
 

@@ -81,7 +81,8 @@ struct ExifWriter {
                 field = number(valuesOffset + values.count)
                 values += Self.padded(entry.bytes)
             }
-            rows.append((entry.tag, row(entry.tag, entry.type, count: entry.bytes.count / entry.type.size, field: field)))
+            let count = entry.bytes.count / entry.type.size
+            rows.append((entry.tag, row(entry.tag, entry.type, count: count, field: field)))
         }
         output += number(UInt16(rows.count))
         for row in rows.sorted(by: { $0.tag < $1.tag }) { output += row.bytes }

@@ -28,7 +28,7 @@ extension ImageMetadata {
         }.map(Blob.init)
         guard policy == .keep else { return result }
         result.xmp = xmp.flatMap { XMPRules.apply(to: $0.bytes, isConverted: isConverted) }.map(Blob.init)
-        result.iptc = iptc
+        result.iptc = iptc.flatMap { $0.bytes.holdsJPEG ? nil : $0 }
         return result
     }
 }

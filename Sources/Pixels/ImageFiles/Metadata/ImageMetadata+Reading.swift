@@ -19,10 +19,12 @@ extension ImageMetadata {
         return structure.isEmpty ? nil : Blob(structure)
     }
 
-    /// libvips gives 1 pixel per millimetre where a file says nothing.
+    /// Nil where a file says nothing: libvips then gives 1 pixel per millimetre, or 72 per inch, which is also what
+    /// files give that have to give something.
     private static func resolution(of image: borrowing VipsImageReference) -> Resolution? {
         let (x, y) = image.resolution
-        guard x > 0, y > 0, x.isFinite, y.isFinite, x != 1 || y != 1 else { return nil }
+        let isDefault = [1, Resolution.nominal].contains { abs(x - $0) < 0.001 && abs(y - $0) < 0.001 }
+        guard x > 0, y > 0, x.isFinite, y.isFinite, !isDefault else { return nil }
         return Resolution(x: x, y: y, unit: image.text("resolution-unit") == "cm" ? .centimetre : .inch)
     }
 }

@@ -13,6 +13,9 @@ package struct ImageMetadata: Hashable, Sendable, Codable {
         /// The unit that a file states it in.
         package let unit: Unit
 
+        /// What formats say that have to say something: 72 pixels per inch.
+        static let nominal = 72 / 25.4
+
         package init(x: Double, y: Double, unit: Unit = .inch) {
             self.x = x
             self.y = y

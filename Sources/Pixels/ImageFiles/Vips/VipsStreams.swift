@@ -16,7 +16,8 @@ extension VipsReference where Object == VipsSourceCustom {
                 return gint64(Unmanaged<InputFile>.fromOpaque(context).takeUnretainedValue().read(into: buffer))
             },
             { _, offset, whence, context in
-                gint64(Unmanaged<InputFile>.fromOpaque(context).takeUnretainedValue().seek(to: Int(offset), from: whence))
+                let file = Unmanaged<InputFile>.fromOpaque(context).takeUnretainedValue()
+                return gint64(file.seek(to: Int(offset), from: whence))
             },
             Unmanaged.passRetained(file).toOpaque(),
             { context, _ in context.map { Unmanaged<InputFile>.fromOpaque($0).release() } })

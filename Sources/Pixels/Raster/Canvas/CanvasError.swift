@@ -21,6 +21,11 @@ public struct CanvasError: Error, Hashable, Sendable, CustomStringConvertible {
     public let path: String
     public let problem: Problem
 
+    public init(path: String, problem: Problem) {
+        self.path = path
+        self.problem = problem
+    }
+
     public var description: String {
         switch problem {
         case .system(let step, let code):

@@ -1,4 +1,5 @@
 import ArgumentParser
+import JobModel
 import Settings
 
 struct CheckCommand: AsyncParsableCommand {

@@ -1,5 +1,7 @@
 import ArgumentParser
+import Catalogs
 import Coordination
+import Dispatching
 import FoundationEssentials
 import Glibc
 import Settings

@@ -1,5 +1,6 @@
 import Coordination
 import FoundationEssentials
+import JobModel
 import Scheduling
 import WorkerProtocol
 

@@ -2,6 +2,7 @@ import Coordination
 import Planning
 import Scheduling
 import Synchronization
+import WorkerProtocol
 
 /// Shows a run to a person: a progress bar on a terminal, nothing until the end elsewhere.
 final class HumanObserver: RunObserver {

@@ -1,3 +1,4 @@
+import Catalogs
 import Coordination
 import Geometry
 import JobModel

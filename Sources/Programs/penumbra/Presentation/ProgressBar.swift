@@ -1,5 +1,6 @@
 import Coordination
 import Scheduling
+import WorkerProtocol
 
 /// The line that a terminal shows while a run goes on: `[████▎      ] 41/120  34 %  61.2 MP/s  12 s left  IMG_1.jpg`.
 struct ProgressBar {

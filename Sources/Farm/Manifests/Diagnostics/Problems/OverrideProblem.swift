@@ -7,7 +7,7 @@ package enum OverrideProblem: Hashable, Sendable {
     case noValue
     /// `path` names a list, in which `key` is looked up.
     case keyOfList(key: String, path: String, count: Int)
-    case keyOfText(key: String, path: String)
+    case keyOfText(key: String, path: String, text: String)
     case indexOfOther(path: String, found: String)
     case outOfRange(index: String, path: String, count: Int)
 }
@@ -29,8 +29,11 @@ extension OverrideProblem {
             Words(
                 "'\(path)' is a list and has no key \(key.quoted)",
                 remedy: count == 0 ? "set the whole list" : "name an item first: \(path)[0].\(key.cut(to: 40))")
-        case .keyOfText(let key, let path):
-            Words("'\(path)' is a text and has no key \(key.quoted)", remedy: "set '\(path)' to another value")
+        case .keyOfText(let key, let path, let text):
+            Words(
+                "'\(path)' is \(text.quoted) and has no key \(key.quoted)",
+                remedy: Suggestion.nearest(to: key, among: [text]).map { "did you mean '\($0)'?" }
+                    ?? "set '\(path)' to another value")
         case .indexOfOther(let path, let found):
             Words("'\(path)' is \(found), not a list", remedy: "leave out the index")
         case .outOfRange(let index, let path, let count):

@@ -16,7 +16,8 @@ package enum ScalarProblem: Hashable, Sendable {
     case hexEscape(digits: String)
     case incompleteUnicodeEscape
     case surrogateEscape(character: String?)
-    case nulEscape
+    /// A zero byte or a byte order mark, which programs cut texts at or drop.
+    case unusableEscape(String)
 }
 
 extension ScalarProblem {
@@ -63,8 +64,8 @@ extension ScalarProblem {
             Words(
                 "half of a surrogate pair is not a character in YAML",
                 remedy: "write the character itself" + (character.map { ": \($0)" } ?? ""))
-        case .nulEscape:
-            Words(#"'\u0000' cannot be part of a text"#, remedy: "remove it")
+        case .unusableEscape(let escape):
+            Words("'\(escape)' cannot be part of a text", remedy: "remove it")
         }
     }
 

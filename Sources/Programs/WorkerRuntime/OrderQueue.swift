@@ -1,0 +1,51 @@
+import Foundation
+import Glibc
+import WorkerProtocol
+
+/// Reads orders on a thread of its own, so that the end of the coordinator is noticed at once, even in the middle of
+/// a task: the process then exits. Its unpublished files are removed by the coordinator's next run.
+final class OrderQueue: @unchecked Sendable {
+    // Sendable: `waiting` is touched only while `condition` is locked.
+    private let condition = NSCondition()
+    private var waiting: [(LeaseID, TaskSpec)] = []
+    private let channel: Channel
+
+    init(_ channel: Channel) {
+        self.channel = channel
+        let thread = Thread { self.readAll() }
+        thread.start()
+    }
+
+    /// Waits for the next order.
+    func next() -> (LeaseID, TaskSpec) {
+        condition.lock()
+        defer { condition.unlock() }
+        while waiting.isEmpty { condition.wait() }
+        return waiting.removeFirst()
+    }
+
+    private func readAll() {
+        var buffer = FrameBuffer()
+        while let bytes = channel.receive() {
+            buffer.append(bytes)
+            do {
+                while let body = try buffer.next() {
+                    guard case .start(let lease, let spec) = try FrameCodec.decode(Order.self, from: body) else { continue }
+                    add(lease, spec)
+                }
+            } catch {
+                // A coordinator that sends what is no order is of another version, which the greeting told it.
+                _exit(70)
+            }
+        }
+        // No destructors: another thread may be in the middle of a task.
+        _exit(0)
+    }
+
+    private func add(_ lease: LeaseID, _ spec: TaskSpec) {
+        condition.lock()
+        waiting.append((lease, spec))
+        condition.signal()
+        condition.unlock()
+    }
+}

@@ -1,0 +1,48 @@
+import Catalogs
+import Digests
+import Geometry
+import Glibc
+import ImageFiles
+import JobModel
+import Raster
+import Rendering
+import WorkerProtocol
+
+extension TaskRunner {
+    /// Encodes, syncs and digests an output at its temporary path.
+    func write(
+        _ rows: OutputRows, size: PixelRect, conversion: OutputConversion, output: OutputSpec,
+        metadata: ImageMetadata, to path: String
+    ) throws -> OutputReceipt {
+        let format = try format(output)
+        let shape = ImageShape(
+            width: size.width, height: size.height, layout: conversion.outputLayout,
+            sampleFormat: conversion.outputFormat)
+        try ImageEncoder.write(to: path, format: format, save: output.save, shape: shape, metadata: metadata) {
+            try rows.rows($0)
+        }
+        let bytes = try sync(path)
+        return OutputReceipt(
+            path: path, digest: try Digest(ofFileAt: path), bytes: bytes,
+            image: ImageFacts(
+                fileFormat: format.descriptor.name, width: shape.width, height: shape.height, layout: shape.layout,
+                format: shape.sampleFormat),
+            bands: rows.receipts())
+    }
+
+    /// Waits until the disk has the whole file, and returns its size. A rename before that could outlive its data.
+    private func sync(_ path: String) throws -> Int {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw trouble(path, errno) }
+        defer { close(file) }
+        guard fsync(file) == 0 else { throw trouble(path, errno) }
+        var found = stat()
+        guard fstat(file, &found) == 0 else { throw trouble(path, errno) }
+        return Int(found.st_size)
+    }
+
+    private func trouble(_ path: String, _ code: Int32) -> TaskFailure {
+        let isPlace = [ENOSPC, EDQUOT, EROFS, EIO].contains(code)
+        return TaskFailure(isPlace ? .place : .transient, "\(path): cannot be written: \(String(cString: strerror(code)))")
+    }
+}

@@ -1,0 +1,28 @@
+import Digests
+import FilterKit
+import Glibc
+import ImageFiles
+import Raster
+import WorkerProtocol
+
+extension TaskFailure {
+    /// The class of a failure decides whether the picture, the place, or neither is to blame.
+    init(classing error: any Error) {
+        switch error {
+        case let failure as TaskFailure: self = failure
+        case let error as ImageFileError: self.init(error.kind == .place ? .place : .data, "\(error)")
+        case let error as FilterError: self.init(.data, "\(error)")
+        case let error as CanvasError: self.init(Self.kind(of: error), "\(error)")
+        case let error as DigestFileError: self.init(.transient, "\(error)")
+        default: self.init(.transient, "\(error)")
+        }
+    }
+
+    private static func kind(of error: CanvasError) -> Kind {
+        switch error.problem {
+        case .wrongSize: .damagedCanvas
+        case .system(.open, _), .system(.read, _): .damagedCanvas
+        case .system(_, let code): [ENOSPC, EDQUOT, EROFS, EIO, EFBIG].contains(code) ? .place : .transient
+        }
+    }
+}

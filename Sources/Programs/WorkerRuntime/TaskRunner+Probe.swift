@@ -1,0 +1,60 @@
+import Catalogs
+import Digests
+import FoundationEssentials
+import Geometry
+import ImageFiles
+import JobModel
+import Rendering
+import WorkerProtocol
+
+extension TaskRunner {
+    /// More tiles than this would make messages of many megabytes; larger tiles are asked for instead.
+    private static let mostTiles = 65_536
+
+    func probe(_ task: ProbeTask) throws -> ProbeReceipt {
+        let header = try decoder(task.input).header
+        let chain = try chain(task.chain)
+        let plan = chain.plan(input: header.rect, layout: header.layout)
+        try refuse(plan, task)
+        let tiles = TilePlan(
+            task.tile, plan: plan, bytesPerSample: header.sampleFormat.bytes, memoryBudget: task.tileMemory)
+        guard tiles.grid.count <= Self.mostTiles else {
+            throw TaskFailure(
+                .data,
+                "\(task.input.path): 'tile' cuts it into \(tiles.grid.count) tiles; at most \(Self.mostTiles) are "
+                    + "rendered, so take a larger 'tile' or 'tile: auto'")
+        }
+        return ProbeReceipt(
+            source: header.facts, layout: plan.outputLayout, halo: plan.halo, grid: tiles.grid,
+            tileSources: tiles.grid.tiles.map { chain.regionOfInterest(for: $0, in: plan) },
+            readAmplification: tiles.readAmplification, isIdentity: chain.isIdentity,
+            contentDigest: task.digestsContent ? try contentDigest(task) : nil)
+    }
+
+    /// An output that its format cannot hold is refused before its pixels cost anything.
+    private func refuse(_ plan: ChainPlan, _ task: ProbeTask) throws {
+        let format = try format(task.output)
+        let (width, height) = (plan.output.width, plan.output.height)
+        guard max(width, height) <= format.descriptor.largestSide else {
+            throw TaskFailure(
+                .data,
+                "\(task.input.path): \(width) × \(height) pixels are more than \(format.title) can hold "
+                    + "(\(format.descriptor.largestSide) on a side); TIFF holds them")
+        }
+    }
+
+    private func contentDigest(_ task: ProbeTask) throws -> Digest {
+        struct Recipe: Encodable {
+            let chain: [FilterInvocation]
+            let color: ColorPolicy
+            let output: OutputSpec
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let recipe = try encoder.encode(Recipe(chain: task.chain, color: task.input.color, output: task.output))
+        var stream = DigestStream()
+        stream.update(Array("\(try Digest(ofFileAt: task.input.path))".utf8).span.bytes)
+        stream.update(Array(recipe).span.bytes)
+        return stream.digest()
+    }
+}

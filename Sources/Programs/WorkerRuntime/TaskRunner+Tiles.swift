@@ -1,0 +1,52 @@
+import Digests
+import FoundationEssentials
+import Geometry
+import ImageFiles
+import JobModel
+import Raster
+import Rendering
+import WorkerProtocol
+
+extension TaskRunner {
+    func fillCanvas(_ task: CanvasTask) throws -> CanvasReceipt {
+        let decoder = try decoder(task.input)
+        guard decoder.header.facts == task.expected else {
+            throw TaskFailure(.data, "\(task.input.path): the picture was replaced while the job ran; run it again")
+        }
+        let header = CanvasHeader(
+            rect: decoder.header.rect, layout: decoder.header.layout, format: decoder.header.sampleFormat)
+        let canvas = try Canvas(creating: task.canvasPath, header: header)
+        try decoder.readRows(bandHeight: BandReceipt.height) { try canvas.write($0) }
+        try save(decoder.metadata, to: task.metadataPath)
+        return CanvasReceipt(
+            canvas: CanvasReference(
+                path: task.canvasPath, rect: header.rect, layout: header.layout, format: header.format),
+            metadataPath: task.metadataPath)
+    }
+
+    private func save(_ metadata: ImageMetadata, to path: String) throws {
+        do {
+            try JSONEncoder().encode(metadata).write(to: URL(filePath: path))
+        } catch {
+            throw TaskFailure(.place, "\(path): the picture's metadata cannot be kept: \(error)")
+        }
+    }
+
+    func renderTile(_ task: TileTask) throws -> TileReceipt {
+        let canvas = try Canvas(opening: task.canvas)
+        let tile = try chain(task.chain).render(task.rect, from: canvas)
+        let file = try Canvas(
+            creating: task.tilePath,
+            header: CanvasHeader(rect: tile.rect, layout: tile.layout, format: tile.format))
+        try file.write(tile)
+        return TileReceipt(rect: task.rect, digest: tile.withBytes { Digest(of: $0) }, path: task.tilePath)
+    }
+}
+
+extension Canvas {
+    convenience init(opening reference: CanvasReference) throws(CanvasError) {
+        try self.init(
+            opening: reference.path,
+            header: CanvasHeader(rect: reference.rect, layout: reference.layout, format: reference.format))
+    }
+}

@@ -1,0 +1,66 @@
+import Digests
+import FilterKit
+import Geometry
+import ImageFiles
+import JobModel
+import Raster
+import Rendering
+import WorkerProtocol
+
+/// Does the tasks. One file for each kind extends it.
+struct TaskRunner {
+    let toolbox: Toolbox
+    let watch: PluginWatch
+
+    /// The receipt of a task, or why there is none.
+    func report(on spec: TaskSpec, _ lease: LeaseID) -> Report {
+        do {
+            return .finished(lease, try run(spec))
+        } catch {
+            return .failed(lease, TaskFailure(classing: error))
+        }
+    }
+
+    private func run(_ spec: TaskSpec) throws -> TaskReceipt {
+        switch spec {
+        case .probe(let task): .probe(try probe(task))
+        case .frame(let task): .output(try renderFrame(task))
+        case .canvas(let task): .canvas(try fillCanvas(task))
+        case .tile(let task): .tile(try renderTile(task))
+        case .stitch(let task): .output(try stitch(task))
+        case .audit(let task): .audit(try audit(task))
+        case .check(let task): try check(task)
+        }
+    }
+
+    func chain(_ invocations: [FilterInvocation]) throws -> Chain {
+        try Chain(invocations, registry: toolbox.registry(watchedBy: watch))
+    }
+
+    func decoder(_ input: InputSpec) throws -> ImageDecoder {
+        try ImageDecoder(path: input.path, limits: DecodeLimits(maxPixels: input.maxPixels), color: input.color)
+    }
+
+    func format(_ output: OutputSpec) throws -> any ImageFormat {
+        guard let format = ImageFormats.named(output.format) else {
+            throw TaskFailure(.data, "this worker writes no '\(output.format)'; reinstall both programs together")
+        }
+        return format
+    }
+
+    /// The whole picture in memory.
+    func decode(_ decoder: ImageDecoder) throws -> AnyRaster {
+        let header = decoder.header
+        var picture = AnyRaster(zeroed: header.rect, layout: header.layout, format: header.sampleFormat)
+        try decoder.readRows(bandHeight: BandReceipt.height) { picture.paste($0) }
+        return picture
+    }
+}
+
+extension ImageHeader {
+    var rect: PixelRect { PixelRect(x: 0, y: 0, width: width, height: height) }
+
+    var facts: ImageFacts {
+        ImageFacts(fileFormat: formatName, width: width, height: height, layout: layout, format: sampleFormat)
+    }
+}

@@ -1,0 +1,69 @@
+import Catalogs
+import Glibc
+import WorkerProtocol
+
+/// `penumbra-worker`: what a worker process does from its start to its end.
+public enum WorkerProgram {
+    private static let usage = """
+        penumbra-worker renders for penumbra, which starts it.
+
+          penumbra-worker             takes orders from standard input, sends reports to standard output
+          penumbra-worker describe    prints what it offers, as JSON
+          penumbra-worker --version   prints its version
+
+        """
+
+    /// - Returns: the exit code.
+    public static func run(_ arguments: [String]) -> Int32 {
+        signal(SIGPIPE, SIG_IGN)
+        switch arguments {
+        case []: return serve()
+        case ["describe"]: return describe()
+        case ["--version"]:
+            print("penumbra-worker \(Version.penumbra)")
+            return 0
+        case ["--help"], ["-h"], ["help"]:
+            print(usage, terminator: "")
+            return 0
+        default:
+            complain(usage)
+            return 64
+        }
+    }
+
+    private static func describe() -> Int32 {
+        let channel = Channel()
+        do {
+            try Toolbox.startLibraries()
+            try channel.send(bytes: FrameCodec.json(Toolbox().catalog))
+            return 0
+        } catch {
+            complain("\(error)\n")
+            return 69
+        }
+    }
+
+    private static func serve() -> Int32 {
+        let channel = Channel()
+        do {
+            try Toolbox.startLibraries()
+            let toolbox = Toolbox()
+            let orders = OrderQueue(channel)
+            try channel.send(.ready(Greeting(protocolVersion: Greeting.currentVersion)))
+            while true {
+                let (lease, spec) = orders.next()
+                let runner = TaskRunner(toolbox: toolbox, watch: PluginWatch(lease: lease, channel: channel))
+                try channel.send(runner.report(on: spec, lease))
+            }
+        } catch {
+            // The coordinator is gone, or libvips does not start: nothing is left to do here.
+            complain("\(error)\n")
+            return 69
+        }
+    }
+
+    private static func complain(_ text: String) {
+        var text = text
+        text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}

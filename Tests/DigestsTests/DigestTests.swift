@@ -1,0 +1,51 @@
+import Digests
+import Foundation
+import JobModel
+import TestSupport
+import Testing
+
+struct DigestTests {
+    private func bytes(_ count: Int) -> [UInt8] {
+        var random = SplitMix64(seed: 7)
+        return (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+    }
+
+    @Test func `the digest is XXH3-128`() {
+        // From the sanity table of the reference implementation: no bytes, seed 0.
+        #expect(Digest(of: [UInt8]().span.bytes).description == "99aa06d3014798d86001c324468d497f")
+    }
+
+    @Test(arguments: [1, 63, 64, 1000])
+    func `the digest does not depend on where the bytes are cut`(piece: Int) {
+        let all = bytes(5000)
+        var stream = DigestStream()
+        var start = 0
+        while start < all.count {
+            let end = min(start + piece, all.count)
+            stream.update(all.span.bytes.extracting(start..<end))
+            start = end
+        }
+        #expect(stream.digest() == Digest(of: all.span.bytes))
+    }
+
+    @Test func `one changed bit changes the digest`() {
+        var changed = bytes(5000)
+        changed[4321] ^= 4
+        #expect(Digest(of: changed.span.bytes) != Digest(of: bytes(5000).span.bytes))
+    }
+
+    @Test(arguments: [0, 1, (1 << 20) - 1, (1 << 20) + 1, 3_000_000])
+    func `a file has the digest of its bytes`(count: Int) throws {
+        let folder = try TemporaryFolder()
+        let all = bytes(count)
+        try Data(all).write(to: URL(fileURLWithPath: folder.file("data")))
+        #expect(try Digest(ofFileAt: folder.file("data")) == Digest(of: all.span.bytes))
+    }
+
+    @Test func `a file that cannot be read is named`() {
+        let missing = #expect(throws: DigestFileError.self) { try Digest(ofFileAt: "/nowhere/data") }
+        #expect(missing?.description == "cannot read /nowhere/data: No such file or directory")
+        let folder = #expect(throws: DigestFileError.self) { try Digest(ofFileAt: "/tmp") }
+        #expect(folder?.description == "cannot read /tmp: Is a directory")
+    }
+}

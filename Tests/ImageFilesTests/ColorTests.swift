@@ -1,0 +1,121 @@
+import Catalogs
+import Foundation
+import ImageFiles
+import JobModel
+import Raster
+import Testing
+
+@Suite struct ColorTests {
+    private let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+    }
+
+    @Test(arguments: ["png", "jpeg", "webp", "tiff"])
+    func `keep leaves pixels and profile as they are`(format: String) throws {
+        let profile = ProfileBuilder.rgb(gamma: 1)
+        let picture = Pictures.smooth()
+        try workspace.save(picture, as: format, to: "linear", metadata: ImageMetadata(icc: Blob(profile)))
+        try workspace.save(picture, as: format, to: "plain")
+        let decoded = try workspace.load("linear")
+        let isEqual = try decoded.raster == workspace.load("plain").raster
+        #expect(isEqual)
+        #expect(decoded.header.hasProfile)
+        #expect(decoded.metadata.icc?.bytes == profile)
+        #expect(!decoded.metadata.isConverted)
+    }
+
+    @Test(arguments: PixelLayout.allCases, [SampleFormat.u8, .u16])
+    func `srgb converts through the profile, at the samples' own depth`(layout: PixelLayout, format: SampleFormat) throws {
+        let isGray = layout.removingAlpha == .gray
+        let gamma = 1.75
+        let profile = isGray ? ProfileBuilder.gray(gamma: gamma) : ProfileBuilder.rgb(gamma: gamma)
+        let picture = Pictures.smooth(layout: layout, format: format)
+        try workspace.save(picture, as: "png", to: "profiled", metadata: ImageMetadata(icc: Blob(profile)))
+        let decoded = try workspace.load("profiled", color: .srgb)
+        #expect(decoded.raster.layout == layout && decoded.raster.format == format)
+        #expect(decoded.metadata.icc == nil && decoded.metadata.isConverted && !decoded.header.hasProfile)
+        var largest = 0.0
+        for (index, (before, after)) in zip(picture.values, decoded.raster.values).enumerated() {
+            let isAlpha = layout.hasAlpha && index % layout.channels == layout.channels - 1
+            largest = max(largest, abs(after - (isAlpha ? before : sRGBCurve(pow(before, gamma)))))
+        }
+        // Two parts in 255: the colour library works with tables.
+        #expect(largest < 0.008)
+    }
+
+    @Test func `srgb leaves a picture without a profile alone`() throws {
+        let picture = Pictures.busy()
+        try workspace.save(picture, as: "png", to: "plain")
+        let decoded = try workspace.load("plain", color: .srgb)
+        let isEqual = decoded.raster == picture
+        #expect(isEqual)
+        #expect(!decoded.metadata.isConverted)
+    }
+
+    @Test(arguments: ColorPolicy.allCases)
+    func `a profile of another space is not taken over`(policy: ColorPolicy) throws {
+        let tiff = TIFFBuilder(width: 2, height: 1, profile: ProfileBuilder.rgb(gamma: 1), data: [10, 200])
+        _ = try workspace.write(tiff.build(), to: "gray.tif")
+        let decoded = try workspace.load("gray.tif", color: policy)
+        #expect(decoded.metadata.icc == nil)
+        #expect(decoded.raster.bytes == [10, 200])
+    }
+
+    @Test func `floats with a profile are refused under srgb`() throws {
+        let picture = Pictures.busy(layout: .rgb, format: .f32)
+        let metadata = ImageMetadata(icc: Blob(ProfileBuilder.rgb(gamma: 1)))
+        try workspace.save(picture, as: "tiff", to: "float", metadata: metadata)
+        let error = #expect(throws: ImageFileError.self) { try workspace.load("float", color: .srgb) }
+        #expect(
+            error?.description == workspace.path("float")
+                + ": TIFF with floating-point samples and a profile under color: srgb, which Penumbra does not read")
+        let isEqual = try workspace.load("float").raster == picture
+        #expect(isEqual)
+    }
+
+    @Test func `CMYK becomes sRGB`() throws {
+        // No ink, cyan, magenta, yellow, black.
+        let inks: [UInt8] = [0, 0, 0, 0, 255, 0, 0, 0, 0, 255, 0, 0, 0, 0, 255, 0, 0, 0, 0, 255]
+        let tiff = TIFFBuilder(width: 5, height: 1, samplesPerPixel: 4, photometric: .separated, data: inks)
+        _ = try workspace.write(tiff.build(), to: "cmyk.tif")
+        let decoded = try workspace.load("cmyk.tif")
+        #expect(decoded.raster.layout == .rgb && decoded.raster.format == .u8 && decoded.metadata.isConverted)
+        expectInkColors(decoded.raster.bytes)
+    }
+
+    @Test func `a CMYK JPEG becomes sRGB`() throws {
+        let decoded = try workspace.load(fixture: "cmyk_should_be_srgb.jpg")
+        #expect(decoded.raster.layout == .rgb && decoded.metadata.isConverted)
+        // Five fields of eight pixels: the middles of their fourth row.
+        let bytes = decoded.raster.bytes
+        expectInkColors(
+            (0..<5).flatMap { field -> ArraySlice<UInt8> in
+                let start = (3 * 40 + field * 8 + 4) * 3
+                return bytes[start..<start + 3]
+            })
+    }
+
+    /// White, cyan, magenta, yellow, black, as inks are.
+    private func expectInkColors(_ bytes: [UInt8]) {
+        let colors = stride(from: 0, to: bytes.count, by: 3).map { bytes[$0..<$0 + 3].map(Int.init) }
+        #expect(colors[0].allSatisfy { $0 > 240 })
+        #expect(colors[1][0] < 60 && colors[1][2] > 180)
+        #expect(colors[2][0] > 180 && colors[2][1] < 60)
+        #expect(colors[3][0] > 220 && colors[3][2] < 90)
+        #expect(colors[4].allSatisfy { $0 < 90 })
+    }
+
+    @Test func `Lab becomes sRGB`() throws {
+        // 8 bits: L, a, b of white, black and a red.
+        let tiff = TIFFBuilder(
+            width: 3, height: 1, samplesPerPixel: 3, photometric: .lab, data: [255, 0, 0, 0, 0, 0, 136, 80, 67])
+        _ = try workspace.write(tiff.build(), to: "lab.tif")
+        let decoded = try workspace.load("lab.tif")
+        #expect(decoded.raster.layout == .rgb && decoded.raster.format == .u8 && decoded.metadata.isConverted)
+        let bytes = decoded.raster.bytes.map(Int.init)
+        #expect(bytes[0..<3].allSatisfy { $0 >= 250 } && bytes[3..<6].allSatisfy { $0 <= 1 })
+        #expect(bytes[6] > 230 && bytes[7] < 40 && bytes[8] < 40)
+    }
+}

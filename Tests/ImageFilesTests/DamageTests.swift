@@ -1,0 +1,210 @@
+import Catalogs
+import Foundation
+import Geometry
+import ImageFiles
+import JobModel
+import Raster
+import Testing
+
+/// Files that must be errors, and what the errors say.
+@Suite struct DamageTests {
+    private let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+    }
+
+    private func failure(_ name: String, limits: DecodeLimits = .roomy) -> ImageFileError? {
+        #expect(throws: ImageFileError.self) { try workspace.load(name, limits: limits) }
+    }
+
+    // MARK: Files that are no pictures
+
+    @Test func `a file that is missing`() throws {
+        let error = failure("nothing.jpg")
+        #expect(error?.description == workspace.path("nothing.jpg") + ": no such file")
+        #expect(error?.kind == .missing)
+    }
+
+    @Test func `an empty file`() throws {
+        let path = try workspace.write([], to: "empty.jpg")
+        let error = failure("empty.jpg")
+        #expect(error?.description == "\(path): empty file")
+        #expect(error?.kind == .data)
+    }
+
+    @Test func `a folder`() throws {
+        let folder = workspace.folder.appending(path: "folder.jpg")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        #expect(failure("folder.jpg")?.description == workspace.path("folder.jpg") + ": not a file")
+    }
+
+    @Test(arguments: ["notes, not pixels", "x", "RIFF", "GIF89a and more", "<svg xmlns='http://www.w3.org/2000/svg'/>"])
+    func `content that is of no known format`(content: String) throws {
+        let path = try workspace.write(Array(content.utf8), to: "notes.jpg")
+        let error = failure("notes.jpg")
+        #expect(error?.description == "\(path): not an image that Penumbra reads (JPEG, PNG, WebP, TIFF)")
+        #expect(error?.kind == .data)
+    }
+
+    @Test func `a file that may not be read`() {
+        let error = ImageFileError(path: "photos/x.jpg", .permission(.open))
+        #expect(error.description == "photos/x.jpg: may not be opened (permission denied)")
+        #expect(error.kind == .permission)
+    }
+
+    // MARK: Size
+
+    @Test func `more pixels than are allowed, known from the header`() throws {
+        let png = PNGBuilder(width: 100_000, height: 100_000, colorType: .gray, data: [])
+        let path = try workspace.write(png.head + png.chunk("IDAT", [0x78, 0x01]), to: "huge.png")
+        let error = failure("huge.png", limits: DecodeLimits(maxPixels: 2_000_000_000))
+        #expect(
+            error?.description == """
+                \(path): 100000 × 100000 pixels are more than max_pixels: 2000M; raise it in the manifest if the picture \
+                is meant
+                """)
+        #expect(error?.kind == .limit)
+    }
+
+    @Test func `exactly as many pixels as are allowed`() throws {
+        try workspace.save(Pictures.busy(width: 20, height: 10), as: "png", to: "picture")
+        #expect(try workspace.load("picture", limits: DecodeLimits(maxPixels: 200)).header.width == 20)
+        #expect(failure("picture", limits: DecodeLimits(maxPixels: 199))?.kind == .limit)
+    }
+
+    // MARK: Truncation
+
+    @Test(arguments: ["jpeg", "png", "webp", "tiff"], [10, 50, 90, 99])
+    func `a truncated file`(format: String, percent: Int) throws {
+        try workspace.save(Pictures.busy(width: 200, height: 300), as: format, to: "whole")
+        let bytes = try workspace.bytes("whole")
+        _ = try workspace.write(Array(bytes.prefix(bytes.count * percent / 100)), to: "part")
+        #expect(failure("part")?.kind == .data)
+    }
+
+    @Test(arguments: ["jpeg", "png"])
+    func `a truncated file of the kind that is decoded whole`(format: String) throws {
+        let picture = Pictures.busy(width: 90, height: 80)
+        if format == "jpeg" {
+            try workspace.save(picture, as: "jpeg", to: "whole", save: .init(values: ["progressive": .boolean(true)]))
+        } else {
+            let png = PNGBuilder(width: 90, height: 80, colorType: .rgb, data: picture.bytes, isInterlaced: true)
+            _ = try workspace.write(png.build(), to: "whole")
+        }
+        let bytes = try workspace.bytes("whole")
+        for percent in [30, 60, 95] {
+            _ = try workspace.write(Array(bytes.prefix(bytes.count * percent / 100)), to: "part")
+            #expect(failure("part")?.kind == .data)
+        }
+    }
+
+    @Test func `a truncated file that is turned`() throws {
+        let tiff = TIFFBuilder(
+            width: 50, height: 40, samplesPerPixel: 3, photometric: .rgb, orientation: 6,
+            data: Pictures.busy(width: 50, height: 40).bytes)
+        // This writer puts the directory last, so damage is made by cutting a strip's length short of the pixels.
+        var bytes = tiff.build()
+        bytes.removeSubrange(2000..<4000)
+        _ = try workspace.write(bytes, to: "turned")
+        #expect(failure("turned")?.kind == .data)
+    }
+
+    @Test func `what is said of a truncated file`() throws {
+        try workspace.save(Pictures.busy(width: 300, height: 3000), as: "jpeg", to: "whole")
+        let bytes = try workspace.bytes("whole")
+        let path = try workspace.write(Array(bytes.prefix(bytes.count * 2 / 5)), to: "part.jpg")
+        guard case .broken(let format, let rows, let height, let detail)? = failure("part.jpg")?.problem else {
+            Issue.record("a truncated JPEG is broken")
+            return
+        }
+        #expect(format == "JPEG" && height == 3000 && detail == "Premature end of JPEG file")
+        #expect((1100...1210).contains(rows))
+        let error = ImageFileError(
+            path: path, .broken(format: "JPEG", rows: 1184, height: 3000, detail: "Premature end of JPEG file"))
+        #expect(
+            error.description
+                == "\(path): broken JPEG: only 1,184 of 3,000 rows could be read (Premature end of JPEG file)")
+    }
+
+    // MARK: Corruption
+
+    @Test func `a PNG chunk with a wrong checksum`() throws {
+        try workspace.save(Pictures.busy(width: 200, height: 300), as: "png", to: "whole")
+        var bytes = try workspace.bytes("whole")
+        bytes[bytes.count / 2] ^= 0x55
+        _ = try workspace.write(bytes, to: "corrupt")
+        #expect(failure("corrupt")?.kind == .data)
+    }
+
+    @Test(arguments: ["deflate", "lzw"])
+    func `compressed TIFF data that make no sense`(compression: String) throws {
+        let save = SaveOptions(values: ["compression": .word(compression)])
+        try workspace.save(Pictures.busy(width: 200, height: 300), as: "tiff", to: "whole", save: save)
+        var bytes = try workspace.bytes("whole")
+        for index in bytes.count / 2..<bytes.count / 2 + 40 { bytes[index] = 0xFF }
+        _ = try workspace.write(bytes, to: "corrupt")
+        #expect(failure("corrupt")?.kind == .data)
+    }
+
+    /// Each of these gave gray or garbled rows and a mere warning, were warnings not errors.
+    @Test(arguments: [20, 50, 80, 98])
+    func `JPEG data that end before the rows do`(percent: Int) throws {
+        try workspace.save(Pictures.busy(width: 200, height: 304), as: "jpeg", to: "whole")
+        var bytes = try workspace.bytes("whole")
+        bytes.replaceSubrange(bytes.count * percent / 100..<bytes.count, with: [0xFF, 0xD9])
+        _ = try workspace.write(bytes, to: "corrupt")
+        #expect(failure("corrupt")?.kind == .data)
+    }
+
+    @Test(arguments: ["jpeg", "png", "webp", "tiff"])
+    func `damage anywhere never crashes`(format: String) throws {
+        try workspace.save(Pictures.busy(width: 60, height: 50), as: format, to: "whole")
+        let bytes = try workspace.bytes("whole")
+        var random = SplitMix(state: 7)
+        for _ in 0..<60 {
+            var damaged = bytes
+            for _ in 0..<3 { damaged[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next()) }
+            _ = try workspace.write(damaged, to: "damaged")
+            do {
+                _ = try workspace.load("damaged", limits: DecodeLimits(maxPixels: 1_000_000))
+            } catch {
+                #expect(error is ImageFileError)
+            }
+        }
+    }
+
+    // MARK: What Penumbra does not read
+
+    @Test func `sample formats that there is no place for`() throws {
+        let cases: [(bits: Int, kind: TIFFBuilder.SampleKind, feature: String)] = [
+            (32, .unsigned, "32-bit integer samples"), (16, .signed, "signed samples"), (64, .float, "64-bit samples"),
+        ]
+        for (bits, kind, feature) in cases {
+            let data = [UInt8](repeating: 0, count: bits / 2)
+            let tiff = TIFFBuilder(width: 2, height: 2, bitsPerSample: bits, kind: kind, data: data)
+            let path = try workspace.write(tiff.build(), to: "odd.tif")
+            #expect(failure("odd.tif")?.description == "\(path): TIFF with \(feature), which Penumbra does not read")
+        }
+    }
+
+    @Test func `more channels than there is a layout for`() throws {
+        let tiff = TIFFBuilder(
+            width: 1, height: 1, samplesPerPixel: 5, photometric: .rgb, data: [1, 2, 3, 4, 5])
+        let path = try workspace.write(tiff.build(), to: "five.tif")
+        #expect(failure("five.tif")?.description == "\(path): TIFF with 5 channels, which Penumbra does not read")
+    }
+}
+
+/// Random numbers that are the same in every run.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+        return z ^ z >> 31
+    }
+}

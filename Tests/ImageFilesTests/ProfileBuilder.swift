@@ -1,0 +1,61 @@
+import Foundation
+
+/// Makes small ICC profiles: the primaries of sRGB (or gray) with a curve that is a power.
+enum ProfileBuilder {
+    static func rgb(gamma: Double) -> [UInt8] {
+        build("RGB ", [
+            ("rXYZ", xyz(0.4360, 0.2225, 0.0139)), ("gXYZ", xyz(0.3851, 0.7169, 0.0971)),
+            ("bXYZ", xyz(0.1431, 0.0606, 0.7141)), ("rTRC", curve(gamma)), ("gTRC", curve(gamma)),
+            ("bTRC", curve(gamma)),
+        ])
+    }
+
+    static func gray(gamma: Double) -> [UInt8] {
+        build("GRAY", [("kTRC", curve(gamma))])
+    }
+
+    private static func build(_ space: String, _ tags: [(name: String, data: [UInt8])]) -> [UInt8] {
+        let all = [("desc", description), ("cprt", text("none")), ("wtpt", xyz(0.9642, 1, 0.8249))] + tags
+        var table = big(UInt32(all.count))
+        var data: [UInt8] = []
+        for (name, bytes) in all {
+            table += Array(name.utf8) + big(UInt32(128 + 4 + 12 * all.count + data.count)) + big(UInt32(bytes.count))
+            data += bytes + Array(repeating: 0, count: (4 - bytes.count % 4) % 4)
+        }
+        var header = big(UInt32(128 + table.count + data.count)) + Array("test".utf8) + big(UInt32(0x0210_0000))
+        header += Array("mntr".utf8) + Array(space.utf8) + Array("XYZ ".utf8)
+        header += [UInt8](repeating: 0, count: 12) + Array("acsp".utf8) + [UInt8](repeating: 0, count: 28)
+        header += fixed(0.9642) + fixed(1) + fixed(0.8249)
+        header += [UInt8](repeating: 0, count: 128 - header.count)
+        return header + table + data
+    }
+
+    private static func xyz(_ x: Double, _ y: Double, _ z: Double) -> [UInt8] {
+        Array("XYZ ".utf8) + big(UInt32(0)) + fixed(x) + fixed(y) + fixed(z)
+    }
+
+    private static func curve(_ gamma: Double) -> [UInt8] {
+        Array("curv".utf8) + big(UInt32(0)) + big(UInt32(1)) + big(UInt16(gamma * 256))
+    }
+
+    private static func text(_ text: String) -> [UInt8] {
+        Array("text".utf8) + big(UInt32(0)) + Array(text.utf8) + [0]
+    }
+
+    private static var description: [UInt8] {
+        Array("desc".utf8) + big(UInt32(0)) + big(UInt32(5)) + Array("test\0".utf8) + [UInt8](repeating: 0, count: 78)
+    }
+
+    private static func fixed(_ value: Double) -> [UInt8] {
+        big(Int32((value * 65536).rounded()))
+    }
+
+    private static func big<Integer: FixedWidthInteger>(_ value: Integer) -> [UInt8] {
+        withUnsafeBytes(of: value.bigEndian) { Array($0) }
+    }
+}
+
+/// The curve of sRGB, from linear light.
+func sRGBCurve(_ linear: Double) -> Double {
+    linear <= 0.0031308 ? linear * 12.92 : 1.055 * pow(linear, 1 / 2.4) - 0.055
+}
