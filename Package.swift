@@ -95,7 +95,40 @@ let package = Package(
         .target(
             name: "Invert", dependencies: ["CPenumbraPlugin"], path: "Plugins/Invert", swiftSettings: settings),
 
-        // Tests
+        // Tests, and what they and the demo use
+        .target(
+            name: "TestSupport",
+            dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "FilterKit", "Rendering"],
+            path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "ExamplePictures", dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "ImageFiles"],
+            path: "Tests/ExamplePictures", swiftSettings: settings),
+        .executableTarget(
+            name: "make-pictures", dependencies: ["ExamplePictures", "Catalogs"], path: "Tests/make-pictures",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "penumbra-bench",
+            dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "FilterKit", "Rendering"],
+            path: "Tests/Benchmarks/penumbra-bench", swiftSettings: settings),
+        tests("ArchitectureTests", []),
+        tests("GeometryTests", ["Geometry"]),
+        tests("RasterTests", ["Geometry", "Catalogs", "Raster", "TestSupport"]),
+        tests("DigestsTests", ["JobModel", "Digests", "TestSupport"]),
+        tests("KernelsTests", ["Geometry", "Catalogs", "Raster", "Kernels", "TestSupport"]),
+        tests("FilterKitTests", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "FilterKit", "TestSupport"]),
+        tests("ImageFilesTests", ["Geometry", "Catalogs", "JobModel", "Raster", "ImageFiles"], exclude: ["Fixtures"]),
+        tests("ManifestsTests", ["Manifests", "Catalogs", "JobModel", yams], exclude: ["Corpus"]),
+        tests("PlanningTests", ["Planning", "Catalogs", "JobModel", "TestSupport"]),
+        tests("SchedulingTests", ["Scheduling", "WorkerProtocol", "Geometry", "Catalogs", "JobModel"]),
+        tests("WorkerProtocolTests", ["WorkerProtocol", "JobModel"]),
+        tests("CoordinationTests", ["Coordination", "TestSupport"]),
+        tests("SettingsTests", ["Settings"]),
+        tests(
+            "EndToEndTests",
+            [
+                "penumbra", "penumbra-worker", "Invert", "ExamplePictures", "Geometry", "Raster", "TestSupport", subprocess,
+                system,
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

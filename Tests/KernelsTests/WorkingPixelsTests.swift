@@ -32,7 +32,11 @@ struct WorkingPixelsTests {
         #expect(copied(picture, light: light) == picture)
     }
 
-    @Test(arguments: [-3, -1e-6, 0, .leastNonzeroMagnitude, 0.001, 0.5, 1, 7.25, 3e38, .infinity, -.infinity] as [Float])
+    private static let floats: [Float] = [
+        -.infinity, -3, -1e-6, 0, .leastNonzeroMagnitude, 0.001, 0.5, 1, 7.25, 3e38, .infinity,
+    ]
+
+    @Test(arguments: floats)
     func `floats of any size survive`(value: Float) {
         let rect = PixelRect(x: 0, y: 0, width: 1, height: 1)
         let picture = AnyRaster.f32(Raster(rect: rect, layout: .gray, samples: [value]))

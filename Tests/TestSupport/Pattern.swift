@@ -54,9 +54,9 @@ package enum Pattern: String, CaseIterable, Sendable {
     private func value(_ x: Int, _ y: Int, _ channel: Int, _ rect: PixelRect, _ random: inout SplitMix64) -> Double {
         switch self {
         case .noise:
-            return .random(in: 0...1, using: &random)
+            return random.share()
         case .binaryNoise:
-            return Bool.random(using: &random) ? 1 : 0
+            return random.share() < 0.5 ? 1 : 0
         case .impulses:
             return x % 11 == 5 && y % 7 == 3 ? 1 : 0
         case .steps:
@@ -68,7 +68,7 @@ package enum Pattern: String, CaseIterable, Sendable {
             let (u, v) = (Double(x) / Double(rect.width), Double(y) / Double(rect.height))
             let shading = 0.5 + 0.3 * sin(3 * u + 2 * v + Double(channel)) + 0.1 * cos(11 * u * v)
             let roof = v > 0.4 + 0.2 * abs(u - 0.5) ? -0.25 : 0
-            return min(max(shading + roof + .random(in: -0.02...0.02, using: &random), 0), 1)
+            return min(max(shading + roof + 0.04 * (random.share() - 0.5), 0), 1)
         }
     }
 }
@@ -83,7 +83,7 @@ package enum AlphaPattern: String, CaseIterable, Sendable {
 
     fileprivate func value(_ x: Int, _ y: Int, _ rect: PixelRect, _ random: inout SplitMix64) -> Double {
         switch self {
-        case .noise: [0, 1, .random(in: 0...1, using: &random)].randomElement(using: &random) ?? 1
+        case .noise: min(max(random.share() * 3 - 1, 0), 1)  // a third each: clear, in between, opaque
         case .opaque: 1
         case .clear: 0
         case .step: x * 2 < rect.width ? 0 : 1

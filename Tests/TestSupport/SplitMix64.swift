@@ -13,4 +13,8 @@ package struct SplitMix64: RandomNumberGenerator {
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
     }
+
+    /// A number in 0..<1. (What the standard library draws may change with its version; recorded digests depend on
+    /// these.)
+    package mutating func share() -> Double { Double(next() >> 11) / Double(1 << 53) }
 }

@@ -59,6 +59,11 @@ package struct Settings: Sendable {
 
         package let kind: Kind
         package let message: String
+
+        package init(kind: Kind, message: String) {
+            self.kind = kind
+            self.message = message
+        }
     }
 
     /// Defaults ← config file ← environment ← flags.

@@ -10,6 +10,10 @@ struct ConvertedPicture: ~Copyable {
 
     init(_ stored: borrowing StoredPicture, policy: ColorPolicy) throws(UnsupportedFeature) {
         var metadata = ImageMetadata(of: stored.image)
+        if let directories = stored.directories {
+            guard !directories.startWithPreview else { throw UnsupportedFeature("a mere preview as its first page") }
+            metadata.takeTags(from: directories)
+        }
         let color = try StoredColor(stored.image)
         let plan = try ColorPlan(color, profile: metadata.icc.flatMap { ICCProfile($0.bytes) }, policy: policy)
         if plan != .keep(profile: true) { metadata.icc = nil }
@@ -19,6 +23,8 @@ struct ConvertedPicture: ~Copyable {
         self.image = image
         self.metadata = metadata
     }
+
+    consuming func takeImage() -> VipsImageReference { image }
 
     private static func convert(
         _ image: borrowing VipsImageReference, _ color: StoredColor, _ plan: ColorPlan

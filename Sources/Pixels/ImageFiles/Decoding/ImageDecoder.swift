@@ -15,23 +15,21 @@ package import JobModel
 package final class ImageDecoder {
     package let header: ImageHeader
     package let metadata: ImageMetadata
-    let picture: ConvertedPicture
     let file: InputFile
+    /// The picture as the file has it: not upright yet.
+    let storedShape: ImageShape
     let formatTitle: String
     let orientation: Orientation
     let limits: DecodeLimits
-    private(set) var isUsed = false
+    /// Where the pixels come from, until they are read.
+    private var image: VipsImageReference?
 
     /// Opens a file and reads its header; no pixel is decoded and no memory taken for them.
     package init(path: String, limits: DecodeLimits, color: ColorPolicy) throws(ImageFileError) {
         try VipsRuntime.startIfNeeded()
         let stored = try StoredPicture(path: path)
         try stored.checkSize(maxPixels: limits.maxPixels)
-        do throws(UnsupportedFeature) {
-            picture = try ConvertedPicture(stored, policy: color)
-        } catch {
-            throw ImageFileError(path: path, .unsupported(format: stored.format.title, feature: error.phrase))
-        }
+        let picture = try Self.convert(stored, color)
         metadata = picture.metadata
         file = stored.file
         formatTitle = stored.format.title
@@ -40,12 +38,25 @@ package final class ImageDecoder {
         header = ImageHeader(
             formatName: stored.format.descriptor.name, shape: picture.shape.turned(by: orientation),
             orientation: orientation.rawValue, pages: stored.pages, hasProfile: picture.metadata.icc != nil)
+        storedShape = picture.shape
+        image = picture.takeImage()
     }
 
-    /// Marks the pixels as taken.
-    func use() {
-        precondition(!isUsed, "a decoder reads its rows once")
-        isUsed = true
+    private static func convert(
+        _ stored: borrowing StoredPicture, _ color: ColorPolicy
+    ) throws(ImageFileError) -> ConvertedPicture {
+        do throws(UnsupportedFeature) {
+            return try ConvertedPicture(stored, policy: color)
+        } catch {
+            throw ImageFileError(
+                path: stored.file.path, .unsupported(format: stored.format.title, feature: error.phrase))
+        }
+    }
+
+    /// Hands over the image, once.
+    func takeImage() -> VipsImageReference {
+        guard let image = image.take() else { preconditionFailure("a decoder reads its rows once") }
+        return image
     }
 }
 

@@ -43,5 +43,10 @@ struct StoredPicture: ~Copyable {
 
     var orientation: Orientation { Orientation(tag: image.integer("orientation") ?? 1) }
 
+    /// The tags of a TIFF file, most of which libvips does not tell; nil for other formats.
+    var directories: TIFFDirectories? {
+        TIFFDirectories(size: file.size) { [file] in file.bytes(in: $0) }
+    }
+
     var pages: Int { image.integer("n-pages") ?? 1 }
 }

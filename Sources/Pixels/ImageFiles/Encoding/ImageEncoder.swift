@@ -25,13 +25,14 @@ package enum ImageEncoder {
         let saver = try saver(for: shape, format, save, path)
         let carried = metadata.carried(by: save.metadata, shape: shape)
         let file = try OutputFile(path: path)
-        let stream = EncodedStream(file: file, splice: format.splice(carried))
+        let stream = EncodedStream(file: file, insertion: format.insertion(of: carried))
         do {
             try withoutActuallyEscaping(rows) { rows in
                 let feed = RowFeed(shape: shape, rows: rows)
                 try run(saver, feed, carried, into: stream, format)
             }
-            try stream.finish()
+            format.revise(file, adding: carried)
+            try file.finish()
         } catch {
             file.discard()
             throw error

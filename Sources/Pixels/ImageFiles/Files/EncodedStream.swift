@@ -1,37 +1,32 @@
-import Glibc
+/// Bytes that go into a file while it is written: how metadata gets into files whose pixels libvips encodes.
+///
+/// libvips would rebuild EXIF through another library, which drops and invents tags; Penumbra's rules about what an
+/// output may carry hold only for bytes that it puts there itself.
+package struct Insertion: Hashable, Sendable {
+    let bytes: [UInt8]
+    /// How many of the encoder's bytes go before them.
+    let position: Int
+}
 
-/// Takes an encoder's bytes and writes them to a file, with a splice.
+/// Takes an encoder's bytes and writes them to a file, with an insertion.
 final class EncodedStream {
     let file: OutputFile
-    private let splice: Splice
-    /// The encoder's first bytes, until there are enough for the splice; nil once they are written.
-    private var head: [UInt8]?
+    private var insertion: Insertion?
+    private var count = 0
 
-    init(file: OutputFile, splice: Splice) {
+    init(file: OutputFile, insertion: Insertion?) {
         self.file = file
-        self.splice = splice
-        head = splice.headLength > 0 ? [] : nil
+        self.insertion = insertion
     }
 
     /// False after a failure, which the file keeps.
     func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard var head else { return file.write(bytes) }
-        let count = min(splice.headLength - head.count, bytes.count)
-        head.append(contentsOf: bytes[..<count])
-        self.head = head
-        guard head.count == splice.headLength else { return true }
-        return writeHead() && file.write(UnsafeRawBufferPointer(rebasing: bytes[count...]))
-    }
-
-    /// Writes the tail and closes the file.
-    func finish() throws(ImageFileError) {
-        _ = writeHead() && splice.tail.withUnsafeBytes { file.write($0) }
-        try file.finish()
-    }
-
-    private func writeHead() -> Bool {
-        guard let head else { return true }
-        self.head = nil
-        return splice.rewriteHead(head).withUnsafeBytes { file.write($0) }
+        defer { count += bytes.count }
+        guard let insertion, insertion.position <= count + bytes.count else { return file.write(bytes) }
+        self.insertion = nil
+        let split = insertion.position - count
+        return file.write(UnsafeRawBufferPointer(rebasing: bytes[..<split]))
+            && insertion.bytes.withUnsafeBytes { file.write($0) }
+            && file.write(UnsafeRawBufferPointer(rebasing: bytes[split...]))
     }
 }

@@ -29,10 +29,17 @@ final class InputFile {
 
     /// The file's first bytes, at most `count`.
     func head(_ count: Int) throws(ImageFileError) -> [UInt8] {
-        var result = [UInt8](repeating: 0, count: count)
-        let read = result.withUnsafeMutableBytes { transfer(into: $0, at: 0) }
-        if let failure { throw ImageFileError(path: path, .read, errno: failure) }
-        return Array(result.prefix(read))
+        guard let bytes = bytes(in: 0..<min(count, size)) else {
+            throw ImageFileError(path: path, .read, errno: failure ?? EIO)
+        }
+        return bytes
+    }
+
+    /// Some of the file's bytes; nil after a failure, or when there are not so many.
+    func bytes(in range: Range<Int>) -> [UInt8]? {
+        var result = [UInt8](repeating: 0, count: range.count)
+        let count = result.withUnsafeMutableBytes { transfer(into: $0, at: range.lowerBound) }
+        return count == range.count ? result : nil
     }
 
     /// Reads on from the position. Returns the bytes read, 0 at the end, -1 after a failure.

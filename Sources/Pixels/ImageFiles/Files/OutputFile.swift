@@ -3,13 +3,13 @@ import Glibc
 /// A file that is being written. Keeps the first error of the system, which libvips would turn into words or hide.
 ///
 /// Used by one thread at a time: a saver of libvips writes so.
-final class OutputFile {
+package final class OutputFile {
     let path: String
     private var descriptor: Int32
     /// False for a device or a pipe, which is not ours to remove.
     private let isOrdinary: Bool
     private var position = 0
-    private var size = 0
+    private(set) var size = 0
     private(set) var failure: Int32?
 
     /// Creates the file, or empties the one that is there.
@@ -62,6 +62,26 @@ final class OutputFile {
         guard let target = FilePosition.target(offset, from: whence, position: position, size: size) else { return -1 }
         position = target
         return target
+    }
+
+    /// Bytes that were written; nil after a failure, or when there are not so many.
+    func bytes(in range: Range<Int>) -> [UInt8]? {
+        var result = [UInt8](repeating: 0, count: range.count)
+        position = range.lowerBound
+        let count = result.withUnsafeMutableBytes { read(into: $0) }
+        return count == range.count ? result : nil
+    }
+
+    /// Writes `bytes` at `offset`, over what is there.
+    func put(_ bytes: [UInt8], at offset: Int) {
+        position = offset
+        _ = bytes.withUnsafeBytes { write($0) }  // a failure stays in the file
+    }
+
+    /// Cuts off what comes after the first `count` bytes.
+    func truncate(to count: Int) {
+        if ftruncate(descriptor, off_t(count)) != 0 { failure = failure ?? errno }
+        size = count
     }
 
     /// Closes the file, which is where a network file system may first say that it was full.

@@ -22,11 +22,19 @@ package protocol ImageFormat: Sendable {
     /// - Throws: when the options have wrong values, or the picture cannot be stored with them.
     func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver
 
-    /// How the metadata gets into the file, where libvips does not put it.
-    func splice(_ metadata: ImageMetadata) -> Splice
+    /// Metadata that go into the file while it is written, where libvips does not put them.
+    func insertion(of metadata: ImageMetadata) -> Insertion?
+
+    /// Puts metadata into a file whose pixels are written. Failures stay in the file.
+    func revise(_ file: OutputFile, adding metadata: ImageMetadata)
 
     /// True when a file written with these options gives back exactly the samples that were written.
     func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool
+}
+
+extension ImageFormat {
+    package func insertion(of metadata: ImageMetadata) -> Insertion? { nil }
+    package func revise(_ file: OutputFile, adding metadata: ImageMetadata) {}
 }
 
 /// A call of a libvips operation that writes to a target.

@@ -58,12 +58,12 @@ package struct JPEGFormat: ImageFormat {
                 "interlace": .boolean(try options.boolean("progressive")),
                 "subsample_mode": .integer(Int(subsampling.vips.rawValue)),
                 "optimize_coding": .boolean(try options.boolean("optimize")),
-                "strip": .boolean(true),  // what it carries comes from the splice
+                "strip": .boolean(true),  // what it carries is inserted
             ])
     }
 
-    package func splice(_ metadata: ImageMetadata) -> Splice {
-        .inserting(JPEGSegments.bytes(for: metadata), after: 2)  // the start-of-image marker
+    package func insertion(of metadata: ImageMetadata) -> Insertion? {
+        Insertion(bytes: JPEGSegments.bytes(for: metadata), position: 2)  // after the start-of-image marker
     }
 
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { false }

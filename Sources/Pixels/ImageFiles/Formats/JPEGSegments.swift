@@ -19,9 +19,7 @@ enum JPEGSegments {
     }
 
     private static func segment(_ marker: UInt8, _ payload: [UInt8]) -> [UInt8] {
-        var result: [UInt8] = [0xFF, marker]
-        result.appendBigEndian(UInt16(payload.count + 2))
-        return result + payload
+        [0xFF, marker] + .number(payload.count + 2, length: 2, littleEndian: false) + payload
     }
 
     /// Says that colour is YCbCr, and the resolution; without one, that pixels are square.
@@ -33,14 +31,12 @@ enum JPEGSegments {
             case .inch: (1, 25.4)
             case .centimetre: (2, 10)
             }
-        payload.append(unit)
-        payload.appendBigEndian(density((resolution?.x ?? 0) * scale))
-        payload.appendBigEndian(density((resolution?.y ?? 0) * scale))
+        payload += [unit] + density(resolution?.x, scale) + density(resolution?.y, scale)
         return segment(0xE0, payload + [0, 0])
     }
 
-    private static func density(_ value: Double) -> UInt16 {
-        UInt16(max(1, min(65535, value.rounded())))
+    private static func density(_ value: Double?, _ scale: Double) -> [UInt8] {
+        .number(Int(max(1, min(65535, ((value ?? 0) * scale).rounded()))), length: 2, littleEndian: false)
     }
 
     /// The profile in numbered parts, at most 255 of them.

@@ -5,18 +5,10 @@ enum PNGChunks {
     /// The signature and the header chunk, after which others may follow.
     static let headerLength = 33
 
-    /// An `eXIf` chunk, or nothing.
-    static func exif(_ exif: Blob?) -> [UInt8] {
-        exif.map { chunk("eXIf", $0.bytes) } ?? []
-    }
-
     static func chunk(_ name: String, _ payload: [UInt8]) -> [UInt8] {
         let checked = Array(name.utf8) + payload
-        var result: [UInt8] = []
-        result.appendBigEndian(UInt32(payload.count))
-        result += checked
-        result.appendBigEndian(crc(checked))
-        return result
+        return .number(payload.count, length: 4, littleEndian: false) + checked
+            + .number(Int(crc(checked)), length: 4, littleEndian: false)
     }
 
     /// The CRC of ISO 3309, bit by bit: metadata are small.

@@ -28,8 +28,8 @@ package struct PNGFormat: ImageFormat {
             "pngsave_target", ["compression": .integer(try options.integer("compression"))], fields: [.icc, .xmp])
     }
 
-    package func splice(_ metadata: ImageMetadata) -> Splice {
-        .inserting(PNGChunks.exif(metadata.exif), after: PNGChunks.headerLength)
+    package func insertion(of metadata: ImageMetadata) -> Insertion? {
+        metadata.exif.map { Insertion(bytes: PNGChunks.chunk("eXIf", $0.bytes), position: PNGChunks.headerLength) }
     }
 
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { true }

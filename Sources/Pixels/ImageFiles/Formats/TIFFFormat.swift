@@ -1,7 +1,7 @@
 package import Catalogs
 import CVips
 
-/// TIFF. Metadata: XMP, IPTC, profile, resolution; of EXIF only what a TIFF has as tags of its own is read.
+/// TIFF and BigTIFF. Metadata: EXIF (without a maker note), XMP, IPTC, profile, resolution.
 package struct TIFFFormat: ImageFormat {
     private enum Compression: String, CaseIterable {
         case none
@@ -77,7 +77,7 @@ package struct TIFFFormat: ImageFormat {
                 "tile_height": .integer(try options.boolean("tile") ? 256 : 128),
                 "bigtiff": .boolean(try needsBigTIFF(shape, options)),
             ],
-            fields: [.icc, .xmp, .iptc])
+            fields: [.icc, .xmp])
     }
 
     /// Compressed data can be larger than the samples, by far less than the eighth that is left for it here.
@@ -90,7 +90,9 @@ package struct TIFFFormat: ImageFormat {
         }
     }
 
-    package func splice(_ metadata: ImageMetadata) -> Splice { .none }
+    package func revise(_ file: OutputFile, adding metadata: ImageMetadata) {
+        TIFFRevision.add(metadata, to: file)
+    }
 
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {
         let compression: Compression? = try? options.word("compression")  // a wrong value is refused by `saver`

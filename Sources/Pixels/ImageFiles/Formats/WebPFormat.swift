@@ -34,12 +34,12 @@ package struct WebPFormat: ImageFormat {
                 "Q": .integer(try options.integer("quality")),
                 "lossless": .boolean(try options.boolean("lossless")),
                 "effort": .integer(try options.integer("effort")),
-                "strip": .boolean(true),  // what it carries comes from the splice
-            ])
+            ],
+            fields: [.icc])
     }
 
-    package func splice(_ metadata: ImageMetadata) -> Splice {
-        WebPChunks.splice(metadata)
+    package func revise(_ file: OutputFile, adding metadata: ImageMetadata) {
+        WebPChunks.replaceMetadata(in: file, by: metadata)
     }
 
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {

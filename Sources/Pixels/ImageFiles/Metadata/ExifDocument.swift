@@ -3,7 +3,7 @@
 struct ExifDocument: Hashable {
     struct Entry: Hashable {
         let tag: UInt16
-        let type: ExifType
+        let type: TIFFType
         /// The values in the document's byte order.
         let bytes: [UInt8]
     }
@@ -25,8 +25,10 @@ struct ExifDocument: Hashable {
         }
     }
 
-    let isLittleEndian: Bool
-    var entries: [Directory: [Entry]]
+    static let makerNote: UInt16 = 0x927C
+
+    private(set) var isLittleEndian: Bool
+    private(set) var entries: [Directory: [Entry]]
     /// Where the maker note lay, counted from the block's start: most makers count offsets in their notes from there,
     /// so the note is written to the same place.
     let makerNoteOffset: Int?
@@ -36,43 +38,77 @@ struct ExifDocument: Hashable {
         set { entries[directory] = newValue }
     }
 
+    /// An empty document.
+    init(littleEndian: Bool) {
+        isLittleEndian = littleEndian
+        entries = [:]
+        makerNoteOffset = nil
+    }
+
+    var isEmpty: Bool { entries.values.allSatisfy(\.isEmpty) }
+
     /// Sets a tag that is there to one number; a tag that is not there is not added.
     mutating func update(_ tag: UInt16, in directory: Directory, to value: Int) {
         guard let index = self[directory].firstIndex(where: { $0.tag == tag }) else { return }
-        let type: ExifType = value <= UInt16.max && self[directory][index].type == .short ? .short : .long
-        var bytes: [UInt8] = []
-        bytes.appendBigEndian(UInt32(clamping: value))
-        bytes.removeFirst(4 - type.size)
-        self[directory][index] = Entry(tag: tag, type: type, bytes: isLittleEndian ? bytes.reversed() : bytes)
+        let type: TIFFType = value <= UInt16.max && self[directory][index].type == .short ? .short : .long
+        let bytes = [UInt8].number(value, length: type.size, littleEndian: isLittleEndian)
+        self[directory][index] = Entry(tag: tag, type: type, bytes: bytes)
+    }
+
+    /// Adds a tag unless it is there.
+    mutating func add(_ entry: Entry, to directory: Directory) {
+        if !self[directory].contains(where: { $0.tag == entry.tag }) { self[directory].append(entry) }
     }
 
     mutating func removeEntries(in directory: Directory, where isUnwanted: (Entry) -> Bool) {
         self[directory].removeAll(where: isUnwanted)
     }
+
+    /// The same values in the other byte order, if need be. Not for a maker note, whose order is the maker's secret.
+    func reordered(littleEndian: Bool) -> ExifDocument {
+        guard littleEndian != isLittleEndian else { return self }
+        var result = self
+        result.isLittleEndian = littleEndian
+        result.entries = entries.mapValues { $0.map(\.withReversedNumbers) }
+        return result
+    }
 }
 
-/// The types of TIFF 6.0, by their numbers.
-enum ExifType: UInt16 {
-    case byte = 1
-    case ascii
-    case short
-    case long
-    case rational
-    case signedByte
-    case undefined
-    case signedShort
-    case signedLong
-    case signedRational
-    case float
-    case double
-
-    /// Bytes of one value.
-    var size: Int {
-        switch self {
-        case .byte, .ascii, .signedByte, .undefined: 1
-        case .short, .signedShort: 2
-        case .long, .signedLong, .float: 4
-        case .rational, .signedRational, .double: 8
+extension ExifDocument {
+    /// Reads the directories of a TIFF structure.
+    ///
+    /// Nil when there is nothing to be read, or when it is more than `limit` bytes: values that share their bytes could
+    /// make gigabytes of a small file.
+    init?(_ directories: TIFFDirectories, limit: Int) {
+        var found: [Directory: [TIFFDirectories.Entry]] = [.main: directories.main]
+        for directory in Directory.allCases {
+            guard let (tag, parent) = directory.pointer, let pointer = found[parent]?.first(where: { $0.tag == tag })
+            else { continue }
+            found[parent]?.removeAll { $0.tag == tag }
+            found[directory] = directories.directory(under: pointer)
         }
+        found[.main]?.removeAll { ExifTag.ofPixelData.contains($0.tag) }
+        let total = found.values.joined().reduce(0) { $0 + $1.range.count }
+        guard total > 0, total <= limit else { return nil }
+        isLittleEndian = directories.isLittleEndian
+        makerNoteOffset = found[.exif]?.first { $0.tag == Self.makerNote }?.range.lowerBound
+        entries = found.mapValues { list in
+            list.compactMap { entry in
+                directories.values(of: entry).map { Entry(tag: entry.tag, type: entry.type, bytes: $0) }
+            }
+        }
+    }
+
+    init?(block: [UInt8]) {
+        guard let directories = TIFFDirectories(block: block) else { return nil }
+        self.init(directories, limit: block.count)
+    }
+}
+
+extension ExifDocument.Entry {
+    fileprivate var withReversedNumbers: Self {
+        let unit = type.numberSize
+        let reversed = stride(from: 0, to: bytes.count, by: unit).flatMap { bytes[$0..<$0 + unit].reversed() }
+        return Self(tag: tag, type: type, bytes: reversed)
     }
 }

@@ -24,7 +24,9 @@ extension ImageMetadata {
         guard policy == .keep || policy == .public else { return result }
         result.resolution = resolution
         result.exif = exif.flatMap {
-            ExifRules.apply(to: $0.bytes, shape: shape, isPublic: policy == .public, isConverted: isConverted)
+            ExifRules.apply(
+                to: $0.bytes, shape: shape, resolution: resolution, isPublic: policy == .public,
+                isConverted: isConverted)
         }.map(Blob.init)
         guard policy == .keep else { return result }
         result.xmp = xmp.flatMap { XMPRules.apply(to: $0.bytes, isConverted: isConverted) }.map(Blob.init)

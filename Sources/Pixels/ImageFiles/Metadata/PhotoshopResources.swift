@@ -36,10 +36,9 @@ enum PhotoshopResources {
 
     /// The records as a block of one resource.
     static func wrapping(_ iptc: Blob) -> Blob {
-        var result = signature
-        result.appendBigEndian(iptcRecords)
-        result += [0, 0]  // an empty name, padded
-        result.appendBigEndian(UInt32(iptc.bytes.count))
-        return Blob(result + iptc.bytes + (iptc.bytes.count.isMultiple(of: 2) ? [] : [0]))
+        let emptyName: [UInt8] = [0, 0]
+        return Blob(
+            signature + .number(Int(iptcRecords), length: 2, littleEndian: false) + emptyName
+                + .number(iptc.bytes.count, length: 4, littleEndian: false) + iptc.bytes.paddedToEven)
     }
 }

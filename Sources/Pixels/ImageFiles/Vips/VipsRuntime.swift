@@ -26,6 +26,7 @@ package enum VipsRuntime {
             setenv("VIPS_WARNING", "0", 1)  // libvips prints warnings unless this is there when it starts
             guard vips_init("penumbra") == 0 else { return VipsFailure.take() }
             vips_cache_set_max(0)  // else a file that changed gives the pixels that it had before
+            VipsWarnings.listen()
             block()
             hasStarted = true
             return nil

@@ -5,7 +5,7 @@ enum CatalogText {
     static func list(_ filters: [FilterDescriptor]) -> [String] {
         var table = Table(["filter", "kind", "from", "what it does"])
         for filter in filters {
-            table.add(filter.name, filter.kind.rawValue, origin(filter.origin), filter.summary)
+            table.add(filter.name, filter.kind.rawValue, shortOrigin(filter.origin), filter.summary)
         }
         return table.lines
     }
@@ -43,6 +43,13 @@ enum CatalogText {
     }
 
     private static func yes(_ flag: Bool) -> String { flag ? "yes" : "no" }
+
+    private static func shortOrigin(_ origin: FilterDescriptor.Origin) -> String {
+        switch origin {
+        case .builtIn: "built in"
+        case .plugin(let path): "plugin \(path.split(separator: "/").last ?? "")"
+        }
+    }
 
     private static func origin(_ origin: FilterDescriptor.Origin) -> String {
         switch origin {

@@ -1,0 +1,44 @@
+# Everything is built once, in release: kernels are a hundred times slower in debug, and preconditions hold in both.
+BUILD := .build/release
+SWIFT_BUILD := swift build -c release
+
+.PHONY: demo test build setup format lint bench fuzz docs clean
+
+## make demo: set up, build, run the jobs of jobs/ on their pictures, and say where the results are
+demo: build
+	Scripts/demo
+
+## make test: set up, build, lint and run all tests
+test: build lint
+	swift test -c release --disable-xctest
+
+build: setup
+	$(SWIFT_BUILD) --build-tests
+
+## make setup: install what the build needs (Debian packages; as root or with sudo)
+setup:
+	Scripts/setup
+
+## make format: lay the sources out
+format:
+	swift format --in-place --recursive Package.swift Sources Plugins Tests
+
+## make lint: refuse sources that are laid out otherwise
+lint:
+	swift format lint --strict --recursive Package.swift Sources Plugins Tests
+
+## make bench: time the kernels against memcpy and compare with the checked-in thresholds
+bench: setup
+	$(SWIFT_BUILD) --product penumbra-bench
+	$(BUILD)/penumbra-bench Tests/Benchmarks/Thresholds.json
+
+## make fuzz: let libFuzzer at the manifest reader for 30 seconds (SECONDS=n for longer)
+fuzz: setup
+	Scripts/fuzz
+
+## make docs: the modules' documentation as a static site in .build/docs
+docs: setup
+	Scripts/docs
+
+clean:
+	rm -rf .build jobs/out jobs/generated

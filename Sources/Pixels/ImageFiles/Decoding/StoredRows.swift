@@ -1,0 +1,66 @@
+import CVips
+
+/// The rows of a picture as its file has them, decoded from top to bottom on the calling thread.
+struct StoredRows: ~Copyable {
+    /// Rows that libvips decodes in one go. Few, so that an error can say how far the file is whole.
+    private static let step = 16
+
+    private let image: VipsImageReference
+    private let region: VipsReference<VipsRegion>
+    private let file: InputFile
+    private let formatTitle: String
+    private let shape: ImageShape
+
+    init(_ image: consuming VipsImageReference, of decoder: ImageDecoder) throws(ImageFileError) {
+        guard let region = VipsReference(adopting: vips_region_new(image.pointer)) else {
+            throw ImageFileError(path: decoder.file.path, .library(VipsFailure.take().line))
+        }
+        self.region = region
+        self.image = image
+        file = decoder.file
+        formatTitle = decoder.formatTitle
+        shape = decoder.storedShape
+    }
+
+    /// Decodes `rows`, which follow those of the last call, into `buffer`: row after row without padding.
+    func decode(_ rows: Range<Int>, into buffer: UnsafeMutableRawBufferPointer) throws(ImageFileError) {
+        precondition(buffer.count >= rows.count * shape.stride, "the buffer has room for the rows")
+        for top in Swift.stride(from: rows.lowerBound, to: rows.upperBound, by: Self.step) {
+            let some = top..<min(top + Self.step, rows.upperBound)
+            var rect = VipsRect(left: 0, top: gint(top), width: gint(shape.width), height: gint(some.count))
+            guard vips_region_prepare(region.pointer, &rect) == 0 else { throw broken(after: top) }
+            for row in some {
+                let start = (row - rows.lowerBound) * shape.stride
+                UnsafeMutableRawBufferPointer(rebasing: buffer[start..<start + shape.stride]).copyMemory(
+                    from: UnsafeRawBufferPointer(
+                        start: penumbra_region_address(region.pointer, 0, gint(row)), count: shape.stride))
+            }
+        }
+    }
+
+    /// Closes the picture after its last row.
+    ///
+    /// libvips asks libjpeg about damage before each strip of eight rows. What was found in the last strip comes out
+    /// only as a warning, when the file is closed.
+    consuming func finish() throws(ImageFileError) {
+        let (file, formatTitle, height) = (self.file, self.formatTitle, shape.height)
+        var parts: Parts? = Parts(image: image, region: region)
+        guard VipsWarnings.occur(during: { _ = parts.take() }) else { return }
+        throw ImageFileError(
+            path: file.path,
+            .broken(format: formatTitle, rows: (height - 1) / 8 * 8, height: height, detail: VipsFailure.take().line))
+    }
+
+    private struct Parts: ~Copyable {
+        let image: VipsImageReference
+        let region: VipsReference<VipsRegion>
+    }
+
+    private func broken(after rows: Int) -> ImageFileError {
+        let failure = VipsFailure.take()
+        if let errno = file.failure { return ImageFileError(path: file.path, .read, errno: errno) }
+        return ImageFileError(
+            path: file.path,
+            .broken(format: formatTitle, rows: rows, height: shape.height, detail: failure.line))
+    }
+}

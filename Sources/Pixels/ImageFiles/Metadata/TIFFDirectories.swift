@@ -1,0 +1,97 @@
+/// Looks into the directories of a TIFF structure: an EXIF block, or a TIFF file of either size. Every offset and count
+/// in it may be a lie, so every look is checked.
+struct TIFFDirectories {
+    /// An entry whose values lie inside the structure.
+    struct Entry {
+        let tag: UInt16
+        let type: TIFFType
+        let range: Range<Int>
+        /// The entry as it is stored.
+        let row: [UInt8]
+    }
+
+    let isLittleEndian: Bool
+    let offsets: TIFFOffsets
+    private let size: Int
+    private let fetch: (Range<Int>) -> [UInt8]?
+
+    /// Nil when the structure does not start as it must.
+    ///
+    /// - Parameters:
+    ///   - size: of the structure.
+    ///   - fetch: gives bytes of it; nil when they cannot be read.
+    init?(size: Int, fetch: @escaping (Range<Int>) -> [UInt8]?) {
+        guard size >= 8, let head = fetch(0..<4) else { return nil }
+        switch head {
+        case [0x49, 0x49, 42, 0]: (isLittleEndian, offsets) = (true, .classic)
+        case [0x4D, 0x4D, 0, 42]: (isLittleEndian, offsets) = (false, .classic)
+        case [0x49, 0x49, 43, 0]: (isLittleEndian, offsets) = (true, .big)
+        case [0x4D, 0x4D, 0, 43]: (isLittleEndian, offsets) = (false, .big)
+        default: return nil
+        }
+        self.size = size
+        self.fetch = fetch
+    }
+
+    init?(block: [UInt8]) {
+        self.init(size: block.count) { Array(block[$0]) }
+    }
+
+    /// The directory that the header points to.
+    var main: [Entry] {
+        number(at: offsets.headerPointer, bytes: offsets.length).map(directory) ?? []
+    }
+
+    /// The readable entries of the directory at `offset`; those that are broken are left out.
+    func directory(at offset: Int) -> [Entry] {
+        guard offset < size, let count = number(at: offset, bytes: offsets.countLength), count < 1 << 16 else { return [] }
+        let start = offset + offsets.countLength
+        return (0..<count).compactMap { entry(at: start + offsets.rowLength * $0) }
+    }
+
+    /// The directory that an entry points to.
+    func directory(under entry: Entry) -> [Entry] {
+        guard [4, 8].contains(entry.range.count) else { return [] }
+        return number(at: entry.range.lowerBound, bytes: entry.range.count).map(directory) ?? []
+    }
+
+    func values(of entry: Entry) -> [UInt8]? { bytes(in: entry.range) }
+
+    /// The first value of an entry of short or long numbers.
+    func number(of entry: Entry) -> Int? {
+        [.short, .long].contains(entry.type) ? number(at: entry.range.lowerBound, bytes: entry.type.size) : nil
+    }
+
+    /// True when the main directory is of a picture that stands for a larger one elsewhere in the file, as in many raw
+    /// files of cameras.
+    var startWithPreview: Bool {
+        main.first { $0.tag == ExifTag.newSubfileType }.flatMap(number).map { $0 & 1 == 1 } ?? false
+    }
+
+    /// Values that are short enough lie in the entry itself.
+    private func entry(at offset: Int) -> Entry? {
+        guard let row = bytes(in: offset..<offset + offsets.rowLength),
+            let type = TIFFType(rawValue: UInt16(decode(row[2..<4]))),
+            let count = Int(exactly: decode(row[4..<4 + offsets.length]))
+        else { return nil }
+        let (length, overflows) = count.multipliedReportingOverflow(by: type.size)
+        let field = row[(4 + offsets.length)...]
+        guard !overflows, length > 0, length <= size else { return nil }
+        guard let start = length <= offsets.length ? offset + 4 + offsets.length : Int(exactly: decode(field)),
+            start <= size - length
+        else { return nil }
+        return Entry(tag: UInt16(decode(row[0..<2])), type: type, range: start..<start + length, row: row)
+    }
+
+    private func number(at offset: Int, bytes count: Int) -> Int? {
+        bytes(in: offset..<offset + count).flatMap { Int(exactly: decode($0[...])) }
+    }
+
+    private func decode(_ digits: ArraySlice<UInt8>) -> UInt64 {
+        (isLittleEndian ? digits.reversed() : Array(digits)).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    private func bytes(in range: Range<Int>) -> [UInt8]? {
+        range.lowerBound >= 0 && range.upperBound <= size ? fetch(range) : nil
+    }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import Testing
+
+/// Habits that reviewers would otherwise have to look for.
+@Suite struct HabitTests {
+    /// Every place is proven in a comment beside it; what a user or the world can cause is never answered by a crash.
+    private static let forbidden = ["try!", "fatalError(", "as!", ".unsafelyUnwrapped"]
+
+    @Test func `nothing that the world can cause ends in a crash`() throws {
+        for file in try SourceTree.swiftFiles(below: "Sources") + SourceTree.swiftFiles(below: "Plugins") {
+            for (number, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                let code = line.prefix { $0 != "\"" }
+                for word in Self.forbidden where code.contains(word) && !code.contains("//") {
+                    Issue.record("\(file.path):\(number + 1): \(word)")
+                }
+            }
+        }
+    }
+
+    @Test func `unchecked sendability has its proof beside it`() throws {
+        for file in try SourceTree.swiftFiles(below: "Sources") where file.text.contains("@unchecked Sendable") {
+            #expect(file.text.contains("// Sendable:"), "\(file.path) has no '// Sendable:' comment")
+        }
+    }
+
+    @Test func `a source file tells one story`() throws {
+        for file in try SourceTree.swiftFiles(below: "Sources") {
+            let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false).count
+            #expect(lines <= 300, "\(file.path) has \(lines) lines")
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+/// The arrows of ARCHITECTURE.md, read from the sources' import lines.
+@Suite struct ImportTests {
+    /// Which groups a group may import, beside itself.
+    private static let allowedGroups: [String: Set<String>] = [
+        "Model": [],
+        "Pixels": ["Model"],
+        "Farm": ["Model"],
+        "Programs": ["Model", "Pixels", "Farm"],
+    ]
+
+    /// Which modules may import a library, or another module that is kept behind a door.
+    private static let doors: [String: Set<String>] = [
+        "CVips": ["ImageFiles"],
+        "CXXHash": ["Digests"],
+        "CPenumbraPlugin": ["PluginLoading"],
+        "Subprocess": ["Dispatching"],
+        "SystemPackage": ["Dispatching"],
+        "DequeModule": ["Scheduling"],
+        "ArgumentParser": ["penumbra"],
+        "Yams": [],
+    ]
+
+    /// The standard library's own and the system's.
+    private static let system: Set<String> = [
+        "Builtin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Swift", "Synchronization", "Testing",
+    ]
+
+    private let files: [SourceTree.File]
+    private let groupOf: [String: String]
+
+    init() throws {
+        files = try SourceTree.swiftFiles(below: "Sources")
+        groupOf = Dictionary(files.map { ($0.module, $0.group) }) { first, _ in first }
+    }
+
+    @Test func `no group imports one that it must not know`() {
+        for file in files {
+            for name in file.imports {
+                guard let group = groupOf[name], group != file.group else { continue }
+                let allowed = Self.allowedGroups[file.group] ?? []
+                #expect(allowed.contains(group), "\(file.path) imports \(name) of \(group)")
+            }
+        }
+    }
+
+    @Test func `Pixels and Farm meet in WorkerRuntime alone`() {
+        for file in files where file.group == "Programs" && file.module != "WorkerRuntime" {
+            let groups = Set(file.imports.compactMap { groupOf[$0] })
+            #expect(!groups.contains("Pixels"), "\(file.path) imports Pixels")
+        }
+    }
+
+    @Test func `libraries stay behind their doors`() {
+        for file in files {
+            for name in file.imports where groupOf[name] == nil && !Self.system.contains(name) {
+                let modules = Self.doors[name]
+                #expect(modules?.contains(file.module) == true, "\(file.path) imports \(name)")
+            }
+        }
+    }
+
+    @Test func `Model performs no I/O and reads no clock`() {
+        for file in files where file.group == "Model" {
+            #expect(Set(file.imports).isDisjoint(with: Self.system), "\(file.path) imports \(file.imports)")
+        }
+    }
+
+    @Test func `the scheduler and the manifest reader are pure`() {
+        for file in files where ["Scheduling", "Manifests"].contains(file.module) {
+            #expect(Set(file.imports).isDisjoint(with: Self.system), "\(file.path) imports \(file.imports)")
+            #expect(!file.text.contains("Clock"), "\(file.path) mentions a clock")
+        }
+    }
+
+    @Test func `imports are declared in the package`() throws {
+        let manifest = try String(contentsOf: SourceTree.root.appending(path: "Package.swift"), encoding: .utf8)
+        for module in Set(files.map(\.module)) {
+            #expect(manifest.contains("\"\(module)\""), "\(module) is not in Package.swift")
+        }
+    }
+
+    @Test func `a forbidden arrow is found`() {
+        let file = SourceTree.File(path: "Sources/Farm/Planning/X.swift", text: "package import Kernels\n")
+        #expect(file.group == "Farm")
+        #expect(file.imports == ["Kernels"])
+        #expect(groupOf["Kernels"] == "Pixels")
+        #expect(Self.allowedGroups["Farm"]?.contains("Pixels") == false)
+    }
+}

@@ -1,0 +1,78 @@
+import Coordination
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct RunDirectoryTests {
+    let state: TemporaryFolder
+
+    init() throws { state = try TemporaryFolder() }
+
+    private func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: state.file(name)) }
+
+    private func write(_ text: String, to name: String) throws {
+        let url = URL(filePath: state.file(name))
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
+    }
+
+    /// A run folder as a killed run leaves it: its lock is free.
+    private func leaveBehind(_ run: String, journal: [String]) throws {
+        try write("", to: "runs/\(run)/lock")
+        try write(journal.joined(separator: "\n") + "\n", to: "runs/\(run)/journal")
+    }
+
+    @Test func `a run that is alive is left alone`() throws {
+        let run = try RunDirectory(state: state.path, name: "run-1", scratch: nil)
+        RunDirectory.sweep(state: state.path)
+        #expect(exists("runs/run-1/journal"))
+        withExtendedLifetime(run) {}
+    }
+
+    @Test func `what a killed run left is removed`() throws {
+        try write("half", to: "out/.penumbra-run-2-1-frame-1")
+        try leaveBehind(
+            "run-2",
+            journal: [
+                #"{"scratch":{"_0":"\#(state.file("elsewhere/penumbra-run-2"))"}}"#,
+                #"{"temporary":{"_0":"\#(state.file("out/.penumbra-run-2-1-frame-1"))"}}"#,
+            ])
+        try write("pixels", to: "elsewhere/penumbra-run-2/1/canvas-1")
+        RunDirectory.sweep(state: state.path)
+        #expect(!exists("runs/run-2"))
+        #expect(!exists("out/.penumbra-run-2-1-frame-1"))
+        #expect(!exists("elsewhere/penumbra-run-2"))
+    }
+
+    @Test func `a journal cannot make the sweep remove what no run wrote`() throws {
+        try write("mine", to: "out/holiday.jpg")
+        try write("mine", to: "documents/letter.txt")
+        try leaveBehind(
+            "run-3",
+            journal: [
+                #"{"temporary":{"_0":"\#(state.file("out/holiday.jpg"))"}}"#,
+                #"{"scratch":{"_0":"\#(state.file("documents"))"}}"#,
+                #"{"folder":{"_0":"\#(state.file("documents"))"}}"#,
+                #"{"temporary":{"_0":"/torn"#,
+            ])
+        RunDirectory.sweep(state: state.path)
+        #expect(exists("out/holiday.jpg"))
+        #expect(exists("documents/letter.txt"))
+        #expect(!exists("runs/run-3"))
+    }
+
+    @Test func `a second run of one name is refused`() throws {
+        let run = try RunDirectory(state: state.path, name: "run-4", scratch: nil)
+        #expect(throws: FileTrouble.self) { try RunDirectory(state: state.path, name: "run-4", scratch: nil) }
+        withExtendedLifetime(run) {}
+    }
+
+    @Test func `a lock is held by one holder until it goes`() throws {
+        let path = state.file("lock")
+        var first = try KernelLock.take(path)
+        #expect(first != nil)
+        #expect(try KernelLock.take(path) == nil)
+        first = nil
+        #expect(try KernelLock.take(path) != nil)
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+@Suite(.serialized) struct CommandTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.drawPhotos()
+    }
+
+    @Test func `penumbra links no image library, the worker does`() async throws {
+        let program = try await Program.run("/usr/bin/ldd", [Program.penumbra], in: workspace)
+        #expect(!program.output.contains("libvips"))
+        let worker = try await Program.run("/usr/bin/ldd", [Program.worker], in: workspace)
+        #expect(worker.output.contains("libvips"))
+    }
+
+    @Test func `version and help`() async throws {
+        let version = try await Program.run("--version", in: workspace)
+        #expect(version.output == "penumbra 0.1.0\n")
+        let help = try await Program.run("--help", in: workspace)
+        #expect(help.code == 0)
+        for command in ["run", "check", "plan", "filters", "formats", "config", "doctor"] {
+            #expect(help.output.contains("  \(command) "))
+        }
+    }
+
+    @Test func `plan shows each frame and renders nothing`() async throws {
+        try workspace.writeManifest(more: "shard: tile\ntile: 64")
+        let result = try await Program.run("plan", "job.yaml", in: workspace)
+        #expect(result.code == 0)
+        #expect(result.output.hasPrefix("test: 3 frames, 0.1 MP\n"))
+        #expect(result.output.contains("160×120 rgb u8"))
+        #expect(result.output.contains("6 tiles of 64×64"))
+        #expect(result.output.contains("22 px"))
+        #expect(result.output.contains("shard: tile"))
+        #expect(!workspace.exists("out"))
+    }
+
+    @Test func `plan lists every tile and what it reads as JSON`() async throws {
+        try workspace.writeManifest(more: "shard: tile\ntile: 64")
+        let result = try await Program.run("plan", "--json", "--only", "a.png", "job.yaml", in: workspace)
+        let lines = result.output.split(separator: "\n")
+        let plan = try #require(try JSONSerialization.jsonObject(with: Data(lines[1].utf8)) as? [String: Any])
+        let tiles = try #require(plan["tiles"] as? [[String: Any]])
+        #expect(tiles.count == 6)
+        let reads = try #require(tiles.first?["reads"] as? [[String: Int]])
+        #expect(reads == [["x": 0, "y": 0, "width": 86, "height": 86]])
+    }
+
+    @Test func `an override is shown where it is wrong`() async throws {
+        try workspace.writeManifest()
+        let result = try await Program.run("check", "job.yaml", "--set", "filters[0].gaussian.radius=-1", in: workspace)
+        #expect(result.code == 65)
+        #expect(result.errors.hasPrefix("--set filters[0].gaussian.radius=-1: error: "))
+    }
+
+    @Test func `config tells where each value comes from`() async throws {
+        try workspace.write("workers: 3\nmemory: 2G\n", to: "c.yaml")
+        let result = try await Program.run(
+            "config", "--config", "c.yaml", "--scratch", "/tmp/s", in: workspace,
+            environment: ["PENUMBRA_MEMORY": "1G"])
+        #expect(result.code == 0)
+        let rows = result.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+        #expect(rows.contains("workers 3 c.yaml"))
+        #expect(rows.contains { $0.hasPrefix("memory 1.") && $0.hasSuffix("GB PENUMBRA_MEMORY") })
+        #expect(rows.contains("scratch /tmp/s --scratch"))
+    }
+
+    @Test func `a wrong config is exit code 65, with a caret`() async throws {
+        try workspace.write("workrs: 3\n", to: "c.yaml")
+        let result = try await Program.run("config", "--config", "c.yaml", in: workspace)
+        #expect(result.code == 65)
+        #expect(result.errors.contains("c.yaml:1:1: error: "))
+        #expect(result.errors.contains("did you mean 'workers'?"))
+    }
+
+    @Test func `doctor finds nothing wrong here`() async throws {
+        let result = try await Program.run("doctor", in: workspace)
+        #expect(result.code == 0, "\(result.output)\(result.errors)")
+        #expect(!result.output.contains("FAIL"))
+    }
+
+    @Test func `filters and formats describe what there is`() async throws {
+        let filter = try await Program.run("filters", "gaussian", in: workspace)
+        #expect(filter.output.contains("also written sigma"))
+        let formats = try await Program.run("formats", in: workspace)
+        for name in ["jpeg", "png", "tiff", "webp"] { #expect(formats.output.contains("\n\(name) ")) }
+    }
+}

@@ -1,0 +1,50 @@
+import ExamplePictures
+import Foundation
+import Testing
+
+/// Every file of `jobs/` and `config/` works as it stands.
+@Suite(.serialized) struct ExampleTests {
+    static let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    static let manifests: [String] = {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: project.appending(path: "jobs").path)) ?? []
+        return names.filter { $0.hasSuffix(".yaml") }.sorted()
+    }()
+
+    let workspace: Workspace
+
+    /// A copy of `jobs/`, with a smaller eclipse than the demo's.
+    init() throws {
+        workspace = try Workspace()
+        try FileManager.default.copyItem(
+            at: Self.project.appending(path: "jobs"), to: URL(filePath: "\(workspace.path)/jobs"))
+        for made in ["jobs/out", "jobs/generated"] where workspace.exists(made) {
+            try FileManager.default.removeItem(atPath: "\(workspace.path)/\(made)")
+        }
+        try workspace.draw("jobs/generated/eclipse.jpg", width: 1500, height: 1000)
+    }
+
+    @Test func `there are examples`() { #expect(Self.manifests.count >= 6) }
+
+    @Test(arguments: manifests.filter { $0 != "wrong.yaml" })
+    func `an example runs and publishes`(name: String) async throws {
+        let result = try await Program.run("run", "jobs/\(name)", in: workspace)
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(!workspace.files(below: "jobs/out").isEmpty)
+    }
+
+    @Test func `the wrong example is refused with the messages beside it`() async throws {
+        let result = try await Program.run("check", "jobs/wrong.yaml", in: workspace)
+        let expected = try String(
+            contentsOf: Self.project.appending(path: "jobs/wrong.expected.txt"), encoding: .utf8)
+        #expect(result.code == 65)
+        #expect(result.errors == expected)
+    }
+
+    @Test func `the commented config is accepted`() async throws {
+        let path = Self.project.appending(path: "config/penumbra.yaml").path
+        let result = try await Program.run("config", "--config", path, in: workspace)
+        #expect(result.code == 0, "\(result.errors)")
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+
+@Suite(.serialized) struct ExitCodeTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.drawPhotos()
+    }
+
+    @Test func `64: the command line is wrong`() async throws {
+        #expect(try await Program.run("run", in: workspace).code == 64)
+        #expect(try await Program.run("run", "--workers", "0", "job.yaml", in: workspace).code == 64)
+        #expect(try await Program.run("filters", "gausian", in: workspace).code == 64)
+    }
+
+    @Test func `65: the manifest is wrong, and nothing starts`() async throws {
+        try workspace.writeManifest("good.yaml", output: "good/{stem}.png")
+        try workspace.writeManifest("bad.yaml", filters: "[gausian]")
+        let result = try await Program.run("run", "good.yaml", "bad.yaml", in: workspace)
+        #expect(result.code == 65)
+        #expect(
+            result.errors == """
+                bad.yaml:3:11: error: unknown filter 'gausian'
+                3 | filters: [gausian]
+                  |           ^^^^^^^
+                  = did you mean 'gaussian'? `penumbra filters` lists the filters your workers offer
+
+                """)
+        #expect(!workspace.exists("good"))
+    }
+
+    @Test func `65: outputs that collide`() async throws {
+        try workspace.draw("photos/a.jpg", width: 20, height: 20)
+        try workspace.writeManifest()
+        let result = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(result.code == 65)
+        #expect(
+            result.errors == """
+                job.yaml: error: 2 inputs would be written to the one output \(workspace.path)/out/a.png:
+                     \(workspace.path)/photos/a.jpg
+                     \(workspace.path)/photos/a.png
+                   = add {dir}, {ext} or {index} to 'output', or exclude all but one
+
+                """)
+        #expect(!workspace.exists("out"))
+    }
+
+    @Test func `65: an output that would overwrite an input`() async throws {
+        try workspace.writeManifest(inputs: "photos/*.png", output: "photos/{stem}.png")
+        let before = try workspace.read("photos/a.png")
+        let result = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(result.code == 65)
+        #expect(
+            result.errors == """
+                job.yaml: error: the output \(workspace.path)/photos/a.png would overwrite the input \
+                \(workspace.path)/photos/a.png
+                   = Penumbra never writes to its inputs: write to another folder
+
+                """)
+        #expect(try workspace.read("photos/a.png") == before)
+    }
+
+    @Test func `65: an output that the next run would take in`() async throws {
+        try workspace.writeManifest(inputs: "'**/*.png'", output: "photos/blurred/{stem}.png")
+        let result = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(result.code == 65)
+        #expect(result.errors.contains("would be an input of the next run"))
+        #expect(result.errors.hasSuffix("     exclude:\n       - photos/blurred/**\n"))
+    }
+
+    @Test func `66: inputs are missing`() async throws {
+        try workspace.writeManifest("none.yaml", inputs: "photos/*.gif")
+        let none = try await Program.run("run", "none.yaml", in: workspace)
+        #expect(none.code == 66)
+        #expect(
+            none.errors == """
+                none.yaml: error: no file matches 'photos/*.gif'
+                   = if that can happen, --allow-empty makes it no error
+
+                """)
+        #expect(try await Program.run("run", "none.yaml", "--allow-empty", in: workspace).code == 0)
+
+        try workspace.writeManifest("gone.yaml", inputs: "mnt/disk/*.png")
+        let gone = try await Program.run("run", "gone.yaml", in: workspace)
+        #expect(gone.code == 66)
+        #expect(gone.errors.contains("\(workspace.path)/mnt/disk: no such folder"))
+    }
+
+    @Test func `69: the worker program is missing`() async throws {
+        try workspace.writeManifest()
+        let result = try await Program.run(
+            "run", "job.yaml", in: workspace, environment: ["PENUMBRA_WORKER": "/nowhere/penumbra-worker"])
+        #expect(result.code == 69)
+        #expect(result.errors.contains("/nowhere/penumbra-worker"))
+        #expect(result.errors.contains("PENUMBRA_WORKER names another path"))
+    }
+
+    @Test func `74: a full disk stops the run, and nothing partial stays`() async throws {
+        try workspace.writeManifest()
+        // A limit on file sizes is met like a full disk, and needs no rights.
+        let result = try await Program.run(
+            "/bin/bash", ["-c", "ulimit -f 8; exec \(Program.penumbra) run job.yaml"], in: workspace)
+        #expect(result.code == 74)
+        #expect(result.errors.contains("free some space or choose another place, then run it again"))
+        #expect(!result.errors.contains(".penumbra-"))
+        #expect(workspace.files(below: "out") == [])
+        #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
+        #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
+    }
+}

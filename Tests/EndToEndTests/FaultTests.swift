@@ -1,0 +1,92 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Processes that are killed for real.
+@Suite(.serialized) struct FaultTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.draw("photos/a.png", width: 600, height: 450)
+        try workspace.draw("photos/b.jpg", width: 500, height: 700)
+        try workspace.draw("photos/c.png", width: 333, height: 211)
+    }
+
+    private func writeManifest(_ shard: String) throws {
+        try workspace.writeManifest(
+            filters: "[gaussian: {radius: 18}, motion: {radius: 20, angle: 40, samples: continuous}]",
+            more: "shard: \(shard)\ntile: 110")
+    }
+
+    @Test(arguments: ["tile", "frame"])
+    func `workers killed at random moments change no byte`(shard: String) async throws {
+        try writeManifest(shard)
+        #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
+        let calm = try workspace.files(below: "out").map { try workspace.read("out/\($0)") }
+
+        var random = SplitMix64(seed: 42)
+        let program = try RunningProgram(["run", "--json", "job.yaml"], in: workspace)
+        var kills = 0
+        while program.isRunning {
+            usleep(UInt32.random(in: 40_000...160_000, using: &random))
+            guard let worker = program.workers.randomElement(using: &random) else { continue }
+            if kill(worker, SIGKILL) == 0 { kills += 1 }
+        }
+        let result = program.finish()
+        #expect(result.code == 0, "\(result.errors)\(result.output)")
+        #expect(kills > 0)
+        #expect(try workspace.files(below: "out").map { try workspace.read("out/\($0)") } == calm)
+        #expect(workspace.files(below: "state/penumbra/runs") == [])
+    }
+
+    @Test(arguments: [(SIGINT, Int32(130), "Ctrl-C"), (SIGTERM, 143, "SIGTERM")])
+    func `an interrupted run ends its workers and leaves nothing partial`(
+        signal: Int32, code: Int32, name: String
+    ) async throws {
+        try writeManifest("tile")
+        let program = try RunningProgram(["run", "job.yaml"], in: workspace)
+        program.wait { !workspace.files(below: "state/penumbra/runs").filter { $0.contains("/tile-") }.isEmpty }
+        let workers = program.workers
+        kill(program.processID, signal)
+        let result = program.finish()
+        #expect(result.code == code)
+        #expect(
+            result.errors.contains(
+                "test: stopped by \(name); finished outputs are in place, nothing is half-written"))
+        #expect(result.output.contains(" left in "))
+        #expect(workspace.files(below: "out").allSatisfy { !$0.contains(".penumbra-") })
+        #expect(workspace.files(below: "state/penumbra/runs") == [])
+        #expect(workers.allSatisfy { !isAlive($0) })
+    }
+
+    @Test func `what a killed coordinator left is removed by the next run, and its workers leave`() async throws {
+        try writeManifest("tile")
+        let program = try RunningProgram(["run", "job.yaml"], in: workspace)
+        program.wait { !workspace.files(below: "state/penumbra/runs").filter { $0.contains("/tile-") }.isEmpty }
+        let workers = program.workers
+        kill(program.processID, SIGKILL)
+        #expect(program.finish().code == 128 + SIGKILL)
+        #expect(!workspace.files(below: "state/penumbra/runs").isEmpty)
+        while workers.contains(where: isAlive) { usleep(1000) }
+
+        #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
+        #expect(workspace.files(below: "state/penumbra/runs") == [])
+        #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
+    }
+
+    @Test func `two runs of one job exclude each other`() async throws {
+        try writeManifest("tile")
+        let program = try RunningProgram(["run", "job.yaml"], in: workspace)
+        program.wait { !program.workers.isEmpty && workspace.exists("state/penumbra/locks") }
+        program.wait { !workspace.files(below: "state/penumbra/runs").isEmpty }
+        let second = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(second.code == 75)
+        #expect(
+            second.errors == "test: another run of this job is going on; --lock-wait SECONDS waits for it\n")
+        let third = try await Program.run("run", "job.yaml", "--lock-wait", "600", in: workspace)
+        #expect(third.code == 0)
+        #expect(program.finish().code == 0)
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Glibc
+
+/// A `penumbra` that goes on while a test does things to it.
+final class RunningProgram {
+    private let process = Process()
+    private let output = Pipe()
+    private let errors = Pipe()
+
+    init(_ arguments: [String], in workspace: Workspace, environment: [String: String] = [:]) throws {
+        process.executableURL = URL(filePath: Program.penumbra)
+        process.arguments = arguments
+        process.currentDirectoryURL = URL(filePath: workspace.path)
+        process.environment = Dictionary(
+            uniqueKeysWithValues: workspace.environment(adding: environment).map { ("\($0.key)", $0.value) })
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+    }
+
+    var processID: pid_t { process.processIdentifier }
+    var isRunning: Bool { process.isRunning }
+
+    /// The worker processes that live now.
+    var workers: [pid_t] {
+        let path = "/proc/\(processID)/task/\(processID)/children"
+        let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        return text.split(separator: " ").compactMap { pid_t($0) }
+    }
+
+    /// Looks again until the condition holds or the program has ended.
+    func wait(until condition: () -> Bool) {
+        while isRunning, !condition() { usleep(500) }
+    }
+
+    func finish() -> Program.Result {
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        let complaints = errors.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        let code = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
+        return Program.Result(
+            code: code, output: String(decoding: text, as: UTF8.self), errors: String(decoding: complaints, as: UTF8.self))
+    }
+}
+
+/// True while the process lives, a zombie not counted.
+func isAlive(_ process: pid_t) -> Bool {
+    let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+    guard let state = text.split(separator: ")").last?.split(separator: " ").first else { return false }
+    return state != "Z"
+}

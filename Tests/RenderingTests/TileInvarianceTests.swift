@@ -1,0 +1,75 @@
+import Catalogs
+import Geometry
+import Raster
+import Rendering
+import TestSupport
+import Testing
+
+/// Invariant 1 of the design: pixels do not depend on how a picture is cut into tiles.
+struct TileInvarianceTests {
+    private static let pictures = [
+        Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 83, height: 61), .rgba, .u8),
+        Pattern.binaryNoise.picture(PixelRect(x: 0, y: 0, width: 61, height: 83), .rgb, .u16),
+        Pattern.photograph.picture(PixelRect(x: 0, y: 0, width: 5, height: 97), .gray, .f32),
+    ]
+
+    private func check(_ chainCase: ChainCase) throws {
+        let chain = try chainCase.make()
+        var random = SplitMix64(seed: 11)
+        for picture in Self.pictures {
+            let output = chain.plan(input: picture.rect, layout: picture.layout).output
+            let whole = try chain.render(output, from: picture)
+            for _ in 0..<12 {
+                let tile = PixelRect.random(in: output, using: &random)
+                #expect(try chain.render(tile, from: picture).hasSameBytes(as: whole.cropped(to: tile)), "\(tile)")
+            }
+        }
+    }
+
+    @Test(arguments: ChainCase.single)
+    func `a random tile has the bytes of the whole picture`(chainCase: ChainCase) throws {
+        try check(chainCase)
+    }
+
+    @Test(arguments: ChainCase.several)
+    func `tiles of chains too`(chainCase: ChainCase) throws {
+        try check(chainCase)
+    }
+
+    @Test(arguments: [1, 7, 64, 4096])
+    func `tiles of any size put together are the whole picture`(side: Int) throws {
+        let chain = try Chain([.gaussian(2, ChainCase.expand), .motion(9, 60)], registry: .builtIn)
+        let picture = Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 37, height: 23), .rgb)
+        let plan = chain.plan(input: picture.rect, layout: picture.layout)
+        var stitched = AnyRaster(zeroed: plan.output, layout: plan.outputLayout, format: .u8)
+        for tile in TileGrid(extent: plan.output, tileWidth: side, tileHeight: side).tiles {
+            stitched.paste(try chain.render(tile, from: picture))
+        }
+        #expect(try stitched == chain.render(plan.output, from: picture))
+    }
+
+    @Test func `NaN and infinities change no bit between tiles`() throws {
+        guard case .f32(var raster) = Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 61, height: 47), .rgba, .f32)
+        else { return }
+        for (index, value) in [Float.nan, -.nan, .infinity, -.infinity, .nan].enumerated() {
+            raster.samples[raster.index(x: 9 + 11 * index, y: 5 + 8 * index) + index % 4] = value
+        }
+        let picture = AnyRaster.f32(raster)
+        let chain = try Chain([.gaussian(3), .motion(8, 30)], registry: .builtIn)
+        let whole = try chain.render(picture.rect, from: picture)
+        for tile in TileGrid(extent: picture.rect, tileWidth: 13, tileHeight: 10).tiles {
+            #expect(try chain.render(tile, from: picture).hasSameBytes(as: whole.cropped(to: tile)))
+        }
+    }
+}
+
+extension PixelRect {
+    /// A rectangle with at least one pixel.
+    static func random(in extent: PixelRect, using random: inout SplitMix64) -> PixelRect {
+        let left = Int.random(in: extent.columns, using: &random)
+        let top = Int.random(in: extent.rows, using: &random)
+        return PixelRect(
+            columns: left..<Int.random(in: left + 1...extent.right, using: &random),
+            rows: top..<Int.random(in: top + 1...extent.bottom, using: &random))
+    }
+}

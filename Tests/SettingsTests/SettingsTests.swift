@@ -1,0 +1,80 @@
+import Settings
+import Testing
+
+@Suite struct SettingsTests {
+    private func settings(
+        _ flags: Settings.Flags = Settings.Flags(), environment: [String: String] = [:], files: [String: String] = [:],
+        home: String = "/home/ada"
+    ) throws -> Settings {
+        try Settings(
+            flags,
+            Settings.Surroundings(
+                environment: environment, currentFolder: "/work", programFolder: "/opt/penumbra/bin", cores: 8,
+                memory: 10_000_000_000, homeFolder: home
+            ) { path in files[path].map { Array($0.utf8) } })
+    }
+
+    @Test func `without any wish the machine decides`() throws {
+        let settings = try settings()
+        #expect(settings.workers.value == 8)
+        #expect(settings.memory.value == 6_000_000_000)
+        #expect(settings.stateFolder.value == "/home/ada/.local/state/penumbra")
+        #expect(settings.worker.value == "/opt/penumbra/bin/penumbra-worker")
+        #expect(settings.scratch.value == nil)
+        #expect(settings.workers.origin == .standard)
+    }
+
+    @Test func `the file gives way to the environment, and that to flags`() throws {
+        let files = ["/home/ada/.config/penumbra/penumbra.yaml": "workers: 2\nscratch: tmp\nmemory: 1G\n"]
+        var flags = Settings.Flags()
+        flags.workers = 5
+        let all = try settings(flags, environment: ["PENUMBRA_WORKERS": "3", "PENUMBRA_MEMORY": "2G"], files: files)
+        #expect(all.workers.value == 5)
+        #expect(all.workers.origin == .flag("--workers"))
+        #expect(all.memory.origin == .environment("PENUMBRA_MEMORY"))
+        #expect(all.scratch.value == "/home/ada/.config/penumbra/tmp")
+        #expect(all.scratch.origin == .file("/home/ada/.config/penumbra/penumbra.yaml"))
+    }
+
+    @Test func `XDG_STATE_HOME moves the state folder`() throws {
+        #expect(try settings(environment: ["XDG_STATE_HOME": "/state"]).stateFolder.value == "/state/penumbra")
+    }
+
+    @Test func `auto in the file is as good as silence`() throws {
+        let files = ["/etc/penumbra/penumbra.yaml": "workers: auto\nmemory: auto\n"]
+        #expect(try settings(files: files).workers.origin == .standard)
+    }
+
+    @Test func `a config file of comments is accepted`() throws {
+        #expect(try settings(files: ["/etc/penumbra/penumbra.yaml": "# nothing\n\n"]).workers.value == 8)
+    }
+
+    @Test func `a config file that was asked for must be there`() {
+        var flags = Settings.Flags()
+        flags.configFile = "mine.yaml"
+        #expect(throws: Settings.Problem(kind: .missing, message: "mine.yaml: the config file cannot be read")) {
+            try settings(flags)
+        }
+    }
+
+    @Test func `a wrong variable is told with its caret`() throws {
+        let problem = #expect(throws: Settings.Problem.self) {
+            try settings(environment: ["PENUMBRA_WORKERS": "many"])
+        }
+        #expect(problem?.kind == .value)
+        #expect(problem?.message.hasPrefix("PENUMBRA_WORKERS=many: error: ") == true)
+    }
+
+    @Test func `the mount that holds a path tells its filesystem`() {
+        let mounts = """
+            /dev/vda / ext4 rw 0 0
+            server:/home /home nfs4 rw 0 0
+            tmpfs /home/ada/fast\\040disk tmpfs rw 0 0
+
+            """
+        #expect(Machine.filesystemType(of: "/var/lib", mounts: mounts) == "ext4")
+        #expect(Machine.filesystemType(of: "/home/ada", mounts: mounts) == "nfs4")
+        #expect(Machine.filesystemType(of: "/home/ada/fast disk/x", mounts: mounts) == "tmpfs")
+        #expect(Machine.filesystemType(of: "/homes", mounts: mounts) == "ext4")
+    }
+}

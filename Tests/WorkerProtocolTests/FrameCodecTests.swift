@@ -1,0 +1,34 @@
+import JobModel
+import Testing
+import WorkerProtocol
+
+@Suite struct FrameCodecTests {
+    private let reports: [Report] = [
+        .ready(Greeting(protocolVersion: 1)), .inPlugin(LeaseID(7), "invert"), .inPlugin(LeaseID(7), nil),
+        .failed(LeaseID(8), TaskFailure(.damagedTile(index: 3), "tile 3 differs — näh")),
+        .finished(LeaseID(9), .audit(AuditReceipt(pixels: 12))),
+    ]
+
+    @Test func `messages come back as they were sent, however the pipe cuts them`() throws {
+        let bytes = try reports.flatMap { try FrameCodec.encode($0) }
+        for size in [1, 2, 3, 7, 64, 10_000] {
+            var buffer = FrameBuffer()
+            var received: [Report] = []
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                buffer.append(bytes[start..<min(start + size, bytes.count)])
+                while let body = try buffer.next() { received.append(try FrameCodec.decode(Report.self, from: body)) }
+            }
+            #expect(received == reports)
+        }
+    }
+
+    @Test func `a length beyond the limit is refused before it is waited for`() {
+        var buffer = FrameBuffer()
+        buffer.append([255, 255, 255, 127])
+        #expect(throws: FrameCodec.Problem.tooLong(bytes: 0x7fff_ffff)) { try buffer.next() }
+    }
+
+    @Test func `what is no message is an error`() {
+        #expect(throws: FrameCodec.Problem.self) { try FrameCodec.decode(Report.self, from: Array("{}".utf8)) }
+    }
+}
