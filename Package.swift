@@ -62,7 +62,9 @@ let package = Package(
         module("Pixels", "FilterKit", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels"]),
         module(
             "Pixels", "PluginLoading", ["Geometry", "Catalogs", "Raster", "Kernels", "FilterKit", "CPenumbraPlugin"]),
-        module("Pixels", "Rendering", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "FilterKit", "Digests"]),
+        module(
+            "Pixels", "Rendering",
+            ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "FilterKit", "Digests"]),
         module("Pixels", "ImageFiles", ["Geometry", "Catalogs", "JobModel", "Raster", "CVips"]),
 
         // Farm

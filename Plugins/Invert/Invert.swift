@@ -1,6 +1,6 @@
-public import CPenumbraPlugin
+// `invert`: the negative of a picture. Each colour becomes full intensity minus itself; alpha is kept.
 
-/// `invert`: the negative of a picture. Each colour becomes full intensity minus itself; alpha is kept.
+public import CPenumbraPlugin
 
 /// The library's entry: see `penumbra_plugin.h`.
 @c(penumbra_plugin_entry)

@@ -1,4 +1,4 @@
-import Catalogs
+package import Catalogs
 import Geometry
 import ImageFiles
 import JobModel

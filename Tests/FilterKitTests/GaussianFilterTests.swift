@@ -51,6 +51,12 @@ struct GaussianFilterTests {
         }
     }
 
+    @Test(arguments: Edge.allCases)
+    func `the largest radius is exact on a picture a thousand times smaller`(edge: Edge) throws {
+        let picture = Pattern.binaryNoise.picture(PixelRect(x: 0, y: 0, width: 6, height: 4), .rgba, .u16)
+        #expect(try worst((1000, 1000), picture, ["edge": .word(edge.rawValue)], edge: edge) <= 8)
+    }
+
     @Test(arguments: radii)
     func `an expanded picture fades out to all sides`(radius: Double) throws {
         let picture = Pattern.photograph.picture(PixelRect(x: 5, y: -3, width: 23, height: 11), .rgb, .u16)

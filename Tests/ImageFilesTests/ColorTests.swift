@@ -27,7 +27,9 @@ import Testing
     }
 
     @Test(arguments: PixelLayout.allCases, [SampleFormat.u8, .u16])
-    func `srgb converts through the profile, at the samples' own depth`(layout: PixelLayout, format: SampleFormat) throws {
+    func `srgb converts through the profile, at the samples' own depth`(layout: PixelLayout, format: SampleFormat)
+        throws
+    {
         let isGray = layout.removingAlpha == .gray
         let gamma = 1.75
         let profile = isGray ? ProfileBuilder.gray(gamma: gamma) : ProfileBuilder.rgb(gamma: gamma)
@@ -85,6 +87,30 @@ import Testing
         expectInkColors(decoded.raster.bytes)
     }
 
+    @Test func `CMYK goes through its own profile when it has one`() throws {
+        let tiff = TIFFBuilder(
+            width: 2, height: 1, samplesPerPixel: 4, photometric: .separated, profile: ProfileBuilder.invertedBlack(),
+            data: [0, 0, 0, 0, 0, 0, 0, 255])
+        _ = try workspace.write(tiff.build(), to: "cmyk.tif")
+        let decoded = try workspace.load("cmyk.tif")
+        let bytes = decoded.raster.bytes
+        #expect(bytes[..<3].allSatisfy { $0 < 10 } && bytes[3...].allSatisfy { $0 > 245 })
+        #expect(decoded.metadata.icc == nil)
+    }
+
+    @Test func `a profile that the output would lose is converted first`() throws {
+        let profile = ImageMetadata(icc: Blob(ProfileBuilder.gray(gamma: 1.75)))
+        try workspace.save(Pictures.smooth(layout: .gray), as: "png", to: "gray", metadata: profile)
+        let header = try workspace.load("gray").header
+        let (webp, png) = try (workspace.requireFormat("webp"), workspace.requireFormat("png"))
+        #expect(webp.colorPolicy(for: header, asked: .keep, metadata: .keep) == .srgb)
+        #expect(png.colorPolicy(for: header, asked: .keep, metadata: .keep) == .keep)
+        #expect(png.colorPolicy(for: header, asked: .keep, metadata: .strip) == .srgb)
+        let lost = try workspace.load("gray").metadata
+        try workspace.save(Pictures.smooth(layout: .gray), as: "webp", to: "webp", metadata: lost)
+        #expect(try workspace.load("webp").metadata.icc == nil)
+    }
+
     @Test func `a CMYK JPEG becomes sRGB`() throws {
         let decoded = try workspace.load(fixture: "cmyk_should_be_srgb.jpg")
         #expect(decoded.raster.layout == .rgb && decoded.metadata.isConverted)
@@ -105,6 +131,20 @@ import Testing
         #expect(colors[2][0] > 180 && colors[2][1] < 60)
         #expect(colors[3][0] > 220 && colors[3][2] < 90)
         #expect(colors[4].allSatisfy { $0 < 90 })
+    }
+
+    @Test func `Lab of 16 bits becomes sRGB of 16 bits`() throws {
+        // L, a, b of white and of a gray.
+        let samples: [UInt16] = [65535, 0, 0, 32768, 0, 0]
+        let tiff = TIFFBuilder(
+            width: 2, height: 1, samplesPerPixel: 3, bitsPerSample: 16, photometric: .lab,
+            data: samples.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
+        _ = try workspace.write(tiff.build(), to: "lab.tif")
+        let decoded = try workspace.load("lab.tif")
+        #expect(decoded.raster.layout == .rgb && decoded.raster.format == .u16 && decoded.metadata.isConverted)
+        let values = decoded.raster.values
+        #expect(values[0..<3].allSatisfy { $0 > 0.99 })
+        #expect(values[3..<6].allSatisfy { abs($0 - 0.466) < 0.01 })  // L* = 50
     }
 
     @Test func `Lab becomes sRGB`() throws {

@@ -87,7 +87,8 @@ import Testing
     @Test func `a folder that is missing`() throws {
         let path = workspace.path("nowhere/picture.png")
         let error = #expect(throws: ImageFileError.self) { try write("png", to: path, shape: shape) }
-        #expect(error?.description == "\(path): no such file")
+        #expect(error?.description == "\(path): cannot be created: no such file or directory")
+        #expect(error?.kind == .missing)
     }
 
     @Test func `a read-only file system is a condition of the place`() {

@@ -38,7 +38,8 @@ struct ExifBuilder {
         ]
         builder.exif = [
             .short(0x8827, 200), .bytes(0x927C, makerNote), .long(0xA002, 4000), .short(0xA003, 3000),
-            .short(0xA001, 0xFFFF), .text(0xA431, "SN-12345"), .text(0xA430, "Owner Jane"), .bytes(0x9286, Array("hello".utf8)),
+            .short(0xA001, 0xFFFF), .text(0xA431, "SN-12345"), .text(0xA430, "Owner Jane"),
+            .bytes(0x9286, Array("hello".utf8)),
         ]
         builder.gps = [.text(0x0001, "N"), .text(0x001D, "2026:11:21")]
         builder.thumbnail = thumbnail

@@ -36,14 +36,18 @@ import Testing
         try writeTIFF(Pictures.busy(), tag: 3)
         let limits = DecodeLimits(maxPixels: .max, memoryBytes: 0, scratchFolder: workspace.path("nowhere"))
         let error = #expect(throws: ImageFileError.self) { try workspace.load("turned.tif", limits: limits) }
-        #expect(error?.problem == .missing)
+        #expect(
+            error?.description == workspace.path("turned.tif")
+                + ": cannot be held whole to turn it upright: no such file or directory")
+        #expect(error?.kind == .place)
     }
 
     @Test(arguments: ["jpeg", "webp"])
     func `the tag is found in EXIF`(format: String) throws {
         let exif = ExifBuilder(main: [.short(0x0112, 6)]).build()
         try workspace.save(
-            Pictures.smooth(width: 64, height: 48), as: format, to: "upright", metadata: ImageMetadata(exif: Blob(exif)))
+            Pictures.smooth(width: 64, height: 48), as: format, to: "upright", metadata: ImageMetadata(exif: Blob(exif))
+        )
         var bytes = try workspace.bytes("upright")
         let entry: [UInt8] = [0x12, 0x01, 3, 0, 1, 0, 0, 0, 1, 0]
         let index = try #require(bytes.firstRange(of: entry)).upperBound - 2

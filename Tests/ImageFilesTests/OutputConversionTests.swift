@@ -40,7 +40,8 @@ import Testing
     @Test func `alpha is flattened onto the background, and coordinates stay`() throws {
         let picture = u8(.rgba, [10, 20, 30, 255, 10, 20, 30, 0, 0, 100, 200, 128])
         #expect(
-            try convert(picture, to: "jpeg", background: [255, 0, 51]) == u8(.rgb, [10, 20, 30, 255, 0, 51, 127, 50, 126]))
+            try convert(picture, to: "jpeg", background: [255, 0, 51])
+                == u8(.rgb, [10, 20, 30, 255, 0, 51, 127, 50, 126]))
     }
 
     @Test func `flattening rounds to the nearest in every sample format`() throws {
@@ -48,7 +49,9 @@ import Testing
             for alpha in 0...255 {
                 let exact = (Double(color * alpha) + 51 * Double(255 - alpha)) / 255
                 let picture = u8(.grayAlpha, [UInt8(color), UInt8(alpha)])
-                #expect(try convert(picture, to: "jpeg", background: [51, 51, 51]) == u8(.gray, [UInt8((exact + 0.5).rounded(.down))]))
+                #expect(
+                    try convert(picture, to: "jpeg", background: [51, 51, 51])
+                        == u8(.gray, [UInt8((exact + 0.5).rounded(.down))]))
             }
         }
         let deep = u16(.rgba, [0, 65535, 1000, 32768])

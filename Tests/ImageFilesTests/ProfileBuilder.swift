@@ -3,18 +3,33 @@ import Foundation
 /// Makes small ICC profiles: the primaries of sRGB (or gray) with a curve that is a power.
 enum ProfileBuilder {
     static func rgb(gamma: Double) -> [UInt8] {
-        build("RGB ", [
-            ("rXYZ", xyz(0.4360, 0.2225, 0.0139)), ("gXYZ", xyz(0.3851, 0.7169, 0.0971)),
-            ("bXYZ", xyz(0.1431, 0.0606, 0.7141)), ("rTRC", curve(gamma)), ("gTRC", curve(gamma)),
-            ("bTRC", curve(gamma)),
-        ])
+        build(
+            "RGB ",
+            [
+                ("rXYZ", xyz(0.4360, 0.2225, 0.0139)), ("gXYZ", xyz(0.3851, 0.7169, 0.0971)),
+                ("bXYZ", xyz(0.1431, 0.0606, 0.7141)), ("rTRC", curve(gamma)), ("gTRC", curve(gamma)),
+                ("bTRC", curve(gamma)),
+            ])
     }
 
     static func gray(gamma: Double) -> [UInt8] {
         build("GRAY", [("kTRC", curve(gamma))])
     }
 
-    private static func build(_ space: String, _ tags: [(name: String, data: [UInt8])]) -> [UInt8] {
+    /// A CMYK profile for which black ink is white and everything else black.
+    static func invertedBlack() -> [UInt8] {
+        let identity = [1.0, 0, 0, 0, 1, 0, 0, 0, 1].flatMap(fixed)
+        let ramp = (0...255).map { UInt8($0) }
+        // Two points along each of four axes, black the fastest, to L, a and b.
+        let grid = (0..<8).flatMap { _ -> [UInt8] in [0, 128, 128, 255, 128, 128] }
+        let table = Array("mft1".utf8) + big(UInt32(0)) + [4, 3, 2, 0] + identity
+        let data = table + [ramp, ramp, ramp, ramp].joined() + grid + [ramp, ramp, ramp].joined()
+        return build("CMYK", [("A2B0", data), ("A2B1", data)], connection: "Lab ", kind: "prtr")
+    }
+
+    private static func build(
+        _ space: String, _ tags: [(name: String, data: [UInt8])], connection: String = "XYZ ", kind: String = "mntr"
+    ) -> [UInt8] {
         let all = [("desc", description), ("cprt", text("none")), ("wtpt", xyz(0.9642, 1, 0.8249))] + tags
         var table = big(UInt32(all.count))
         var data: [UInt8] = []
@@ -23,7 +38,7 @@ enum ProfileBuilder {
             data += bytes + Array(repeating: 0, count: (4 - bytes.count % 4) % 4)
         }
         var header = big(UInt32(128 + table.count + data.count)) + Array("test".utf8) + big(UInt32(0x0210_0000))
-        header += Array("mntr".utf8) + Array(space.utf8) + Array("XYZ ".utf8)
+        header += Array(kind.utf8) + Array(space.utf8) + Array(connection.utf8)
         header += [UInt8](repeating: 0, count: 12) + Array("acsp".utf8) + [UInt8](repeating: 0, count: 28)
         header += fixed(0.9642) + fixed(1) + fixed(0.8249)
         header += [UInt8](repeating: 0, count: 128 - header.count)

@@ -18,7 +18,10 @@ import Testing
         _ = try workspace.write(builder.build(), to: "bits.tif")
         let decoded = try workspace.load("bits.tif")
         #expect(decoded.raster.layout == .gray && decoded.raster.format == .u8)
-        #expect(decoded.raster.bytes == [255, 0, 255, 0, 255, 0, 255, 0, 255, 0] + [255, 255, 255, 255, 255, 255, 255, 255, 0, 255])
+        #expect(
+            decoded.raster.bytes == [255, 0, 255, 0, 255, 0, 255, 0, 255, 0] + [
+                255, 255, 255, 255, 255, 255, 255, 255, 0, 255,
+            ])
     }
 
     @Test func `white is zero is turned round`() throws {

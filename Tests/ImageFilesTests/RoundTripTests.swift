@@ -12,7 +12,8 @@ import Testing
     }
 
     @Test(arguments: PixelLayout.allCases, SampleFormat.allCases)
-    func `a lossless format gives back what the conversion announced`(layout: PixelLayout, format: SampleFormat) throws {
+    func `a lossless format gives back what the conversion announced`(layout: PixelLayout, format: SampleFormat) throws
+    {
         let picture = Pictures.busy(layout: layout, format: format)
         for name in ["png", "tiff", "webp"] {
             let save = SaveOptions(values: name == "webp" ? ["lossless": .boolean(true)] : [:])

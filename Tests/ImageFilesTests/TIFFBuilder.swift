@@ -33,6 +33,8 @@ struct TIFFBuilder {
     var data: [UInt8]
     var rowsPerStrip = 8
     var pages = 1
+    /// 1 for a picture that stands for a larger one.
+    var subfileType: UInt32?
     /// More entries of the first directory, as text.
     var texts: [(tag: UInt16, text: String)] = []
 
@@ -74,7 +76,9 @@ struct TIFFBuilder {
     }
 
     private func entries(_ strips: (offsets: [UInt32], counts: [UInt32]), page: Int) -> [Entry] {
-        func short(_ tag: UInt16, _ values: [UInt16]) -> Entry { Entry(tag: tag, type: 3, values: values.map(UInt32.init)) }
+        func short(_ tag: UInt16, _ values: [UInt16]) -> Entry {
+            Entry(tag: tag, type: 3, values: values.map(UInt32.init))
+        }
         func long(_ tag: UInt16, _ values: [UInt32]) -> Entry { Entry(tag: tag, type: 4, values: values) }
         func bytes(_ tag: UInt16, _ type: UInt16, _ raw: [UInt8]) -> Entry {
             Entry(tag: tag, type: type, values: [], raw: raw)
@@ -86,6 +90,7 @@ struct TIFFBuilder {
             short(277, [UInt16(samplesPerPixel)]), long(278, [UInt32(rowsPerStrip)]), long(279, strips.counts),
             short(339, Array(repeating: kind.rawValue, count: samplesPerPixel)),
         ]
+        if let subfileType { result.append(long(254, [subfileType])) }
         if let alpha { result.append(short(338, [alpha])) }
         if photometric == .separated { result.append(short(332, [1])) }
         if !colorMap.isEmpty { result.append(short(320, colorMap)) }

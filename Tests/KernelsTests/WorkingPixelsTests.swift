@@ -64,6 +64,13 @@ struct WorkingPixelsTests {
         }
     }
 
+    @Test func `colours are divided by the alpha that is stored, not by the one that was computed`() {
+        let rect = PixelRect(x: 0, y: 0, width: 2, height: 1)
+        var writer = PixelWriter(AnyRaster(zeroed: rect, layout: .grayAlpha, format: .u8), light: .encoded)
+        writer.write([0.3, 0.75, 2.1, 4.4].span, x: 0, y: 0)
+        #expect(writer.raster.doubles == [77, 1, 134, 4])  // 0.3·255/1 and 2.1·255/4
+    }
+
     @Test func `a colour beyond its alpha is clamped`() {
         let rect = PixelRect(x: 0, y: 0, width: 2, height: 1)
         var writer = PixelWriter(AnyRaster(zeroed: rect, layout: .grayAlpha, format: .u8), light: .encoded)

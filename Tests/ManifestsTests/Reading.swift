@@ -69,4 +69,30 @@ struct ParsedText {
     var messages: String {
         diagnostics.map { $0.rendered(in: SourceSet(file: text)) }.joined(separator: "\n")
     }
+
+    /// The tree on one line: `{inputs: ["a", "b"]}`, or the messages when there are any.
+    var outline: String {
+        diagnostics.isEmpty ? root.map(Self.outline) ?? "nothing" : messages
+    }
+
+    private static func outline(of node: SyntaxNode) -> String {
+        switch node.content {
+        case .scalar(let scalar):
+            return scalar.text.literal
+        case .sequence(let items):
+            return "[" + items.map(outline).joined(separator: ", ") + "]"
+        case .mapping(let mapping):
+            return "{" + mapping.entries.map { "\($0.key): \(outline(of: $0.value))" }.joined(separator: ", ") + "}"
+        case .unreadable:
+            return "unreadable"
+        }
+    }
+}
+
+extension String {
+    /// The text in double quotes, with backslashes for what would be unclear.
+    var literal: String {
+        let escaped = replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\t", with: "\\t")
+        return "\"\(escaped)\""
+    }
 }

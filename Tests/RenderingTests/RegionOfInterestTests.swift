@@ -81,6 +81,14 @@ struct RegionOfInterestTests {
         #expect(chain.regionOfInterest(for: tile, in: plan).allSatisfy { bound.contains($0) })
     }
 
+    @Test func `rectangles that several filters need are listed once`() throws {
+        let wrap: [String: ParameterValue] = ["edge": .word("wrap")]
+        let chain = try Chain([.gaussian(2, wrap), .gaussian(1, wrap)], registry: .builtIn)
+        let input = PixelRect(x: 0, y: 0, width: 20, height: 20)
+        let plan = chain.plan(input: input, layout: .rgb)
+        #expect(chain.regionOfInterest(for: PixelRect(x: 0, y: 0, width: 4, height: 4), in: plan) == [input])
+    }
+
     @Test func `wrap needs four rectangles for a corner`() throws {
         let chain = try Chain([.gaussian(1, ["edge": .word("wrap")])], registry: .builtIn)
         let plan = chain.plan(input: PixelRect(x: 0, y: 0, width: 100, height: 80), layout: .rgb)

@@ -6,6 +6,8 @@ extension ImageFileError {
         case .missing: .missing
         case .permission: .permission
         case .tooManyPixels, .tooLarge: .limit
+        case .system(.turn, _): .place
+        case .system(.create, ENOENT), .system(.create, ENOTDIR): .missing
         case .system(_, let code): Self.isOfThePlace(code) ? .place : .data
         case .notAFile, .empty, .notAnImage, .brokenHeader, .broken, .unsupported, .unsuitable, .option, .encoder,
             .library:
@@ -15,10 +17,10 @@ extension ImageFileError {
 
     /// The error for a system call that failed with `code`.
     init(path: String, _ action: Action, errno code: Int32) {
-        switch code {
-        case ENOENT, ENOTDIR: self.init(path: path, .missing)
-        case EISDIR: self.init(path: path, .notAFile)
-        case EACCES, EPERM: self.init(path: path, .permission(action))
+        switch (code, action) {
+        case (ENOENT, .open), (ENOTDIR, .open): self.init(path: path, .missing)
+        case (EISDIR, _): self.init(path: path, .notAFile)
+        case (EACCES, _), (EPERM, _): self.init(path: path, .permission(action))
         default: self.init(path: path, .system(action, errno: code))
         }
     }

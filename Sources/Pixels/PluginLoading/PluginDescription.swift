@@ -8,7 +8,7 @@ struct PluginDescription: Sendable {
     let summary: String
     let renderingVersion: Int
     let kind: FilterDescriptor.Kind
-    /// The sample formats that it takes; never empty.
+    /// The sample formats that it takes; f32 is one of them.
     let formats: Set<SampleFormat>
     /// In the order of its values.
     let parameters: [ParameterDescriptor]
@@ -40,7 +40,7 @@ struct PluginDescription: Sendable {
         summary = try Self.text(plugin.summary, "summary")
         renderingVersion = Int(plugin.rendering_version)
         kind = try Self.kind(plugin.kind)
-        formats = try Self.formats(plugin.formats, kind)
+        formats = try Self.formats(plugin.formats)
         parameters = try Self.parameters(plugin)
         functions = try PluginFunctions(plugin, kind)
     }
@@ -53,12 +53,10 @@ struct PluginDescription: Sendable {
         }
     }
 
-    private static func formats(
-        _ mask: penumbra_format, _ kind: FilterDescriptor.Kind
-    ) throws(PluginProblem) -> Set<SampleFormat> {
+    private static func formats(_ mask: penumbra_format) throws(PluginProblem) -> Set<SampleFormat> {
         let formats = Set(SampleFormat.allCases.filter { mask & $0.pluginFormat != 0 })
-        guard !formats.isEmpty, kind == .point || formats.contains(.f32) else {
-            throw PluginProblem("takes no sample format that it may get; add PENUMBRA_F32 to formats")
+        guard formats.contains(.f32) else {
+            throw PluginProblem("does not take 32-bit floats; add PENUMBRA_F32 to formats")
         }
         return formats
     }

@@ -73,7 +73,7 @@ struct PluginFilter: Filter {
             }
             var stored = AnyRaster(zeroed: area.expanded(by: halo), layout: layout, format: format)
             source.pixels.copyPixels(to: &stored)
-            let taken = plugin.formats.contains(format) ? stored : stored.converted(to: plugin.widestFormat)
+            let taken = plugin.formats.contains(format) ? stored : stored.converted(to: .f32)
             let written = try call.render(taken, area: area).converted(to: format)
             return .stored(written.clearingTransparent())
         } catch let problem as PluginProblem {

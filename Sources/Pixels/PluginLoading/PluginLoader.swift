@@ -25,29 +25,44 @@ package enum PluginLoader {
     package static func load(
         folders: [PluginFolder], reservedNames: [String]
     ) -> (plugins: [LoadedPlugin], problems: [String]) {
-        var plugins: [LoadedPlugin] = []
-        var problems: [String] = []
-        for folder in folders {
-            do {
-                for path in try folder.libraries() where !plugins.contains(where: { $0.path == path }) {
-                    do {
-                        let plugin = try load(path, isImplicit: folder.isImplicit)
-                        guard let plugin else { continue }
-                        try checkName(plugin, plugins, reservedNames)
-                        plugins.append(plugin)
-                    } catch {
-                        problems.append("plugin \(path) \(error)")
-                    }
-                }
-            } catch {
-                problems.append("plugin folder \(folder.path) \(error)")
+        var search = PluginSearch(reservedNames: reservedNames)
+        for folder in folders { search.visit(folder) }
+        return (search.plugins, search.problems)
+    }
+}
+
+/// What was found so far, and what was wrong with the rest.
+private struct PluginSearch {
+    let reservedNames: [String]
+    private(set) var plugins: [LoadedPlugin] = []
+    private(set) var problems: [String] = []
+
+    init(reservedNames: [String]) {
+        self.reservedNames = reservedNames
+    }
+
+    mutating func visit(_ folder: PluginFolder) {
+        do {
+            for path in try folder.libraries() where !plugins.contains(where: { $0.path == path }) {
+                visit(path, isImplicit: folder.isImplicit)
             }
+        } catch {
+            problems.append("plugin folder \(folder.path) \(error)")
         }
-        return (plugins, problems)
+    }
+
+    private mutating func visit(_ path: String, isImplicit: Bool) {
+        do throws(PluginProblem) {
+            guard let plugin = try load(path, isImplicit: isImplicit) else { return }
+            try checkName(of: plugin)
+            plugins.append(plugin)
+        } catch {
+            problems.append("plugin \(path) \(error)")
+        }
     }
 
     /// Nil for a library in an implicit folder that is no plugin.
-    private static func load(_ path: String, isImplicit: Bool) throws(PluginProblem) -> LoadedPlugin? {
+    private func load(_ path: String, isImplicit: Bool) throws(PluginProblem) -> LoadedPlugin? {
         try PluginFolder.checkOwnership(of: path)
         switch try PluginLibrary.open(path) {
         case .plugin(let pointer):
@@ -61,13 +76,11 @@ package enum PluginLoader {
         }
     }
 
-    private static func checkName(
-        _ plugin: LoadedPlugin, _ others: [LoadedPlugin], _ reservedNames: [String]
-    ) throws(PluginProblem) {
+    private func checkName(of plugin: LoadedPlugin) throws(PluginProblem) {
         if reservedNames.contains(plugin.name) {
             throw PluginProblem("names its filter '\(plugin.name)', as a built-in one; rename it")
         }
-        if let other = others.first(where: { $0.name == plugin.name }) {
+        if let other = plugins.first(where: { $0.name == plugin.name }) {
             throw PluginProblem("names its filter '\(plugin.name)', as \(other.path) does; remove one of them")
         }
     }

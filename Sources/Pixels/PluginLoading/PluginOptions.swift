@@ -47,9 +47,4 @@ extension PluginDescription {
         }
         return values
     }
-
-    /// What samples are converted to when the plugin does not take theirs.
-    var widestFormat: SampleFormat {
-        formats.contains(.f32) ? .f32 : formats.contains(.u16) ? .u16 : .u8
-    }
 }

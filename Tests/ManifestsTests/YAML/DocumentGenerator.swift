@@ -149,7 +149,8 @@ struct DocumentGenerator {
 
     private static let texts = [
         "", "no", "null", "~", "true", "007", "1e3", "0x1F", "1_000", ".5", "12:30:45", "2026-11-21", "plain text",
-        "a - b", "a: b", "a #b", "a # b", " lead", "trail ", "- x", "? x", ": x", "-", "?", ":", "--- x", "... x", "---x",
+        "a - b", "a: b", "a #b", "a # b", " lead", "trail ", "- x", "? x", ": x", "-", "?", ":", "--- x", "... x",
+        "---x",
         "[a", "a]", "{a", "a}", "'", "''", "\"", "\\", "\\n", "#x", "# x", "a\tb", "\t", "%TAG", "@x", "`x`", "|", ">-",
         "!tag x", "&a b", "*a", "<<", "<<: x", "a\u{85}b", "a\u{2028}b", "\u{FEFF}a", "=", "x=", "a,b", "C:\\x",
         "key:value", "a ? b", "a & b", "it''s", "\u{1F600}\u{200D}x", "Holiday #3", "a:", ":a", "a :b", "x'y\"z",

@@ -34,6 +34,8 @@ package final class DiagnosticLog {
         guard all.count > Self.limit else { return all }
         let rest = all[Self.limit...]
         let severity: Diagnostic.Severity = rest.contains { $0.severity == .error } ? .error : .warning
-        return all.prefix(Self.limit) + [Diagnostic(.more(count: rest.count), at: all[Self.limit].span, severity: severity)]
+        return all.prefix(Self.limit) + [
+            Diagnostic(.more(count: rest.count), at: all[Self.limit].span, severity: severity)
+        ]
     }
 }

@@ -6,14 +6,17 @@ struct Excerpt {
     let line: String
     let carets: String
 
-    /// Scalars of a long line that are shown before and after the marked one.
+    /// Lines up to this length are shown whole.
+    private static let wholeLine = 160
+    /// Scalars of longer lines that are shown before and after the marked one.
     private static let reach = 70
 
     /// `column` counts from 1; a length of 0 gets one caret.
     init(of line: ArraySlice<Unicode.Scalar>, column: Int, length: Int) {
         let marked = line.startIndex + max(0, min(column - 1, line.count))
-        let first = max(line.startIndex, marked - Self.reach)
-        let last = min(line.endIndex, marked + Self.reach)
+        let reach = line.count <= Self.wholeLine ? Self.wholeLine : Self.reach
+        let first = max(line.startIndex, marked - reach)
+        let last = min(line.endIndex, marked + reach)
         let before = line[first..<marked].map(\.shown)
         let after = line[marked..<last].map(\.shown)
         let lead = first > line.startIndex ? "…" : ""

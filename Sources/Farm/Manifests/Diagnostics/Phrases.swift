@@ -24,6 +24,11 @@ extension String {
     }
 }
 
+/// Advice to quote a value, which is shown as it should be written when it is short.
+func quoteIt(_ value: String) -> String {
+    value.unicodeScalars.count <= 60 ? "quote it: \(value.visible.singleQuoted)" : "put it in single quotes"
+}
+
 extension [String] {
     /// `a`, `a or b`, `a, b or c`.
     var alternatives: String { list(lastJoint: " or ") }

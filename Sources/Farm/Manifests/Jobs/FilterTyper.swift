@@ -8,12 +8,14 @@ struct FilterTyper {
 
     /// - Parameter nameSpan: where the filter's name stands, for what no parameter is to blame for.
     func filter(_ parameters: SyntaxNode, nameSpan: SourceSpan) -> FilterInvocation? {
-        if parameters.text != nil {
-            let problem = FilterProblem.valueInsteadOfParameters(filter: descriptor.name, example: example(parameters))
+        if let found = parameters.valueWithoutName {
+            let problem = FilterProblem.valueInsteadOfParameters(
+                filter: descriptor.name, found: parameters.kindName, example: example(found))
             log.error(.filter(problem), at: parameters.span)
             return nil
         }
-        guard var reader = MappingReader(parameters, of: "'\(descriptor.name)'", log: log) else { return nil }
+        let owner = "'\(descriptor.name)'"
+        guard var reader = MappingReader(parameters, of: owner, noun: "parameter", log: log) else { return nil }
         let typed = ParameterTyper(log: log).values(of: descriptor.parameters, in: &reader)
         reader.finish(aliases: Self.aliases)
         let values = filled(typed)
@@ -22,9 +24,8 @@ struct FilterTyper {
     }
 
     /// `{radius: 12}` for a filter whose first parameter is `radius`, and that was written `gaussian: 12`.
-    private func example(_ value: SyntaxNode) -> String? {
-        guard let parameter = descriptor.parameters.first, let text = value.text else { return nil }
-        return "{\(parameter.name): \(text.cut(to: 40))}"
+    private func example(_ value: String) -> String? {
+        descriptor.parameters.first.map { "{\($0.name): \(value.cut(to: 40))}" }
     }
 
     /// The typed values, with fallbacks where there are none, by the rules.
@@ -64,4 +65,15 @@ struct FilterTyper {
         "linear": "light", "linear_light": "light", "gamma": "light",
         "region": "within", "mask": "within", "roi": "within", "area": "within", "rect": "within",
     ]
+}
+
+extension SyntaxNode {
+    /// The value that stands where parameters with their names should: a text, or a list's first item.
+    fileprivate var valueWithoutName: String? {
+        switch content {
+        case .scalar(let scalar): scalar.text
+        case .sequence(let items): items.first?.text ?? "…"
+        case .mapping, .unreadable: nil
+        }
+    }
 }

@@ -18,7 +18,7 @@ struct Policies {
         existing = reader.value("existing", .existing, default: .overwrite)
         retries = reader.value("retries", .integer(in: 0...100), default: 2)
         timeout = reader.value("timeout", .timeLimit, default: .auto)
-        maxPixels = reader.value("max_pixels", .count(in: 1...Int.max, unit: "pixels"), default: 2_000_000_000)
+        maxPixels = reader.value("max_pixels", .count(in: 1...Int.max, unit: "px"), default: 2_000_000_000)
         verify = reader.value("verify", .choice, default: .digest)
     }
 

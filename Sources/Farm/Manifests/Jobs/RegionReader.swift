@@ -4,7 +4,8 @@ extension ValueReader where Value == Region {
     /// `{x, y, width, height, corner_radius}`; all but the last must be there.
     static var region: ValueReader {
         ValueReader { node, name, log in
-            guard var reader = MappingReader(node, of: "'\(name)'", log: log) else { return nil }
+            let example = "{x: 10%, y: 10%, width: 50%, height: 50%}"
+            guard var reader = MappingReader(node, of: "'\(name)'", example: example, log: log) else { return nil }
             let x = reader.required("x", .boundedLength(isSize: false), example: "10%")
             let y = reader.required("y", .boundedLength(isSize: false), example: "10%")
             let width = reader.required("width", .boundedLength(isSize: true), example: "50%")

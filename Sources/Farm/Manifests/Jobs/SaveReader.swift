@@ -10,7 +10,7 @@ struct SaveReader {
 
     var options: ValueReader<SaveOptions> {
         ValueReader { node, name, log in
-            guard var reader = MappingReader(node, of: "'\(name)'", log: log) else { return nil }
+            guard var reader = MappingReader(node, of: "'\(name)'", noun: "option", log: log) else { return nil }
             let metadata: MetadataPolicy = reader.value("metadata", .choice, default: .keep)
             let background = reader.value("background", .background, default: [255, 255, 255])
             let values = formatValues(from: &reader, log: log)

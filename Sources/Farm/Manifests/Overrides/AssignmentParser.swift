@@ -12,7 +12,7 @@ struct AssignmentParser {
         self.cursor = cursor
     }
 
-    private mutating func parsePath() throws(Diagnostic) -> [(step: Assignment.Step, span: SourceSpan)] {
+    private mutating func parsePath() throws(Diagnostic) -> [Assignment.Place] {
         var path = [try parseKey()]
         while !cursor.take("=") {
             if cursor.isAtEnd { throw cursor.error(.override(.noEqualsSign)) }
@@ -28,7 +28,7 @@ struct AssignmentParser {
         return path
     }
 
-    private mutating func parseKey() throws(Diagnostic) -> (step: Assignment.Step, span: SourceSpan) {
+    private mutating func parseKey() throws(Diagnostic) -> Assignment.Place {
         let start = cursor.index
         while cursor.peek()?.isWordPart == true { cursor.advance() }
         let key = cursor.text.string(start..<cursor.index)
@@ -36,15 +36,15 @@ struct AssignmentParser {
         guard key.utf8.count <= SyntaxLimits.keyLength else {
             throw cursor.error(.block(.keyTooLong), at: start..<cursor.index)
         }
-        return (.key(key), cursor.span(start..<cursor.index))
+        return Assignment.Place(step: .key(key), span: cursor.span(start..<cursor.index))
     }
 
-    private mutating func parseIndex() throws(Diagnostic) -> (step: Assignment.Step, span: SourceSpan) {
+    private mutating func parseIndex() throws(Diagnostic) -> Assignment.Place {
         let start = cursor.index
         while cursor.peek()?.isDigit == true { cursor.advance() }
         let digits = start..<cursor.index
         guard !digits.isEmpty, cursor.take("]") else { throw cursor.error(.override(.badIndex)) }
-        return (.index(cursor.text.string(digits)), cursor.span(digits))
+        return Assignment.Place(step: .index(cursor.text.string(digits)), span: cursor.span(digits))
     }
 
     private mutating func parseValue() throws(Diagnostic) -> SyntaxNode {

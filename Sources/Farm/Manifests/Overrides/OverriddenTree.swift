@@ -15,7 +15,8 @@ package struct OverriddenTree {
             guard !decoding.hasErrors else { continue }
             do {
                 let assignment = try AssignmentParser.parse(text)
-                root = try root?.applying(assignment)
+                // A root of another kind is the schema's to refuse, and has no keys to set.
+                if let tree = root, case .mapping = tree.content { root = try tree.applying(assignment) }
             } catch {
                 log.add(error)
             }

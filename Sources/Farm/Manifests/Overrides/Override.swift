@@ -7,16 +7,19 @@ package struct Override: Hashable, Sendable {
     package static let pathLength = 12
 
     package let argument: String
-    /// The flag that the argument was given to, for messages.
-    package let flag: String
+    /// How messages name the override.
+    package let name: String
 
-    package init(_ argument: String, flag: String = "--set") {
-        self.argument = argument
-        self.flag = flag
+    /// An argument of the flag `--set`.
+    package init(_ argument: String) {
+        self.init(argument, name: "--set \(argument)")
     }
 
-    /// How messages name the override.
-    var name: String { "\(flag) \(argument)" }
+    /// An assignment from another place: an environment variable, a flag of its own.
+    package init(_ argument: String, name: String) {
+        self.argument = argument
+        self.name = name
+    }
 }
 
 /// An override that was parsed.
@@ -27,6 +30,12 @@ struct Assignment {
         case index(String)
     }
 
-    let path: [(step: Step, span: SourceSpan)]
+    /// A step with the part of the argument that it stands in.
+    struct Place {
+        let step: Step
+        let span: SourceSpan
+    }
+
+    let path: [Place]
     let value: SyntaxNode
 }

@@ -7,52 +7,71 @@ extension SyntaxNode {
 
     /// - Parameter name: this node's path, as messages print it.
     private func setting(
-        _ path: ArraySlice<(step: Assignment.Step, span: SourceSpan)>, to value: SyntaxNode, name: String
+        _ path: ArraySlice<Assignment.Place>, to value: SyntaxNode, name: String
     ) throws(Diagnostic) -> SyntaxNode {
-        guard let (step, span) = path.first else { return value }
-        switch (step, content) {
+        guard let place = path.first else { return value }
+        let rest = path.dropFirst()
+        switch (place.step, content) {
         case (_, .unreadable):
             return self  // Reported; what the override would change is not known.
-        case (.key(let key), .mapping(var mapping)):
-            let name = name.isEmpty ? key : "\(name).\(key)"
-            let rest = path.dropFirst()
-            if case (.index(let digits), let span)? = rest.first, mapping[key] == nil {
-                throw Diagnostic(.override(.outOfRange(index: digits, path: name, count: 0)), at: span)
-            }
-            let index = mapping.index(of: key, addingAt: span)
-            mapping.entries[index].value = try mapping.entries[index].value.setting(rest, to: value, name: name)
-            return SyntaxNode(.mapping(mapping), span: self.span)
+        case (.key(let key), .mapping(let mapping)):
+            let path = name.isEmpty ? key : "\(name).\(key)"
+            if mapping[key] == nil { try refuseIndex(rest.first, path: path) }
+            let node = mapping[key] ?? .emptyMapping(at: place.span)
+            let entry = Entry(key: key, keySpan: place.span, value: try node.setting(rest, to: value, name: path))
+            return SyntaxNode(.mapping(mapping.replacing(entry)), span: span)
         case (.key(let key), .scalar(let scalar)):
-            guard scalar.text == key, scalar.quoting == .plain else {
-                throw Diagnostic(.override(.keyOfText(key: key, path: name, text: scalar.text)), at: span)
-            }
-            let entry = Entry(key: key, keySpan: self.span, value: .emptyMapping(at: self.span))
-            let mapping = SyntaxNode(.mapping(Mapping(entries: [entry])), span: self.span)
-            return try mapping.setting(path, to: value, name: name)
+            return try asFilter(scalar, key: key, at: place, path: name).setting(path, to: value, name: name)
         case (.key(let key), .sequence(let items)):
-            throw Diagnostic(.override(.keyOfList(key: key, path: name, count: items.count)), at: span)
+            throw Diagnostic(.override(.keyOfList(key: key, path: name, count: items.count)), at: place.span)
         case (.index(let digits), .sequence(var items)):
             guard let index = Int(digits), items.indices.contains(index) else {
-                let problem = OverrideProblem.outOfRange(index: digits, path: name, count: items.count)
-                throw Diagnostic(.override(problem), at: span)
+                throw .outOfRange(digits, path: name, count: items.count, at: place.span)
             }
-            items[index] = try items[index].setting(path.dropFirst(), to: value, name: "\(name)[\(index)]")
-            return SyntaxNode(.sequence(items), span: self.span)
+            items[index] = try items[index].setting(rest, to: value, name: "\(name)[\(index)]")
+            return SyntaxNode(.sequence(items), span: span)
         case (.index, .scalar), (.index, .mapping):
-            throw Diagnostic(.override(.indexOfOther(path: name, found: kindName)), at: span)
+            throw Diagnostic(.override(.indexOfOther(path: name, found: kindName)), at: place.span)
         }
     }
 
-    fileprivate static func emptyMapping(at span: SourceSpan) -> SyntaxNode {
+    /// A key that is missing can be added as a mapping, but not as a list.
+    private func refuseIndex(_ place: Assignment.Place?, path: String) throws(Diagnostic) {
+        guard let place, case .index(let digits) = place.step else { return }
+        throw .outOfRange(digits, path: path, count: 0, at: place.span)
+    }
+
+    /// This text as a mapping with itself as its only key: a filter that was written without parameters.
+    private func asFilter(
+        _ scalar: Scalar, key: String, at place: Assignment.Place, path: String
+    ) throws(Diagnostic) -> SyntaxNode {
+        guard scalar.text == key, scalar.quoting == .plain else {
+            throw Diagnostic(.override(.keyOfText(key: key, path: path, text: scalar.text)), at: place.span)
+        }
+        let entry = Entry(key: key, keySpan: span, value: .emptyMapping(at: span))
+        return SyntaxNode(.mapping(Mapping(entries: [entry])), span: span)
+    }
+
+    private static func emptyMapping(at span: SourceSpan) -> SyntaxNode {
         SyntaxNode(.mapping(Mapping(entries: [])), span: span)
     }
 }
 
 extension SyntaxNode.Mapping {
-    /// The index of a key's entry, which is added, with an empty mapping, when there is none.
-    fileprivate mutating func index(of key: String, addingAt span: SourceSpan) -> Int {
-        if let index = entries.firstIndex(where: { $0.key == key }) { return index }
-        entries.append(.init(key: key, keySpan: span, value: .emptyMapping(at: span)))
-        return entries.count - 1
+    /// The mapping with the value of an entry that has the same key replaced, or else with the entry added.
+    fileprivate func replacing(_ entry: SyntaxNode.Entry) -> SyntaxNode.Mapping {
+        var mapping = self
+        if let index = entries.firstIndex(where: { $0.key == entry.key }) {
+            mapping.entries[index].value = entry.value
+        } else {
+            mapping.entries.append(entry)
+        }
+        return mapping
+    }
+}
+
+extension Diagnostic {
+    fileprivate static func outOfRange(_ index: String, path: String, count: Int, at span: SourceSpan) -> Diagnostic {
+        Diagnostic(.override(.outOfRange(index: index, path: path, count: count)), at: span)
     }
 }

@@ -11,13 +11,13 @@ enum DecimalNumber {
         return .success(value == 0 ? 0 : value)  // no negative zero: it would make equal jobs differ
     }
 
-    /// A whole number without fraction or exponent. One that does not fit saturates, so that it is out of range.
+    /// A whole number without fraction or exponent.
     static func integer(_ text: String) -> Result<Int, NumberFault> {
         switch number(text) {
         case .failure(let fault): return .failure(fault)
         case .success(let value):
             if let integer = Int(text) { return .success(integer) }
-            if Parts(text)?.isInteger == true { return .success(value < 0 ? .min : .max) }
+            if Parts(text)?.isInteger == true { return .failure(.noInteger(isNegative: value < 0)) }
             return .failure(.notWhole(written: Int(exactly: value).map(String.init)))
         }
     }
@@ -84,8 +84,9 @@ enum DecimalNumber {
         if ["0x", "0o", "0b"].contains(where: word.hasPrefix) { return .hexadecimal }
         if Parts(lower.filter { $0 != "_" }) != nil { return .underscore }
         if Parts(lower.filter { $0 != "," }) != nil { return .comma }
-        let number = String(split(text).number)
-        if let parts = Parts(number), parts.fault == nil { return .hasUnit(written: number) }
+        let (number, suffix) = split(text)
+        let isUnit = suffix.lowercased() != "e" && !suffix.contains(where: \.isNumber)
+        if isUnit, Parts(String(number)).map({ $0.fault == nil }) ?? false { return .hasUnit(written: String(number)) }
         return .notDecimal
     }
 }

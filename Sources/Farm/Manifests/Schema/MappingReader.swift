@@ -11,6 +11,7 @@ package struct MappingReader {
     package let mapping: SyntaxNode.Mapping
     package let span: SourceSpan
     private let owner: String
+    private let noun: String
     private let log: DiagnosticLog
     /// The keys that were asked for, in that order.
     package private(set) var known: [String] = []
@@ -18,11 +19,17 @@ package struct MappingReader {
 
     /// Nil when the node is no mapping; that is reported, unless the node is a hole.
     ///
-    /// - Parameter owner: the subject of messages: "the job", "'save'".
-    package init?(_ node: SyntaxNode, of owner: String, log: DiagnosticLog) {
+    /// - Parameters:
+    ///   - owner: the subject of messages: "the job", "'save'".
+    ///   - noun: what messages call a key.
+    ///   - example: how the mapping is written.
+    package init?(
+        _ node: SyntaxNode, of owner: String, noun: String = "key", example: String = "'key: value' lines",
+        log: DiagnosticLog
+    ) {
         guard case .mapping(let mapping) = node.content else {
             if !node.isUnreadable {
-                let problem = ValueProblem.notAMapping(owner: owner, found: node.kindName)
+                let problem = ValueProblem.notAMapping(owner: owner, found: node.kindName, example: example)
                 log.error(.value(problem), at: node.span)
             }
             return nil
@@ -30,12 +37,13 @@ package struct MappingReader {
         self.mapping = mapping
         self.span = node.span
         self.owner = owner
+        self.noun = noun
         self.log = log
     }
 
     /// The entry of a key, for a reader of one's own.
     package mutating func entry(_ key: String) -> SyntaxNode.Entry? {
-        known.append(key)
+        if !known.contains(key) { known.append(key) }
         return mapping.entries.first { $0.key == key }
     }
 
@@ -70,7 +78,8 @@ package struct MappingReader {
         for entry in mapping.entries where !known.contains(entry.key) {
             let alias = aliases[entry.key.lowercased()].flatMap { known.contains($0) ? $0 : nil }
             let nearest = alias ?? Suggestion.nearest(to: entry.key, among: known)
-            let problem = ValueProblem.unknownKey(entry.key, of: owner, nearest: nearest, known: known)
+            let problem = ValueProblem.unknownKey(
+                entry.key, noun: noun, of: owner, nearest: nearest, known: known)
             log.error(explain(entry) ?? .value(problem), at: entry.keySpan)
             if let nearest { meant.insert(nearest) }
         }

@@ -20,13 +20,14 @@ extension ValueReader where Value == Int {
     package static func integer(in range: ClosedRange<Int>, unit: String = "") -> ValueReader {
         .scalar("a whole number") { text, name in
             switch DecimalNumber.integer(text) {
-            case .failure(let fault):
-                return .failure(ValueFault(.notANumber(name: name, text: text, fault: fault)))
             case .success(let value) where range.contains(value):
                 return .success(value)
-            case .success:
-                let words = rangeWords(range, unit: unit)
-                return .failure(ValueFault(.outOfRange(name: name, text: withUnit(text, unit), range: words)))
+            case .success(let value):
+                return .failure(ValueFault(outside: range, isBelow: value < range.lowerBound, text, unit, name: name))
+            case .failure(.noInteger(let isNegative)):
+                return .failure(ValueFault(outside: range, isBelow: isNegative, text, unit, name: name))
+            case .failure(let fault):
+                return .failure(ValueFault(.notANumber(name: name, text: text, fault: fault)))
             }
         }
     }
@@ -67,8 +68,8 @@ extension ValueReader where Value == Int {
                 return .failure(ValueFault(.notACount(name: name, text: text, example: example)))
             }
             guard let count = Int(exactly: product), range.contains(count) else {
-                let words = rangeWords(range, unit: unit)
-                return .failure(ValueFault(.outOfRange(name: name, text: withUnit(text, unit), range: words)))
+                let isBelow = product < Double(range.lowerBound)
+                return .failure(ValueFault(outside: range, isBelow: isBelow, text, unit, name: name))
             }
             return .success(count)
         }
@@ -80,11 +81,17 @@ func rangeWords(_ lower: String, _ upper: String, unit: String) -> String {
     "from \(lower) to \(withUnit(upper, unit))"
 }
 
-/// `from 0 to 100`, `of at least 1 px`.
-private func rangeWords(_ range: ClosedRange<Int>, unit: String) -> String {
-    range.upperBound == .max
-        ? "of at least \(withUnit(String(range.lowerBound), unit))"
-        : rangeWords(String(range.lowerBound), String(range.upperBound), unit: unit)
+extension ValueFault {
+    /// The fault of a whole number outside its range. A range without upper bound is named by what was missed.
+    fileprivate init(outside range: ClosedRange<Int>, isBelow: Bool, _ text: String, _ unit: String, name: String) {
+        let words =
+            switch (range.upperBound, isBelow) {
+            case (.max, true): "of at least \(withUnit(String(range.lowerBound), unit))"
+            case (.max, false): "of at most \(withUnit(String(range.upperBound), unit))"
+            default: rangeWords(String(range.lowerBound), String(range.upperBound), unit: unit)
+            }
+        self.init(.outOfRange(name: name, text: withUnit(text, unit), range: words))
+    }
 }
 
 /// `12 px`, `90°`, `10%`, `7`.

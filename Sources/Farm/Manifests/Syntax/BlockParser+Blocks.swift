@@ -77,8 +77,9 @@ extension BlockParser {
 
     /// The problem of a line that is indented deeper than its block, with nothing above that it could belong to.
     private func misplaced(_ line: ContentLine, in indent: Int) -> Problem {
-        let isEntry = line.beginsWithDash || KeyReader(cursor(on: line)).looksLikeKey
-        return .text(isEntry ? .badIndentation(found: line.indent, expected: [indent]) : .continuationLine)
+        guard line.beginsWithDash || KeyReader(cursor(on: line)).looksLikeKey else { return .text(.continuationLine) }
+        let above = lineAbove.map(\.indent).flatMap { $0 > indent ? $0 : nil }
+        return .text(.badIndentation(found: line.indent, expected: [indent] + [above].compactMap(\.self)))
     }
 
     private func notAnItem(_ line: ContentLine) -> Problem {

@@ -15,7 +15,7 @@ extension BlockParser {
         var cursor = cursor(on: line)
         cursor.advance()
         cursor.skipSpaces()
-        if KeyReader(cursor).looksLikeKey, cursor.peek() != "-" || !cursor.isBlankOrEnd(1) {
+        if KeyReader(cursor).looksLikeKey {
             return parseCompactMapping(at: cursor.index, of: line, depth: depth)
         }
         if let node = parse(cursor, behind: .dash, on: line, depth: depth) { return node }
@@ -35,7 +35,7 @@ extension BlockParser {
         _ cursor: LineCursor, behind place: InlineScanner.Place, on line: ContentLine, depth: Int
     ) -> SyntaxNode? {
         do {
-            if try cursor.isAtEndOrComment() {
+            if try cursor.isAtEndOrComment(valueStart: cursor.index) {
                 passLine()
                 return nil
             }

@@ -52,6 +52,11 @@ package struct BlockParser {
         lines.indices.contains(current) ? lines[current] : nil
     }
 
+    /// The content line before ``line``.
+    var lineAbove: ContentLine? {
+        lines.indices.contains(current - 1) ? lines[current - 1] : nil
+    }
+
     mutating func passLine() {
         current += 1
     }

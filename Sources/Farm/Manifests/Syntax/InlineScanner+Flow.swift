@@ -42,51 +42,11 @@ extension InlineScanner {
     private mutating func readEntry(flowDepth: Int) throws(Diagnostic) -> SyntaxNode.Entry {
         let key = try readFlowKey()
         cursor.skipSpaces()
-        if cursor.peek() == "," || cursor.peek() == "}" { throw missingValue(of: key) }
-        let value = try readFlowNode(flowDepth: flowDepth)
-        if cursor.peek() == ":" {
-            let text = cursor.text.string(value.span.start.index(in: cursor)..<cursor.index + 1)
-            throw cursor.error(.scalar(.colonInside(value: text)))
-        }
-        return SyntaxNode.Entry(key: key.text, keySpan: key.span, value: value)
-    }
-
-    private mutating func readFlowKey() throws(Diagnostic) -> (text: String, span: SourceSpan) {
         let start = cursor.index
-        if cursor.peek() == "'" || cursor.peek() == "\"" {
-            let node = try readQuoted()
-            throw Diagnostic(.block(.quotedKey(node.text ?? "")), at: node.span)
-        }
-        if cursor.peek() == "," { throw cursor.error(.flow(.emptyItem)) }
-        if cursor.peek() == "[" || cursor.peek() == "{" { throw cursor.error(.block(.bracketsAsLine)) }
-        let node = try readPlain(inFlow: true)
-        let key = (text: node.text ?? "", span: node.span)
-        if key.text == "<<" { throw Diagnostic(.block(.mergeKey), at: key.span) }
-        guard cursor.peek() == ":" else { throw withoutColon(key) }
-        guard key.text.isWord else { throw Diagnostic(.block(.badKey(key.text)), at: key.span) }
-        if key.span.length > SyntaxLimits.keyLength { throw Diagnostic(.block(.keyTooLong), at: key.span) }
-        if cursor.index - start > key.span.length {
-            throw cursor.error(.block(.blankBeforeColon(key: key.text)))
-        }
-        cursor.advance()
-        if cursor.peek() == "," || cursor.peek() == "}" { throw missingValue(of: key) }
-        guard cursor.isBlankOrEnd() else { throw missingBlank(behind: key.text, at: cursor.index - 1) }
-        return key
-    }
-
-    private func missingValue(of key: (text: String, span: SourceSpan)) -> Diagnostic {
-        Diagnostic(.flow(.missingValue(key: key.text)), at: key.span)
-    }
-
-    /// The error for an entry that has no `: `. YAML takes `{a:1}` for a key 'a:1'.
-    private func withoutColon(_ key: (text: String, span: SourceSpan)) -> Diagnostic {
-        let word = String(key.text.prefix { $0 != ":" })
-        guard word.isWord, word.utf8.count < key.text.utf8.count else { return missingValue(of: key) }
-        return missingBlank(behind: word, at: key.span.start.index(in: cursor) + word.utf8.count)
-    }
-
-    private func missingBlank(behind key: String, at index: Int) -> Diagnostic {
-        cursor.error(.block(.missingBlankAfterColon(key: key)), at: index..<index + 1)
+        if cursor.peek() == "," || cursor.peek() == "}" { throw key.withoutValue }
+        let value = try readFlowNode(flowDepth: flowDepth)
+        if cursor.peek() == ":" { throw cursor.error(.scalar(.colonInside(value: flowText(from: start)))) }
+        return SyntaxNode.Entry(key: key.text, keySpan: key.span, value: value)
     }
 
     private mutating func readFlowNode(flowDepth: Int) throws(Diagnostic) -> SyntaxNode {
@@ -97,13 +57,12 @@ extension InlineScanner {
         case "[", "{": node = try readFlow(flowDepth: flowDepth + 1)
         case "'", "\"": node = try readQuoted()
         case ",": throw cursor.error(.flow(.emptyItem))
-        case nil: return try self.node(.unreadable, from: start)  // The reader of the separator reports it.
+        case nil: return try self.node(.unreadable, from: start)  // The reader of the separator refuses it.
         default: node = try readPlain(inFlow: true)
         }
         let isPlain = if case .scalar(let scalar) = node.content { scalar.quoting == .plain } else { false }
         if isPlain, cursor.peek() == "[" || cursor.peek() == "{" {
-            let value = cursor.value(from: start)
-            throw cursor.error(.flow(.bracketInText(value: value)))
+            throw cursor.error(.flow(.bracketInText(value: flowText(from: start))))
         }
         return node
     }
@@ -124,17 +83,10 @@ extension InlineScanner {
         let before = cursor.index
         cursor.skipSpaces()
         if cursor.peek() == "\t" { throw cursor.error(.text(.tab)) }
-        let isAtEnd = if cursor.index > before { try cursor.isAtEndOrComment() } else { cursor.isAtEnd }
+        let isAtEnd = if cursor.index > before { try cursor.isAtEndOrComment(valueStart: nil) } else { cursor.isAtEnd }
         if isAtEnd {
             throw cursor.error(.flow(.unterminated(closer: String(closer))), at: start..<start + 1)
         }
         return cursor.take(closer)
-    }
-}
-
-extension SourcePosition {
-    /// The index of this position's scalar, on the cursor's line.
-    fileprivate func index(in cursor: LineCursor) -> Int {
-        cursor.text.lines[cursor.line - 1].lowerBound + column - 1
     }
 }

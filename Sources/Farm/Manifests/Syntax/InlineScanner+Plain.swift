@@ -30,8 +30,9 @@ extension InlineScanner {
 
     /// Refuses what YAML gives a meaning at the start of a value, or reserves.
     private func refusePlainStart(inFlow: Bool) throws(Diagnostic) {
-        guard let first = cursor.peek() else { return }
-        let value = inFlow ? flowText : cursor.value(from: cursor.index)
+        // Looked at first: a long list has many values, of which at most one is refused.
+        guard let first = cursor.peek(), Self.specialStarts.contains(first) else { return }
+        let value = inFlow ? flowText(from: cursor.index) : cursor.value(from: cursor.index)
         guard let problem = problem(ofStart: first, value: value, inFlow: inFlow) else { return }
         throw cursor.error(problem, length: value.unicodeScalars.count)
     }
@@ -47,21 +48,31 @@ extension InlineScanner {
         case "-":
             let isAlone = cursor.isBlankOrEnd(1) || inFlow && cursor.peek(1)?.isFlowIndicator == true
             return isAlone ? reserved : nil
-        case "@", "`", "%", ":", "#", ",", "]", "}": return reserved
-        default: return nil
+        default: return reserved
         }
     }
+
+    /// YAML's indicators, apart from those that begin brackets and quotes.
+    private static let specialStarts: Set<Unicode.Scalar> = [
+        "*", "&", "!", "|", ">", "?", "-", "@", "`", "%", ":", "#", ",", "]", "}",
+    ]
 
     /// `|`, `>-`, `|2+` and the like, as they stand before a text block.
     private func isBlockScalarHeader(_ value: String) -> Bool {
         value.unicodeScalars.dropFirst().allSatisfy { $0 == "+" || $0 == "-" || $0.isDigit }
     }
 
-    /// What stands from here to the next comma or closing bracket.
-    private var flowText: String {
-        var ahead = cursor
-        while let scalar = ahead.peek(), scalar != ",", scalar != "]", scalar != "}" { ahead.advance() }
-        let value = cursor.value(from: cursor.index)
-        return String(value.unicodeScalars.prefix(max(1, ahead.index - cursor.index)))
+    /// What stands from `start` to the next comma or closing bracket, but for pairs of brackets inside.
+    func flowText(from start: Int) -> String {
+        var open = 0
+        var end = start
+        for index in start..<cursor.end {
+            let scalar = cursor.text.scalars[index]
+            if open == 0, end > start, scalar == "," || scalar == "]" || scalar == "}" { break }
+            if scalar == "[" || scalar == "{" { open += 1 }
+            if scalar == "]" || scalar == "}" { open -= 1 }
+            if scalar != " " { end = index + 1 }
+        }
+        return cursor.text.string(start..<end)
     }
 }

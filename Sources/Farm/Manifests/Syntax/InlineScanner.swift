@@ -48,7 +48,7 @@ struct InlineScanner {
         let node = try readPlain(inFlow: false)
         guard cursor.peek() == ":" else {
             // Nothing but spaces and a comment can follow: a plain scalar takes all else.
-            try expectEnd(else: .text(.tab))
+            try expectEnd(ofPlainFrom: start, else: .text(.tab))
             return node
         }
         let value = cursor.value(from: start)
@@ -57,12 +57,11 @@ struct InlineScanner {
     }
 
     private mutating func readBrackets() throws(Diagnostic) -> SyntaxNode {
-        let start = cursor.index
         try refuseBracketedText()
+        let closer = cursor.peek() == "[" ? "]" : "}"
         let node = try readFlow(flowDepth: 1)
-        let closer = node.span.length > 0 ? cursor.text.string(cursor.index - 1..<cursor.index) : ""
         try expectEnd(else: .flow(.textAfter(closer: closer)))
-        return SyntaxNode(node.content, span: cursor.span(start..<start + node.span.length))
+        return node
     }
 
     /// `{dir}/{stem}.png` and `[ab]*.jpg` are texts whose author forgot the quotes.
@@ -82,12 +81,13 @@ struct InlineScanner {
     }
 
     /// Passes spaces and a comment up to the line's end; anything else is `problem`.
-    private mutating func expectEnd(else problem: Problem) throws(Diagnostic) {
+    private mutating func expectEnd(ofPlainFrom valueStart: Int? = nil, else problem: Problem) throws(Diagnostic) {
         let start = cursor.index
         cursor.skipSpaces()
         if cursor.isAtEnd { return }
         if cursor.peek() == "\t" { throw cursor.error(.text(.tab)) }
-        if cursor.index > start, try cursor.isAtEndOrComment() { return }
+        if cursor.index > start, try cursor.isAtEndOrComment(valueStart: valueStart) { return }
+        if cursor.peek() == "#" { throw cursor.error(.text(.commentTouchesValue)) }
         throw cursor.error(problem, length: cursor.value(from: cursor.index).unicodeScalars.count)
     }
 

@@ -19,6 +19,7 @@ struct KeyReader {
     var looksLikeKey: Bool {
         switch cursor.peek() {
         case nil, "'", "\"", "{", "[", "&", "*", "!", "|", ">", "@", "`", "%", "#", "?": false
+        case "-" where cursor.isBlankOrEnd(1): false
         default: colon != nil
         }
     }

@@ -80,13 +80,13 @@ struct LineCursor {
     /// True at the line's end and at a comment. A `#` that no blank follows is refused: YAML would cut off, without
     /// a word, what may be meant as a part of the value.
     ///
+    /// - Parameter valueStart: where the value before the `#` begins, if it has no quotes.
     /// - Precondition: what stands before the cursor is a blank.
-    func isAtEndOrComment() throws(Diagnostic) -> Bool {
+    func isAtEndOrComment(valueStart: Int?) throws(Diagnostic) -> Bool {
         guard peek() == "#" else { return isAtEnd }
-        guard isBlankOrEnd(1) else {
-            let text = text.string(index..<end)
-            throw error(.text(.commentWithoutBlank(text: text)), length: end - index)
-        }
-        return true
+        if isBlankOrEnd(1) { return true }
+        let value = valueStart.map { text.string($0..<end) }
+        let problem = TextProblem.commentWithoutBlank(text: text.string(index..<end), value: value)
+        throw error(.text(problem), length: end - index)
     }
 }

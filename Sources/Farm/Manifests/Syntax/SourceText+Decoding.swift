@@ -23,8 +23,12 @@ extension SourceText {
         }
         let decoded = Self.decode(bytes)
         self.init(name: name, kind: kind, id: id, scalars: decoded.scalars)
+        if bytes.starts(with: Self.byteOrderMark) { log.error(.text(.byteOrderMark), at: span(0..<0, line: 1)) }
+        reportReturns(log)
         reportCharacters(badBytes: decoded.badBytes, log: log)
     }
+
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// Why bytes are not even looked at.
     private static func refusal(of bytes: [UInt8]) -> TextProblem? {
@@ -32,13 +36,14 @@ extension SourceText {
         return bytes.contains(0) ? .notText : nil
     }
 
-    /// The scalars of UTF-8, U+FFFD in the place of each malformed sequence, and where those are.
+    /// The scalars of UTF-8 without a byte order mark, U+FFFD in the place of each malformed sequence, and where those
+    /// are.
     private static func decode(_ bytes: [UInt8]) -> (scalars: [Unicode.Scalar], badBytes: [Int: UInt8]) {
         var scalars: [Unicode.Scalar] = []
         var badBytes: [Int: UInt8] = [:]
-        var offset = 0
+        var offset = bytes.starts(with: byteOrderMark) ? byteOrderMark.count : 0
         var parser = Unicode.UTF8.ForwardParser()
-        var iterator = bytes.makeIterator()
+        var iterator = bytes[offset...].makeIterator()
         while true {
             switch parser.parseScalar(from: &iterator) {
             case .valid(let encoded):
@@ -51,6 +56,18 @@ extension SourceText {
             case .emptyInput:
                 return (scalars, badBytes)
             }
+        }
+    }
+
+    /// Reports the first line that a carriage return alone ends: old files have nothing else.
+    private func reportReturns(_ log: DiagnosticLog) {
+        for (line, range) in lines.enumerated() {
+            let end = range.upperBound
+            guard end < scalars.count, scalars[end] == "\r", !scalars[end...].starts(with: ["\r", "\n"]) else {
+                continue
+            }
+            log.error(.text(.loneCarriageReturn), at: span(end..<end, line: line + 1))
+            return
         }
     }
 
@@ -70,7 +87,6 @@ extension SourceText {
         let scalar = scalars[index]
         switch scalar {
         case "\u{FEFF}": return .byteOrderMark
-        case "\r": return .loneCarriageReturn
         case "\u{85}", "\u{2028}", "\u{2029}": return .lineSeparator(scalar.value)
         default: return scalar.isPrintableInYAML ? nil : .controlCharacter(scalar.value)
         }

@@ -45,13 +45,14 @@ package struct SourceText: Sendable {
         String(String.UnicodeScalarView(scalars[range]))
     }
 
-    /// LF and CRLF end a line; what follows the last break is a line too, even when it is empty.
+    /// LF and CRLF end a line, and so does CR alone, for files that have nothing else; what follows the last break is a
+    /// line too, even when it is empty.
     private static func lines(of scalars: [Unicode.Scalar]) -> [Range<Int>] {
         var lines: [Range<Int>] = []
         var start = 0
-        for (index, scalar) in scalars.enumerated() where scalar == "\n" {
-            let hasReturn = index > start && scalars[index - 1] == "\r"
-            lines.append(start..<(hasReturn ? index - 1 : index))
+        for (index, scalar) in scalars.enumerated() where scalar == "\n" || scalar == "\r" {
+            let isSecondHalf = scalar == "\n" && index > 0 && scalars[index - 1] == "\r"
+            if !isSecondHalf { lines.append(start..<index) }
             start = index + 1
         }
         lines.append(start..<scalars.count)

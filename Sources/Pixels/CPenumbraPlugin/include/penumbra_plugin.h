@@ -126,8 +126,9 @@ typedef struct penumbra_plugin {
     const char *summary;  /* one line, without a full stop */
     uint32_t rendering_version; /* changes when, and only when, the filter's pixels change */
     penumbra_kind kind;
-    /* A set of penumbra_format. An area filter must take PENUMBRA_F32: pixels with alpha, and those in linear light,
-       come in no other. Samples of a format that is missing here are converted to PENUMBRA_F32 and back. */
+    /* A set of penumbra_format. PENUMBRA_F32 must be in it: samples of a format that is not are converted to that one
+       and back, and an area filter gets pixels with alpha, and those in linear light, in no other. The rest is for
+       speed. */
     penumbra_format formats;
     uint32_t parameter_count;
     uint32_t parameter_size; /* sizeof(penumbra_parameter) */

@@ -25,7 +25,7 @@ enum ColorPlan: Hashable {
         case .lab:
             self = .fromLab
         case .gray, .rgb:
-            let fits = profile?.space == (color.space == .gray ? "GRAY" : "RGB")
+            let fits = profile?.fits(color.space == .gray ? .gray : .rgb) ?? false
             guard policy == .srgb, fits else {
                 self = .keep(profile: fits)
                 return

@@ -11,7 +11,7 @@ struct ConvertedPicture: ~Copyable {
     init(_ stored: borrowing StoredPicture, policy: ColorPolicy) throws(UnsupportedFeature) {
         var metadata = ImageMetadata(of: stored.image)
         if let directories = stored.directories {
-            guard !directories.startWithPreview else { throw UnsupportedFeature("a mere preview as its first page") }
+            try directories.checkFirstPage()
             metadata.takeTags(from: directories)
         }
         let color = try StoredColor(stored.image)
@@ -50,5 +50,21 @@ struct ConvertedPicture: ~Copyable {
         return ImageShape(
             width: image.width, height: image.height, layout: layout,
             sampleFormat: try StoredColor.sampleFormat(image.bandFormat))
+    }
+}
+
+extension TIFFDirectories {
+    /// Refuses what libvips reads without a word, and wrongly.
+    fileprivate func checkFirstPage() throws(UnsupportedFeature) {
+        let entries = main
+        func value(_ tag: UInt16) -> Int { entries.first { $0.tag == tag }.flatMap(number) ?? 0 }
+        // As in many raw files of cameras, whose picture is elsewhere.
+        guard value(ExifTag.newSubfileType) & 1 == 0 else {
+            throw UnsupportedFeature("a mere preview as its first page")
+        }
+        let (premultiplied, float) = (1, 3)
+        guard value(ExifTag.extraSamples) != premultiplied || value(ExifTag.sampleFormat) != float else {
+            throw UnsupportedFeature("floating-point samples that are multiplied by alpha")
+        }
     }
 }

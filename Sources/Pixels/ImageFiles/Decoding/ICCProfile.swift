@@ -1,3 +1,5 @@
+import Catalogs
+
 /// The fields of an ICC profile's header that decide what it fits.
 struct ICCProfile: Hashable {
     /// The colour space of the device: `RGB`, `GRAY`, `CMYK`, `Lab`, …
@@ -7,5 +9,10 @@ struct ICCProfile: Hashable {
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= 128, bytes[36..<40].elementsEqual("acsp".utf8) else { return nil }
         space = String(decoding: bytes[16..<20], as: UTF8.self).filter { $0 != " " }
+    }
+
+    /// True when the profile can say something about pixels of this layout.
+    func fits(_ layout: PixelLayout) -> Bool {
+        space == (layout.removingAlpha == .gray ? "GRAY" : "RGB")
     }
 }

@@ -73,7 +73,7 @@ extension ImageDecoder {
         do throws(PixelStore.Failure) {
             return try PixelStore(byteCount: storedShape.byteCount, limits: limits)
         } catch {
-            throw ImageFileError(path: file.path, .turn, errno: error.errno)
+            throw ImageFileError(path: file.path, .system(.turn, errno: error.errno))
         }
     }
 

@@ -37,7 +37,8 @@ package final class ImageDecoder {
         self.limits = limits
         header = ImageHeader(
             formatName: stored.format.descriptor.name, shape: picture.shape.turned(by: orientation),
-            orientation: orientation.rawValue, pages: stored.pages, hasProfile: picture.metadata.icc != nil)
+            orientation: orientation.rawValue, pages: stored.pages, hasProfile: picture.metadata.icc != nil,
+            isHeldWhole: stored.isHeldWhole)
         storedShape = picture.shape
         image = picture.takeImage()
     }

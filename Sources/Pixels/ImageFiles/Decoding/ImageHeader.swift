@@ -13,12 +13,15 @@ package struct ImageHeader: Hashable, Sendable, Codable {
     /// True when the pixels are to be read with a profile, which the metadata hold; else they are sRGB, or gray of the
     /// same curve.
     package let hasProfile: Bool
+    /// True when decoding takes memory for all pixels of the file, whatever is done with them: WebP, progressive JPEG,
+    /// interlaced PNG.
+    package let isHeldWhole: Bool
 
     package var width: Int { shape.width }
     package var height: Int { shape.height }
     package var layout: PixelLayout { shape.layout }
     package var sampleFormat: SampleFormat { shape.sampleFormat }
 
-    /// True when rows can be delivered while the file is decoded, in memory that does not grow with the height.
+    /// True when rows are delivered as they are decoded; else the picture is turned, and held whole for that.
     package var streams: Bool { Orientation(tag: orientation).isRowLocal }
 }

@@ -48,5 +48,10 @@ struct StoredPicture: ~Copyable {
         TIFFDirectories(size: file.size) { [file] in file.bytes(in: $0) }
     }
 
+    /// True when libvips takes memory for all pixels.
+    var isHeldWhole: Bool {
+        format.isDecodedWhole || image.integer("interlaced") == 1 || image.integer("jpeg-multiscan") == 1
+    }
+
     var pages: Int { image.integer("n-pages") ?? 1 }
 }

@@ -29,7 +29,7 @@ package enum ImageEncoder {
         do {
             try withoutActuallyEscaping(rows) { rows in
                 let feed = RowFeed(shape: shape, rows: rows)
-                try run(saver, feed, carried, into: stream, format)
+                try withExtendedLifetime(feed) { try run(saver, feed, carried, into: stream, format) }
             }
             format.revise(file, adding: carried)
             try file.finish()
@@ -88,6 +88,6 @@ extension VipsReference where Object == VipsImage {
         for field in MetadataField.allCases where fields.contains(field) {
             if let blob = metadata[field] { setBlob(field.rawValue, to: blob.bytes) }
         }
-        if metadata.resolution?.unit == .centimetre { setText("resolution-unit", to: "cm") }
+        if let unit = metadata.resolution?.unit { setText("resolution-unit", to: unit == .inch ? "in" : "cm") }
     }
 }

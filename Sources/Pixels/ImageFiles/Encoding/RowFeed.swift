@@ -46,12 +46,11 @@ final class RowFeed {
         return try call.image()
     }
 
+    /// False after a failure, or when libvips asks for rows in another way than was agreed.
     private func fill(_ region: UnsafeMutablePointer<VipsRegion>) -> Bool {
         let valid = region.pointee.valid
         let wanted = Int(valid.top)..<Int(valid.top + valid.height)
-        precondition(
-            wanted.lowerBound == next && valid.left == 0 && valid.width == shape.width,
-            "libvips asks for whole rows in order")
+        guard wanted.lowerBound == next, valid.left == 0, valid.width == shape.width else { return false }
         do {
             let raster = try rows(wanted)
             precondition(
@@ -71,9 +70,9 @@ final class RowFeed {
         raster.withBytes { span in
             span.withUnsafeBytes { source in
                 for (index, row) in raster.rect.rows.enumerated() {
+                    let bytes = UnsafeRawBufferPointer(rebasing: source[index * stride..<(index + 1) * stride])
                     let target = penumbra_region_address(region, 0, gint(row))
-                    UnsafeMutableRawBufferPointer(start: target, count: stride)
-                        .copyMemory(from: UnsafeRawBufferPointer(rebasing: source[index * stride..<(index + 1) * stride]))
+                    UnsafeMutableRawBufferPointer(start: target, count: stride).copyMemory(from: bytes)
                 }
             }
         }

@@ -1,4 +1,5 @@
 package import Catalogs
+package import JobModel
 
 /// A file format: how it is recognised, what it holds, and how libvips writes it. One file each in this folder, and
 /// one line in ``ImageFormats/all``.
@@ -9,6 +10,8 @@ package protocol ImageFormat: Sendable {
     var title: String { get }
     /// False when gray is stored as RGB.
     var holdsGray: Bool { get }
+    /// True when a decoder needs memory for the whole picture, whatever its kind.
+    var isDecodedWhole: Bool { get }
     /// libvips' operation that reads it from a source.
     var loader: String { get }
     /// The class of that operation, by which libvips allows or blocks it.
@@ -33,8 +36,18 @@ package protocol ImageFormat: Sendable {
 }
 
 extension ImageFormat {
+    package var isDecodedWhole: Bool { false }
     package func insertion(of metadata: ImageMetadata) -> Insertion? { nil }
     package func revise(_ file: OutputFile, adding metadata: ImageMetadata) {}
+
+    /// The colours that a picture must be decoded in to be written in this format: those that were asked for, except
+    /// where its profile would be lost. A profile is never dropped without converting.
+    package func colorPolicy(
+        for header: ImageHeader, asked: ColorPolicy, metadata: MetadataPolicy
+    ) -> ColorPolicy {
+        let losesGray = header.layout.removingAlpha == .gray && !holdsGray
+        return header.hasProfile && (metadata == .strip || losesGray) ? .srgb : asked
+    }
 }
 
 /// A call of a libvips operation that writes to a target.

@@ -4,6 +4,7 @@ package import Catalogs
 package struct WebPFormat: ImageFormat {
     package let title = "WebP"
     package let holdsGray = false
+    package let isDecodedWhole = true
     package let loader = "webpload_source"
     package let loaderClass = "VipsForeignLoadWebpSource"
 

@@ -59,7 +59,8 @@ struct DirectoryWriter {
                 field = offset(valuesOffset + values.count)
                 values += entry.bytes.paddedToEven
             }
-            rows.append((entry.tag, row(entry.tag, entry.type, count: entry.bytes.count / entry.type.size, field: field)))
+            let count = entry.bytes.count / entry.type.size
+            rows.append((entry.tag, row(entry.tag, entry.type, count: count, field: field)))
         }
         let table = rows.sorted { $0.tag < $1.tag }.flatMap(\.bytes)
         let noNext = offset(0)  // the thumbnail would be there

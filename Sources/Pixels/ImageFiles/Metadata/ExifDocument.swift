@@ -88,6 +88,7 @@ extension ExifDocument {
             found[directory] = directories.directory(under: pointer)
         }
         found[.main]?.removeAll { ExifTag.ofPixelData.contains($0.tag) }
+        found = found.mapValues { list in list.filter { !$0.type.isDirectory } }  // their offsets would be wrong
         let total = found.values.joined().reduce(0) { $0 + $1.range.count }
         guard total > 0, total <= limit else { return nil }
         isLittleEndian = directories.isLittleEndian

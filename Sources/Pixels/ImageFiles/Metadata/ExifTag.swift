@@ -7,6 +7,8 @@ enum ExifTag {
     static let xResolution: UInt16 = 0x011A
     static let yResolution: UInt16 = 0x011B
     static let resolutionUnit: UInt16 = 0x0128
+    static let extraSamples: UInt16 = 0x0152
+    static let sampleFormat: UInt16 = 0x0153
     static let iptc: UInt16 = 0x83BB
     static let colorSpace: UInt16 = 0xA001
     static let pixelXDimension: UInt16 = 0xA002
@@ -16,7 +18,7 @@ enum ExifTag {
     /// How and where a TIFF file keeps pixels and other blocks of metadata; offsets mean nothing in an output.
     static let ofPixelData: Set<UInt16> = [
         newSubfileType, 0x00FF,  // kind of picture
-        0x0102, 0x0103, 0x0106, 0x010A, 0x0115, 0x011C, 0x013D, 0x0140, 0x0152, 0x0153,  // samples, compression
+        0x0102, 0x0103, 0x0106, 0x010A, 0x0115, 0x011C, 0x013D, 0x0140, extraSamples, sampleFormat,
         0x0111, 0x0116, 0x0117, 0x0142, 0x0143, 0x0144, 0x0145,  // strips and tiles
         0x014A,  // other pictures
         0x015B, 0x0200, 0x0201, 0x0202, 0x0203, 0x0205, 0x0206, 0x0207, 0x0208, 0x0209,  // JPEG data

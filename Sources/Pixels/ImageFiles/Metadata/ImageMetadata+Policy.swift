@@ -1,4 +1,4 @@
-import JobModel
+package import JobModel
 
 extension ImageMetadata {
     package subscript(field: MetadataField) -> Blob? {
@@ -18,9 +18,11 @@ extension ImageMetadata {
     /// | public | yes | only tags that are known to be harmless, copyright among them | no | yes |
     /// | icc | yes | no | no | no |
     /// | strip | no | no | no | no |
-    func carried(by policy: MetadataPolicy, shape: ImageShape) -> ImageMetadata {
+    ///
+    /// A profile that does not fit the layout is no one's: see ``ImageFormat/colorPolicy(for:asked:metadata:)``.
+    package func carried(by policy: MetadataPolicy, shape: ImageShape) -> ImageMetadata {
         var result = ImageMetadata(isConverted: isConverted)
-        if policy != .strip { result.icc = icc }
+        if policy != .strip, let icc, ICCProfile(icc.bytes)?.fits(shape.layout) ?? false { result.icc = icc }
         guard policy == .keep || policy == .public else { return result }
         result.resolution = resolution
         result.exif = exif.flatMap {

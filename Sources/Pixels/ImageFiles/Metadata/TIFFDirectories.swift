@@ -44,7 +44,9 @@ struct TIFFDirectories {
 
     /// The readable entries of the directory at `offset`; those that are broken are left out.
     func directory(at offset: Int) -> [Entry] {
-        guard offset < size, let count = number(at: offset, bytes: offsets.countLength), count < 1 << 16 else { return [] }
+        guard offset < size, let count = number(at: offset, bytes: offsets.countLength), count < 1 << 16 else {
+            return []
+        }
         let start = offset + offsets.countLength
         return (0..<count).compactMap { entry(at: start + offsets.rowLength * $0) }
     }
@@ -60,12 +62,6 @@ struct TIFFDirectories {
     /// The first value of an entry of short or long numbers.
     func number(of entry: Entry) -> Int? {
         [.short, .long].contains(entry.type) ? number(at: entry.range.lowerBound, bytes: entry.type.size) : nil
-    }
-
-    /// True when the main directory is of a picture that stands for a larger one elsewhere in the file, as in many raw
-    /// files of cameras.
-    var startWithPreview: Bool {
-        main.first { $0.tag == ExifTag.newSubfileType }.flatMap(number).map { $0 & 1 == 1 } ?? false
     }
 
     /// Values that are short enough lie in the entry itself.

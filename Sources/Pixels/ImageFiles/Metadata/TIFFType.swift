@@ -28,6 +28,9 @@ enum TIFFType: UInt16 {
         }
     }
 
+    /// True when the value is the offset of other entries.
+    var isDirectory: Bool { self == .directory || self == .directory8 }
+
     /// Bytes of one number; a rational is two of them.
     var numberSize: Int {
         self == .rational || self == .signedRational ? 4 : size

@@ -1,20 +1,24 @@
-package import Geometry
-package import Raster
+public import Geometry
+public import Raster
 
 /// A Gaussian blur with a standard deviation for each axis.
-package struct Gaussian: Sendable {
+public struct Gaussian: Sendable {
     private let kernel: SeparableFIR
 
     /// - Parameters: standard deviations in pixels, at least 0; 0 leaves its axis alone.
-    package init(sigmaX: Double, sigmaY: Double) {
+    public init(sigmaX: Double, sigmaY: Double) {
         kernel = SeparableFIR(horizontal: .gaussian(sigma: sigmaX), vertical: .gaussian(sigma: sigmaY))
     }
 
-    package var halo: Halo { kernel.halo }
+    public var halo: Halo { kernel.halo }
 
-    /// Blurs into every pixel of `destination`; see ``WorkingKernel/render(_:light:within:into:)``.
-    package func render(
-        _ source: KernelSource, light: Light, within mask: RoundedRect?, into destination: inout AnyRaster
+    /// Blurs into every pixel of `destination`, whose layout is the source's or adds alpha to it.
+    ///
+    /// - Parameters:
+    ///   - source: its tables cover the destination, and with the halo that part of it which the mask may cover.
+    ///   - mask: where to blur; pixels that it does not cover keep their bytes. Nil is everywhere.
+    public func render(
+        _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
     ) {
         kernel.render(source, light: light, within: mask, into: &destination)
     }

@@ -1,20 +1,20 @@
-package import Geometry
+public import Geometry
 
 /// A rectangle with rounded corners, at any fraction of a pixel, and how much of each pixel it covers.
 ///
 /// The pixel at column x covers x…x + 1.
-package struct RoundedRect: Hashable, Sendable {
-    package let left: Double
-    package let top: Double
-    package let right: Double
-    package let bottom: Double
-    package let cornerRadius: Double
+public struct RoundedRect: Hashable, Sendable {
+    public let left: Double
+    public let top: Double
+    public let right: Double
+    public let bottom: Double
+    public let cornerRadius: Double
 
     /// Samples per axis in a pixel that a corner cuts.
     private static let subsamples = 16
 
     /// - Parameter cornerRadius: cut to half of the shorter side.
-    package init(left: Double, top: Double, width: Double, height: Double, cornerRadius: Double) {
+    public init(left: Double, top: Double, width: Double, height: Double, cornerRadius: Double) {
         self.left = left
         self.top = top
         right = left + max(0, width)
@@ -23,7 +23,7 @@ package struct RoundedRect: Hashable, Sendable {
     }
 
     /// The pixels of `area` that may be covered.
-    package func bounds(in area: PixelRect) -> PixelRect {
+    public func bounds(in area: PixelRect) -> PixelRect {
         let columns = Self.cut(left, right, to: area.columns)
         let rows = Self.cut(top, bottom, to: area.rows)
         return columns.isEmpty || rows.isEmpty ? .empty : PixelRect(columns: columns, rows: rows)
@@ -39,7 +39,7 @@ package struct RoundedRect: Hashable, Sendable {
 
     /// The covered share of the pixel at `x`, `y`, 0…1: exact along straight edges; counted on 16 × 16 points, which
     /// all have the same weight, where a corner's square touches the pixel.
-    package func coverage(x: Int, y: Int) -> Double {
+    public func coverage(x: Int, y: Int) -> Double {
         let (x, y) = (Double(x), Double(y))
         let width = min(x + 1, right) - max(x, left)
         let height = min(y + 1, bottom) - max(y, top)

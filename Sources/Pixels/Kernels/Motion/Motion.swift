@@ -1,19 +1,23 @@
-package import Geometry
-package import Raster
+public import Geometry
+public import Raster
 
 /// A blur along a straight line; see ``MotionTaps``.
-package struct Motion: Sendable {
+public struct Motion: Sendable {
     private let kernel: SparseFIR
 
-    package init(_ velocity: MotionTaps.Velocity, _ sampling: MotionTaps.Sampling) {
+    public init(_ velocity: MotionTaps.Velocity, _ sampling: MotionTaps.Sampling) {
         kernel = SparseFIR(MotionTaps.taps(velocity, sampling))
     }
 
-    package var halo: Halo { kernel.halo }
+    public var halo: Halo { kernel.halo }
 
-    /// Blurs into every pixel of `destination`; see ``WorkingKernel/render(_:light:within:into:)``.
-    package func render(
-        _ source: KernelSource, light: Light, within mask: RoundedRect?, into destination: inout AnyRaster
+    /// Blurs into every pixel of `destination`, whose layout is the source's or adds alpha to it.
+    ///
+    /// - Parameters:
+    ///   - source: its tables cover the destination, and with the halo that part of it which the mask may cover.
+    ///   - mask: where to blur; pixels that it does not cover keep their bytes. Nil is everywhere.
+    public func render(
+        _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
     ) {
         kernel.render(source, light: light, within: mask, into: &destination)
     }

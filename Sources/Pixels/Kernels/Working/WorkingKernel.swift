@@ -13,11 +13,7 @@ package protocol WorkingKernel: Sendable {
 }
 
 extension WorkingKernel {
-    /// Writes every pixel of `destination`, whose layout is the source's or adds alpha to it.
-    ///
-    /// - Parameters:
-    ///   - source: its tables cover the destination, and with the halo that part of it which the mask may cover.
-    ///   - mask: where to filter; pixels that it does not cover keep their bytes. Nil is everywhere.
+    /// Writes every pixel of `destination`; see ``Gaussian/render(_:light:within:into:)`` for what it takes.
     package func render(
         _ source: KernelSource, light: Light, within mask: RoundedRect?, into destination: inout AnyRaster
     ) {

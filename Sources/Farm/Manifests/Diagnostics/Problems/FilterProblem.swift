@@ -8,7 +8,7 @@ package enum FilterProblem: Hashable, Sendable {
     case otherFilterThere(written: String, present: String)
     case unknown(String, nearest: String?, brokenPlugins: Int)
     /// `gaussian: 12`; `example` is the long form, nil for a filter without parameters.
-    case valueInsteadOfParameters(filter: String, example: String?)
+    case valueInsteadOfParameters(filter: String, found: String, example: String?)
 
     // Parameters.
     case givenTwice(parameter: String, names: [String])
@@ -45,9 +45,9 @@ extension FilterProblem {
                 remedy: (nearest.map { "did you mean '\($0)'? " } ?? "")
                     + "`penumbra filters` lists the filters your workers offer"
                     + (brokenPlugins == 0 ? "" : " (\(counted(brokenPlugins, "plugin")) could not be loaded)"))
-        case .valueInsteadOfParameters(let filter, let example):
+        case .valueInsteadOfParameters(let filter, let found, let example):
             Words(
-                "'\(filter)' takes named parameters, not a value",
+                "'\(filter)' takes parameters with their names, not \(found)",
                 remedy: example.map { "write \(filter): \($0)" } ?? "it has none: write - \(filter)")
 
         case .givenTwice(let parameter, let names):

@@ -22,7 +22,7 @@ extension FlowProblem {
         case .bracketedText(let opener, let value):
             Words(
                 "'\(opener)' at the start makes this \(opener == "[" ? "a list" : "a mapping"), and text follows it",
-                remedy: "quote it: \(value.singleQuoted.cut(to: 80))")
+                remedy: quoteIt(value))
         case .textAfter(let closer):
             Words("text after the closing '\(closer)'", remedy: "remove it, or quote the whole value")
         case .emptyItem:
@@ -35,7 +35,7 @@ extension FlowProblem {
             Words("a 'key: value' pair inside a list", remedy: "put it in braces: [{key: value}]")
         case .bracketInText(let value):
             Words(
-                "a bracket or brace inside a text inside brackets", remedy: "quote it: \(value.singleQuoted.cut(to: 80))")
+                "a bracket or brace inside a text inside brackets", remedy: quoteIt(value))
         case .missingComma(let closer):
             Words("expected ',' or '\(closer)'", remedy: "put a comma between entries")
         case .tooDeep:

@@ -24,25 +24,25 @@ extension ScalarProblem {
     var words: Words {
         switch self {
         case .alias(let value):
-            Words("'*' at the start makes this a YAML alias, which is not read", remedy: quote(value))
+            Words("'*' at the start makes this a YAML alias, which is not read", remedy: quoteIt(value))
         case .anchor(let value):
             Words(
                 "'&' at the start makes this a YAML anchor, which is not read",
-                remedy: "write the value again where it is needed; if '&' belongs to the text, \(quote(value))")
+                remedy: "write the value again where it is needed; if '&' belongs to the text, \(quoteIt(value))")
         case .tag(let value):
             Words(
                 "'!' at the start makes this a YAML tag, which is not read",
-                remedy: "leave the tag out: the key decides the type; if '!' belongs to the text, \(quote(value))")
+                remedy: "leave the tag out: the key decides the type; if '!' belongs to the text, \(quoteIt(value))")
         case .blockScalar(let indicator):
             Words(
                 "text blocks ('\(indicator)') are not read",
                 remedy: #"write the text on this line; for a line break write "…\n…" in double quotes"#)
         case .reservedStart(let indicator, let value):
-            Words("a value cannot begin with '\(indicator)'", remedy: quote(value))
+            Words("a value cannot begin with '\(indicator)'", remedy: quoteIt(value))
         case .colonInside(let value):
-            Words("': ' inside a value makes it another 'key: value'", remedy: quote(value))
+            Words("': ' inside a value makes it another 'key: value'", remedy: quoteIt(value))
         case .colonAtEnd(let value):
-            Words("a colon at the end of a value makes it a key", remedy: quote(value))
+            Words("a colon at the end of a value makes it a key", remedy: quoteIt(value))
 
         case .unterminated(let quote):
             Words("no closing \(quote) on this line", remedy: "a quoted text ends on the line where it begins")
@@ -67,9 +67,5 @@ extension ScalarProblem {
         case .unusableEscape(let escape):
             Words("'\(escape)' cannot be part of a text", remedy: "remove it")
         }
-    }
-
-    private func quote(_ value: String) -> String {
-        "quote it: \(value.singleQuoted.cut(to: 80))"
     }
 }

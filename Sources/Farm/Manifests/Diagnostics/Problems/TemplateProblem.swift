@@ -39,10 +39,12 @@ extension TemplateProblem {
                 "'{frame}' is not part of this version, which has no animations",
                 remedy: "remove it; {index} numbers the inputs")
         case .badDigits(let text):
-            Words("'{index:\(text.cut(to: 20))}' has no width", remedy: "write {index}, or {index:04} for 0001, 0002, …")
+            Words(
+                "'{index:\(text.cut(to: 20))}' does not say how many digits",
+                remedy: "write {index}, or {index:04} for 0001, 0002, …")
 
         case .folder:
-            Words("this is a folder", remedy: "add a file's name, such as {stem}.png")
+            Words("the output is a folder, not a file", remedy: "add a file's name, such as {stem}.png")
         case .noExtension(let example):
             Words("the name has no extension, which decides the format", remedy: "write it like \(example)")
         case .extensionWithoutDot:

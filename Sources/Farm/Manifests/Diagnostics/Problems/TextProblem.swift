@@ -24,8 +24,9 @@ package enum TextProblem: Hashable, Sendable {
     case documentMarker(String)
     case secondDocument(String)
     case directive
-    /// `text` is the comment, from its `#`.
-    case commentWithoutBlank(text: String)
+    /// `value` is all of the value with what would be cut off; nil when that does not begin without quotes.
+    case commentWithoutBlank(text: String, value: String?)
+    case commentTouchesValue
 }
 
 extension TextProblem {
@@ -87,10 +88,12 @@ extension TextProblem {
                 remedy: "remove this line, or put what follows into a file of its own")
         case .directive:
             Words("YAML directives ('%…') are not read", remedy: "remove this line")
-        case .commentWithoutBlank(let text):
+        case .commentWithoutBlank(let text, let value):
             Words(
-                "\(text.quoted) would be a comment here, and a comment is written '# …'",
-                remedy: "if it belongs to the value, quote the value; if not, put a blank after '#'")
+                "\(text.quoted) would be cut off as a comment",
+                remedy: (value.map(quoteIt) ?? "put it inside the quotes") + "; for a comment put a blank after '#'")
+        case .commentTouchesValue:
+            Words("no blank before '#'", remedy: "put a blank between the value and its comment")
         }
     }
 

@@ -1,9 +1,10 @@
 /// What can be wrong with a value that its schema types. `name` is what the value is given for: a key, or `inputs[2]`.
 package enum ValueProblem: Hashable, Sendable {
     // Mappings. `of` and `owner` are the subject of the sentence: "the job", "'save'".
-    case notAMapping(owner: String, found: String)
+    // `noun` is what its keys are: "key", "parameter".
+    case notAMapping(owner: String, found: String, example: String)
     case missingKey(String, of: String, example: String)
-    case unknownKey(String, of: String, nearest: String?, known: [String])
+    case unknownKey(String, noun: String, of: String, nearest: String?, known: [String])
 
     // Kinds of nodes. `wanted` and `found` with their article.
     case wrongKind(name: String, wanted: String, found: String)
@@ -31,6 +32,8 @@ package enum NumberFault: Error, Hashable {
     case missingDigit(written: String)
     case leadingZero(written: String)
     case hasUnit(written: String)
+    /// A whole number that no integer can hold.
+    case noInteger(isNegative: Bool)
     /// A whole number is wanted; `written` is the same number without fraction or exponent, when there is one.
     case notWhole(written: String?)
 }
@@ -38,19 +41,19 @@ package enum NumberFault: Error, Hashable {
 extension ValueProblem {
     var words: Words {
         switch self {
-        case .notAMapping(let owner, let found):
-            Words("\(owner) is a mapping, not \(found)", remedy: "write 'key: value' lines, or {key: value}")
+        case .notAMapping(let owner, let found, let example):
+            Words("\(owner) is a mapping, not \(found)", remedy: "write \(example)")
         case .missingKey(let key, let owner, let example):
             Words("\(owner) has no '\(key)'", remedy: "add '\(key): \(example)'")
-        case .unknownKey(let key, let owner, let nearest, let known):
+        case .unknownKey(let key, let noun, let owner, let nearest, let known):
             Words(
-                "\(owner) has no key \(key.quoted)",
-                remedy: nearest.map { "did you mean '\($0)'?" } ?? "its keys are \(known.enumeration)")
+                "\(owner) has no \(noun) \(key.quoted)",
+                remedy: nearest.map { "did you mean '\($0)'?" } ?? others(noun, known))
 
         case .wrongKind(let name, let wanted, let found):
             Words("'\(name)' is \(wanted), not \(found)", remedy: "write \(wanted)")
         case .emptyText(let name):
-            Words("'\(name)' is empty", remedy: "write a text, or remove the key")
+            Words("'\(name)' is empty", remedy: "write a text")
         case .emptyList(let name):
             Words("'\(name)' is an empty list", remedy: "write at least one item")
 
@@ -81,6 +84,16 @@ extension ValueProblem {
     }
 }
 
+extension ValueProblem {
+    private func others(_ noun: String, _ known: [String]) -> String {
+        switch known.count {
+        case 0: "it has none"
+        case 1: "its only \(noun) is \(known[0])"
+        default: "its \(noun)s are \(known.enumeration)"
+        }
+    }
+}
+
 extension NumberFault {
     var remedy: String {
         switch self {
@@ -91,6 +104,7 @@ extension NumberFault {
         case .comma: "write a point for the decimals, and nothing between thousands"
         case .missingDigit(let written), .leadingZero(let written): "write \(written)"
         case .hasUnit(let written): "write \(written), without a unit"
+        case .noInteger(let isNegative): isNegative ? "write a larger number" : "write a smaller number"
         case .notWhole(let written):
             written.map { "write \($0): only whole numbers will do" } ?? "only whole numbers will do"
         }

@@ -1,0 +1,85 @@
+import Catalogs
+import ImageFiles
+import JobModel
+import Testing
+
+/// What becomes of an XMP packet.
+@Suite struct XMPTests {
+    private let shape = ImageShape(width: 80, height: 60, layout: .rgb, sampleFormat: .u8)
+    private let namespaces = """
+        xmlns:tiff="http://ns.adobe.com/tiff/1.0/" xmlns:exif='http://ns.adobe.com/exif/1.0/' \
+        xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/"
+        """
+
+    private func keep(_ packet: String, isConverted: Bool = false) -> String? {
+        ImageMetadata(xmp: Blob(Array(packet.utf8)), isConverted: isConverted).carried(by: .keep, shape: shape)
+            .xmp.map { String(decoding: $0.bytes, as: UTF8.self) }
+    }
+
+    @Test func `a packet without anything unwanted stays as it is`() {
+        let packet =
+            "<?xpacket begin='\u{FEFF}'?><!-- < > --><a:b \(namespaces) dc:x='1 &lt; 2'>é<c/></a:b>\n <?xpacket end='w'?>"
+        #expect(keep(packet) == packet)
+    }
+
+    @Test func `size and orientation go, as attributes and as elements`() {
+        let packet = """
+            <d \(namespaces) tiff:Orientation="6" dc:a="1" exif:PixelXDimension='4'><tiff:ImageWidth>9</tiff:ImageWidth>\
+            <tiff:Make>M</tiff:Make><tiff:Orientation/></d>
+            """
+        #expect(keep(packet) == "<d \(namespaces) dc:a=\"1\"><tiff:Make>M</tiff:Make></d>")
+    }
+
+    @Test func `thumbnails go with all that they hold, whatever their prefix`() {
+        let packet = """
+            <d xmlns:q="http://ns.adobe.com/xap/1.0/"><q:Thumbnails><r:Alt><r:li q:image="/9j/4AAQ"/>x</r:Alt>\
+            </q:Thumbnails><q:Rating>3</q:Rating></d>
+            """
+        #expect(keep(packet) == "<d xmlns:q=\"http://ns.adobe.com/xap/1.0/\"><q:Rating>3</q:Rating></d>")
+    }
+
+    @Test func `depth maps and second pictures of phones go`() {
+        let packet = """
+            <d xmlns:GDepth="http://ns.google.com/photos/1.0/depthmap/" \
+            xmlns:GImage="http://ns.google.com/photos/1.0/image/" GDepth:Near="1" GImage:Data="/9j/4AAQ" about=""/>
+            """
+        #expect(keep(packet)?.contains("/9j/") == false)
+        #expect(keep(packet)?.contains("Near=") == false)
+        #expect(keep(packet)?.contains("about=") == true)
+    }
+
+    @Test func `colour properties go when the pixels are converted`() {
+        let packet = "<d \(namespaces) exif:ColorSpace=\"65535\"/>"
+        #expect(keep(packet) == packet)
+        #expect(keep(packet, isConverted: true) == "<d \(namespaces)/>")
+    }
+
+    @Test func `a long run of base64 anywhere drops the packet`() {
+        let data = String(repeating: "QUJDRA", count: 200)
+        #expect(keep("<d own:data='\(data)'/>") == nil)
+        let lines = stride(from: 0, to: 1200, by: 60).map { _ in String(repeating: "A", count: 60) }
+        #expect(keep("<d>\(lines.joined(separator: "&#xA;"))</d>") == nil)
+        #expect(keep("<d>\(lines.joined(separator: "\n"))</d>") == nil)
+        #expect(keep("<d>\(String(repeating: "words of a text ", count: 200))</d>") != nil)
+    }
+
+    @Test(arguments: [
+        "<d>", "</d>", "<d></e>", "<d a></d>", "<d a=b/>", "<d a='1/>", "<", "<!DOCTYPE d><d/>", "<d><![CDATA[x]]></d>",
+        "<d", "<?x", "<!-- x", "< d/>",
+    ])
+    func `what is not understood is dropped`(packet: String) {
+        #expect(keep(packet) == nil)
+    }
+
+    @Test func `damaged packets never crash`() {
+        var random = SplitMix(state: 11)
+        let packet = Array("<d \(namespaces) tiff:Orientation=\"6\"><xmp:Thumbnails>t</xmp:Thumbnails></d>".utf8)
+        for _ in 0..<20_000 {
+            var damaged = packet
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                damaged[Int.random(in: damaged.indices, using: &random)] = UInt8.random(in: 0...127, using: &random)
+            }
+            _ = keep(String(decoding: damaged, as: UTF8.self))
+        }
+    }
+}

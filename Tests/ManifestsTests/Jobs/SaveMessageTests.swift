@@ -1,0 +1,125 @@
+import Testing
+
+/// Save options that the output cannot have.
+@Suite struct SaveMessageTests {
+    @Test func `another format's option is refused with what there is`() {
+        #expect(
+            Reading.job("save: {quality: 80}").messages
+                == """
+                job.yaml:1:8: error: png has no option 'quality'
+                1 | save: {quality: 80}
+                  |        ^^^^^^^
+                  = it is an option of jpeg and webp; png has compression
+                """)
+    }
+
+    @Test func `an option of no format is refused`() {
+        #expect(
+            Reading.job("save: {speed: 3}").messages
+                == """
+                job.yaml:1:8: error: 'save' has no option 'speed'
+                1 | save: {speed: 3}
+                  |        ^^^^^
+                  = its options are metadata, background and compression
+                """)
+    }
+
+    @Test func `a misspelled option is suggested`() {
+        #expect(
+            Reading.job("save: {compresion: 3}").messages
+                == """
+                job.yaml:1:8: error: 'save' has no option 'compresion'
+                1 | save: {compresion: 3}
+                  |        ^^^^^^^^^^
+                  = did you mean 'compression'?
+                """)
+    }
+
+    @Test func `an option out of range is refused`() {
+        #expect(
+            Reading.job("save: {compression: 10}").messages
+                == """
+                job.yaml:1:21: error: 'compression' cannot be 10
+                1 | save: {compression: 10}
+                  |                     ^^
+                  = write a value from 0 to 9
+                """)
+    }
+
+    @Test func `unknown metadata is refused`() {
+        #expect(
+            Reading.job("save: {metadata: none}").messages
+                == """
+                job.yaml:1:18: error: 'metadata' cannot be 'none'
+                1 | save: {metadata: none}
+                  |                  ^^^^
+                  = it takes keep, public, icc or strip
+                """)
+    }
+
+    @Test func `a background must be opaque`() {
+        #expect(
+            Reading.job("save: {background: transparent}").messages
+                == """
+                job.yaml:1:20: error: 'background' must be opaque: it is what shows through transparency
+                1 | save: {background: transparent}
+                  |                    ^^^^^^^^^^^
+                  = write a color without alpha, such as white or '#1a2b3c'
+                """)
+    }
+
+    @Test func `an unknown color is refused`() {
+        #expect(
+            Reading.job("save: {background: red}").messages
+                == """
+                job.yaml:1:20: error: 'background' needs a color, and 'red' is none
+                1 | save: {background: red}
+                  |                    ^^^
+                  = write it like '#fff', '#1a2b3c' or '#1a2b3c80' (in quotes), or white, black or transparent
+                """)
+    }
+
+    @Test func `an option that suits no format is refused for an open extension`() {
+        #expect(
+            Reading.job("output: out/{stem}.{ext}\nsave: {compression: zip}").messages
+                == """
+                job.yaml:2:21: error: 'compression' needs a number, and 'zip' is none
+                2 | save: {compression: zip}
+                  |                     ^^^
+                  = write it like 12, 0.5 or 1e3
+                """)
+    }
+
+    @Test func `an option of no format is refused for an open extension`() {
+        #expect(
+            Reading.job("output: out/{stem}.{ext}\nsave: {speed: 3}").messages
+                == """
+                job.yaml:2:8: error: 'save' has no option 'speed'
+                2 | save: {speed: 3}
+                  |        ^^^^^
+                  = its options are metadata, background, quality, progressive, compression and lossless
+                """)
+    }
+
+    @Test func `options are not checked against an output that is wrong`() {
+        #expect(
+            Reading.job("output: out/{stem}.xyz\nsave: {quality: 80}").messages
+                == """
+                job.yaml:1:20: error: no format is written to '.xyz'
+                1 | output: out/{stem}.xyz
+                  |                    ^^^
+                  = the extensions are .jpg, .jpeg, .png, .tif, .tiff and .webp
+                """)
+    }
+
+    @Test func `save is a mapping`() {
+        #expect(
+            Reading.job("save: 80").messages
+                == """
+                job.yaml:1:7: error: 'save' is a mapping, not a text
+                1 | save: 80
+                  |       ^^
+                  = write 'key: value' lines
+                """)
+    }
+}

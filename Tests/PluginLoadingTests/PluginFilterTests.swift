@@ -1,0 +1,133 @@
+import Catalogs
+import FilterKit
+import Geometry
+import Kernels
+import PluginLoading
+import Raster
+import TestSupport
+import Testing
+
+/// What the host does around a plugin, with C plugins whose results are easy to tell.
+struct PluginFilterTests {
+    private let rect = PixelRect(x: -3, y: 4, width: 29, height: 13)
+
+    /// The twin of `Fixtures/spread.c`.
+    private func spread(
+        _ picture: AnyRaster, distance: Int, edge: Edge, light: Light, output: PixelRect
+    ) -> TruePixels {
+        let hasAlpha = edge == .transparent
+        let pixels = TruePixels(picture, light: light, addsAlpha: hasAlpha)
+        let values = output.rows.flatMap { y in
+            output.columns.flatMap { x in
+                (0..<pixels.channels).map { channel in
+                    (pixels.value(x - distance, y, channel, edge) + pixels.value(x + distance, y, channel, edge)) / 2
+                }
+            }
+        }
+        return TruePixels(rect: output, channels: pixels.channels, values: values)
+    }
+
+    @Test(arguments: Edge.allCases, SampleFormat.allCases)
+    func `an area plugin gets its edges filled and its alpha multiplied`(edge: Edge, format: SampleFormat) throws {
+        for light in Light.allCases {
+            let filter = try PluginFixture.filter(
+                "spread", ["edge": .word(edge.rawValue), "light": .word(light.rawValue), "distance": .integer(5)])
+            for layout in PixelLayout.allCases {
+                let picture = Pattern.noise.picture(rect, layout, format)
+                let truth = spread(picture, distance: 5, edge: edge, light: light, output: rect)
+                let error = worstError(try filter.render(picture), truth, light: light)
+                #expect(error <= (light == .linear ? 2.3 : 1) * format.allowedError, "\(light) \(layout)")
+            }
+        }
+    }
+
+    @Test func `an area plugin grows by what it says`() throws {
+        let filter = try PluginFixture.filter("spread", ["extent": .word("expand"), "distance": .integer(7)])
+        let grown = rect.expanded(by: Halo(horizontal: 7, vertical: 0))
+        #expect(filter.extent(of: rect) == grown)
+        #expect(filter.halo == Halo(horizontal: 7, vertical: 0))
+        let picture = Pattern.noise.picture(rect, .rgb, .u16)
+        let truth = spread(picture, distance: 7, edge: .transparent, light: .encoded, output: grown)
+        #expect(worstError(try filter.render(picture), truth) <= 8)
+    }
+
+    @Test(arguments: ["clamp", "mirror", "wrap", "transparent"])
+    func `tiles of a plugin have the bytes of the whole picture`(edge: String) throws {
+        let filter = try PluginFixture.filter("spread", ["edge": .word(edge)])
+        for layout in [PixelLayout.rgb, .grayAlpha] {
+            let picture = Pattern.noise.picture(rect, layout)
+            let whole = try filter.render(picture)
+            for tile in TileGrid(extent: rect, tileWidth: 8, tileHeight: 5).tiles {
+                #expect(try filter.render(picture, tile: tile) == whole.cropped(to: tile))
+            }
+        }
+    }
+
+    @Test(arguments: SampleFormat.allCases, [PixelLayout.rgb, .rgba])
+    func `a plugin works within a region, and blends at its border`(format: SampleFormat, layout: PixelLayout) throws {
+        let region = Region(x: .pixels(2.5), y: .pixels(6), width: .pixels(15), height: .pixels(7.25))
+        let picture = Pattern.noise.picture(rect, layout, format)
+        let original = TruePixels(picture, light: .encoded)
+        let shape = RoundedRect(region, in: rect)
+        let truth = spread(picture, distance: 3, edge: .clamp, light: .encoded, output: rect)
+            .blended(over: original) { shape.coverage(x: $0, y: $1) }
+        let result = try PluginFixture.filter("spread", ["within": .region(region)]).render(picture)
+        #expect(worstError(result, truth) <= format.allowedError)
+        let corner = PixelRect(x: -3, y: 4, width: 5, height: 2)
+        #expect(result.cropped(to: corner) == picture.cropped(to: corner))
+    }
+
+    @Test(arguments: SampleFormat.allCases)
+    func `a point plugin gets straight pixels, converted to a format that it takes`(format: SampleFormat) throws {
+        let filter = try PluginFixture.filter(
+            "threshold", ["level": .number(0.25), "invert": .boolean(true), "channel": .word("second")])
+        let picture = Pattern.noise.picture(rect, .rgba, format)
+        let result = try filter.render(picture).doubles
+        for (index, sample) in picture.doubles.enumerated() {
+            let alpha = picture.doubles[index / 4 * 4 + 3]
+            let negative = sample / format.full >= 0.25 ? 0 : format.full
+            let expected = index % 4 == 3 ? alpha : alpha == 0 ? 0 : index % 4 == 1 ? negative : sample
+            #expect(result[index] == expected)
+        }
+    }
+
+    @Test func `a point plugin works within a region too`() throws {
+        let region = Region(x: .pixels(0), y: .pixels(0), width: .pixels(9), height: .pixels(99))
+        let filter = try PluginFixture.filter("threshold", ["within": .region(region)])
+        let picture = Pattern.noise.picture(rect, .gray)
+        let result = try filter.render(picture)
+        #expect(filter.regionOfInterest(for: rect, in: rect) == [rect])
+        for (pixel, (before, after)) in zip(picture.doubles, result.doubles).enumerated() {
+            let isInside = (0..<9).contains(rect.x + pixel % rect.width)
+            #expect(after == (isInside ? (before / 255 >= 0.5 ? 255 : 0) : before))
+        }
+    }
+
+    @Test func `a plugin's failure comes through in its own words`() throws {
+        let filter = try PluginFixture.filter("threshold", ["steps": .integer(13)])
+        let error = #expect(throws: FilterError.self) { try filter.render(Pattern.noise.picture(rect)) }
+        #expect(error?.description == "threshold: 13 steps bring bad luck")
+    }
+
+    @Test func `a plugin that stops because it was cancelled says so`() throws {
+        let filter = try PluginFixture.filter("flawed")
+        #expect(throws: CancellationError.self) { try filter.render(Pattern.noise.picture(rect)) }
+    }
+
+    @Test func `a halo without measure is refused`() throws {
+        let fixture = try PluginFixture()
+        try fixture.build("flawed", ["KIND=PENUMBRA_AREA", "HALO=vast"])
+        let plugin = try #require(fixture.load().plugins.first)
+        let error = #expect(throws: FilterError.self) { try plugin.entry.makeFilter([:]) }
+        #expect(
+            error?.description
+                == "flawed: the plugin asks for a halo or growth outside 0…16384; report this to its author")
+    }
+
+    @Test func `values are checked before a plugin sees them`() throws {
+        let error = #expect(throws: FilterError.self) {
+            try PluginFixture.filter("spread", ["distance": .integer(101)])
+        }
+        #expect(error?.description == "spread: 'distance' is 101.0, but must be in 0.0…100.0")
+    }
+}

@@ -1,0 +1,57 @@
+import Catalogs
+import FilterKit
+import Foundation
+import PluginLoading
+import TestSupport
+import Testing
+
+/// Builds the C plugins beside this file and loads them.
+struct PluginFixture {
+    private static let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    private static let headers = here.appendingPathComponent("../../Sources/Pixels/CPenumbraPlugin/include")
+
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// Compiles `Fixtures/<source>.c` to a library in the folder, and returns its path.
+    @discardableResult
+    func build(_ source: String, as library: String? = nil, _ defines: [String] = []) throws -> String {
+        let path = folder.file(library ?? "lib\(source).so")
+        let file = Self.here.appendingPathComponent("Fixtures/\(source).c").path
+        let compiler = Process()
+        compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        compiler.arguments =
+            ["cc", "-std=c11", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off"]
+            + ["-I", Self.headers.path] + defines.map { "-D" + $0 } + [file, "-o", path]
+        try compiler.run()
+        compiler.waitUntilExit()
+        try #require(compiler.terminationStatus == 0, "\(source).c compiles")
+        return path
+    }
+
+    func load(
+        isImplicit: Bool = false, reservedNames: [String] = []
+    ) -> (plugins: [LoadedPlugin], problems: [String]) {
+        PluginLoader.load(folders: [PluginFolder(folder.path, isImplicit: isImplicit)], reservedNames: reservedNames)
+    }
+
+    /// The filter of the one plugin that the source makes.
+    static func filter(_ source: String, _ values: [String: ParameterValue] = [:]) throws -> any Filter {
+        let fixture = try PluginFixture()
+        try fixture.build(source)
+        let (plugins, problems) = fixture.load()
+        #expect(problems == [])
+        return try #require(plugins.first).entry.makeFilter(values)
+    }
+
+    /// The folder of the running program, where the plugins of this package are built too.
+    static var buildFolder: String {
+        get throws {
+            let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            return URL(fileURLWithPath: program).deletingLastPathComponent().path
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Catalogs
+import FilterKit
+import Foundation
+import PluginLoading
+import TestSupport
+import Testing
+
+struct PluginLoaderTests {
+    private let fixture: PluginFixture
+
+    init() throws {
+        fixture = try PluginFixture()
+    }
+
+    @Test func `good plugins are loaded in the order of their files`() throws {
+        try fixture.build("threshold")
+        try fixture.build("spread")
+        let (plugins, problems) = fixture.load()
+        #expect(problems == [])
+        #expect(plugins.map(\.name) == ["spread", "threshold"])
+        #expect(plugins.map(\.version) == ["2.1", "1.0"])
+    }
+
+    @Test func `the catalog shows a plugin's parameters and the host's`() throws {
+        let paths = try [fixture.build("spread"), fixture.build("threshold")]
+        let descriptors = fixture.load().plugins.map(\.entry.descriptor)
+        #expect(descriptors.map(\.kind) == [.area, .point])
+        #expect(descriptors.map(\.origin) == paths.map { .plugin(path: $0) })
+        #expect(descriptors[0].renderingVersion == 7)
+        #expect(descriptors[0].parameters.map(\.name) == ["distance", "edge", "extent", "light", "within"])
+        #expect(descriptors[0].rules.count == 2)
+        #expect(descriptors[1].parameters.map(\.name) == ["level", "steps", "invert", "channel", "within"])
+        #expect(descriptors[1].parameters[0].kind == .number(minimum: 0, maximum: 1))
+        #expect(descriptors[1].parameters[1].fallback == .integer(1))
+        #expect(descriptors[1].parameters[2].fallback == .boolean(false))
+        #expect(descriptors[1].parameters[3].kind == .choice(["first", "second", "third"]))
+    }
+
+    /// What spoils a plugin, and what is said about it.
+    private static let flaws: [(defines: [String], problem: String)] = [
+        (["ABI=9"], "was built for plugin interface 9, and this Penumbra speaks 1; build it again"),
+        (["REFUSES"], "needs a newer plugin interface than 1; use a newer Penumbra or an older plugin"),
+        (["SIZE=16"], "describes itself in 16 bytes; set struct_size to sizeof(penumbra_plugin)"),
+        (["NAME=NULL"], "has no name; give it one"),
+        (["NAME=\"Half Tone\""], "has the name 'Half Tone'; use small letters, digits, - and _"),
+        (["NAME=\"\""], "has the name ''; use small letters, digits, - and _"),
+        (["VERSION=NULL"], "has no version; give it one"),
+        (["KIND=7"], "has kind 7; use PENUMBRA_POINT or PENUMBRA_AREA"),
+        (["FORMATS=PENUMBRA_U8"], "does not take 32-bit floats; add PENUMBRA_F32 to formats"),
+        (["KIND=PENUMBRA_AREA"], "must have a halo function if it is an area filter, and only then"),
+        (["HALO=vast"], "must have a halo function if it is an area filter, and only then"),
+        (["RENDER=NULL"], "has no render function; give it one"),
+        (
+            ["PARAMETER={.name=\"edge\",.summary=\"e\"}"],
+            "names a parameter twice, or as one that the host adds; rename it"
+        ),
+        (
+            ["PARAMETER={.name=\"a\",.maximum=1,.fallback=2,.summary=\"a\"}"],
+            "gives 'a' a range without its fallback; set minimum, maximum and fallback"
+        ),
+        (["PARAMETER={.name=\"a\",.kind=3,.summary=\"a\"}"], "gives 'a' no choices; add some, and NULL at their end"),
+        (["PARAMETER={.name=\"a\",.kind=8,.summary=\"a\"}"], "gives 'a' the unknown kind 8; see penumbra_plugin.h"),
+        (["PARAMETER={.name=\"a\"}"], "has no summary for 'a'; give it one"),
+    ]
+
+    @Test(arguments: flaws)
+    func `a flawed description is one clear sentence, and the rest works`(
+        flaw: (defines: [String], problem: String)
+    ) throws {
+        let path = try fixture.build("flawed", flaw.defines)
+        try fixture.build("spread")
+        let (plugins, problems) = fixture.load()
+        #expect(problems == ["plugin \(path) \(flaw.problem)"])
+        #expect(plugins.map(\.name) == ["spread"])
+    }
+
+    @Test func `of two plugins with one name the first stays`() throws {
+        let first = try fixture.build("spread", as: "libA.so")
+        let second = try fixture.build("spread", as: "libB.so")
+        let (plugins, problems) = fixture.load()
+        #expect(plugins.map(\.path) == [first])
+        #expect(problems == ["plugin \(second) names its filter 'spread', as \(first) does; remove one of them"])
+    }
+
+    @Test func `no plugin replaces a built-in filter`() throws {
+        let path = try fixture.build("spread")
+        let (plugins, problems) = fixture.load(reservedNames: ["gaussian", "spread"])
+        #expect(plugins.isEmpty)
+        #expect(problems == ["plugin \(path) names its filter 'spread', as a built-in one; rename it"])
+    }
+
+    @Test func `a library without the entry is a problem only where somebody put it for a plugin`() throws {
+        let source = fixture.folder.file("stranger.c")
+        try "int stranger(void) { return 0; }".write(toFile: source, atomically: true, encoding: .utf8)
+        let path = fixture.folder.file("libstranger.so")
+        let compiler = try Process.run(
+            URL(fileURLWithPath: "/usr/bin/env"), arguments: ["cc", "-shared", "-fPIC", source, "-o", path])
+        compiler.waitUntilExit()
+        #expect(
+            fixture.load().problems == [
+                "plugin \(path) does not export penumbra_plugin_entry; move it elsewhere if it is no plugin"
+            ])
+        #expect(fixture.load(isImplicit: true).problems == [])
+    }
+
+    @Test func `a file that is no library is named with the loader's reason`() throws {
+        let path = fixture.folder.file("libtext.so")
+        try "no library".write(toFile: path, atomically: true, encoding: .utf8)
+        let problems = fixture.load().problems
+        #expect(problems.count == 1)
+        #expect(problems[0].hasPrefix("plugin \(path) cannot be opened ("))
+        #expect(problems[0].hasSuffix("); build it on this machine, with its libraries installed"))
+    }
+
+    @Test func `other files are not looked at`() throws {
+        try fixture.build("spread", as: "spread.so")
+        try fixture.build("spread", as: "libspread.so.bak")
+        let (plugins, problems) = fixture.load()
+        #expect(plugins.isEmpty)
+        #expect(problems == [])
+    }
+
+    @Test func `a file that every user may write is not run`() throws {
+        let path = try fixture.build("spread")
+        try FileManager.default.setAttributes([.posixPermissions: 0o757], ofItemAtPath: path)
+        let (plugins, problems) = fixture.load()
+        #expect(plugins.isEmpty)
+        #expect(
+            problems == ["plugin \(path) may be written by every user, so it is not used; run chmod o-w on it"])
+    }
+
+    @Test func `nothing in a folder that every user may write is run`() throws {
+        try fixture.build("spread")
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: fixture.folder.path)
+        let (plugins, problems) = fixture.load()
+        #expect(plugins.isEmpty)
+        let folder = fixture.folder.path
+        #expect(
+            problems == [
+                "plugin folder \(folder) may be written by every user, so it is not used; run chmod o-w on it"
+            ])
+    }
+
+    @Test func `a missing folder is a problem only when somebody named it`() {
+        let named = PluginLoader.load(folders: [PluginFolder("/nowhere")], reservedNames: [])
+        #expect(
+            named.problems == [
+                "plugin folder /nowhere cannot be read (No such file or directory); "
+                    + "correct the path in the list of plugin folders"
+            ])
+        let implicit = PluginLoader.load(folders: [PluginFolder("/nowhere", isImplicit: true)], reservedNames: [])
+        #expect(implicit.problems == [])
+    }
+
+    @Test func `a folder that is listed twice gives its plugins once`() throws {
+        try fixture.build("spread")
+        let folder = PluginFolder(fixture.folder.path)
+        let (plugins, problems) = PluginLoader.load(folders: [folder, folder], reservedNames: [])
+        #expect(plugins.map(\.name) == ["spread"])
+        #expect(problems == [])
+    }
+}
