@@ -118,6 +118,13 @@ let package = Package(
         tests("DigestsTests", ["JobModel", "Digests", "TestSupport"]),
         tests("KernelsTests", ["Geometry", "Catalogs", "Raster", "Kernels", "TestSupport"]),
         tests("FilterKitTests", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "FilterKit", "TestSupport"]),
+        tests(
+            "RenderingTests",
+            ["Geometry", "Catalogs", "JobModel", "Raster", "FilterKit", "Rendering", "Digests", "TestSupport"]),
+        tests(
+            "PluginLoadingTests",
+            ["Geometry", "Catalogs", "Raster", "Kernels", "FilterKit", "PluginLoading", "TestSupport"],
+            exclude: ["Fixtures"]),
         tests("ImageFilesTests", ["Geometry", "Catalogs", "JobModel", "Raster", "ImageFiles"], exclude: ["Fixtures"]),
         tests("ManifestsTests", ["Manifests", "Catalogs", "JobModel", yams], exclude: ["Corpus"]),
         tests("PlanningTests", ["Planning", "Catalogs", "JobModel", "TestSupport"]),

@@ -16,7 +16,7 @@ import Testing
 
     private func writeManifest(_ shard: String) throws {
         try workspace.writeManifest(
-            filters: "[gaussian: {radius: 18}, motion: {radius: 20, angle: 40, samples: continuous}]",
+            filters: "[{gaussian: {radius: 18}}, {motion: {radius: 20, angle: 40, samples: continuous}}]",
             more: "shard: \(shard)\ntile: 110")
     }
 

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `the bytes are the same whatever the tiles, workers and mode`() async throws {
-        try workspace.writeManifest(filters: "[gaussian: {radius: 6}, motion: {radius: 9, angle: 33}]")
+        try workspace.writeManifest(filters: "[{gaussian: {radius: 6}}, {motion: {radius: 9, angle: 33}}]")
         var variants: [[Data]] = []
         for options in [
             ["--workers", "1"], ["--set", "shard=tile", "--set", "tile=64"],

@@ -67,7 +67,7 @@ final class Workspace: Sendable {
 extension Workspace {
     /// A manifest with one Gaussian over `photos`, and what else is given.
     func writeManifest(
-        _ name: String = "job.yaml", inputs: String = "photos/*", filters: String = "[gaussian: {radius: 5}]",
+        _ name: String = "job.yaml", inputs: String = "photos/*", filters: String = "[{gaussian: {radius: 5}}]",
         output: String = "out/{stem}.png", more: String = ""
     ) throws {
         try write(

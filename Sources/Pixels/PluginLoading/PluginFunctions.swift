@@ -3,10 +3,9 @@ import Catalogs
 import Geometry
 
 /// The functions of a plugin.
-///
-/// Unchecked: C functions of a library that is never closed, which `penumbra_plugin.h` allows to be called from any
-/// thread at any time.
 struct PluginFunctions: @unchecked Sendable {
+    // Sendable: C functions of a library that is never closed, which `penumbra_plugin.h` allows to be called from any
+    // thread at any time.
     typealias Margins = @convention(c) (UnsafePointer<Double>?) -> penumbra_margins
     typealias Render = @convention(c) (UnsafePointer<penumbra_tile>?) -> Int32
 

@@ -67,9 +67,11 @@ import Testing
                 """)
     }
 
-    @Test func `control sequences do not reach the terminal`() {
-        let messages = ParsedText("a: \u{1B}[31m\u{202E}x\u{200D}y\nb: *\u{1B}c").messages
-        #expect(!messages.unicodeScalars.contains { $0.value == 0x1B || $0.value == 0x202E || $0.value == 0x200D })
+    @Test(arguments: ["a: *\u{1B}[31m\u{202E}x\u{200D}y", "a: {\u{1B}c}", "\u{1B}c", "\u{1B}c: x", "a: {b\u{202E}: x}"])
+    func `control sequences do not reach the terminal`(text: String) {
+        let messages = ParsedText(text).messages
+        #expect(!messages.isEmpty)
+        #expect(!messages.unicodeScalars.contains { [0x1B, 0x202E, 0x200D].contains($0.value) })
     }
 
     @Test func `a file name with a line break stays on its line`() {

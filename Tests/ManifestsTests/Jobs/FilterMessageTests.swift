@@ -158,4 +158,15 @@ import Testing
                   = write at least one item
                 """)
     }
+
+    @Test func `a filter that is named by a key of its own is refused`() {
+        #expect(
+            Reading.filter("name: gaussian\n    radius: 3").messages
+                == """
+                job.yaml:4:5: error: a filter's name stands before its colon, not behind 'name:'
+                4 |   - name: gaussian
+                  |     ^^^^
+                  = write - gaussian: with the parameters indented below it
+                """)
+    }
 }

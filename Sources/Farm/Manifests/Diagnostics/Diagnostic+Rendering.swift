@@ -14,18 +14,18 @@ extension Diagnostic {
         let gutter = text.kind == .file ? String(position.line) : " "
         let margin = String(repeating: " ", count: gutter.count)
         var lines = [
-            "\(place(in: text)): \(severity.rawValue): \(words.message)",
+            "\(place(in: text)): \(severity.rawValue): \(words.message)".visible,
             "\(gutter) | \(excerpt.line)".trimmingTrailingSpaces,
             "\(margin) | \(excerpt.carets)",
         ]
-        if let remedy = words.remedy { lines.append("\(margin) = \(remedy)") }
+        if let remedy = words.remedy { lines.append("\(margin) = \(remedy)".visible) }
         return lines.joined(separator: "\n")
     }
 
     private func place(in text: SourceText) -> String {
         switch text.kind {
-        case .file: "\(text.name.visible):\(position.line):\(position.column)"
-        case .argument: text.name.cut(to: 100).visible
+        case .file: "\(text.name):\(position.line):\(position.column)"
+        case .argument: text.name.cut(to: 100)
         }
     }
 }

@@ -43,10 +43,7 @@ extension Unicode.Scalar {
     /// What a terminal is given in this scalar's place.
     fileprivate var shown: Unicode.Scalar {
         if self == "\t" { return "→" }
-        switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: return "\u{FFFD}"
-        default: return self
-        }
+        return isObeyedOrHidden ? "\u{FFFD}" : self
     }
 
     /// Columns that a terminal gives the scalar: 0 for combining marks, 2 for East Asian wide characters and emoji.

@@ -1,8 +1,8 @@
 // Small parts of sentences that messages share.
 
 extension String {
-    /// The text in quotes, for a message: cut when long, invisible characters spelled out.
-    package var quoted: String { "'\(cut(to: 60).visible)'" }
+    /// The text in quotes, for a message: cut when long.
+    package var quoted: String { "'\(cut(to: 60))'" }
 
     /// At most `length` Unicode scalars, with an ellipsis where the rest is left out.
     func cut(to length: Int) -> String {
@@ -10,23 +10,29 @@ extension String {
         return String(unicodeScalars.prefix(length - 1)) + "…"
     }
 
-    /// The text with control characters and line breaks spelled out.
+    /// The text with everything spelled out that a terminal obeys or hides.
     var visible: String {
-        var result = String.UnicodeScalarView()
+        var result = ""
         for scalar in unicodeScalars {
-            if scalar.isPrintableInYAML, scalar.value != 0x85, !["\n", "\r", "\t"].contains(scalar) {
-                result.append(scalar)
-            } else {
-                result.append(contentsOf: scalar.escaped(asASCII: true).unicodeScalars)
-            }
+            result += scalar.isObeyedOrHidden ? scalar.escaped(asASCII: true) : String(scalar)
         }
-        return String(result)
+        return result
+    }
+}
+
+extension Unicode.Scalar {
+    /// Control characters, line breaks, direction marks and the like.
+    var isObeyedOrHidden: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
     }
 }
 
 /// Advice to quote a value, which is shown as it should be written when it is short.
 func quoteIt(_ value: String) -> String {
-    value.unicodeScalars.count <= 60 ? "quote it: \(value.visible.singleQuoted)" : "put it in single quotes"
+    value.unicodeScalars.count <= 60 ? "quote it: \(value.singleQuoted)" : "put it in single quotes"
 }
 
 extension [String] {

@@ -47,6 +47,10 @@ struct ChainReader {
             log.error(.filter(.notAnEntry(found: "an empty mapping")), at: span)
             return nil
         }
+        if let filter = mapping.entries.lazy.compactMap(filterNamedAsValue).first {
+            log.error(.filter(.nameAsValue(key: filter.key, filter: filter.value)), at: filter.span)
+            return nil
+        }
         if mapping.entries.count > 1 {
             let second = mapping.entries[1]
             log.error(.filter(severalProblem(first, second)), at: second.keySpan)
@@ -55,6 +59,14 @@ struct ChainReader {
         return descriptor(first.key, at: first.keySpan, log: log).flatMap { descriptor in
             FilterTyper(descriptor: descriptor, log: log).filter(first.value, nameSpan: first.keySpan)
         }
+    }
+
+    /// The filter of an entry such as `name: gaussian`.
+    private func filterNamedAsValue(_ entry: SyntaxNode.Entry) -> (key: String, value: String, span: SourceSpan)? {
+        guard ["name", "filter", "type"].contains(entry.key), let value = entry.value.text,
+            catalog.filter(named: entry.key) == nil, catalog.filter(named: value) != nil
+        else { return nil }
+        return (entry.key, value, entry.keySpan)
     }
 
     private func severalProblem(_ first: SyntaxNode.Entry, _ second: SyntaxNode.Entry) -> FilterProblem {

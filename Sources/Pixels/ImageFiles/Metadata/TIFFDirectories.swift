@@ -44,11 +44,10 @@ struct TIFFDirectories {
 
     /// The readable entries of the directory at `offset`; those that are broken are left out.
     func directory(at offset: Int) -> [Entry] {
-        guard offset < size, let count = number(at: offset, bytes: offsets.countLength), count < 1 << 16 else {
-            return []
-        }
+        guard offset < size, let count = number(at: offset, bytes: offsets.countLength) else { return [] }
         let start = offset + offsets.countLength
-        return (0..<count).compactMap { entry(at: start + offsets.rowLength * $0) }
+        let room = min((size - start) / offsets.rowLength, 1 << 16)
+        return (0..<min(count, room)).compactMap { entry(at: start + offsets.rowLength * $0) }
     }
 
     /// The directory that an entry points to.

@@ -4,6 +4,8 @@ package enum FilterProblem: Hashable, Sendable {
     case notAList(found: String)
     case notAnEntry(found: String)
     case severalInEntry(first: String, second: String)
+    /// `name: gaussian`, as other tools write it.
+    case nameAsValue(key: String, filter: String)
     /// An override names a filter at a place where the manifest has another.
     case otherFilterThere(written: String, present: String)
     case unknown(String, nearest: String?, brokenPlugins: Int)
@@ -34,6 +36,10 @@ extension FilterProblem {
             Words(
                 "'\(second)' is in the same list item as '\(first)'",
                 remedy: "each filter needs its own '- '; parameters of '\(first)' are indented deeper than its name")
+        case .nameAsValue(let key, let filter):
+            Words(
+                "a filter's name stands before its colon, not behind '\(key):'",
+                remedy: "write - \(filter): with the parameters indented below it")
         case .otherFilterThere(let written, let present):
             Words(
                 "the filter here is '\(present)', not \(written.quoted)",
