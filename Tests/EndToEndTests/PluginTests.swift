@@ -40,7 +40,7 @@ import Testing
             static const penumbra_plugin plugin = {
                 .abi = PENUMBRA_PLUGIN_ABI, .struct_size = sizeof(penumbra_plugin), .name = "\(name)",
                 .version = "1.0.0", .summary = "Misbehaves", .rendering_version = 1, .kind = PENUMBRA_POINT,
-                .formats = PENUMBRA_U8, .parameter_size = sizeof(penumbra_parameter), .render = render,
+                .formats = PENUMBRA_U8 | PENUMBRA_F32, .parameter_size = sizeof(penumbra_parameter), .render = render,
             };
 
             const penumbra_plugin *penumbra_plugin_entry(uint32_t host_abi) {

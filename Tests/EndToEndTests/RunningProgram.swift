@@ -22,11 +22,14 @@ final class RunningProgram {
     var processID: pid_t { process.processIdentifier }
     var isRunning: Bool { process.isRunning }
 
-    /// The worker processes that live now.
+    /// The worker processes that live now. Any of the program's threads may have started one.
     var workers: [pid_t] {
-        let path = "/proc/\(processID)/task/\(processID)/children"
-        let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-        return text.split(separator: " ").compactMap { pid_t($0) }
+        let tasks = "/proc/\(processID)/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+        return threads.flatMap { thread in
+            let text = (try? String(contentsOfFile: "\(tasks)/\(thread)/children", encoding: .utf8)) ?? ""
+            return text.split(separator: " ").compactMap { pid_t($0) }
+        }
     }
 
     /// Looks again until the condition holds or the program has ended.

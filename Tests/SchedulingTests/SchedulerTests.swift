@@ -167,6 +167,18 @@ import WorkerProtocol
         #expect(farm.finished == .some(.engine("no such file")))
     }
 
+    @Test func `workers killed while they start are replaced, but not for ever`() {
+        var farm = Farm(.make(workers: 1))
+        farm.send(.tick)
+        farm.offer([.make(1)])
+        for number in 1...99 { farm.send(.workerLost(WorkerID(number), Death(.killed))) }
+        #expect(farm.finished == nil)
+        farm.send(.workerLost(WorkerID(100), Death(.killed)))
+        #expect(
+            farm.finished
+                == .some(.engine("every worker is killed before it is ready; is there memory enough for one?")))
+    }
+
     @Test func `attempts write to different temporary files`() throws {
         var farm = Farm()
         farm.begin(workers: 1)

@@ -5,13 +5,15 @@ import WorkerProtocol
 extension Scheduler {
     mutating func welcome(_ worker: WorkerID) {
         failedStarts = 0
+        killedStarts = 0
         roster[worker] = .idle
     }
 
     mutating func lose(_ worker: WorkerID, _ death: Death, at now: Timestamp) {
         let lease = roster.lease(of: worker).flatMap { leases.removeValue(forKey: $0) }
+        let wasReady = roster[worker] != nil
         roster[worker] = nil
-        if case .failedToStart(let message) = death.manner { countFailedStart(message) }
+        if !wasReady { countFailedStart(death) }
         guard let lease else { return }
         let plugin = plugins.removeValue(forKey: lease.id)
         guard isCurrent(lease) else { return }
@@ -29,9 +31,19 @@ extension Scheduler {
         retry(lease.task, at: now) { Self.failure(of: lease, death, plugin: plugin, history) }
     }
 
-    private mutating func countFailedStart(_ message: String) {
-        failedStarts += 1
-        if failedStarts >= policy.startLimit { stop(.engine(message)) }
+    /// A worker that ends by itself before it is ready will do so again; one that was killed may not.
+    private mutating func countFailedStart(_ death: Death) {
+        switch death.manner {
+        case .failedToStart(let message):
+            failedStarts += 1
+            if failedStarts >= policy.startLimit { stop(.engine(message)) }
+        case .killed, .outOfMemory:
+            killedStarts += 1
+            if killedStarts >= policy.killedStartLimit {
+                stop(.engine("every worker is killed before it is ready; is there memory enough for one?"))
+            }
+        case .signal, .exited, .byOrder, .brokeProtocol: break
+        }
     }
 
     /// Adds the death to the task's history. Only what the task itself may have caused counts as a crash.

@@ -20,8 +20,9 @@ package struct Scheduler: Sendable {
     var planEnded = false
     var stopped: StopReason?
     var isFinished = false
-    /// Starts in a row that never became ready.
+    /// Starts in a row that never became ready, by themselves and by SIGKILL.
     var failedStarts = 0
+    var killedStarts = 0
     /// The plugin whose code a worker is in, by lease.
     var plugins: [LeaseID: String] = [:]
     /// The pictures on which each plugin took a worker down.

@@ -14,6 +14,8 @@ package struct SchedulingPolicy: Hashable, Sendable {
     package let pluginFaultLimit = 3
     /// So many starts in a row that never became ready mean that none will.
     package var startLimit: Int { 3 * workers }
+    /// So many kills in a row before any worker was ready are no accident, nor somebody's test.
+    package var killedStartLimit: Int { 100 * workers }
 
     package init(
         retry: RetryPolicy, time: TimePolicy, shard: ShardPolicy, verify: VerifyLevel, workers: Int, seed: UInt64

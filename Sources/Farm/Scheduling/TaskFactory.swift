@@ -28,15 +28,12 @@ package struct TaskFactory: Hashable, Sendable {
     }
 
     package func input(_ order: FrameOrder) -> InputSpec {
-        InputSpec(path: order.input, maxPixels: job.maxPixels, color: color)
+        InputSpec(path: order.input, maxPixels: job.maxPixels, color: job.color)
     }
 
     package func output(_ order: FrameOrder) -> OutputSpec {
         OutputSpec(format: order.format, save: job.save)
     }
-
-    /// A profile is never dropped without converting to sRGB first.
-    private var color: ColorPolicy { job.save.metadata == .strip ? .srgb : job.color }
 
     package func probe(_ order: FrameOrder) -> TaskSpec {
         .probe(
@@ -56,7 +53,7 @@ package struct TaskFactory: Hashable, Sendable {
         let folder = scratchFolder(of: order.id)
         return .canvas(
             CanvasTask(
-                input: input(order), canvasPath: "\(folder)/canvas-\(attempt)",
+                input: input(order), output: output(order), canvasPath: "\(folder)/canvas-\(attempt)",
                 metadataPath: "\(folder)/metadata-\(attempt)", expected: probe.source))
     }
 

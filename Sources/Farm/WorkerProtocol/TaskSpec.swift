@@ -83,14 +83,19 @@ package struct FrameTask: Hashable, Sendable, Codable {
 /// Decodes one input into a canvas file.
 package struct CanvasTask: Hashable, Sendable, Codable {
     package let input: InputSpec
+    /// What the canvas is rendered into in the end: it may need other colours than the input has.
+    package let output: OutputSpec
     package let canvasPath: String
     /// Where the input's metadata goes, for the stitch.
     package let metadataPath: String
     /// What the probe found: the tiles were planned for it.
     package let expected: ImageFacts
 
-    package init(input: InputSpec, canvasPath: String, metadataPath: String, expected: ImageFacts) {
+    package init(
+        input: InputSpec, output: OutputSpec, canvasPath: String, metadataPath: String, expected: ImageFacts
+    ) {
         self.input = input
+        self.output = output
         self.expected = expected
         self.canvasPath = canvasPath
         self.metadataPath = metadataPath

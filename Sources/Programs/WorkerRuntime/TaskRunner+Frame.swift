@@ -11,7 +11,7 @@ extension TaskRunner {
     private static let tileMemory = 256 << 20
 
     func renderFrame(_ task: FrameTask) throws -> OutputReceipt {
-        let decoder = try decoder(task.input)
+        let decoder = try decoder(task.input, for: task.output)
         let picture = try decode(decoder)
         let chain = try chain(task.chain)
         let plan = chain.plan(input: picture.rect, layout: picture.layout)

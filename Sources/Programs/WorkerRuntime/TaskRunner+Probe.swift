@@ -12,7 +12,7 @@ extension TaskRunner {
     private static let mostTiles = 65_536
 
     func probe(_ task: ProbeTask) throws -> ProbeReceipt {
-        let header = try decoder(task.input).header
+        let header = try decoder(task.input, for: task.output).header
         let chain = try chain(task.chain)
         let plan = chain.plan(input: header.rect, layout: header.layout)
         try refuse(plan, task)

@@ -9,7 +9,7 @@ import WorkerProtocol
 
 extension TaskRunner {
     func fillCanvas(_ task: CanvasTask) throws -> CanvasReceipt {
-        let decoder = try decoder(task.input)
+        let decoder = try decoder(task.input, for: task.output)
         guard decoder.header.facts == task.expected else {
             throw TaskFailure(.data, "\(task.input.path): the picture was replaced while the job ran; run it again")
         }

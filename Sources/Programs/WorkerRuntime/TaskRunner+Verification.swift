@@ -9,7 +9,7 @@ import WorkerProtocol
 extension TaskRunner {
     func audit(_ task: AuditTask) throws -> AuditReceipt {
         switch task.source {
-        case .input(let input): try audit(task, source: decode(decoder(input)))
+        case .input(let input): try audit(task, source: decode(decoder(input, for: task.output)))
         case .canvas(let reference): try audit(task, source: Canvas(opening: reference))
         }
     }
@@ -41,7 +41,7 @@ extension TaskRunner {
     func check(_ task: CheckTask) throws -> TaskReceipt {
         let decoder: ImageDecoder
         do {
-            decoder = try self.decoder(InputSpec(path: task.path, maxPixels: .max, color: .keep))
+            decoder = try self.decoder(task.path, maxPixels: .max, .keep)
         } catch {
             throw TaskFailure(.mismatch, "the written file cannot be read back: \(error)")
         }

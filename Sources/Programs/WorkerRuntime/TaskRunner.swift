@@ -37,8 +37,16 @@ struct TaskRunner {
         try Chain(invocations, registry: toolbox.registry(watchedBy: watch))
     }
 
-    func decoder(_ input: InputSpec) throws -> ImageDecoder {
-        try ImageDecoder(path: input.path, limits: DecodeLimits(maxPixels: input.maxPixels), color: input.color)
+    /// Opens an input in the colours that its output needs: a profile that the output would lose is converted first.
+    func decoder(_ input: InputSpec, for output: OutputSpec) throws -> ImageDecoder {
+        let asked = try decoder(input.path, maxPixels: input.maxPixels, input.color)
+        let color = try format(output).colorPolicy(
+            for: asked.header, asked: input.color, metadata: output.save.metadata)
+        return color == input.color ? asked : try decoder(input.path, maxPixels: input.maxPixels, color)
+    }
+
+    func decoder(_ path: String, maxPixels: Int, _ color: ColorPolicy) throws -> ImageDecoder {
+        try ImageDecoder(path: path, limits: DecodeLimits(maxPixels: maxPixels), color: color)
     }
 
     func format(_ output: OutputSpec) throws -> any ImageFormat {

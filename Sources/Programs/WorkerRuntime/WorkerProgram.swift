@@ -15,7 +15,9 @@ public enum WorkerProgram {
 
     /// - Returns: the exit code.
     public static func run(_ arguments: [String]) -> Int32 {
+        // A coordinator that is gone, and a limit on file sizes, are errors of the calls that meet them.
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
         switch arguments {
         case []: return serve()
         case ["describe"]: return describe()

@@ -23,6 +23,8 @@ struct Penumbra: AsyncParsableCommand {
     static func main() async {
         // A worker that dies while it is written to must not take the coordinator along.
         signal(SIGPIPE, SIG_IGN)
+        // A limit on file sizes is met like a full disk, by an error.
+        signal(SIGXFSZ, SIG_IGN)
         await main(nil)
     }
 }

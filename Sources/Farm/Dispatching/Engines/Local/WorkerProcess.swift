@@ -161,9 +161,9 @@ extension WorkerProcess {
         if let problem = course.brokeProtocol { return .brokeProtocol(problem) }
         if course.endsByOrder, course.becameReady { return .byOrder }
         switch status {
+        case .signaled(SIGKILL): return ranOut ? .outOfMemory : .killed
         case _ where !course.becameReady:
             return .failedToStart("\(command.executable) ended before it was ready (\(status))")
-        case .signaled(SIGKILL): return ranOut ? .outOfMemory : .killed
         case .signaled(let signal): return .signal(signal)
         case .exited(let code): return .exited(code)
         }
