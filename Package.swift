@@ -135,7 +135,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "penumbra", "penumbra-worker", "Invert", "ExamplePictures", "Geometry", "Raster", "TestSupport", subprocess,
+                "penumbra", "penumbra-worker", "Invert", "ExamplePictures", "Geometry", "Raster", "TestSupport",
+                subprocess,
                 system,
             ]),
     ],

@@ -53,7 +53,8 @@ import Testing
         let result = try await Program.run(
             "/usr/bin/cc",
             [
-                "-std=c11", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I", Self.header, "source/\(name).c", "-o",
+                "-std=c11", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I", Self.header, "source/\(name).c",
+                "-o",
                 "plugins/lib\(name).so",
             ], in: workspace)
         try #require(result.code == 0, "\(result.errors)")

@@ -43,7 +43,8 @@ final class RunningProgram {
         process.waitUntilExit()
         let code = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
         return Program.Result(
-            code: code, output: String(decoding: text, as: UTF8.self), errors: String(decoding: complaints, as: UTF8.self))
+            code: code, output: String(decoding: text, as: UTF8.self),
+            errors: String(decoding: complaints, as: UTF8.self))
     }
 }
 

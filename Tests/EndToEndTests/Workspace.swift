@@ -44,7 +44,9 @@ final class Workspace: Sendable {
     func files(below name: String) -> [String] {
         (FileManager.default.subpaths(atPath: "\(path)/\(name)") ?? []).sorted().filter { file in
             var isFolder: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: "\(path)/\(name)/\(file)", isDirectory: &isFolder) else { return false }
+            guard FileManager.default.fileExists(atPath: "\(path)/\(name)/\(file)", isDirectory: &isFolder) else {
+                return false
+            }
             return !isFolder.boolValue
         }
     }

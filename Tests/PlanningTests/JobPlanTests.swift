@@ -10,7 +10,9 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        for name in ["b.jpg", "a.png", "x/c.JPG", "x/y/d.jpg", ".hidden.jpg", "notes.txt"] { try touch("photos/\(name)") }
+        for name in ["b.jpg", "a.png", "x/c.JPG", "x/y/d.jpg", ".hidden.jpg", "notes.txt"] {
+            try touch("photos/\(name)")
+        }
     }
 
     private func touch(_ name: String) throws {
@@ -39,7 +41,9 @@ import Testing
         .literal("out/"), .field(.dir), .literal("/"), .field(.stem), .literal(".png"),
     ]
 
-    private func inputs(_ plan: JobPlan) -> [String] { plan.frames.map { PathText.shown($0.input.path, from: folder.path) } }
+    private func inputs(_ plan: JobPlan) -> [String] {
+        plan.frames.map { PathText.shown($0.input.path, from: folder.path) }
+    }
 
     private func outputs(_ plan: JobPlan) -> [String] {
         plan.frames.map {

@@ -30,7 +30,8 @@ import WorkerProtocol
         #expect(TimePolicy(limit: .seconds(7)).timeLimit(megapixels: 500, filters: 9) == .seconds(7))
     }
 
-    private func policy(_ mode: ShardMode = .auto, workers: Int = 2, frames: Int, memory: Int = 1 << 30) -> ShardPolicy {
+    private func policy(_ mode: ShardMode = .auto, workers: Int = 2, frames: Int, memory: Int = 1 << 30) -> ShardPolicy
+    {
         ShardPolicy(mode: mode, workers: workers, frames: frames, frameMemory: memory)
     }
 

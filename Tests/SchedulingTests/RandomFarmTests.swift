@@ -115,7 +115,9 @@ private struct RandomWorld {
         case .start(let lease):
             if !alive.contains(lease.worker) { problems.append("a lease for a dead worker") }
             if running[lease.worker] != nil { problems.append("two leases for one worker") }
-            if running.values.contains(where: { $0.task == lease.task && $0.round == lease.round }) { problems.append("two leases of one task") }
+            if running.values.contains(where: { $0.task == lease.task && $0.round == lease.round }) {
+                problems.append("two leases of one task")
+            }
             running[lease.worker] = lease
         case .kill(let worker), .recycle(let worker): doomed.insert(worker)
         case .publish(let frame, _, let path):

@@ -1,5 +1,6 @@
 package import Catalogs
 import FoundationEssentials
+import Glibc
 import Subprocess
 import SystemPackage
 
@@ -13,17 +14,34 @@ package enum CatalogReader {
     /// Longer answers are refused; a real one has some ten kilobytes.
     private static let longestAnswer = 4 << 20
 
+    /// A describing worker that is killed from outside is asked again, as a rendering one is.
+    private static let mostTries = 20
+
+    private typealias Answer = ExecutionResult<Void, BytesOutput, StringOutput<UTF8>>
+
     /// Runs `penumbra-worker describe`.
     package static func read(_ command: WorkerCommand) async throws(Failure) -> Catalog {
-        let answer: ExecutionResult<Void, BytesOutput, StringOutput<UTF8>>
+        var answer = try await ask(command)
+        var tries = 1
+        while answer.terminationStatus == .signaled(SIGKILL), tries < mostTries {
+            answer = try await ask(command)
+            tries += 1
+        }
+        return try catalog(from: answer, command)
+    }
+
+    private static func ask(_ command: WorkerCommand) async throws(Failure) -> Answer {
         do {
-            answer = try await Subprocess.run(
+            return try await Subprocess.run(
                 .path(FilePath(command.executable)), arguments: ["describe"],
                 environment: WorkerProcess.environment(of: command), input: .none,
                 output: .bytes(limit: longestAnswer), error: .string(limit: 65536))
         } catch {
             throw Failure(message: "\(command.executable): the worker program cannot be run: \(error)")
         }
+    }
+
+    private static func catalog(from answer: Answer, _ command: WorkerCommand) throws(Failure) -> Catalog {
         guard answer.terminationStatus.isSuccess else {
             let words = answer.standardError.split(separator: "\n").last.map { ": \($0)" } ?? ""
             throw Failure(message: "\(command.executable) describe: \(answer.terminationStatus)\(words)")

@@ -82,7 +82,8 @@ struct FileIdentity: Hashable, Sendable {
 package func realPath(_ path: String) -> String {
     guard let resolved = realpath(path, nil) else {
         let parent = PathText.folder(of: path)
-        return parent == path ? path : PathText.joined(PathText.components(realPath(parent)) + [PathText.name(of: path)])
+        return parent == path
+            ? path : PathText.joined(PathText.components(realPath(parent)) + [PathText.name(of: path)])
     }
     defer { free(resolved) }
     return String(cString: resolved)

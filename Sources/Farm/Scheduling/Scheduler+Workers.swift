@@ -87,7 +87,8 @@ extension Scheduler {
                 "no result within \(limit) s\(place) in \(tries); raise 'timeout' in the manifest if it needs longer")
         case .signal(let signal):
             return FrameFailure(
-                .crash, "the worker crashed with signal \(signal)\(place) in \(tries); the picture is set aside\(words)")
+                .crash, "the worker crashed with signal \(signal)\(place) in \(tries); the picture is set aside\(words)"
+            )
         case .exited(let code):
             return FrameFailure(
                 .crash, "the worker left with exit code \(code)\(place) in \(tries); the picture is set aside\(words)")

@@ -25,7 +25,8 @@ struct ConfigFile {
         let text = SourceText(bytes: bytes, name: name, log: log)
         var wishes = Wishes()
         if !Self.saysNothing(bytes), let node = BlockParser.parse(text, log: log),
-            var reader = MappingReader(node, of: "the config file", log: log) {
+            var reader = MappingReader(node, of: "the config file", log: log)
+        {
             wishes = Self.read(&reader, folder)
         }
         self.wishes = wishes
@@ -43,10 +44,12 @@ struct ConfigFile {
     private static func read(_ reader: inout MappingReader, _ folder: String) -> Wishes {
         let path = ValueReader<String>.nonEmptyText.map { $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }
         var wishes = Wishes()
-        wishes.workers = reader.optional(
-            "workers", .or("auto", nil, else: ValueReader.integer(in: Wishes.workerRange).map { $0 })) ?? nil
-        wishes.memory = reader.optional(
-            "memory", .or("auto", nil, else: ValueReader.bytes(in: Wishes.memoryRange).map { $0 })) ?? nil
+        wishes.workers =
+            reader.optional(
+                "workers", .or("auto", nil, else: ValueReader.integer(in: Wishes.workerRange).map { $0 })) ?? nil
+        wishes.memory =
+            reader.optional(
+                "memory", .or("auto", nil, else: ValueReader.bytes(in: Wishes.memoryRange).map { $0 })) ?? nil
         wishes.scratch = reader.optional("scratch", path)
         wishes.stateFolder = reader.optional("state_dir", path)
         wishes.plugins = reader.optional("plugins", .list(of: path))

@@ -13,7 +13,9 @@ package enum Machine {
     private static func quota() -> Int? {
         guard let text = read("/sys/fs/cgroup/cpu.max") else { return nil }
         let words = text.split(whereSeparator: \.isWhitespace)
-        guard words.count == 2, let time = Double(words[0]), let period = Double(words[1]), period > 0 else { return nil }
+        guard words.count == 2, let time = Double(words[0]), let period = Double(words[1]), period > 0 else {
+            return nil
+        }
         return Int((time / period).rounded(.up))
     }
 
@@ -45,8 +47,10 @@ package enum Machine {
             return isAbove ? (point, String(words[2])) : nil
         }
         // Of two mounts at one point the later one covers the earlier.
-        return candidates.enumerated().max { ($0.element.point.count, $0.offset) < ($1.element.point.count, $1.offset) }?
-            .element.type
+        return candidates.enumerated().max {
+            ($0.element.point.count, $0.offset) < ($1.element.point.count, $1.offset)
+        }?
+        .element.type
     }
 
     /// True when kernel locks and durable renames cannot be relied upon there, because other machines share it.

@@ -30,7 +30,9 @@ final class OrderQueue: @unchecked Sendable {
             buffer.append(bytes)
             do {
                 while let body = try buffer.next() {
-                    guard case .start(let lease, let spec) = try FrameCodec.decode(Order.self, from: body) else { continue }
+                    guard case .start(let lease, let spec) = try FrameCodec.decode(Order.self, from: body) else {
+                        continue
+                    }
                     add(lease, spec)
                 }
             } catch {

@@ -43,6 +43,7 @@ extension TaskRunner {
 
     private func trouble(_ path: String, _ code: Int32) -> TaskFailure {
         let isPlace = [ENOSPC, EDQUOT, EROFS, EIO].contains(code)
-        return TaskFailure(isPlace ? .place : .transient, "\(path): cannot be written: \(String(cString: strerror(code)))")
+        return TaskFailure(
+            isPlace ? .place : .transient, "\(path): cannot be written: \(String(cString: strerror(code)))")
     }
 }

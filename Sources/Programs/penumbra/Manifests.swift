@@ -43,13 +43,15 @@ struct ManifestFiles {
     /// A manifest has at most a megabyte; the reader says so of a longer one.
     private func contents(of path: String) throws -> [UInt8] {
         guard let file = fopen(path, "r") else {
-            throw CommandError(.missingInput, "\(path): the manifest cannot be read: \(String(cString: strerror(errno)))")
+            throw CommandError(
+                .missingInput, "\(path): the manifest cannot be read: \(String(cString: strerror(errno)))")
         }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: (1 << 20) + 1)
         let count = fread(&bytes, 1, bytes.count, file)
         guard ferror(file) == 0 else {
-            throw CommandError(.missingInput, "\(path): the manifest cannot be read: \(String(cString: strerror(errno)))")
+            throw CommandError(
+                .missingInput, "\(path): the manifest cannot be read: \(String(cString: strerror(errno)))")
         }
         return Array(bytes.prefix(count))
     }

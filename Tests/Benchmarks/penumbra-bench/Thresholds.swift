@@ -23,7 +23,9 @@ struct Thresholds: Codable {
     /// One line for each result that is over its threshold, or has none.
     func misses(_ results: [RaceResult]) -> [String] {
         results.compactMap { result in
-            guard let threshold = ratios[result.name] else { return "\(result.name) has no threshold; add it with --write" }
+            guard let threshold = ratios[result.name] else {
+                return "\(result.name) has no threshold; add it with --write"
+            }
             guard result.ratio > threshold * Self.tolerance else { return nil }
             let reached = String(format: "%.1f", result.ratio)
             return "\(result.name): \(reached) × memcpy, at most \(threshold) × and 15 % are allowed"

@@ -24,7 +24,8 @@ struct PlaceOptions: ParsableArguments {
 
 /// Which manifests, and which of their frames.
 struct JobOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("Job manifests.", valueName: "manifest"), completion: .file(extensions: ["yaml", "yml"]))
+    @Argument(
+        help: ArgumentHelp("Job manifests.", valueName: "manifest"), completion: .file(extensions: ["yaml", "yml"]))
     var manifests: [String]
 
     @Option(

@@ -11,7 +11,9 @@ enum CatalogText {
     }
 
     static func describe(_ filter: FilterDescriptor) -> [String] {
-        var lines = ["\(filter.name): \(filter.summary)", "\(filter.kind.rawValue) filter, \(origin(filter.origin))", ""]
+        var lines = [
+            "\(filter.name): \(filter.summary)", "\(filter.kind.rawValue) filter, \(origin(filter.origin))", "",
+        ]
         if filter.parameters.isEmpty { return lines + ["It has no parameters: - \(filter.name)"] }
         lines += parameters(filter.parameters).map { "  " + $0 }
         let rules = filter.rules.map(describe)

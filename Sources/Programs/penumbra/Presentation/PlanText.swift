@@ -113,7 +113,8 @@ struct PlanLine: Encodable {
         shard = skipReason != nil ? "skip" : decision.tiled ? "tile" : "frame"
         reason = skipReason ?? decision.reason
         readAmplification = probe.readAmplification
-        tiles = decision.tiled
+        tiles =
+            decision.tiled
             ? zip(probe.grid.tiles, probe.tileSources).map { Tile(rect: $0, reads: $1) } : nil
     }
 }

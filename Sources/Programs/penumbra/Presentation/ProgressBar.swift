@@ -25,7 +25,8 @@ struct ProgressBar {
         var text = "[\(bar(fraction, cells: 20))] \(progress.done)/\(progress.total)"
         if progress.failed > 0 { text += " (\(progress.failed) failed)" }
         text += "  \(Int(fraction * 100)) %"
-        let seconds = Double(progress.elapsed.components.seconds) + Double(progress.elapsed.components.attoseconds) / 1e18
+        let seconds =
+            Double(progress.elapsed.components.seconds) + Double(progress.elapsed.components.attoseconds) / 1e18
         if megapixels > 0, seconds > 0.5 { text += "  \(Format.fixed(megapixels / seconds, 1)) MP/s" }
         if fraction > 0.02, seconds > 2 {
             text += "  \(Format.duration(.seconds((seconds * (1 - fraction) / fraction).rounded()))) left"

@@ -12,7 +12,9 @@ enum SummaryText {
     static func failures(_ summary: RunSummary, folder: String) -> [String] {
         var byCause: [FrameFailure.Cause: [(FrameReport, FrameFailure)]] = [:]
         for report in summary.failures {
-            if case .failed(let failure) = report.state { byCause[failure.cause, default: []].append((report, failure)) }
+            if case .failed(let failure) = report.state {
+                byCause[failure.cause, default: []].append((report, failure))
+            }
         }
         return FrameFailure.Cause.allCases.flatMap { cause -> [String] in
             guard let failed = byCause[cause] else { return [] }
@@ -41,7 +43,8 @@ enum SummaryText {
         var text = "\(job): \(parts.joined(separator: ", ")) in \(Format.duration(summary.elapsed))"
         let seconds = summary.elapsed / .seconds(1)
         if summary.megapixels >= 0.05, seconds > 0 {
-            text += " (\(Format.fixed(summary.megapixels, 1)) MP, "
+            text +=
+                " (\(Format.fixed(summary.megapixels, 1)) MP, "
                 + "\(Format.fixed(summary.megapixels / seconds, 1)) MP/s, \(Format.bytes(summary.bytesWritten)) written)"
         }
         if summary.workersLost > 0 { text += "; \(Format.plural(summary.workersLost, "worker")) died and replaced" }

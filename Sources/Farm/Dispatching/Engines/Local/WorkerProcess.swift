@@ -36,7 +36,8 @@ struct WorkerProcess: Sendable {
         do {
             let result = try await Subprocess.run(
                 .path(FilePath(command.executable)), arguments: Arguments(command.arguments),
-                environment: Self.environment(of: command), platformOptions: platform, input: .inputWriter, output: .sequence, error: .sequence
+                environment: Self.environment(of: command), platformOptions: platform, input: .inputWriter,
+                output: .sequence, error: .sequence
             ) { running in
                 await converse(with: running)
             }
