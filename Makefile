@@ -5,12 +5,13 @@ SWIFT_BUILD := swift build -c release
 .PHONY: demo test build setup format lint bench fuzz docs clean
 
 ## make demo: set up, build, run the jobs of jobs/ on their pictures, and say where the results are
-demo: build
+demo: setup
+	$(SWIFT_BUILD)
 	Scripts/demo
 
 ## make test: set up, build, lint and run all tests
 test: build lint
-	swift test -c release --disable-xctest
+	swift test -c release --skip-build --disable-xctest
 
 build: setup
 	$(SWIFT_BUILD) --build-tests
