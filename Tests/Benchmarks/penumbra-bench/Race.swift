@@ -29,7 +29,7 @@ struct RaceResult {
 struct Race {
     private let picture: AnyRaster
     private let copy: UnsafeMutableRawBufferPointer
-    private static let rounds = 3
+    private static let rounds = 5
 
     private static let chains: [(name: String, filter: String, values: [String: ParameterValue])] = [
         ("gaussian radius 1", "gaussian", ["radius": .number(1)]),
