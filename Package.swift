@@ -45,6 +45,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),  // tests only
+        .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),  // make docs only
     ],
     targets: [
         // Model: values; no I/O, no clock.
@@ -135,9 +136,9 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "penumbra", "penumbra-worker", "Invert", "ExamplePictures", "Geometry", "Raster", "TestSupport",
-                subprocess,
-                system,
+                "penumbra", "penumbra-worker", "Invert", "ExamplePictures", "FilterKit", "Geometry", "Kernels",
+                "Raster",
+                "TestSupport", subprocess, system,
             ]),
     ],
     swiftLanguageModes: [.v6]
