@@ -67,7 +67,7 @@ import Testing
         let result = try await Program.run("run", "job.yaml", in: workspace)
         #expect(result.code == 65)
         #expect(result.errors.contains("would be an input of the next run"))
-        #expect(result.errors.hasSuffix("     exclude:\n       - photos/blurred/**\n"))
+        #expect(result.errors.hasSuffix("     exclude:\n       - photos/blurred/*.png\n"))
     }
 
     @Test func `66: inputs are missing`() async throws {
@@ -95,6 +95,32 @@ import Testing
         #expect(result.code == 69)
         #expect(result.errors.contains("/nowhere/penumbra-worker"))
         #expect(result.errors.contains("PENUMBRA_WORKER names another path"))
+    }
+
+    @Test func `69: a worker that talks nonsense is not started for ever`() async throws {
+        try workspace.writeManifest()
+        let catalog = try await Program.run(Program.worker, ["describe"], in: workspace).output
+        try workspace.write(catalog, to: "catalog.json")
+        try workspace.write(
+            "#!/bin/sh\n[ \"$1\" = describe ] && exec cat '\(workspace.path)/catalog.json'\necho nonsense\n",
+            to: "worker.sh")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755], ofItemAtPath: "\(workspace.path)/worker.sh")
+        let result = try await Program.run(
+            "run", "job.yaml", in: workspace, environment: ["PENUMBRA_WORKER": "\(workspace.path)/worker.sh"])
+        #expect(result.code == 69)
+        #expect(result.errors.contains("no worker can be started: "))
+        #expect(workspace.files(below: "state/penumbra/runs") == [])
+    }
+
+    @Test func `74: a scratch folder that cannot be made`() async throws {
+        try workspace.writeManifest()
+        try workspace.write("in the way", to: "file")
+        let result = try await Program.run(
+            "run", "job.yaml", "--scratch", "\(workspace.path)/file/x", in: workspace)
+        #expect(result.code == 74)
+        #expect(result.errors.contains("--scratch name other places"))
+        #expect(workspace.files(below: "state/penumbra/runs") == [])
     }
 
     @Test func `74: a full disk stops the run, and nothing partial stays`() async throws {

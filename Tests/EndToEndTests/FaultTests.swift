@@ -77,6 +77,20 @@ import Testing
         #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
     }
 
+    @Test func `a signal ends the wait for a lock`() async throws {
+        try writeManifest("tile")
+        let program = try RunningProgram(["run", "job.yaml"], in: workspace)
+        program.wait { !workspace.files(below: "state/penumbra/runs").isEmpty }
+        kill(program.processID, SIGSTOP)
+        let waiting = try RunningProgram(["run", "job.yaml", "--lock-wait", "600"], in: workspace)
+        waiting.wait { !waiting.workers.isEmpty }
+        waiting.wait { waiting.workers.isEmpty }
+        kill(waiting.processID, SIGINT)
+        #expect(waiting.finish().code == 130)
+        kill(program.processID, SIGCONT)
+        #expect(program.finish().code == 0)
+    }
+
     @Test func `two runs of one job exclude each other`() async throws {
         try writeManifest("tile")
         let program = try RunningProgram(["run", "job.yaml"], in: workspace)

@@ -41,6 +41,12 @@ import Testing
         }
     }
 
+    @Test func `one frame for two workers is audited by a fresh one`() async throws {
+        try workspace.writeManifest(more: "shard: frame\nverify: audit")
+        let result = try await Program.run("run", "job.yaml", "--workers", "2", "--only", "a.png", in: workspace)
+        #expect(result.code == 0, "\(result.errors)")
+    }
+
     @Test func `broken pictures fail by name and the others are published`() async throws {
         try workspace.write("", to: "photos/empty.jpg")
         try workspace.write("no picture", to: "photos/notes.png")

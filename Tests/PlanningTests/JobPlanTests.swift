@@ -98,6 +98,17 @@ import Testing
         #expect(throws: PlanProblem.missingFile(folder.file("photos/z.jpg"))) { try plan(["photos/z.jpg"]) }
     }
 
+    @Test func `braces that stand for thousands of names are refused`() {
+        let pattern = "photos/" + String(repeating: "{a,b}", count: 18)
+        #expect(throws: PlanProblem.patternTooWide(folder.file(pattern))) { try plan([pattern]) }
+    }
+
+    @Test func `only that matches nothing is told`() {
+        #expect(throws: PlanProblem.nothingMatched(patterns: ["zzz*"])) {
+            try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: "zzz*"))
+        }
+    }
+
     @Test func `only chooses by path or by name, and numbers stay`() throws {
         let byName = try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: "d.jpg"))
         #expect(byName.frames.map(\.index) == [3])
@@ -127,11 +138,23 @@ import Testing
     }
 
     @Test func `an output that the inputs would match later is refused with the line to add`() throws {
-        let plan = try plan(["**/*.jpg"])
+        let plan = try plan(["**/*.png"])
         #expect(
             throws: PlanProblem.wouldBecomeInput(
-                output: folder.file("out/z.jpg"), pattern: folder.file("**/*.jpg"), exclude: "out/**")
-        ) { try check(plan, "out/z.jpg") }
+                output: folder.file("out/z.png"), pattern: folder.file("**/*.png"), exclude: "out/**/*.png")
+        ) { try check(plan, "out/z.png") }
+    }
+
+    @Test func `an exclude that begins with a double star holds everywhere`() throws {
+        #expect(try inputs(plan(["photos/**/*.jpg"], exclude: ["**/y/**"])) == ["photos/b.jpg", "photos/x/c.JPG"])
+    }
+
+    @Test func `excluding everything is told as such`() {
+        #expect(throws: PlanProblem.allExcluded(count: 1)) { try plan(["photos/*.jpg"], exclude: ["photos/**"]) }
+    }
+
+    @Test func `control characters of names are made visible`() {
+        #expect(PathText.visible("a\nb\u{1b}[31m.jpg") == "a\\u{a}b\\u{1b}[31m.jpg")
     }
 
     @Test func `names of over 255 bytes are refused`() throws {

@@ -52,7 +52,7 @@ import WorkerProtocol
         let large = ProbeReceipt.make(width: 6000, height: 4000, tile: 1024)
         let decision = policy(frames: 100, memory: 50_000_000).decision(for: large)
         #expect(decision.tiled)
-        #expect(decision.reason == "the decoded frame takes 72 MB, a worker may take 50 MB")
+        #expect(decision.reason == "the frame takes 72 MB, a worker may take 50 MB")
     }
 
     @Test func `the manifest overrides the choice`() {

@@ -5,12 +5,13 @@ import WorkerProtocol
 
 /// The scheduler against a world that does anything at any time.
 @Suite struct RandomFarmTests {
-    @Test(arguments: 0..<60)
+    @Test(arguments: 0..<200)
     func `every frame ends exactly once, whatever happens to the workers`(seed: Int) {
         var world = RandomWorld(seed: UInt64(seed))
         world.run()
         #expect(world.finished)
-        #expect(world.concluded.count == world.frames)
+        #expect(world.concluded.count == world.offered)
+        #expect(world.stops || world.offered == world.frames)
         #expect(world.concluded.values.allSatisfy { $0 == 1 })
         #expect(world.problems == [])
     }
@@ -22,6 +23,7 @@ private struct RandomWorld {
     var random: SplitMix64
     let frames: Int
     var nextFrame = 1
+    var offered: Int { nextFrame - 1 }
     var nextWorker = 1
     var now = Timestamp.start
     var alive: Set<WorkerID> = []
@@ -33,11 +35,14 @@ private struct RandomWorld {
     var finished = false
     var problems: [String] = []
     let workers: Int
+    /// Whether this world may be interrupted.
+    let stops: Bool
 
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
         frames = Int.random(in: 1...12, using: &random)
         workers = Int.random(in: 1...4, using: &random)
+        stops = Bool.random(using: &random)
         let job = JobSpec.make(
             verify: VerifyLevel.allCases.randomElement(using: &random) ?? .digest,
             shard: ShardMode.allCases.randomElement(using: &random) ?? .auto,
@@ -54,6 +59,11 @@ private struct RandomWorld {
     private mutating func startWorker() {
         let worker = WorkerID(nextWorker)
         nextWorker += 1
+        if Int.random(in: 0..<10, using: &random) == 0 {
+            deliver(.workerLost(worker, Death(.killed)))
+            if !finished { startWorker() }
+            return
+        }
         alive.insert(worker)
         deliver(.workerReady(worker))
     }
@@ -75,7 +85,9 @@ private struct RandomWorld {
         case 74..<80: end(worker, .failed(lease.id, TaskFailure(.transient, "trouble")))
         case 80..<84: end(worker, .failed(lease.id, TaskFailure(failureKind(of: lease), "differs")))
         case 84..<90: bury(worker, .killed)
-        case 90..<95: bury(worker, .signal(11))
+        case 90..<94: bury(worker, .signal(11))
+        case 94 where stops: deliver(.stop(.interrupted(signal: 2)))
+        case 95: now = now + .seconds(11)  // past every deadline
         default: deliver(.tick)
         }
     }

@@ -179,6 +179,31 @@ import WorkerProtocol
                 == .some(.engine("every worker is killed before it is ready; is there memory enough for one?")))
     }
 
+    @Test(arguments: [Death.Manner.brokeProtocol("noise"), .signal(11), .exited(1)])
+    func `workers that end before they are ready stop the run, however they end`(manner: Death.Manner) {
+        var farm = Farm(.make(workers: 1))
+        farm.send(.tick)
+        farm.offer([.make(1)])
+        for number in 1...3 { farm.send(.workerLost(WorkerID(number), Death(manner))) }
+        guard case .some(.some(.engine)) = farm.finished else {
+            Issue.record("the run goes on")
+            return
+        }
+    }
+
+    @Test func `a stop concludes a frame whose only lease is of an earlier round`() throws {
+        var farm = Farm(.make(.make(shard: .tile), workers: 2))
+        farm.begin(workers: 2)
+        let tile = try farm.advance(to: .tile(0))
+        let other = try #require(farm.running.first { $0.id != tile.id })
+        farm.fail(tile, .damagedCanvas)
+        farm.send(.stop(.interrupted(signal: 15)))
+        for lease in farm.running where lease.id != other.id { farm.die(lease, .byOrder) }
+        farm.die(other, .byOrder)
+        #expect(farm.outcomes == [FrameID(1): .left])
+        #expect(farm.finished == .some(.interrupted(signal: 15)))
+    }
+
     @Test func `attempts write to different temporary files`() throws {
         var farm = Farm()
         farm.begin(workers: 1)

@@ -1,24 +1,5 @@
 import Glibc
 
-/// What the file system answered, as it is told to the user and as the run acts on it.
-package struct FileTrouble: Error, Hashable, Sendable {
-    package let path: String
-    package let code: Int32
-    /// What was tried: `create the folder`, …
-    package let action: String
-
-    package init(path: String, code: Int32, action: String) {
-        self.path = path
-        self.code = code
-        self.action = action
-    }
-
-    /// True when no other file could be written here either.
-    package var isPlace: Bool { [ENOSPC, EROFS, EDQUOT, EIO, EMFILE, ENFILE].contains(code) }
-
-    package var message: String { "\(path): cannot \(action): \(String(cString: strerror(code)))" }
-}
-
 /// The few calls that decide whether an output is safe. C's calls stay in this file.
 enum FileSystem {
     /// Creates the folder and its parents, and returns those that were not there before, outermost first.
@@ -32,6 +13,13 @@ enum FileSystem {
             throw FileTrouble(path: path, code: code == EEXIST ? ENOTDIR : code, action: "create the folder")
         }
         return above + [path]
+    }
+
+    /// The folders that ``createFolders(_:)`` would create, outermost first.
+    static func missingFolders(_ path: String) -> [String] {
+        if path.isEmpty || isFolder(path) { return [] }
+        let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+        return missingFolders(parent) + [path]
     }
 
     static func isFolder(_ path: String) -> Bool {
@@ -58,15 +46,26 @@ enum FileSystem {
 
     /// Puts a file at its final path in one step, unless something is there already.
     static func renameWithoutReplacing(_ from: String, to path: String) throws(FileTrouble) {
-        guard link(from, path) == 0 else { throw FileTrouble(path: path, code: errno, action: "publish") }
-        unlink(from)
+        if link(from, path) == 0 {
+            unlink(from)
+            return
+        }
+        let code = errno
+        guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(code), !exists(path) else {
+            throw FileTrouble(path: path, code: [EPERM, EOPNOTSUPP].contains(code) ? EEXIST : code, action: "publish")
+        }
+        // A filesystem without hard links. What appears in this very moment is replaced.
+        try rename(from, to: path)
     }
 
-    /// Makes the names in a folder last through a power failure.
-    static func syncFolder(_ path: String) throws(FileTrouble) {
+    /// Makes the names in a folder last through a power failure, after `change` has changed them.
+    ///
+    /// The folder is opened before, so that one that may not be read is no surprise afterwards.
+    static func syncFolder(_ path: String, after change: () throws(FileTrouble) -> Void = {}) throws(FileTrouble) {
         let file = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
         defer { close(file) }
+        try change()
         // Some network filesystems cannot sync a folder and say so; their renames are then as safe as they get.
         guard fsync(file) == 0 || errno == EINVAL else {
             throw FileTrouble(path: path, code: errno, action: "sync the folder")
@@ -81,16 +80,20 @@ enum FileSystem {
 
     /// Removes a folder and all that it holds, as far as that can be done. Links are removed, never followed.
     static func removeTree(_ path: String) {
+        guard isOwnFolder(path) else {
+            unlink(path)
+            return
+        }
         for name in names(in: path) {
-            let child = "\(path)/\(name)"
-            var found = stat()
-            if lstat(child, &found) == 0, found.st_mode & S_IFMT == S_IFDIR {
-                removeTree(child)
-            } else {
-                unlink(child)
-            }
+            removeTree("\(path)/\(name)")
         }
         rmdir(path)
+    }
+
+    /// A folder, and not a link to one.
+    private static func isOwnFolder(_ path: String) -> Bool {
+        var found = stat()
+        return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
     }
 
     /// The names in a folder of Penumbra's own; empty when it cannot be read.

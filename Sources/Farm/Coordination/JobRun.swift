@@ -63,9 +63,9 @@ package final class JobRun: Sendable {
         let policy = settings.schedulingPolicy(plan.job, frames: targets.count)
         let start = loop.clock.now
         let stop = await loop.run(Scheduler(policy: policy, factory: factory), self)
+        while let target = takeTarget() { record(report(target, .left)) }
         return state.withLock { state in
             for folder in state.createdFolders.reversed() { FileSystem.removeIfEmpty(folder) }
-            state.summary.left += targets.count - state.next
             state.summary.stop = stop
             state.summary.elapsed = loop.clock.now - start
             return state.summary
@@ -92,6 +92,8 @@ extension JobRun: RunLoop.Delegate {
             } catch {
                 if error.isPlace {
                     record(report(target, .left))
+                    // Nobody will begin those that were taken together with it.
+                    for order in orders { concluded(order.id, .left) }
                     return .unfit(.place(error.message))
                 }
                 record(report(target, .failed(FrameFailure(.output, error.message))))
@@ -129,9 +131,11 @@ extension JobRun: RunLoop.Delegate {
     private func prepareFolder(of target: Target) throws(FileTrouble) {
         let folder = PathText.folder(of: target.output)
         guard !FileSystem.isFolder(folder) else { return }
-        try directory.journal.write(.folder(folder))
+        for missing in FileSystem.missingFolders(folder) { try directory.journal.write(.folder(missing)) }
         let created = try FileSystem.createFolders(folder)
         state.withLock { $0.createdFolders += created }
+        // An output lasts no longer than the names of its folders.
+        for path in created { try FileSystem.syncFolder(PathText.folder(of: path)) }
     }
 
     private func order(for target: Target) -> FrameOrder {
@@ -183,9 +187,4 @@ extension JobRun: RunLoop.Delegate {
                 done: summary.published + summary.skipped + summary.failures.count + summary.left,
                 failed: summary.failures.count, total: summary.total, elapsed: time.elapsed, scheduler: progress))
     }
-}
-
-/// Looks at a planned output without touching it.
-package enum PlannedOutput {
-    package static func exists(_ path: String) -> Bool { FileSystem.exists(path) }
 }

@@ -14,7 +14,8 @@ final class Journal: Sendable {
         case folder(String)
         /// A worker will write this file, which is no output yet.
         case temporary(String)
-        /// The temporary file, with this digest, will be renamed to the final path.
+        /// The temporary file, with this digest, will be renamed to the final path. A sweep needs only to know the
+        /// temporary one; this is for whoever has to find out what happened.
         case publish(temporary: String, digest: Digest, final: String)
     }
 

@@ -8,6 +8,20 @@ package final class KernelLock: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Waits for the lock. For what is held for moments only.
+    static func wait(_ path: String) throws(FileTrouble) -> KernelLock {
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+        guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the lock file") }
+        while flock(file, LOCK_EX) != 0 {
+            guard errno == EINTR else {
+                let code = errno
+                close(file)
+                throw FileTrouble(path: path, code: code, action: "lock")
+            }
+        }
+        return KernelLock(descriptor: file)
+    }
+
     /// Nil when another process holds the lock.
     package static func take(_ path: String) throws(FileTrouble) -> KernelLock? {
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)

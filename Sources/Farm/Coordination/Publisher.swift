@@ -16,8 +16,8 @@ struct Publisher: Sendable {
         }
         do {
             try journal.write(.publish(temporary: receipt.path, digest: receipt.digest, final: path))
-            try put(receipt.path, at: path)
-            try FileSystem.syncFolder(path.lastIndex(of: "/").map { String(path[...$0]) } ?? "/")
+            let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "/"
+            try FileSystem.syncFolder(folder) { () throws(FileTrouble) in try put(receipt.path, at: path) }
             return nil
         } catch {
             FileSystem.remove(receipt.path)

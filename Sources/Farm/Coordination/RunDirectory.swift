@@ -18,6 +18,9 @@ package final class RunDirectory: Sendable {
     package init(state: String, name: String, scratch: String?) throws(FileTrouble) {
         self.name = name
         path = "\(state)/runs/\(name)"
+        _ = try FileSystem.createFolders("\(state)/runs")
+        let gate = try Self.gate(state)
+        defer { withExtendedLifetime(gate) {} }
         _ = try FileSystem.createFolders(path)
         guard let lock = try KernelLock.take("\(path)/lock") else {
             throw FileTrouble(path: path, code: EEXIST, action: "create the run's folder")
@@ -25,8 +28,18 @@ package final class RunDirectory: Sendable {
         self.lock = lock
         journal = try Journal("\(path)/journal")
         self.scratch = scratch.map { "\($0)/penumbra-\(name)" } ?? "\(path)/scratch"
-        try journal.write(.scratch(self.scratch))
-        _ = try FileSystem.createFolders(self.scratch)
+        do {
+            try journal.write(.scratch(self.scratch))
+            _ = try FileSystem.createFolders(self.scratch)
+        } catch {
+            FileSystem.removeTree(path)
+            throw error
+        }
+    }
+
+    /// Keeps a sweep away from a run folder between its making and its locking.
+    private static func gate(_ state: String) throws(FileTrouble) -> KernelLock {
+        try KernelLock.wait("\(state)/runs.lock")
     }
 
     /// Removes all that the run kept. Outputs that were published stay.
@@ -39,6 +52,9 @@ package final class RunDirectory: Sendable {
     /// Runs whose lock is held are alive and left alone.
     package static func sweep(state: String) {
         let runs = "\(state)/runs"
+        // Without a state folder there is nothing to sweep; the run that follows will say what is wrong with it.
+        guard FileSystem.isFolder(runs), let gate = try? gate(state) else { return }
+        defer { withExtendedLifetime(gate) {} }
         for name in FileSystem.names(in: runs) {
             let path = "\(runs)/\(name)"
             // A folder that cannot be locked is left for a later run.

@@ -20,6 +20,9 @@ package struct GlobPattern: Hashable, Sendable {
     /// True when it can match one file only.
     package var isLiteral: Bool { !components.contains(where: Self.hasWildcard) }
 
+    /// True when its braces stand for more names than are tried.
+    package var isTooWide: Bool { components.contains { NamePattern.width($0) > NamePattern.mostAlternatives } }
+
     static func hasWildcard(_ component: String) -> Bool {
         component.utf8.contains { "*?[{".utf8.contains($0) }
     }
@@ -46,7 +49,18 @@ struct NamePattern: Hashable, Sendable {
     private let alternatives: [[Character]]
 
     init(_ text: String) {
-        alternatives = Self.expand(Array(text))
+        alternatives = Self.width(text) <= Self.mostAlternatives ? Self.expand(Array(text)) : []
+    }
+
+    /// Braces multiply: twenty pairs of two already make a million names.
+    static let mostAlternatives = 1000
+
+    /// How many names the braces stand for, at most.
+    static func width(_ text: String) -> Int {
+        text.split(separator: "{").dropFirst().reduce(1) { product, part in
+            let choices = part.prefix { $0 != "}" }.filter { $0 == "," }.count + 1
+            return min(product * choices, mostAlternatives + 1)
+        }
     }
 
     func matches(_ name: String) -> Bool {

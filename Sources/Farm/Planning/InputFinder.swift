@@ -20,14 +20,18 @@ package struct InputFinder {
     /// Names that are not UTF-8, as far as they can be shown. They cannot be inputs.
     package private(set) var oddNames: [String] = []
     private var found: [String: InputFile] = [:]
+    /// How many files matched and were excluded.
+    package private(set) var excludedCount = 0
 
     package init(_ job: JobSpec) {
         patterns = job.inputs.map { GlobPattern($0, in: job.folder) }
-        excluded = job.exclude.map { GlobPattern($0, in: job.folder) }
+        // '**/drafts/**' means drafts anywhere, above the manifest's folder too.
+        excluded = job.exclude.map { GlobPattern($0, in: $0.hasPrefix("**/") ? "/" : job.folder) }
     }
 
     /// Lists the folders that a pattern may reach, and opens no file.
     package mutating func find() throws(PlanProblem) -> [InputFile] {
+        for pattern in patterns + excluded where pattern.isTooWide { throw .patternTooWide(pattern.text) }
         for pattern in patterns {
             if pattern.isLiteral {
                 try addLiteral(pattern)
@@ -87,8 +91,11 @@ package struct InputFinder {
     }
 
     private mutating func add(_ file: InputFile) {
-        guard found[file.path] == nil, !excluded.contains(where: { $0.matches(file.path) }) else { return }
-        found[file.path] = file
+        guard !excluded.contains(where: { $0.matches(file.path) }) else {
+            excludedCount += 1
+            return
+        }
+        found[file.path] = found[file.path] ?? file
     }
 
     /// The pattern that would take this path in as an input, if one does.

@@ -45,7 +45,10 @@ package struct JobPlan: Sendable {
     package init(_ job: JobSpec, catalog: Catalog, date: String, selection: Selection) throws(PlanProblem) {
         var finder = InputFinder(job)
         let inputs = try finder.find()
-        guard !inputs.isEmpty || !finder.oddNames.isEmpty else { throw .nothingMatched(patterns: job.inputs) }
+        guard !inputs.isEmpty || !finder.oddNames.isEmpty else {
+            throw finder.excludedCount > 0
+                ? .allExcluded(count: finder.excludedCount) : .nothingMatched(patterns: job.inputs)
+        }
         self.job = job
         naming = OutputNaming(job, date: date)
         var frames: [PlannedFrame] = []
@@ -53,6 +56,7 @@ package struct JobPlan: Sendable {
             let format = try Self.format(of: input, job, catalog)
             frames.append(PlannedFrame(index: offset + 1, input: input, format: format))
         }
+        if let only = selection.only, frames.isEmpty, !inputs.isEmpty { throw .nothingMatched(patterns: [only]) }
         self.frames = Array(frames.prefix(selection.limit ?? .max))
         oddNames = finder.oddNames
         self.finder = finder
@@ -109,12 +113,15 @@ package struct JobPlan: Sendable {
         }
     }
 
-    /// Excludes the folder that the output template names before its first field.
+    /// The output template as a glob: what the next run would find of this one's, and little else.
     private func excludeLine(for path: String) -> String {
-        var fixed = ""
-        if case .literal(let text)? = job.output.pieces.first, let slash = text.lastIndex(of: "/") {
-            fixed = String(text[..<slash])
+        let glob = job.output.pieces.reduce(into: "") { text, piece in
+            switch piece {
+            case .literal(let literal): text += literal
+            case .field(.dir): text += "**"
+            case .field: text += "*"
+            }
         }
-        return fixed.isEmpty ? PathText.shown(path, from: job.folder) : "\(fixed)/**"
+        return GlobPattern(glob, in: job.folder).matches(path) ? glob : PathText.shown(path, from: job.folder)
     }
 }

@@ -22,10 +22,19 @@ package enum PathText {
         joined(components(path.hasPrefix("/") ? path : "\(folder)/\(path)"))
     }
 
-    /// Relative to `folder` when it lies below it, else as it is.
+    /// For people: relative to `folder` when it lies below it, and ``visible(_:)``.
     package static func shown(_ path: String, from folder: String) -> String {
         let prefix = folder == "/" ? "/" : folder + "/"
-        return path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : path
+        return visible(path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : path)
+    }
+
+    /// Control characters, which may be in a file's name and would break lines or worse, as `\u{a}`.
+    package static func visible(_ name: String) -> String {
+        guard name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return name }
+        return name.unicodeScalars.map { scalar in
+            scalar.properties.generalCategory == .control
+                ? "\\u{\(String(scalar.value, radix: 16))}" : String(Character(scalar))
+        }.joined()
     }
 
     package static func folder(of path: String) -> String {

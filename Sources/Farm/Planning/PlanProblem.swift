@@ -6,6 +6,9 @@ package enum PlanProblem: Error, Hashable, Sendable {
     case missingFile(String)
     case inputIsFolder(String)
     case nothingMatched(patterns: [String])
+    /// Files matched, but `exclude` left none of them.
+    case allExcluded(count: Int)
+    case patternTooWide(String)
     case collision(output: String, inputs: [String])
     case overwritesInput(output: String, input: String)
     case wouldBecomeInput(output: String, pattern: String, exclude: String)
@@ -15,40 +18,46 @@ package enum PlanProblem: Error, Hashable, Sendable {
     /// Whether the inputs are missing (exit code 66) or the manifest asks for what cannot be (65).
     package var isMissingInput: Bool {
         switch self {
-        case .unreadableFolder, .missingFolder, .missingFile, .inputIsFolder, .nothingMatched: true
-        case .collision, .overwritesInput, .wouldBecomeInput, .nameTooLong, .formatUnknown: false
+        case .unreadableFolder, .missingFolder, .missingFile, .inputIsFolder, .nothingMatched, .allExcluded: true
+        case .patternTooWide, .collision, .overwritesInput, .wouldBecomeInput, .nameTooLong, .formatUnknown: false
         }
     }
 
     package var message: String {
         switch self {
         case .unreadableFolder(let folder, let reason):
-            "\(folder): the folder cannot be read: \(reason)"
+            "\(PathText.visible(folder)): the folder cannot be read: \(reason)"
         case .missingFolder(let folder, let pattern):
-            "\(folder): no such folder, wanted by the input '\(pattern)'\n   = is a disk not mounted, or the path "
+            "\(PathText.visible(folder)): no such folder, wanted by the input '\(pattern)'\n   = is a disk not mounted, or the path "
                 + "misspelt? Relative inputs start from the manifest's folder"
         case .missingFile(let path):
-            "\(path): no such file\n   = an input without wildcards names one file; relative inputs start from the "
+            "\(PathText.visible(path)): no such file\n   = an input without wildcards names one file; relative inputs start from the "
                 + "manifest's folder"
         case .inputIsFolder(let path):
-            "\(path): a folder, not a picture\n   = for all that it holds write '\(path)/**/*'"
+            "\(PathText.visible(path)): a folder, not a picture\n   = for all that it holds write '\(PathText.visible(path))/**/*'"
         case .nothingMatched(let patterns):
             "no file matches \(patterns.map { "'\($0)'" }.joined(separator: ", "))\n   = if that can happen, "
                 + "--allow-empty makes it no error"
+        case .allExcluded(let count):
+            "'exclude' leaves none of the \(count) files that match 'inputs'\n   = if that can happen, --allow-empty makes "
+                + "it no error"
+        case .patternTooWide(let pattern):
+            "the braces of '\(pattern)' stand for over 1,000 names\n   = use '*', or several patterns"
         case .collision(let output, let inputs):
-            "\(inputs.count) inputs would be written to the one output \(output):\n"
-                + inputs.prefix(5).map { "     \($0)\n" }.joined() + (inputs.count > 5 ? "     …\n" : "")
+            "\(inputs.count) inputs would be written to the one output \(PathText.visible(output)):\n"
+                + inputs.prefix(5).map { "     \(PathText.visible($0))\n" }.joined()
+                + (inputs.count > 5 ? "     …\n" : "")
                 + "   = add {dir}, {ext} or {index} to 'output', or exclude all but one"
         case .overwritesInput(let output, let input):
-            "the output \(output) would overwrite the input \(input)\n   = Penumbra never writes to its inputs: "
+            "the output \(PathText.visible(output)) would overwrite the input \(PathText.visible(input))\n   = Penumbra never writes to its inputs: "
                 + "write to another folder"
         case .wouldBecomeInput(let output, let pattern, let exclude):
-            "the output \(output) would be an input of the next run, by '\(pattern)'\n   = add this to the manifest:\n"
+            "the output \(PathText.visible(output)) would be an input of the next run, by '\(pattern)'\n   = add this to the manifest:\n"
                 + "     exclude:\n       - \(exclude)"
         case .nameTooLong(let output, let input):
-            "the output's name for \(input) has over 255 bytes: \(output)\n   = use {index} or {hash8} in place of {stem}"
+            "the output's name for \(PathText.visible(input)) has over 255 bytes: \(PathText.visible(output))\n   = use {index} or {hash8} in place of {stem}"
         case .formatUnknown(let ext, let input, let known):
-            "\(input): '{ext}' gives '.\(ext)', which Penumbra cannot write\n   = it writes "
+            "\(PathText.visible(input)): '{ext}' gives '.\(ext)', which Penumbra cannot write\n   = it writes "
                 + known.map { ".\($0)" }.joined(separator: ", ") + "; name one of them in 'output'"
         }
     }

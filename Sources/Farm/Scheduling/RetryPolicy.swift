@@ -30,7 +30,7 @@ package struct RetryPolicy: Hashable, Sendable {
 
     /// - Parameter jitter: 0–1, so that tasks which failed together do not come back together.
     package func decision(after history: AttemptHistory, jitter: Double) -> Decision {
-        if history.crashes >= crashLimit || history.kills >= killLimit || history.failures > retries {
+        if history.crashes >= min(crashLimit, retries + 1) || history.kills >= killLimit || history.failures > retries {
             return .giveUp
         }
         return .retry(after: delay(after: history.crashes + history.failures, jitter: jitter))

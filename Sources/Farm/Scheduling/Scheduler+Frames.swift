@@ -26,6 +26,10 @@ extension Scheduler {
 
     private mutating func advance(_ lease: Lease, _ receipt: TaskReceipt) {
         let id = lease.task.frame
+        if case .tile(let index) = lease.task.kind, case .tile(let tile) = receipt {
+            frames[id]?.renderers.insert(lease.worker)
+            return finishTile(id, index, tile)
+        }
         guard let phase = frames[id]?.phase else { return }
         switch (lease.task.kind, phase, receipt) {
         case (.probe, .probing, .probe(let probe)):
@@ -35,9 +39,6 @@ extension Scheduler {
             verify(id, Rendered(probe: probe, canvas: nil, receipt: output))
         case (.canvas, .filling(let probe), .canvas(let canvas)):
             beginTiles(id, Tiling(probe: probe, canvas: canvas))
-        case (.tile(let index), .tiling(let tiling), .tile(let tile)):
-            frames[id]?.renderers.insert(lease.worker)
-            finishTile(id, index, tile, tiling)
         case (.stitch, .stitching(let tiling), .output(let output)):
             verify(id, Rendered(probe: tiling.probe, canvas: tiling.canvas, receipt: output))
         case (.audit, .auditing(let rendered), .audit):
@@ -86,8 +87,10 @@ extension Scheduler {
         }
     }
 
-    private mutating func finishTile(_ id: FrameID, _ index: Int, _ tile: TileReceipt, _ tiling: Tiling) {
-        var tiling = tiling
+    private mutating func finishTile(_ id: FrameID, _ index: Int, _ tile: TileReceipt) {
+        guard case .tiling(var tiling) = frames[id]?.phase else { return }
+        // The frame lets go of its receipts, so that thousands of them are added to in place and not copied each time.
+        frames[id]?.phase = .waitingToTile(tiling.probe)
         tiling.receipts[index] = tile
         if tiling.isComplete {
             frames[id]?.phase = .stitching(tiling)

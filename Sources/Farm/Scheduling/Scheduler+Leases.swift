@@ -102,7 +102,11 @@ extension Scheduler {
 
     private func timeLimit(of kind: TaskKind, for frame: FrameState) -> Duration {
         let filters = factory.job.chain.count
-        guard let probe = frame.probe else { return policy.time.timeLimit(megapixels: 0, filters: filters) }
+        guard let probe = frame.probe else {
+            // A content digest reads the whole file, whose size nobody knows yet.
+            let megapixels = factory.job.output.needsContent ? 1000.0 : 0
+            return policy.time.timeLimit(megapixels: megapixels, filters: filters)
+        }
         let whole = max(probe.source.megapixels, Double(probe.extent.area) / 1e6)
         switch kind {
         case .tile(let index):

@@ -34,16 +34,21 @@ extension Scheduler {
     /// A worker that ends by itself before it is ready will do so again; one that was killed may not.
     private mutating func countFailedStart(_ death: Death) {
         switch death.manner {
-        case .failedToStart(let message):
-            failedStarts += 1
-            if failedStarts >= policy.startLimit { stop(.engine(message)) }
+        case .failedToStart(let message), .brokeProtocol(let message): countFailedStart(message)
+        case .signal(let signal): countFailedStart("it crashes with signal \(signal) before it is ready")
+        case .exited(let code): countFailedStart("it leaves with exit code \(code) before it is ready")
         case .killed, .outOfMemory:
             killedStarts += 1
             if killedStarts >= policy.killedStartLimit {
                 stop(.engine("every worker is killed before it is ready; is there memory enough for one?"))
             }
-        case .signal, .exited, .byOrder, .brokeProtocol: break
+        case .byOrder: break
         }
+    }
+
+    private mutating func countFailedStart(_ message: String) {
+        failedStarts += 1
+        if failedStarts >= policy.startLimit { stop(.engine(message)) }
     }
 
     /// Adds the death to the task's history. Only what the task itself may have caused counts as a crash.

@@ -118,7 +118,7 @@ extension Scheduler {
         guard stopped == nil else { return }
         stopped = reason
         delayed = [:]
-        let leased = Set(leases.values.map(\.task.frame))
+        let leased = Set(leases.values.filter { isCurrent($0) }.map(\.task.frame))
         for id in frames.keys.sorted() where !leased.contains(id) && !isPublishing(id) {
             conclude(id, .left)
         }

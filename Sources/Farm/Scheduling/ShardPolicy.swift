@@ -37,15 +37,15 @@ package struct ShardPolicy: Hashable, Sendable {
     }
 
     private func automatic(_ probe: ProbeReceipt) -> Decision {
-        let sampleBytes = probe.source.format.bytes
-        let decoded = probe.source.rect.area * probe.source.layout.channels * sampleBytes
+        let pixels = max(probe.source.rect.area, probe.extent.area)
+        let decoded = pixels * max(probe.source.layout.channels, probe.layout.channels) * probe.source.format.bytes
         if probe.isIdentity, decoded <= frameMemory {
             return Decision(tiled: false, reason: "no filter changes a pixel")
         }
         if decoded > frameMemory {
             return Decision(
                 tiled: true,
-                reason: "the decoded frame takes \(decoded / 1_000_000) MB, a worker may take "
+                reason: "the frame takes \(decoded / 1_000_000) MB, a worker may take "
                     + "\(frameMemory / 1_000_000) MB")
         }
         if frames < workers, probe.grid.count > 1, probe.extent.area >= Self.leastTiledPixels {

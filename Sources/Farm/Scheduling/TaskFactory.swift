@@ -28,7 +28,9 @@ package struct TaskFactory: Hashable, Sendable {
     }
 
     package func input(_ order: FrameOrder) -> InputSpec {
-        InputSpec(path: order.input, maxPixels: job.maxPixels, color: job.color)
+        InputSpec(
+            path: order.input, maxPixels: job.maxPixels, color: job.color,
+            scratchFolder: scratchFolder.isEmpty ? nil : scratchFolder)
     }
 
     package func output(_ order: FrameOrder) -> OutputSpec {
@@ -45,7 +47,7 @@ package struct TaskFactory: Hashable, Sendable {
     func frame(_ order: FrameOrder, to output: String, attempt: Int) -> TaskSpec {
         .frame(
             FrameTask(
-                input: input(order), chain: job.chain, output: self.output(order),
+                input: input(order), chain: job.chain, output: self.output(order), tileMemory: tileMemory,
                 temporaryPath: temporaryPath(of: output, frame: order.id, kind: .frame, attempt: attempt)))
     }
 

@@ -5,8 +5,9 @@ import FoundationEssentials
 /// JSON costs some ten microseconds a message, which is nothing beside the milliseconds of a task, and can be read
 /// when something goes wrong.
 package enum FrameCodec {
-    /// Longer messages are refused on both sides. The longest real one, the probe receipt of 65,536 tiles, has some 8 MB.
-    package static let largestMessage = 32 << 20
+    /// Longer messages are refused on both sides. The longest real one, the order to stitch 65,536 tiles, has some 14 MB
+    /// where paths are of usual length.
+    package static let largestMessage = 128 << 20
 
     package enum Problem: Error, Hashable, Sendable {
         case tooLong(bytes: Int)

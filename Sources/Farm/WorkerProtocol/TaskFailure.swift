@@ -5,6 +5,8 @@ package struct TaskFailure: Error, Hashable, Sendable, Codable {
     package enum Kind: Hashable, Sendable, Codable {
         /// The picture is broken, too large, missing or refused by a filter. Another attempt would fail alike.
         case data
+        /// The output cannot be put where it is wanted; other frames' may.
+        case output
         /// The disk is full or read-only, a quota is reached: no picture can be written here.
         case place
         /// A tile's file does not hold the pixels of its receipt; that tile is rendered again.

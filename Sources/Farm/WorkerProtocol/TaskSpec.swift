@@ -21,11 +21,14 @@ package struct InputSpec: Hashable, Sendable, Codable {
     package let path: String
     package let maxPixels: Int
     package let color: ColorPolicy
+    /// Where a picture that must be turned upright is held when it is large; nil for the system's temporary folder.
+    package let scratchFolder: String?
 
-    package init(path: String, maxPixels: Int, color: ColorPolicy) {
+    package init(path: String, maxPixels: Int, color: ColorPolicy, scratchFolder: String? = nil) {
         self.path = path
         self.maxPixels = maxPixels
         self.color = color
+        self.scratchFolder = scratchFolder
     }
 }
 
@@ -70,12 +73,17 @@ package struct FrameTask: Hashable, Sendable, Codable {
     package let input: InputSpec
     package let chain: [FilterInvocation]
     package let output: OutputSpec
+    /// What one tile of the frame may take while it is rendered, in bytes; the frame itself is held beside it.
+    package let tileMemory: Int
     package let temporaryPath: String
 
-    package init(input: InputSpec, chain: [FilterInvocation], output: OutputSpec, temporaryPath: String) {
+    package init(
+        input: InputSpec, chain: [FilterInvocation], output: OutputSpec, tileMemory: Int, temporaryPath: String
+    ) {
         self.input = input
         self.chain = chain
         self.output = output
+        self.tileMemory = tileMemory
         self.temporaryPath = temporaryPath
     }
 }

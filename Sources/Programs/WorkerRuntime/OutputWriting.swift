@@ -18,8 +18,13 @@ extension TaskRunner {
         let shape = ImageShape(
             width: size.width, height: size.height, layout: conversion.outputLayout,
             sampleFormat: conversion.outputFormat)
-        try ImageEncoder.write(to: path, format: format, save: output.save, shape: shape, metadata: metadata) {
-            try rows.rows($0)
+        do {
+            try ImageEncoder.write(to: path, format: format, save: output.save, shape: shape, metadata: metadata) {
+                try rows.rows($0)
+            }
+        } catch let error as ImageFileError where error.path == path && error.kind != .place {
+            // The picture that was read is not to blame.
+            throw TaskFailure(.output, "\(error)")
         }
         let bytes = try sync(path)
         return OutputReceipt(

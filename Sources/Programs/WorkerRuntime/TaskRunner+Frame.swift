@@ -7,9 +7,6 @@ import Rendering
 import WorkerProtocol
 
 extension TaskRunner {
-    /// What one tile of a whole frame may take in memory; the frame itself is held beside it.
-    private static let tileMemory = 256 << 20
-
     func renderFrame(_ task: FrameTask) throws -> OutputReceipt {
         let decoder = try decoder(task.input, for: task.output)
         let picture = try decode(decoder)
@@ -18,7 +15,7 @@ extension TaskRunner {
         let conversion = OutputConversion(
             from: plan.outputLayout, picture.format, to: try format(task.output), save: task.output.save)
         let grid = TilePlan(
-            .auto, plan: plan, bytesPerSample: picture.format.bytes, memoryBudget: Self.tileMemory
+            .auto, plan: plan, bytesPerSample: picture.format.bytes, memoryBudget: task.tileMemory
         ).grid
         let tiles = TileRow(chain: chain, source: picture)
         let rows = OutputRows(extent: plan.output, conversion: conversion) { row in

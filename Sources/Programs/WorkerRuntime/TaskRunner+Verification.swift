@@ -41,7 +41,7 @@ extension TaskRunner {
     func check(_ task: CheckTask) throws -> TaskReceipt {
         let decoder: ImageDecoder
         do {
-            decoder = try self.decoder(task.path, maxPixels: .max, .keep)
+            decoder = try self.decoder(InputSpec(path: task.path, maxPixels: .max, color: .keep), .keep)
         } catch {
             throw TaskFailure(.mismatch, "the written file cannot be read back: \(error)")
         }

@@ -39,14 +39,15 @@ struct TaskRunner {
 
     /// Opens an input in the colours that its output needs: a profile that the output would lose is converted first.
     func decoder(_ input: InputSpec, for output: OutputSpec) throws -> ImageDecoder {
-        let asked = try decoder(input.path, maxPixels: input.maxPixels, input.color)
+        let asked = try decoder(input, input.color)
         let color = try format(output).colorPolicy(
             for: asked.header, asked: input.color, metadata: output.save.metadata)
-        return color == input.color ? asked : try decoder(input.path, maxPixels: input.maxPixels, color)
+        return color == input.color ? asked : try decoder(input, color)
     }
 
-    func decoder(_ path: String, maxPixels: Int, _ color: ColorPolicy) throws -> ImageDecoder {
-        try ImageDecoder(path: path, limits: DecodeLimits(maxPixels: maxPixels), color: color)
+    func decoder(_ input: InputSpec, _ color: ColorPolicy) throws -> ImageDecoder {
+        let limits = DecodeLimits(maxPixels: input.maxPixels, scratchFolder: input.scratchFolder)
+        return try ImageDecoder(path: input.path, limits: limits, color: color)
     }
 
     func format(_ output: OutputSpec) throws -> any ImageFormat {

@@ -33,7 +33,10 @@ struct Toolbox: Sendable {
         FilterRegistry(
             entries.map { entry in
                 guard case .plugin = entry.descriptor.origin else { return entry }
-                return entry.wrapping { WatchedFilter(filter: $0, name: entry.descriptor.name, watch: watch) }
+                let name = entry.descriptor.name
+                return entry.wrapping { make in
+                    WatchedFilter(filter: try watch.within(name, make), name: name, watch: watch)
+                }
             })
     }
 

@@ -16,16 +16,27 @@ struct ManifestFiles {
         var problems: [ProblemLine] = []
         /// As they are printed for a person.
         var texts: [String] = []
+        /// A manifest could not be read at all.
+        var isMissingOne = false
         var hasErrors: Bool { problems.contains { $0.severity == "error" } }
     }
 
-    func read() throws -> Outcome {
+    /// Goes on after a manifest that cannot be read, so that the others' problems are told too.
+    func read() -> Outcome {
         var outcome = Outcome()
-        for path in options.manifests { try read(path, into: &outcome) }
+        for path in options.manifests {
+            do {
+                try read(path, into: &outcome)
+            } catch {
+                outcome.isMissingOne = true
+                outcome.texts.append(error.message)
+                outcome.problems.append(ProblemLine(manifest: path, message: error.message, severity: "error"))
+            }
+        }
         return outcome
     }
 
-    private func read(_ path: String, into outcome: inout Outcome) throws {
+    private func read(_ path: String, into outcome: inout Outcome) throws(CommandError) {
         let bytes = try contents(of: path)
         let result = JobReader.read(
             bytes: bytes, path: path, realPath: realPath(PathText.normalized(path, in: currentFolder())),
@@ -36,12 +47,13 @@ struct ManifestFiles {
             outcome.problems.append(
                 ProblemLine(
                     manifest: path, message: diagnostic.problem.words.message, severity: diagnostic.severity.rawValue,
+                    remedy: diagnostic.problem.words.remedy,
                     line: diagnostic.position.line, column: diagnostic.position.column))
         }
     }
 
     /// A manifest has at most a megabyte; the reader says so of a longer one.
-    private func contents(of path: String) throws -> [UInt8] {
+    private func contents(of path: String) throws(CommandError) -> [UInt8] {
         guard let file = fopen(path, "r") else {
             throw CommandError(
                 .missingInput, "\(path): the manifest cannot be read: \(String(cString: strerror(errno)))")

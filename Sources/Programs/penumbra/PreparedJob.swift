@@ -104,8 +104,15 @@ struct JobPreparation {
 }
 
 extension Installation {
-    var runSettings: RunSettings {
-        RunSettings(
-            workers: settings.workers.value, memory: settings.memory.value, seed: UInt64.random(in: .min ... .max))
+    var runSettings: RunSettings { runSettings(workers: settings.workers.value) }
+
+    /// No more workers than there is work for: whole frames go one to a worker.
+    func runSettings(for prepared: PreparedJob) -> RunSettings {
+        let useful = prepared.job.shard == .frame ? max(1, prepared.targets.count) : .max
+        return runSettings(workers: min(settings.workers.value, useful))
+    }
+
+    private func runSettings(workers: Int) -> RunSettings {
+        RunSettings(workers: workers, memory: settings.memory.value, seed: UInt64.random(in: .min ... .max))
     }
 }

@@ -29,7 +29,10 @@ final class Reporting: Sendable {
         } else if !quiet || outcome.hasErrors {
             for text in outcome.texts { Console.complain(text) }
         }
-        guard !outcome.hasErrors else { throw ExitStatus.badManifest.code }
+        guard !outcome.hasErrors else {
+            let isOnlyMissing = outcome.isMissingOne && outcome.problems.filter { $0.severity == "error" }.count == 1
+            throw (isOnlyMissing ? ExitStatus.missingInput : .badManifest).code
+        }
         return outcome.jobs
     }
 
@@ -52,8 +55,8 @@ final class Reporting: Sendable {
             complain(error.message)
             code = error.status.rawValue
         } catch let trouble as FileTrouble {
-            complain(trouble.message)
-            code = (trouble.isPlace ? ExitStatus.badPlace : .unavailable).rawValue
+            complain("\(trouble.message); --state-dir and --scratch name other places for what a run keeps")
+            code = ExitStatus.badPlace.rawValue
         } catch let exit as ExitCode {
             code = exit.rawValue
         }
@@ -61,7 +64,7 @@ final class Reporting: Sendable {
         throw ExitCode(code)
     }
 
-    private func complain(_ message: String) {
+    func complain(_ message: String) {
         human.clear()
         if json {
             JSONLine.problem(ProblemLine(manifest: "", message: message, severity: "error")).print()

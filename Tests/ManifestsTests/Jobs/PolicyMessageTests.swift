@@ -136,12 +136,12 @@ import Testing
 
     @Test func `a tile that is too small is refused`() {
         #expect(
-            Reading.job("tile: 8").messages
+            Reading.job("tile: 0").messages
                 == """
-                job.yaml:1:7: error: 'tile' cannot be 8 px
-                1 | tile: 8
+                job.yaml:1:7: error: 'tile' cannot be 0 px
+                1 | tile: 0
                   |       ^
-                  = write a value from 16 to 1000000 px
+                  = write a value from 1 to 1000000 px
                 """)
     }
 

@@ -40,7 +40,7 @@ struct Policies {
 extension ValueReader where Value == TileSize {
     /// `auto` or pixels. Below 16 px a tile is all halo; nothing is gained above the largest image sides.
     fileprivate static var tileSize: ValueReader {
-        .or("auto", .auto, else: ValueReader<Int>.integer(in: 16...1_000_000, unit: "px").map(TileSize.pixels))
+        .or("auto", .auto, else: ValueReader<Int>.integer(in: 1...1_000_000, unit: "px").map(TileSize.pixels))
     }
 }
 

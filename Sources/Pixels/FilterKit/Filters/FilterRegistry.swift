@@ -16,10 +16,12 @@ package struct FilterEntry: Sendable {
         try make(FilterArguments(values, descriptor: descriptor))
     }
 
-    /// The same filter inside another one, which sees its calls.
-    package func wrapping(_ wrap: @escaping @Sendable (any Filter) -> any Filter) -> FilterEntry {
+    /// The same filter inside another one, which sees its making and its calls.
+    package func wrapping(
+        _ wrap: @escaping @Sendable (_ make: () throws -> any Filter) throws -> any Filter
+    ) -> FilterEntry {
         let make = make
-        return FilterEntry(descriptor) { wrap(try make($0)) }
+        return FilterEntry(descriptor) { arguments in try wrap { try make(arguments) } }
     }
 }
 

@@ -15,7 +15,8 @@ package final class OutputFile {
     /// Creates the file, or empties the one that is there.
     init(path: String) throws(ImageFileError) {
         self.path = path
-        descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        // Never through a link that somebody else has put there.
+        descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw ImageFileError(path: path, .create, errno: errno) }
         var status = stat()
         isOrdinary = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG

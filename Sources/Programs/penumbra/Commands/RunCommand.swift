@@ -4,6 +4,7 @@ import Dispatching
 import FoundationEssentials
 import JobModel
 import Planning
+import Scheduling
 import Settings
 
 struct RunCommand: AsyncParsableCommand {
@@ -17,7 +18,7 @@ struct RunCommand: AsyncParsableCommand {
 
             Exit codes: 0 done; 1 some frames failed; 64 usage; 65 a manifest or config is wrong; 66 inputs are \
             missing; 69 a component is missing; 74 the disk is full or read-only; 75 another run of the job holds \
-            the lock; 130, 143 interrupted.
+            the lock; 129, 130, 143 interrupted.
             """)
 
     @OptionGroup var jobs: JobOptions
@@ -61,9 +62,15 @@ struct RunCommand: AsyncParsableCommand {
     ) async throws -> ExitStatus {
         var worst = ExitStatus.done
         for job in prepared {
-            let status = try await run(job, installation, signals, reporting)
-            worst = max(worst, status)
-            if status >= .badPlace { break }
+            do {
+                let status = try await run(job, installation, signals, reporting)
+                worst = max(worst, status)
+                if status == .badPlace || status > .busy { break }
+            } catch let error as CommandError where error.status == .busy {
+                // The other jobs can still be done.
+                reporting.complain(error.message)
+                worst = max(worst, error.status)
+            }
         }
         return worst
     }
@@ -72,20 +79,19 @@ struct RunCommand: AsyncParsableCommand {
         _ prepared: PreparedJob, _ installation: Installation, _ signals: Signals, _ reporting: Reporting
     ) async throws -> ExitStatus {
         let state = installation.settings.stateFolder.value
-        guard let lock = try await locked(prepared.job, state) else {
+        guard let lock = try await locked(prepared.job, state, signals) else {
             throw CommandError(
                 .busy, "\(prepared.job.name): another run of this job is going on; --lock-wait SECONDS waits for it")
         }
         RunDirectory.sweep(state: state)
         let directory = try RunDirectory(
             state: state, name: runName(), scratch: installation.settings.scratch.value)
-        let settings = installation.runSettings
+        let settings = installation.runSettings(for: prepared)
         let observer = reporting.observer(for: prepared.job)
         let run = JobRun(
             prepared.plan, targets: prepared.targets, failed: prepared.failed, directory: directory,
             settings: settings, observer: observer)
-        let slots = max(1, min(settings.workers, prepared.job.shard == .frame ? prepared.targets.count : .max))
-        let engine = LocalEngine(command: installation.worker, slots: slots)
+        let engine = LocalEngine(command: installation.worker, slots: settings.workers)
         let summary = await run.run(RunLoop(engine: engine, signals: signals.stream))
         directory.remove()
         withExtendedLifetime(lock) {}
@@ -93,11 +99,20 @@ struct RunCommand: AsyncParsableCommand {
         return ExitStatus(summary)
     }
 
-    private func locked(_ job: JobSpec, _ state: String) async throws -> KernelLock? {
-        do {
-            return try await JobLock.take(for: job, state: state, wait: .seconds(lockWait))
-        } catch let trouble as FileTrouble {
-            throw CommandError(.badPlace, "\(trouble.message); --state-dir names another place for Penumbra's state")
+    /// Nil when another run of the job holds the lock for all of `--lock-wait`. A signal ends the wait.
+    private func locked(_ job: JobSpec, _ state: String, _ signals: Signals) async throws -> KernelLock? {
+        try await withThrowingTaskGroup(of: KernelLock?.self) { group in
+            group.addTask { try await JobLock.take(for: job, state: state, wait: .seconds(lockWait)) }
+            group.addTask {
+                for await signal in signals.stream {
+                    throw CommandError(
+                        ExitStatus(rawValue: 128 + signal) ?? .terminated,
+                        "\(job.name): \(SummaryText.describe(.interrupted(signal: signal)))")
+                }
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
         }
     }
 

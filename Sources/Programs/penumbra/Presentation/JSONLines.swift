@@ -85,6 +85,8 @@ struct ProblemLine: Encodable {
     let message: String
     /// `error` or `warning`.
     let severity: String
+    /// What to do about it.
+    var remedy: String?
     var line: Int?
     var column: Int?
 }

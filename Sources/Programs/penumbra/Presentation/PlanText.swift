@@ -24,7 +24,7 @@ struct PlanText {
             let decision = shard.decision(for: probe)
             table.add(
                 String(target.frame.index), PathText.shown(target.frame.input.path, from: folder),
-                "\(probe.source.width)×\(probe.source.height) \(probe.source.layout) \(probe.source.format)",
+                Self.size(probe),
                 PathText.shown(target.output, from: folder), Self.rendering(probe, tiled: decision.tiled),
                 Self.halo(probe.halo), skipReason(target) ?? decision.reason)
         }
@@ -48,6 +48,14 @@ struct PlanText {
         case .skip: return "skipped: the output is there"
         case .error: return "refused: the output is there"
         }
+    }
+
+    /// `300×200 rgb u8`, and what the chain makes of it where that is something else.
+    private static func size(_ probe: ProbeReceipt) -> String {
+        let source = probe.source
+        var text = "\(source.width)×\(source.height) \(source.layout) \(source.format)"
+        if probe.extent != source.rect { text += " → \(probe.extent.width)×\(probe.extent.height)" }
+        return text
     }
 
     private static func rendering(_ probe: ProbeReceipt, tiled: Bool) -> String {

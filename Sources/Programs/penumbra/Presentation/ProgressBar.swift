@@ -1,4 +1,5 @@
 import Coordination
+import Planning
 import Scheduling
 import WorkerProtocol
 
@@ -62,6 +63,6 @@ struct ProgressBar {
             case .audit: "auditing"
             case .check: "checking"
             }
-        return path.split(separator: "/").last.map(String.init)
+        return path.split(separator: "/").last.map { PathText.visible(String($0)) }
     }
 }

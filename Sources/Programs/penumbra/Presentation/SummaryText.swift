@@ -30,8 +30,9 @@ enum SummaryText {
     /// Messages that begin with the picture's path say it once.
     private static func line(_ report: FrameReport, _ failure: FrameFailure, _ folder: String) -> String {
         let shown = PathText.shown(report.input, from: folder)
-        if failure.message.hasPrefix(report.input) { return shown + failure.message.dropFirst(report.input.count) }
-        return "\(shown): \(failure.message)"
+        let message = PathText.visible(failure.message)
+        let input = PathText.visible(report.input)
+        return message.hasPrefix(input) ? shown + message.dropFirst(input.count) : "\(shown): \(message)"
     }
 
     /// `nightly-blur: 118 published, 2 failed in 12.4 s (1,412 MP, 113.9 MP/s)`
@@ -47,7 +48,11 @@ enum SummaryText {
                 " (\(Format.fixed(summary.megapixels, 1)) MP, "
                 + "\(Format.fixed(summary.megapixels / seconds, 1)) MP/s, \(Format.bytes(summary.bytesWritten)) written)"
         }
-        if summary.workersLost > 0 { text += "; \(Format.plural(summary.workersLost, "worker")) died and replaced" }
+        if summary.workersLost > 0 {
+            text +=
+                "; \(Format.plural(summary.workersLost, "worker")) died and "
+                + (summary.workersLost == 1 ? "was replaced" : "were replaced")
+        }
         return text
     }
 

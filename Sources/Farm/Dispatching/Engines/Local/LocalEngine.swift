@@ -27,11 +27,12 @@ package final class LocalEngine: Engine {
 
     private func keepSlotFilled(_ onEvent: @escaping @Sendable (Event) -> Void) async {
         while let worker = crew.enlist() {
-            let death = await WorkerProcess(id: worker, command: command, crew: crew, onEvent: onEvent).live()
+            let (death, wasReady) = await WorkerProcess(id: worker, command: command, crew: crew, onEvent: onEvent)
+                .live()
             crew.remove(worker)
             onEvent(.workerLost(worker, death))
-            // A worker that cannot start would be tried thousands of times a second.
-            if case .failedToStart = death.manner { try? await Task.sleep(for: .milliseconds(100)) }
+            // One that cannot start would be tried thousands of times a second. (A cancelled pause ends the slot.)
+            if !wasReady { try? await Task.sleep(for: .milliseconds(100)) }
         }
     }
 

@@ -23,6 +23,8 @@ struct WorkerProcess: Sendable {
         var brokeProtocol: String?
         var endsByOrder = false
         var lastWords = ""
+        /// The kernel's count of out-of-memory kills when the process got its latest order.
+        var killsBefore = OutOfMemoryKills.count()
     }
 
     /// The tasks that talk with one process share this.
@@ -30,9 +32,8 @@ struct WorkerProcess: Sendable {
         let course = Mutex(Course())
     }
 
-    /// Runs the process and returns how it ended.
-    func live() async -> Death {
-        let killsBefore = OutOfMemoryKills.count()
+    /// Runs the process and returns how it ended, and whether it ever was ready.
+    func live() async -> (Death, wasReady: Bool) {
         do {
             let result = try await Subprocess.run(
                 .path(FilePath(command.executable)), arguments: Arguments(command.arguments),
@@ -41,10 +42,11 @@ struct WorkerProcess: Sendable {
             ) { running in
                 await converse(with: running)
             }
-            let ranOut = OutOfMemoryKills.count() > killsBefore
-            return death(result.terminationStatus, result.closureResult, ranOut)
+            let course = result.closureResult
+            let ranOut = OutOfMemoryKills.count() > course.killsBefore
+            return (death(result.terminationStatus, course, ranOut), course.becameReady)
         } catch {
-            return Death(.failedToStart("\(command.executable): \(error)"))
+            return (Death(.failedToStart("\(command.executable): \(error)")), false)
         }
     }
 
@@ -70,7 +72,7 @@ struct WorkerProcess: Sendable {
         let orders = crew.add(id, processID: processID)
         let conversation = Conversation()
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await write(orders, to: running.standardInputWriter) }
+            group.addTask { await write(orders, to: running.standardInputWriter, conversation) }
             group.addTask { await keepLastWords(of: running.standardError, in: conversation) }
             group.addTask { await limitStart(conversation) }
             await hear(running.standardOutput, conversation)
@@ -83,9 +85,14 @@ struct WorkerProcess: Sendable {
         return conversation.course.withLock { $0 }
     }
 
-    private func write(_ orders: AsyncStream<[UInt8]>, to writer: StandardInputWriter) async {
+    private func write(
+        _ orders: AsyncStream<[UInt8]>, to writer: StandardInputWriter, _ conversation: Conversation
+    ) async {
         do {
-            for await order in orders { _ = try await writer.write(order) }
+            for await order in orders {
+                conversation.course.withLock { $0.killsBefore = OutOfMemoryKills.count() }
+                _ = try await writer.write(order)
+            }
             try await writer.finish()
         } catch {
             // The process is gone; the end of its output tells so to everybody who needs to know.
@@ -160,7 +167,10 @@ extension WorkerProcess {
 
     private func manner(_ status: TerminationStatus, _ course: Course, _ ranOut: Bool) -> Death.Manner {
         if let problem = course.brokeProtocol { return .brokeProtocol(problem) }
-        if course.endsByOrder, course.becameReady { return .byOrder }
+        if course.endsByOrder {
+            return course.becameReady
+                ? .byOrder : .failedToStart("\(command.executable) was not ready within \(Self.startLimit)")
+        }
         switch status {
         case .signaled(SIGKILL): return ranOut ? .outOfMemory : .killed
         case _ where !course.becameReady:

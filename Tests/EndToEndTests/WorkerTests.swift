@@ -1,0 +1,115 @@
+import Catalogs
+import Foundation
+import Geometry
+import JobModel
+import Testing
+import WorkerProtocol
+
+/// A real worker process, given orders by hand.
+@Suite(.serialized) struct WorkerTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.draw("a.png", width: 90, height: 60)
+    }
+
+    private let chain = [FilterInvocation(filter: "gaussian", values: ["radius": .number(3)])]
+    private let output = OutputSpec(format: "png", save: SaveOptions())
+
+    private func path(_ name: String) -> String { "\(workspace.path)/\(name)" }
+
+    private var input: InputSpec { InputSpec(path: path("a.png"), maxPixels: 1_000_000, color: .keep) }
+
+    private var facts: ImageFacts {
+        ImageFacts(fileFormat: "png", width: 90, height: 60, layout: .rgb, format: .u8)
+    }
+
+    /// Fills a canvas and renders two tiles of it.
+    private func tiles(_ worker: WorkerConversation) throws -> (CanvasReceipt, [TileReceipt]) {
+        let canvas = CanvasTask(
+            input: input, output: output, canvasPath: path("canvas"), metadataPath: path("metadata"), expected: facts)
+        guard case .finished(_, .canvas(let filled)) = try worker.ask(.canvas(canvas)) else { throw Unexpected() }
+        let grid = TileGrid(extent: facts.rect, tileWidth: 50, tileHeight: 60)
+        let receipts = try grid.tiles.enumerated().map { index, rect in
+            let task = TileTask(canvas: filled.canvas, chain: chain, rect: rect, tilePath: path("tile-\(index)"))
+            guard case .finished(_, .tile(let receipt)) = try worker.ask(.tile(task)) else { throw Unexpected() }
+            return receipt
+        }
+        return (filled, receipts)
+    }
+
+    private struct Unexpected: Error {}
+
+    private func stitch(_ canvas: CanvasReceipt, _ tiles: [TileReceipt]) -> TaskSpec {
+        .stitch(
+            StitchTask(
+                extent: facts.rect, layout: .rgb, format: .u8, tiles: tiles, metadataPath: canvas.metadataPath,
+                output: output, temporaryPath: path("out.png")))
+    }
+
+    @Test func `a bit that flips in a tile file is found by the stitch, which names the tile`() throws {
+        let worker = try WorkerConversation(in: workspace)
+        let (canvas, receipts) = try tiles(worker)
+        var bytes = try workspace.read("tile-1")
+        bytes[1000] ^= 4
+        try workspace.write(bytes, to: "tile-1")
+        guard case .failed(_, let failure) = try worker.ask(stitch(canvas, receipts)) else { throw Unexpected() }
+        #expect(failure.kind == .damagedTile(index: 1))
+        #expect(failure.message == "the tile 40×60 at 50,0 does not hold the pixels that were rendered")
+        #expect(!workspace.exists("out.png"))
+    }
+
+    @Test func `a tile file that was cut or is gone is found by the stitch`() throws {
+        let worker = try WorkerConversation(in: workspace)
+        let (canvas, receipts) = try tiles(worker)
+        try workspace.write(try workspace.read("tile-0").dropLast(), to: "tile-0")
+        guard case .failed(_, let cut) = try worker.ask(stitch(canvas, receipts)) else { throw Unexpected() }
+        #expect(cut.kind == .damagedTile(index: 0))
+        try FileManager.default.removeItem(atPath: path("tile-0"))
+        guard case .failed(_, let gone) = try worker.ask(stitch(canvas, receipts)) else { throw Unexpected() }
+        #expect(gone.kind == .damagedTile(index: 0))
+    }
+
+    @Test func `the stitch refuses gaps and overlaps`() throws {
+        let worker = try WorkerConversation(in: workspace)
+        let (canvas, receipts) = try tiles(worker)
+        guard case .failed(_, let gap) = try worker.ask(stitch(canvas, [receipts[0]])) else { throw Unexpected() }
+        #expect(gap == TaskFailure(.mismatch, "the tiles leave 2400 pixels out"))
+        guard case .failed(_, let overlap) = try worker.ask(stitch(canvas, receipts + [receipts[0]])) else {
+            throw Unexpected()
+        }
+        #expect(overlap == TaskFailure(.mismatch, "the tiles 50×60 at 0,0 and 50×60 at 0,0 overlap"))
+    }
+
+    @Test func `an audit finds a band that is not what was rendered`() throws {
+        let worker = try WorkerConversation(in: workspace)
+        let task = FrameTask(
+            input: input, chain: chain, output: output, tileMemory: 1 << 28, temporaryPath: path("out.png"))
+        guard case .finished(_, .output(let receipt)) = try worker.ask(.frame(task)) else { throw Unexpected() }
+        let grid = TileGrid(extent: facts.rect, tileWidth: 40, tileHeight: 40)
+        func audit(_ bands: [BandReceipt]) throws -> Report {
+            try worker.ask(
+                .audit(AuditTask(source: .input(input), chain: chain, output: output, grid: grid, bands: bands)))
+        }
+        guard case .finished(_, .audit(let audited)) = try audit(receipt.bands) else { throw Unexpected() }
+        #expect(audited.pixels == 90 * 60)
+        let lie = BandReceipt(rows: 0..<60, digest: Digest(high: 1, low: 1))
+        guard case .failed(_, let failure) = try audit([lie]) else { throw Unexpected() }
+        #expect(failure == TaskFailure(.mismatch, "rows 0–59 came out different when they were rendered again"))
+    }
+
+    @Test func `a check finds a file that does not decode to what was rendered`() throws {
+        let worker = try WorkerConversation(in: workspace)
+        let task = FrameTask(
+            input: input, chain: chain, output: output, tileMemory: 1 << 28, temporaryPath: path("out.png"))
+        guard case .finished(_, .output(let receipt)) = try worker.ask(.frame(task)) else { throw Unexpected() }
+        let check = TaskSpec.check(CheckTask(path: path("out.png"), output: output, expected: receipt))
+        guard case .finished(_, .check) = try worker.ask(check) else { throw Unexpected() }
+        try FileManager.default.removeItem(atPath: path("out.png"))
+        try FileManager.default.copyItem(atPath: path("a.png"), toPath: path("out.png"))
+        guard case .failed(_, let failure) = try worker.ask(check) else { throw Unexpected() }
+        #expect(
+            failure == TaskFailure(.mismatch, "the written file does not decode to the pixels that were rendered"))
+    }
+}
