@@ -137,7 +137,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "penumbra", "penumbra-worker", "Invert", "ExamplePictures", "FilterKit", "Geometry", "Kernels",
-                "Raster",
+                "Raster", "Catalogs", "JobModel", "WorkerProtocol",
                 "TestSupport", subprocess, system,
             ]),
     ],

@@ -7,7 +7,7 @@ import Planning
 
 /// Reads the manifests of a command line, all of them before anything starts.
 struct ManifestFiles {
-    let options: JobOptions
+    let options: ManifestOptions
     let catalog: Catalog
 
     struct Outcome {

@@ -11,7 +11,7 @@ struct CheckCommand: AsyncParsableCommand {
             change no exit code. Looks up no inputs: 'penumbra plan' does.
             """)
 
-    @OptionGroup var jobs: JobOptions
+    @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Place Options") var place: PlaceOptions
 
     @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
@@ -24,7 +24,7 @@ struct CheckCommand: AsyncParsableCommand {
         try await Reporting(json: json, quiet: quiet).handling { reporting in
             let installation = Installation(try Settings.load(place))
             let specs = try reporting.jobs(
-                ManifestFiles(options: jobs, catalog: try await installation.catalog()).read())
+                ManifestFiles(options: manifests, catalog: try await installation.catalog()).read())
             if !json && !quiet {
                 for spec in specs {
                     Console.print("\(spec.name): \(Format.plural(spec.chain.count, "filter")), no errors")

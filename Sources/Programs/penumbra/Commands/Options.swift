@@ -22,8 +22,8 @@ struct PlaceOptions: ParsableArguments {
     }
 }
 
-/// Which manifests, and which of their frames.
-struct JobOptions: ParsableArguments {
+/// Which manifests, and what of them is changed for this time.
+struct ManifestOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Job manifests.", valueName: "manifest"), completion: .file(extensions: ["yaml", "yml"]))
     var manifests: [String]
@@ -34,7 +34,10 @@ struct JobOptions: ParsableArguments {
             "Changes a value of the manifest, for this time: 'filters[0].gaussian.radius=14'. May be given again.",
             valueName: "path=value"))
     var overrides: [String] = []
+}
 
+/// Which frames of the jobs.
+struct SelectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Only inputs that match, by path from the manifest's folder or by name.", valueName: "glob"))

@@ -16,7 +16,8 @@ struct PlanCommand: AsyncParsableCommand {
             would be cut up, the halo that its chain reads, and whether it would be skipped or refused.
             """)
 
-    @OptionGroup var jobs: JobOptions
+    @OptionGroup var manifests: ManifestOptions
+    @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
     @OptionGroup(title: "Place Options") var place: PlaceOptions
 
     @Flag(help: "Print JSON lines, with every tile and the rectangles that it reads.")
@@ -26,7 +27,7 @@ struct PlanCommand: AsyncParsableCommand {
         try await Reporting(json: json).handling { reporting in
             let installation = Installation(try Settings.load(place))
             let catalog = try await installation.catalog()
-            let specs = try reporting.jobs(ManifestFiles(options: jobs, catalog: catalog).read())
+            let specs = try reporting.jobs(ManifestFiles(options: manifests, catalog: catalog).read())
             let preparation = JobPreparation(
                 installation: installation, catalog: catalog,
                 selection: JobPlan.Selection(only: jobs.only, limit: jobs.limit), signals: Signals())

@@ -21,7 +21,8 @@ struct RunCommand: AsyncParsableCommand {
             the lock; 129, 130, 143 interrupted.
             """)
 
-    @OptionGroup var jobs: JobOptions
+    @OptionGroup var manifests: ManifestOptions
+    @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
     @OptionGroup(title: "Place Options") var place: PlaceOptions
 
     @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
@@ -42,7 +43,7 @@ struct RunCommand: AsyncParsableCommand {
             let installation = Installation(try Settings.load(place))
             let signals = Signals()
             let catalog = try await installation.catalog()
-            let specs = try reporting.jobs(ManifestFiles(options: jobs, catalog: catalog).read())
+            let specs = try reporting.jobs(ManifestFiles(options: manifests, catalog: catalog).read())
             let preparation = JobPreparation(
                 installation: installation, catalog: catalog,
                 selection: JobPlan.Selection(only: jobs.only, limit: jobs.limit), signals: signals)
