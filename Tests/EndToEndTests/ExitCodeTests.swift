@@ -113,6 +113,14 @@ import Testing
         #expect(workspace.files(below: "state/penumbra/runs") == [])
     }
 
+    @Test func `74: results that cannot be written`() async throws {
+        try workspace.writeManifest()
+        let result = try await Program.run(
+            "/bin/bash", ["-c", "\(Program.penumbra) run --json job.yaml > /dev/full"], in: workspace)
+        #expect(result.code == 74)
+        #expect(result.errors == "standard output cannot be written: No space left on device\n")
+    }
+
     @Test func `74: a scratch folder that cannot be made`() async throws {
         try workspace.writeManifest()
         try workspace.write("in the way", to: "file")

@@ -89,7 +89,9 @@ import WorkerProtocol
         }
         farm.die(try #require(farm.running.first), .killed, replacement: 99)
         let expected = FrameFailure(
-            .killed, "the worker was killed from outside 20 times; look for what sends SIGKILL")
+            .killed,
+            "the worker was killed from outside 20 times; look for what sends SIGKILL, an out-of-memory killer first of all"
+        )
         #expect(farm.outcomes == [FrameID(1): .failed(expected)])
     }
 

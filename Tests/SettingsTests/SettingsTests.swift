@@ -65,6 +65,15 @@ import Testing
         #expect(problem?.message.hasPrefix("PENUMBRA_WORKERS=many: error: ") == true)
     }
 
+    @Test func `limits of every control group around the process count`() {
+        #expect(
+            Machine.controlGroups(membership: "0::/system.slice/cron.service\n")
+                == [
+                    "/sys/fs/cgroup/system.slice/cron.service", "/sys/fs/cgroup/system.slice", "/sys/fs/cgroup",
+                ])
+        #expect(Machine.controlGroups(membership: "") == ["/sys/fs/cgroup"])
+    }
+
     @Test func `the mount that holds a path tells its filesystem`() {
         let mounts = """
             /dev/vda / ext4 rw 0 0

@@ -13,6 +13,7 @@ package enum FrameOutcome: Hashable, Sendable {
 package struct FrameFailure: Error, Hashable, Sendable {
     package enum Cause: String, Hashable, Sendable, CaseIterable {
         case data = "broken or unreadable picture"
+        case limit = "larger than allowed"
         case crash = "worker crashed"
         case outOfMemory = "out of memory"
         case timeout = "time limit reached"

@@ -9,6 +9,8 @@ extension Scheduler {
         switch failure.kind {
         case .data:
             conclude(id, .failed(FrameFailure(.data, failure.message)))
+        case .limit:
+            conclude(id, .failed(FrameFailure(.limit, failure.message)))
         case .output:
             conclude(id, .failed(FrameFailure(.output, failure.message)))
         case .place:

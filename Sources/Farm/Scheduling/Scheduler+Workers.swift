@@ -80,7 +80,9 @@ extension Scheduler {
         switch death.manner {
         case .killed:
             return FrameFailure(
-                .killed, "the worker was killed from outside \(history.kills) times; look for what sends SIGKILL")
+                .killed,
+                "the worker was killed from outside \(history.kills) times; look for what sends SIGKILL, an out-of-memory killer first of all"
+            )
         case .outOfMemory:
             return FrameFailure(
                 .outOfMemory,

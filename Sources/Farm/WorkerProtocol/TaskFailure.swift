@@ -3,8 +3,10 @@
 package struct TaskFailure: Error, Hashable, Sendable, Codable {
     /// Decides what happens next.
     package enum Kind: Hashable, Sendable, Codable {
-        /// The picture is broken, too large, missing or refused by a filter. Another attempt would fail alike.
+        /// The picture is broken, missing or refused by a filter. Another attempt would fail alike.
         case data
+        /// The picture is more than a setting allows. Another attempt would fail alike.
+        case limit
         /// The output cannot be put where it is wanted; other frames' may.
         case output
         /// The disk is full or read-only, a quota is reached: no picture can be written here.

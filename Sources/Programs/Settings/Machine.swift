@@ -9,23 +9,35 @@ package enum Machine {
         return max(1, min(allowed, quota() ?? allowed))
     }
 
-    /// Whole cores of the control group's time quota, rounded up; nil without one.
+    /// Whole cores of the tightest time quota of this process's control groups, rounded up; nil without one.
     private static func quota() -> Int? {
-        guard let text = read("/sys/fs/cgroup/cpu.max") else { return nil }
-        let words = text.split(whereSeparator: \.isWhitespace)
-        guard words.count == 2, let time = Double(words[0]), let period = Double(words[1]), period > 0 else {
-            return nil
-        }
-        return Int((time / period).rounded(.up))
+        controlGroups().compactMap { folder in
+            guard let words = read("\(folder)/cpu.max")?.split(whereSeparator: \.isWhitespace), words.count == 2,
+                let time = Double(words[0]), let period = Double(words[1]), period > 0
+            else { return nil }
+            return Int((time / period).rounded(.up))
+        }.min()
     }
 
     /// Bytes of memory that this process may use.
     package static func memory() -> Int {
         let physical = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
-        guard let text = read("/sys/fs/cgroup/memory.max"), let limit = Int(text.filter(\.isNumber)), limit > 0 else {
-            return physical
+        let limits = controlGroups().compactMap { read("\($0)/memory.max").flatMap { Int($0.filter(\.isNumber)) } }
+        return limits.filter { $0 > 0 }.reduce(physical, min)
+    }
+
+    /// The folders of the control groups that hold this process, the innermost first (version 2 of the interface).
+    private static func controlGroups() -> [String] {
+        controlGroups(membership: read("/proc/self/cgroup") ?? "")
+    }
+
+    /// - Parameter membership: the text of `/proc/self/cgroup`.
+    package static func controlGroups(membership: String) -> [String] {
+        let line = membership.split(separator: "\n").first { $0.hasPrefix("0::") }
+        let names = line?.dropFirst(3).split(separator: "/") ?? []
+        return (0...names.count).reversed().map { count in
+            (["/sys/fs/cgroup"] + names.prefix(count).map(String.init)).joined(separator: "/")
         }
-        return min(physical, limit)
     }
 
     /// The home folder, with or without HOME in the environment (cron may set none).

@@ -10,11 +10,19 @@ extension TaskFailure {
     init(classing error: any Error) {
         switch error {
         case let failure as TaskFailure: self = failure
-        case let error as ImageFileError: self.init(error.kind == .place ? .place : .data, "\(error)")
+        case let error as ImageFileError: self.init(Self.kind(of: error), "\(error)")
         case let error as FilterError: self.init(.data, "\(error)")
         case let error as CanvasError: self.init(Self.kind(of: error), "\(error)")
         case let error as DigestFileError: self.init(.transient, "\(error)")
         default: self.init(.transient, "\(error)")
+        }
+    }
+
+    private static func kind(of error: ImageFileError) -> Kind {
+        switch error.kind {
+        case .place: .place
+        case .limit: .limit
+        case .data, .missing, .permission: .data
         }
     }
 

@@ -37,7 +37,7 @@ extension TaskRunner {
         let (width, height) = (plan.output.width, plan.output.height)
         guard max(width, height) <= format.descriptor.largestSide else {
             throw TaskFailure(
-                .data,
+                .limit,
                 "\(task.input.path): \(width) × \(height) pixels are more than \(format.title) can hold "
                     + "(\(format.descriptor.largestSide) on a side); TIFF holds them")
         }

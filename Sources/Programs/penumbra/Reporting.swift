@@ -61,6 +61,10 @@ final class Reporting: Sendable {
             code = exit.rawValue
         }
         if json { JSONLine.summary(SummaryLine(exitCode: code, summaries.withLock { $0 })).print() }
+        if let failure = Console.outputFailure {
+            Console.complain("standard output cannot be written: \(String(cString: strerror(failure)))")
+            code = max(code, ExitStatus.badPlace.rawValue)
+        }
         throw ExitCode(code)
     }
 

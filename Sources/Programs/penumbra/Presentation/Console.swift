@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Standard output and standard error, and what they are connected to.
 enum Console {
@@ -12,20 +13,29 @@ enum Console {
         return Int(size.ws_col)
     }
 
-    static func print(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }
-    static func complain(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
+    /// Why standard output could not be written, if it could not. A reader that has gone is no failure.
+    static var outputFailure: Int32? { failure.withLock { $0 } }
+    private static let failure = Mutex<Int32?>(nil)
+
+    static func print(_ line: String) {
+        let code = write(line + "\n", to: STDOUT_FILENO)
+        if code != 0, code != EPIPE { failure.withLock { $0 = code } }
+    }
+
+    static func complain(_ line: String) { _ = write(line + "\n", to: STDERR_FILENO) }
 
     /// Without a newline; for the progress bar.
-    static func draw(_ text: String) { write(text, to: STDERR_FILENO) }
+    static func draw(_ text: String) { _ = write(text, to: STDERR_FILENO) }
 
-    /// Whole, whatever a signal interrupts. A reader that has gone is nobody to tell.
-    private static func write(_ text: String, to descriptor: Int32) {
+    /// Whole, whatever a signal interrupts. 0, or what went wrong.
+    private static func write(_ text: String, to descriptor: Int32) -> Int32 {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
-            guard written > 0 else { return }
+            guard written > 0 else { return errno }
             rest = rest.dropFirst(written)
         }
+        return 0
     }
 }
