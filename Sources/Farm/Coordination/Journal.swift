@@ -33,6 +33,7 @@ final class Journal: Sendable {
 
     /// One write call, so that a kill leaves whole lines, or at worst one torn last line.
     func write(_ entry: Entry) throws(FileTrouble) {
+        // Entries hold strings alone, which JSON always can.
         guard let json = try? JSONEncoder().encode(entry) else {
             throw FileTrouble(path: path, code: EINVAL, action: "write the journal")
         }
@@ -46,6 +47,7 @@ final class Journal: Sendable {
 
     /// All whole entries; a torn last line was never acted on.
     static func read(_ path: String) -> [Entry] {
+        // A run that was killed before it had a journal has left nothing outside its folder.
         guard let data = try? Data(contentsOf: URL(filePath: path)) else { return [] }
         return data.split(separator: UInt8(ascii: "\n")).compactMap {
             try? JSONDecoder().decode(Entry.self, from: Data($0))

@@ -107,6 +107,7 @@ package struct RunLoop: Sendable {
     }
 
     private func keepTicking(_ post: AsyncStream<Event>.Continuation) async {
+        // Sleeping fails when the run is over.
         while (try? await clock.sleep(for: Self.tick)) != nil { post.yield(.tick) }
     }
 
