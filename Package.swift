@@ -131,6 +131,7 @@ let package = Package(
         tests("PlanningTests", ["Planning", "Catalogs", "JobModel", "TestSupport"]),
         tests("SchedulingTests", ["Scheduling", "WorkerProtocol", "Geometry", "Catalogs", "JobModel"]),
         tests("WorkerProtocolTests", ["WorkerProtocol", "JobModel"]),
+        tests("DispatchingTests", ["Dispatching", "Scheduling", subprocess]),
         tests("CoordinationTests", ["Coordination", "TestSupport"]),
         tests("SettingsTests", ["Settings"]),
         tests(

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 @Suite(.serialized) struct RunTests {
@@ -98,6 +99,19 @@ import Testing
         #expect(lines.last?["event"] as? String == "summary")
         #expect(lines.last?["published"] as? Int == 3)
         #expect(lines.last?["exitCode"] as? Int == 1)
+    }
+
+    @Test func `a name that is not UTF-8 fails by name, and exactly in JSON`() async throws {
+        let odd = Array("\(workspace.path)/photos/".utf8) + [0x62, 0xe9] + Array(".png".utf8)
+        let path = (odd + [0]).map { CChar(bitPattern: $0) }
+        let file = open(path, O_CREAT | O_WRONLY, 0o644)
+        #expect(file >= 0)
+        close(file)
+        try workspace.writeManifest()
+        let result = try await Program.run("run", "--json", "job.yaml", in: workspace)
+        #expect(result.code == 1)
+        #expect(result.output.contains(#""path_base64":"\#(Data(odd).base64EncodedString())""#))
+        #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
     }
 
     @Test func `existing outputs are replaced, skipped or refused as the manifest says`() async throws {

@@ -14,12 +14,15 @@ package struct FrameReport: Hashable, Sendable {
     package let index: Int
     /// Absolute paths.
     package let input: String
+    /// The input's path as the filesystem has it, where it is not UTF-8 and `input` is only like it.
+    package let inputBytes: [UInt8]?
     package let output: String?
     package let state: State
 
-    package init(index: Int, input: String, output: String?, state: State) {
+    package init(index: Int, input: String, inputBytes: [UInt8]? = nil, output: String?, state: State) {
         self.index = index
         self.input = input
+        self.inputBytes = inputBytes
         self.output = output
         self.state = state
     }

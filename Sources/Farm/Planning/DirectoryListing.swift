@@ -11,8 +11,8 @@ struct DirectoryListing {
     struct Entry: Hashable, Sendable {
         /// Nil when the name is not UTF-8.
         let name: String?
-        /// The name with what is not UTF-8 replaced, for messages.
-        let shownName: String
+        /// As the filesystem has it.
+        let bytes: [UInt8]
         let isSymbolicLink: Bool
         /// Of what a symbolic link points to.
         let kind: Kind
@@ -45,8 +45,8 @@ struct DirectoryListing {
             }
         }
         return Entry(
-            name: String(validating: name, as: UTF8.self), shownName: String(decoding: name, as: UTF8.self),
-            isSymbolicLink: isLink, kind: kind(of: target.st_mode))
+            name: String(validating: name, as: UTF8.self), bytes: name, isSymbolicLink: isLink,
+            kind: kind(of: target.st_mode))
     }
 
     /// What lies at a path, following links; nil when nothing does.

@@ -17,8 +17,8 @@ package struct InputFile: Hashable, Sendable {
 package struct InputFinder {
     private let patterns: [GlobPattern]
     private let excluded: [GlobPattern]
-    /// Names that are not UTF-8, as far as they can be shown. They cannot be inputs.
-    package private(set) var oddNames: [String] = []
+    /// Paths of files whose names are not UTF-8. They cannot be inputs.
+    package private(set) var oddPaths: [[UInt8]] = []
     private var found: [String: InputFile] = [:]
     /// How many files matched and were excluded.
     package private(set) var excludedCount = 0
@@ -68,7 +68,7 @@ package struct InputFinder {
         let pattern = NamePattern(first == "**" ? "*" : first)
         for entry in try DirectoryListing.entries(of: folder) {
             guard let name = entry.name else {
-                if rest.isEmpty, entry.kind == .file { oddNames.append("\(folder)/\(entry.shownName)") }
+                if rest.isEmpty, entry.kind == .file { oddPaths.append(Array("\(folder)/".utf8) + entry.bytes) }
                 continue
             }
             guard pattern.matches(name) else { continue }

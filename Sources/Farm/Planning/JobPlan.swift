@@ -15,8 +15,8 @@ package struct JobPlan: Sendable {
     package let job: JobSpec
     package let naming: OutputNaming
     package let frames: [PlannedFrame]
-    /// Inputs whose names are not UTF-8.
-    package let oddNames: [String]
+    /// Paths of inputs whose names are not UTF-8.
+    package let oddPaths: [[UInt8]]
     private let finder: InputFinder
     /// All of the job's, whatever the selection.
     private let inputs: [InputFile]
@@ -45,7 +45,7 @@ package struct JobPlan: Sendable {
     package init(_ job: JobSpec, catalog: Catalog, date: String, selection: Selection) throws(PlanProblem) {
         var finder = InputFinder(job)
         let inputs = try finder.find()
-        guard !inputs.isEmpty || !finder.oddNames.isEmpty else {
+        guard !inputs.isEmpty || !finder.oddPaths.isEmpty else {
             throw finder.excludedCount > 0
                 ? .allExcluded(count: finder.excludedCount) : .nothingMatched(patterns: job.inputs)
         }
@@ -58,7 +58,7 @@ package struct JobPlan: Sendable {
         }
         if let only = selection.only, frames.isEmpty, !inputs.isEmpty { throw .nothingMatched(patterns: [only]) }
         self.frames = Array(frames.prefix(selection.limit ?? .max))
-        oddNames = finder.oddNames
+        oddPaths = finder.oddPaths
         self.finder = finder
         self.inputs = inputs
     }

@@ -31,7 +31,7 @@ struct JobPreparation {
     func prepare(_ job: JobSpec, surveys: Bool) async throws -> PreparedJob {
         let plan = try planned(job)
         var prepared = PreparedJob(plan: plan)
-        prepared.failed = plan.oddNames.map(Self.oddName)
+        prepared.failed = plan.oddPaths.map(Self.oddName)
         if surveys || job.output.needsProbe { try await survey(&prepared) }
         nameOutputs(&prepared)
         try refuseHarm(prepared)
@@ -47,9 +47,9 @@ struct JobPreparation {
         }
     }
 
-    private static func oddName(_ path: String) -> FrameReport {
+    private static func oddName(_ path: [UInt8]) -> FrameReport {
         FrameReport(
-            index: 0, input: path, output: nil,
+            index: 0, input: String(decoding: path, as: UTF8.self), inputBytes: path, output: nil,
             state: .failed(FrameFailure(.data, "the file's name is not UTF-8; rename it")))
     }
 

@@ -43,6 +43,8 @@ struct FrameLine: Encodable {
     let job: String
     let index: Int
     let input: String
+    /// The exact path, where it is not UTF-8.
+    let pathBase64: String?
     let output: String?
     let state: String
     var reason: String?
@@ -53,10 +55,16 @@ struct FrameLine: Encodable {
     var width: Int?
     var height: Int?
 
+    private enum CodingKeys: String, CodingKey {
+        case event, job, index, input, output, state, reason, cause, message, bytes, digest, width, height
+        case pathBase64 = "path_base64"
+    }
+
     init(_ report: FrameReport, job: String) {
         self.job = job
         index = report.index
         input = report.input
+        pathBase64 = report.inputBytes.map { Data($0).base64EncodedString() }
         output = report.output
         switch report.state {
         case .published(let receipt, _):

@@ -161,22 +161,9 @@ struct WorkerProcess: Sendable {
 
 extension WorkerProcess {
     private func death(_ status: TerminationStatus, _ course: Course, _ ranOut: Bool) -> Death {
-        let words = course.lastWords.split(separator: "\n").joined(separator: " / ")
-        return Death(manner(status, course, ranOut), lastWords: words)
-    }
-
-    private func manner(_ status: TerminationStatus, _ course: Course, _ ranOut: Bool) -> Death.Manner {
-        if let problem = course.brokeProtocol { return .brokeProtocol(problem) }
-        if course.endsByOrder {
-            return course.becameReady
-                ? .byOrder : .failedToStart("\(command.executable) was not ready within \(Self.startLimit)")
-        }
-        switch status {
-        case .signaled(SIGKILL): return ranOut ? .outOfMemory : .killed
-        case _ where !course.becameReady:
-            return .failedToStart("\(command.executable) ended before it was ready (\(status))")
-        case .signaled(let signal): return .signal(signal)
-        case .exited(let code): return .exited(code)
-        }
+        let ending = WorkerEnding(
+            executable: command.executable, status: status, becameReady: course.becameReady,
+            endsByOrder: course.endsByOrder, brokeProtocol: course.brokeProtocol, memoryRanOut: ranOut)
+        return Death(ending.manner, lastWords: course.lastWords.split(separator: "\n").joined(separator: " / "))
     }
 }
