@@ -15,6 +15,22 @@ func module(_ group: String, _ name: String, _ dependencies: [Target.Dependency]
     .target(name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", swiftSettings: settings)
 }
 
+/// The inner loops, compiled once for each level of x86-64 from the same files, and once as they come elsewhere. Only
+/// these modules may use instructions that a CPU can lack; ARCHITECTURE.md says how that is kept so.
+#if arch(x86_64)
+    let rowKernelLevels = ["RowKernelsV2": "x86-64-v2", "RowKernelsV3": "x86-64-v3", "RowKernelsV4": "x86-64-v4"]
+#else
+    let rowKernelLevels = ["RowKernelsNative": ""]
+#endif
+
+func rowKernels(_ name: String, _ level: String) -> Target {
+    let wide = level == "x86-64-v4" ? ["-Xcc", "-mprefer-vector-width=512"] : []
+    let flags = level.isEmpty ? [] : ["-Xcc", "-march=\(level)"] + wide
+    return .target(
+        name: name, path: "Sources/Pixels/RowKernelLevels/\(name)",
+        swiftSettings: settings + [.enableExperimentalFeature("BuiltinModule"), .unsafeFlags(["-Ounchecked"] + flags)])
+}
+
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(
         name: name, dependencies: dependencies, path: "Sources/Programs/\(name)", swiftSettings: settings)
@@ -38,6 +54,7 @@ let package = Package(
         .executable(name: "penumbra-worker", targets: ["penumbra-worker"]),
         .library(name: "Kernels", targets: ["Kernels", "Raster"]),
         .library(name: "Invert", type: .dynamic, targets: ["Invert"]),
+        .library(name: "BenchmarkedKernels", type: .dynamic, targets: ["BenchmarkedKernels"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -59,7 +76,11 @@ let package = Package(
         .target(name: "CPenumbraPlugin", path: "Sources/Pixels/CPenumbraPlugin"),
         module("Pixels", "Digests", ["CXXHash", "JobModel"]),
         module("Pixels", "Raster", ["Geometry", "Catalogs"]),
-        module("Pixels", "Kernels", ["Geometry", "Catalogs", "Raster"]),
+        .target(name: "CCPUFeatures", path: "Sources/Pixels/CCPUFeatures"),
+        module(
+            "Pixels", "Kernels",
+            ["Geometry", "Catalogs", "Raster", "CCPUFeatures"]
+                + rowKernelLevels.keys.sorted().map { .target(name: $0) }),
         module("Pixels", "FilterKit", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels"]),
         module(
             "Pixels", "PluginLoading", ["Geometry", "Catalogs", "Raster", "Kernels", "FilterKit", "CPenumbraPlugin"]),
@@ -113,6 +134,9 @@ let package = Package(
             name: "penumbra-bench",
             dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "FilterKit", "Rendering"],
             path: "Tests/Benchmarks/penumbra-bench", swiftSettings: settings),
+        .target(
+            name: "BenchmarkedKernels", dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels"],
+            path: "Tests/Benchmarks/BenchmarkedKernels", swiftSettings: settings),
         tests("ArchitectureTests", []),
         tests("GeometryTests", ["Geometry"]),
         tests("RasterTests", ["Geometry", "Catalogs", "Raster", "TestSupport"]),
@@ -141,6 +165,6 @@ let package = Package(
                 "Raster", "Catalogs", "JobModel", "WorkerProtocol",
                 "TestSupport", subprocess, system,
             ]),
-    ],
+    ] + rowKernelLevels.sorted { $0.key < $1.key }.map { rowKernels($0.key, $0.value) },
     swiftLanguageModes: [.v6]
 )

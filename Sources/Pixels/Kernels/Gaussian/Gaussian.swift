@@ -1,16 +1,36 @@
 public import Geometry
 public import Raster
 
-/// A Gaussian blur with a standard deviation for each axis.
+/// A Gaussian blur with a standard deviation for each axis. Its cost does not grow with them.
 public struct Gaussian: Sendable {
-    private let kernel: SeparableFIR
+    private let fixedX: AxisDesign<UInt16>
+    private let fixedY: AxisDesign<UInt16>
+    private let floatingX: AxisDesign<Float>
+    private let floatingY: AxisDesign<Float>
+    public let halo: Halo
+    private var level = CPULevel.current
 
-    /// - Parameters: standard deviations in pixels, at least 0; 0 leaves its axis alone.
+    /// - Parameters: standard deviations in pixels, 0 to 1000; 0 leaves its axis alone.
     public init(sigmaX: Double, sigmaY: Double) {
-        kernel = SeparableFIR(horizontal: .gaussian(sigma: sigmaX), vertical: .gaussian(sigma: sigmaY))
+        fixedX = .fixedPoint(sigma: sigmaX)
+        fixedY = sigmaX == sigmaY ? fixedX : .fixedPoint(sigma: sigmaY)
+        floatingX = .floating(sigma: sigmaX)
+        floatingY = sigmaX == sigmaY ? floatingX : .floating(sigma: sigmaY)
+        halo = Halo(
+            horizontal: max(fixedX.reach, floatingX.reach), vertical: max(fixedY.reach, floatingY.reach))
     }
 
-    public var halo: Halo { kernel.halo }
+    /// The same standard deviation along both axes, in pixels.
+    public init(radius: Double) {
+        self.init(sigmaX: radius, sigmaY: radius)
+    }
+
+    /// The same blur with the inner loops of one level, which this CPU must have.
+    package func running(on level: CPULevel) -> Gaussian {
+        var copy = self
+        copy.level = level
+        return copy
+    }
 
     /// Blurs into every pixel of `destination`, whose layout is the source's or adds alpha to it.
     ///
@@ -20,6 +40,25 @@ public struct Gaussian: Sendable {
     public func render(
         _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
     ) {
-        kernel.render(source, light: light, within: mask, into: &destination)
+        guard case .u8 = source.raster, light == .encoded, isSameRate else {
+            let kernel = FloatPyramid(horizontal: floatingX, vertical: floatingY, .of(level))
+            return kernel.render(source, light: light, within: mask, into: &destination)
+        }
+        FixedPoint.render(source, within: mask, into: &destination) { bytes, layout, output, target in
+            let operations = RowOperations.of(level)
+            if fixedX.prefilters.isEmpty {
+                FixedDirect(
+                    bytes, layout: layout, output: output, horizontal: fixedX.weights, vertical: fixedY.weights,
+                    operations
+                ).render(to: target)
+            } else {
+                FixedPyramid(
+                    bytes, layout: layout, output: output, horizontal: fixedX, vertical: fixedY, operations
+                ).render(to: target)
+            }
+        }
     }
+
+    /// Whether both axes are halved alike, which the loops for 8-bit samples need.
+    private var isSameRate: Bool { fixedX.prefilters == fixedY.prefilters }
 }

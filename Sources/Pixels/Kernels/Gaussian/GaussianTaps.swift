@@ -7,11 +7,15 @@ extension SymmetricTaps {
     ///
     /// - Parameter sigma: the standard deviation in pixels, at least 0; 0 gives the one weight 1.
     public static func gaussian(sigma: Double) -> SymmetricTaps {
+        SymmetricTaps(half: gaussian(sigma: sigma, radius: Int((gaussianReach * sigma).rounded(.up))))
+    }
+
+    /// The same for a given R, from the centre outwards.
+    static func gaussian(sigma: Double, radius: Int) -> [Double] {
         precondition(sigma >= 0 && sigma.isFinite, "a standard deviation is a length")
-        guard sigma > 0 else { return .identity }
-        let radius = Int((gaussianReach * sigma).rounded(.up))
+        guard sigma > 0, radius > 0 else { return [1] }
         let tail = (1...radius).map { DeterministicMath.exp(-Double($0 * $0) / (2 * sigma * sigma)) }
         let sum = 1 + 2 * tail.reversed().reduce(0, +)  // the smallest first, for accuracy
-        return SymmetricTaps(half: [1 / sum] + tail.map { $0 / sum })
+        return [1 / sum] + tail.map { $0 / sum }
     }
 }

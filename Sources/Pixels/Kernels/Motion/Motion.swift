@@ -9,6 +9,9 @@ public struct Motion: Sendable {
         kernel = SparseFIR(MotionTaps.taps(velocity, sampling))
     }
 
+    /// The same blur with the inner loops of one level, which this CPU must have.
+    package func running(on level: CPULevel) -> Motion { self }
+
     public var halo: Halo { kernel.halo }
 
     /// Blurs into every pixel of `destination`, whose layout is the source's or adds alpha to it.

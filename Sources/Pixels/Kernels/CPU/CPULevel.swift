@@ -1,0 +1,60 @@
+import CCPUFeatures
+import Foundation
+
+/// The instructions that the inner loops are compiled for. All levels give the same bytes.
+public enum CPULevel: String, Hashable, Sendable, CaseIterable {
+    /// x86-64-v2: SSE4.2.
+    case v2
+    /// x86-64-v3: AVX2.
+    case v3
+    /// x86-64-v4: AVX-512.
+    case v4
+    /// What every CPU of another architecture has.
+    case native
+
+    /// The variable that forces a level: for tests, and for measuring.
+    public static let variable = "PENUMBRA_CPU"
+
+    /// The levels that this CPU has, the best one last.
+    public static let supported: [CPULevel] = supported(x86Level: Int(penumbra_x86_level()))
+
+    /// The level in use, chosen once per process: the one that ``variable`` names, or else the best one.
+    ///
+    /// A name that this CPU cannot follow counts as none; a program asks ``chosen(by:of:)`` first and says so.
+    public static let current: CPULevel = {
+        let value = ProcessInfo.processInfo.environment[variable]
+        return (try? chosen(by: value, of: supported)) ?? best(of: supported)
+    }()
+
+    /// What a value of ``variable`` means on a CPU with these levels. Nil and the empty string mean the best.
+    public static func chosen(by value: String?, of supported: [CPULevel]) throws(CPULevelError) -> CPULevel {
+        guard let value, !value.isEmpty else { return best(of: supported) }
+        guard let level = CPULevel(rawValue: value), supported.contains(level) else {
+            throw CPULevelError(value: value, supported: supported)
+        }
+        return level
+    }
+
+    /// - Parameter x86Level: 1 to 4; 0 on other architectures.
+    static func supported(x86Level: Int) -> [CPULevel] {
+        switch x86Level {
+        case 0: [.native]
+        case 3: [.v2, .v3]
+        case 4...: [.v2, .v3, .v4]
+        default: [.v2]  // What Swift itself needs on x86-64 is older; the programs refuse CPUs without it.
+        }
+    }
+
+    private static func best(of supported: [CPULevel]) -> CPULevel { supported.last ?? .native }
+}
+
+/// A level was asked for that does not exist, or that this CPU lacks.
+public struct CPULevelError: Error, Hashable, CustomStringConvertible {
+    public let value: String
+    public let supported: [CPULevel]
+
+    public var description: String {
+        let names = supported.map(\.rawValue).joined(separator: ", ")
+        return "\(CPULevel.variable): this CPU cannot run '\(value)'; it has \(names) — unset it to use the best"
+    }
+}

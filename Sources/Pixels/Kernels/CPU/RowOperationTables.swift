@@ -1,0 +1,97 @@
+#if arch(x86_64)
+    import RowKernelsV2
+    import RowKernelsV3
+    import RowKernelsV4
+#else
+    import RowKernelsNative
+#endif
+
+// One table for each level; the functions' names are the same in every module.
+
+#if arch(x86_64)
+    extension RowOperations {
+        static let v2 = RowOperations(
+            halveBytes: RowKernelsV2.halveBytes,
+            halveWords: RowKernelsV2.halveWords,
+            doubleWords: RowKernelsV2.doubleWords,
+            doubleWordsToBytes: RowKernelsV2.doubleWordsToBytes,
+            filterWordRows: RowKernelsV2.filterWordRows,
+            filterByteRow: RowKernelsV2.filterByteRow,
+            filterWordRow: RowKernelsV2.filterWordRow,
+            filterSparse: RowKernelsV2.filterSparse,
+            premultiply: RowKernelsV2.premultiply,
+            unpremultiply: RowKernelsV2.unpremultiply,
+            isOpaque: RowKernelsV2.isOpaque,
+            widenBytes: RowKernelsV2.widenBytes,
+            sumFloatPairs: RowKernelsV2.sumFloatPairs,
+            sumFloatRows: RowKernelsV2.sumFloatRows,
+            splitFloats: RowKernelsV2.splitFloats,
+            zipFloats: RowKernelsV2.zipFloats,
+            addFloats: RowKernelsV2.addFloats)
+    }
+
+    extension RowOperations {
+        static let v3 = RowOperations(
+            halveBytes: RowKernelsV3.halveBytes,
+            halveWords: RowKernelsV3.halveWords,
+            doubleWords: RowKernelsV3.doubleWords,
+            doubleWordsToBytes: RowKernelsV3.doubleWordsToBytes,
+            filterWordRows: RowKernelsV3.filterWordRows,
+            filterByteRow: RowKernelsV3.filterByteRow,
+            filterWordRow: RowKernelsV3.filterWordRow,
+            filterSparse: RowKernelsV3.filterSparse,
+            premultiply: RowKernelsV3.premultiply,
+            unpremultiply: RowKernelsV3.unpremultiply,
+            isOpaque: RowKernelsV3.isOpaque,
+            widenBytes: RowKernelsV3.widenBytes,
+            sumFloatPairs: RowKernelsV3.sumFloatPairs,
+            sumFloatRows: RowKernelsV3.sumFloatRows,
+            splitFloats: RowKernelsV3.splitFloats,
+            zipFloats: RowKernelsV3.zipFloats,
+            addFloats: RowKernelsV3.addFloats)
+    }
+
+    extension RowOperations {
+        static let v4 = RowOperations(
+            halveBytes: RowKernelsV4.halveBytes,
+            halveWords: RowKernelsV4.halveWords,
+            doubleWords: RowKernelsV4.doubleWords,
+            doubleWordsToBytes: RowKernelsV4.doubleWordsToBytes,
+            filterWordRows: RowKernelsV4.filterWordRows,
+            filterByteRow: RowKernelsV4.filterByteRow,
+            filterWordRow: RowKernelsV4.filterWordRow,
+            filterSparse: RowKernelsV4.filterSparse,
+            premultiply: RowKernelsV4.premultiply,
+            unpremultiply: RowKernelsV4.unpremultiply,
+            isOpaque: RowKernelsV4.isOpaque,
+            widenBytes: RowKernelsV4.widenBytes,
+            sumFloatPairs: RowKernelsV4.sumFloatPairs,
+            sumFloatRows: RowKernelsV4.sumFloatRows,
+            splitFloats: RowKernelsV4.splitFloats,
+            zipFloats: RowKernelsV4.zipFloats,
+            addFloats: RowKernelsV4.addFloats)
+    }
+
+#else
+    extension RowOperations {
+        static let native = RowOperations(
+            halveBytes: RowKernelsNative.halveBytes,
+            halveWords: RowKernelsNative.halveWords,
+            doubleWords: RowKernelsNative.doubleWords,
+            doubleWordsToBytes: RowKernelsNative.doubleWordsToBytes,
+            filterWordRows: RowKernelsNative.filterWordRows,
+            filterByteRow: RowKernelsNative.filterByteRow,
+            filterWordRow: RowKernelsNative.filterWordRow,
+            filterSparse: RowKernelsNative.filterSparse,
+            premultiply: RowKernelsNative.premultiply,
+            unpremultiply: RowKernelsNative.unpremultiply,
+            isOpaque: RowKernelsNative.isOpaque,
+            widenBytes: RowKernelsNative.widenBytes,
+            sumFloatPairs: RowKernelsNative.sumFloatPairs,
+            sumFloatRows: RowKernelsNative.sumFloatRows,
+            splitFloats: RowKernelsNative.splitFloats,
+            zipFloats: RowKernelsNative.zipFloats,
+            addFloats: RowKernelsNative.addFloats)
+    }
+
+#endif

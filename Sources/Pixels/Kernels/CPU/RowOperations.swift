@@ -1,0 +1,65 @@
+#if arch(x86_64)
+    import RowKernelsV2
+    import RowKernelsV3
+    import RowKernelsV4
+#else
+    import RowKernelsNative
+#endif
+
+typealias ByteRows = UnsafePointer<UnsafePointer<UInt8>>
+typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
+typealias FloatRows = UnsafePointer<UnsafePointer<Float>>
+typealias ByteTarget = UnsafeMutablePointer<UInt8>
+typealias WordTarget = UnsafeMutablePointer<UInt16>
+typealias FloatTarget = UnsafeMutablePointer<Float>
+
+/// The inner loops of one CPU level. The functions say in `RowKernels` what they take.
+struct RowOperations: Sendable {
+    let halveBytes: @Sendable (ByteRows, Int, Int, Int, UInt16, WordTarget, WordTarget) -> Void
+    let halveWords: @Sendable (WordRows, Int, Int, Int, UInt16, WordTarget, WordTarget) -> Void
+    let doubleWords: @Sendable (WordRows, Int, Int, Bool, Int, WordTarget, WordTarget) -> Void
+    let doubleWordsToBytes:
+        @Sendable (WordRows, Int, Int, Int, Int, WordTarget, ByteTarget?, ByteTarget?) -> Void
+    let filterWordRows:
+        @Sendable (
+            WordRows, Int, Int, UnsafePointer<UInt16>, Int, UnsafePointer<UInt16>, Int, Int, WordTarget,
+            UnsafePointer<WordTarget>
+        ) -> Void
+    let filterByteRow:
+        @Sendable (
+            ByteRows, Int, Int, UnsafePointer<UInt16>, UnsafePointer<UInt16>, Int, WordTarget, ByteTarget?, WordTarget?
+        ) -> Void
+    let filterWordRow:
+        @Sendable (
+            WordRows, Int, Int, UnsafePointer<UInt16>, UnsafePointer<UInt16>, Int, WordTarget, ByteTarget?, WordTarget?
+        ) -> Void
+    let filterSparse:
+        @Sendable (
+            UnsafePointer<UInt16>, UInt16, WordRows, Int, UnsafePointer<UInt16>, Int, ByteTarget?, WordTarget?
+        ) -> Void
+    let premultiply: @Sendable (UnsafePointer<UInt8>, Int, Int, WordTarget) -> Void
+    let unpremultiply: @Sendable (UnsafePointer<UInt16>, Int, Int, ByteTarget) -> Void
+    let isOpaque: @Sendable (UnsafePointer<UInt8>, Int, Int) -> Bool
+    let widenBytes: @Sendable (UnsafePointer<UInt8>, Int, WordTarget) -> Void
+    let sumFloatPairs:
+        @Sendable (UnsafePointer<Float>?, Float, FloatRows, Int, UnsafePointer<Float>, Int, FloatTarget) -> Void
+    let sumFloatRows: @Sendable (FloatRows, Int, UnsafePointer<Float>, Int, FloatTarget) -> Void
+    let splitFloats: @Sendable (UnsafePointer<Float>, Int, FloatTarget, FloatTarget) -> Void
+    let zipFloats: @Sendable (UnsafePointer<Float>, UnsafePointer<Float>, Int, FloatTarget) -> Void
+    let addFloats: @Sendable (UnsafePointer<Float>, FloatTarget, Int) -> Void
+
+    /// Those of ``CPULevel/current``.
+    static let current = of(.current)
+
+    #if arch(x86_64)
+        static func of(_ level: CPULevel) -> RowOperations {
+            switch level {
+            case .v4: v4
+            case .v3: v3
+            default: v2
+            }
+        }
+    #else
+        static func of(_: CPULevel) -> RowOperations { native }
+    #endif
+}

@@ -1,0 +1,48 @@
+import Catalogs
+import Geometry
+import Raster
+
+/// The door between rasters and the loops for 8-bit samples.
+enum FixedPoint {
+    /// Renders into every pixel of an 8-bit destination, or into those that a mask covers.
+    ///
+    /// - Parameter body: writes all samples of the rectangle, whose rows have no padding.
+    static func render(
+        _ source: KernelSource, within mask: RoundedRect?, into destination: inout AnyRaster,
+        _ body: (ByteSource, PixelLayout, PixelRect, UnsafeMutablePointer<UInt8>) -> Void
+    ) {
+        guard let mask else { return render(source, into: &destination, body) }
+        source.copyPixels(to: &destination)
+        let area = mask.bounds(in: destination.rect)
+        guard !area.isEmpty else { return }
+        // What is partly covered is blended with the original, from the rounded samples.
+        var part = AnyRaster(zeroed: area, layout: destination.layout, format: destination.format)
+        render(source, into: &part, body)
+        let reader = PixelReader(source, layout: destination.layout, light: .encoded)
+        let filtered = PixelReader(KernelSource(part), layout: part.layout, light: .encoded)
+        var sink = MaskedWriter(destination.take(), mask: mask, original: reader)
+        filtered.write(area, to: &sink)
+        destination = sink.raster
+    }
+
+    private static func render(
+        _ source: KernelSource, into destination: inout AnyRaster,
+        _ body: (ByteSource, PixelLayout, PixelRect, UnsafeMutablePointer<UInt8>) -> Void
+    ) {
+        guard case .u8(var target) = destination.take(), case .u8(let own) = source.raster else {
+            preconditionFailure("8-bit samples in and out")
+        }
+        let (layout, rect) = (target.layout, target.rect)
+        own.samples.withUnsafeBufferPointer { from in
+            target.samples.withUnsafeMutableBufferPointer { to in
+                guard let to = to.baseAddress else { return }
+                withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { nothing in
+                    // A raster without pixels has no address; its tables are transparent everywhere.
+                    guard let from = from.baseAddress ?? UnsafePointer(nothing.baseAddress) else { return }
+                    body(ByteSource(source, samples: from), layout, rect, to)
+                }
+            }
+        }
+        destination = .u8(target)
+    }
+}

@@ -1,0 +1,201 @@
+import Catalogs
+import Geometry
+import Raster
+
+/// A Gaussian on 8-bit samples at many rates: halvings, a FIR at the lowest rate, doublings, row by row.
+///
+/// Rows are pulled: an output row asks for the rows it is made of, those for theirs. Every image on the way is a ring
+/// of the few rows that are still needed, which stays in the second-level cache. All arithmetic is on whole numbers of
+/// 16 bits, so no order or tile can change a result; docs/arithmetic.md bounds its error.
+final class FixedPyramid {
+    private let operations: RowOperations
+    private let taps: [Int]
+    private let reach: [Int]
+    private let channels: Int
+    private let horizontal: AxisDesign<UInt16>
+    private let vertical: AxisDesign<UInt16>
+    private let source: FixedRows
+    private let output: PixelRect
+    private let firstLow: Int
+    /// `low[l]` after l + 1 halvings; `up[l]` at the same rate.
+    private var low: [RowRing<UInt16>]
+    private var up: [RowRing<UInt16>]
+    private let scratch: WorkBuffer<UInt16>
+    private let words: WorkBuffer<UInt16>
+    private let wordPointers: WorkBuffer<UnsafePointer<UInt16>?>
+    private let targetPointers: WorkBuffer<UnsafeMutablePointer<UInt16>?>
+
+    /// Rows that the FIR filters at once.
+    private static let batch = 8
+    private static let margin = 16
+
+    /// - Precondition: both axes have the same prefilters, at least one.
+    init(
+        _ bytes: ByteSource, layout: PixelLayout, output: PixelRect, horizontal: AxisDesign<UInt16>,
+        vertical: AxisDesign<UInt16>, _ operations: RowOperations
+    ) {
+        let prefilters = horizontal.prefilters
+        precondition(prefilters == vertical.prefilters && !prefilters.isEmpty, "one rate for both axes")
+        let levels = prefilters.count
+        let x = AxisSpans(
+            output: output.columns, core: bytes.columnCore, prefilters: prefilters, radius: horizontal.radius,
+            pairs: true)
+        let y = AxisSpans(
+            output: output.rows, core: bytes.rowCore, prefilters: prefilters, radius: vertical.radius, pairs: false)
+        self.operations = operations
+        self.output = output
+        self.horizontal = horizontal
+        self.vertical = vertical
+        channels = layout.channels
+        taps = prefilters.map(\.taps.count)
+        reach = prefilters.map(\.doublingReach)
+        firstLow = output.x >> 1
+        source = FixedRows(
+            bytes, layout: layout, outputs: x.low[1], reading: Reading(scale: 2, before: 4, after: 5), window: 8,
+            operations)
+        low = (1...levels).map { level in
+            let isLast = level == levels
+            return RowRing(
+                columns: x.low[level], rows: y.low[level], channels: layout.channels,
+                capacity: isLast ? 2 * vertical.radius + Self.batch + 1 : 8,
+                margin: Self.margin + (isLast ? x.excess : 0))
+        }
+        up = (1...levels).map { level in
+            RowRing(
+                columns: x.up[level], rows: y.up[level], channels: layout.channels,
+                capacity: level == levels ? 2 * Self.batch : 8, margin: Self.margin)
+        }
+        scratch = WorkBuffer(count: Self.batch * 800 + 256)
+        words = WorkBuffer(count: (output.width + 4) * layout.channels + 256)
+        wordPointers = WorkBuffer(count: 2 * vertical.radius + Self.batch + 8)
+        targetPointers = WorkBuffer(count: Self.batch)
+    }
+
+    /// Writes every pixel of the output.
+    ///
+    /// - Parameter target: the samples of the output rectangle, rows without padding.
+    func render(to target: UnsafeMutablePointer<UInt8>) {
+        let stride = output.width * channels
+        let halo = vertical.reach
+        for pair in output.y >> 1...(output.rows.upperBound - 1) >> 1 {
+            makeUp(1, through: pair + reach[0])
+            let rows = window(up[0], around: pair, x: firstLow)
+            let even = 2 * pair >= output.y ? target + (2 * pair - output.y) * stride : nil
+            let odd = 2 * pair + 1 < output.rows.upperBound ? target + (2 * pair + 1 - output.y) * stride : nil
+            if source.isOpaque(from: 2 * pair - halo) {
+                operations.doubleWordsToBytes(
+                    rows, channels, taps[0], (output.x & 1) * channels, stride, scratch.base, even, odd)
+            } else {
+                if let even { writeStraight(rows, isOdd: false, even) }
+                if let odd { writeStraight(rows, isOdd: true, odd) }
+            }
+        }
+    }
+
+    /// Doubles to words and divides by alpha.
+    private func writeStraight(_ rows: WordRows, isOdd: Bool, _ target: UnsafeMutablePointer<UInt8>) {
+        let start = words.base + 64
+        let skip = output.x & 1
+        operations.doubleWords(
+            rows, channels, taps[0], isOdd, (skip + output.width + 1) / 2, scratch.base, start)
+        operations.unpremultiply(start + skip * channels, channels - 1, output.width, target)
+    }
+
+    /// The rows from two above to two below, at a column.
+    private func window(_ ring: RowRing<UInt16>, around y: Int, x: Int) -> WordRows {
+        for offset in -2...2 { wordPointers.base[offset + 2] = UnsafePointer(ring.pixel(x: x, y: y + offset)) }
+        return pointers
+    }
+
+    private var pointers: WordRows {
+        UnsafeRawPointer(wordPointers.base).assumingMemoryBound(to: UnsafePointer<UInt16>.self)
+    }
+}
+
+extension FixedPyramid {
+    /// Makes the rows of the doubled images at a level, as far as `y`.
+    private func makeUp(_ level: Int, through y: Int) {
+        let index = level - 1
+        guard level < taps.count else { return filter(through: y) }
+        while up[index].lacks(y) {
+            let row = up[index].next
+            makeUp(level + 1, through: (row >> 1) + reach[level])
+            let rows = window(up[level], around: row >> 1, x: up[index].columns.lowerBound >> 1)
+            operations.doubleWords(
+                rows, channels, taps[level], row & 1 == 1, up[index].columns.count / 2, scratch.base,
+                up[index].row(row))
+            up[index].next = row + 1
+        }
+    }
+
+    /// Filters rows at the lowest rate, as far as `y`.
+    private func filter(through y: Int) {
+        let index = taps.count - 1
+        while up[index].lacks(y) {
+            let row = up[index].next
+            let count = min(Self.batch, up[index].rows.upperBound - row)
+            makeLow(index, through: row + count - 1 + vertical.radius)
+            let left = up[index].columns.lowerBound
+            for offset in 0..<count + 2 * vertical.radius {
+                wordPointers.base[offset] = UnsafePointer(
+                    low[index].pixel(x: left, y: row - vertical.radius + offset))
+            }
+            for offset in 0..<count { targetPointers.base[offset] = up[index].row(row + offset) }
+            vertical.weights.withUnsafeBufferPointer { v in
+                horizontal.weights.withUnsafeBufferPointer { h in
+                    guard let v = v.baseAddress, let h = h.baseAddress else { return }
+                    operations.filterWordRows(
+                        pointers, count, channels, v, vertical.radius, h, horizontal.radius,
+                        up[index].columns.count * channels, scratch.base + 32,
+                        UnsafeRawPointer(targetPointers.base).assumingMemoryBound(to: WordTarget.self))
+                }
+            }
+            up[index].next = row + count
+        }
+    }
+
+    /// Makes the rows after `index` + 1 halvings, as far as `y`.
+    private func makeLow(_ index: Int, through y: Int) {
+        while low[index].lacks(y) {
+            let row = low[index].next
+            if index == 0 { halveSource(row) } else { halveLow(index, row) }
+            low[index].pad(row)
+            low[index].next = row + 1
+        }
+    }
+
+    /// The rows that a halved row is made of.
+    private func window(_ index: Int, _ row: Int) -> Range<Int> {
+        horizontal.prefilters[index].window(row..<row + 1)
+    }
+
+    private func halveSource(_ row: Int) {
+        let (ring, taps) = (low[0], taps[0])
+        let bias: UInt16 = taps == 8 ? 2 : taps == 6 ? 1 : 0
+        source.withRows(
+            window(0, row),
+            bytes: { rows, columns in
+                operations.halveBytes(
+                    rows, channels, taps, columns.count, bias, scratch.base,
+                    ring.pixel(x: columns.lowerBound, y: row))
+            },
+            words: { rows, columns in
+                operations.halveWords(
+                    rows, channels, taps, columns.count, bias, scratch.base,
+                    ring.pixel(x: columns.lowerBound, y: row))
+            })
+    }
+
+    private func halveLow(_ index: Int, _ row: Int) {
+        let window = window(index, row)
+        makeLow(index - 1, through: window.upperBound - 1)
+        let first = 2 * low[index].columns.lowerBound
+        for (offset, y) in window.enumerated() {
+            wordPointers.base[offset] = UnsafePointer(low[index - 1].pixel(x: first, y: y))
+        }
+        // Half a unit for each truncated product, down the window and along it.
+        let bias: UInt16 = taps[index] == 8 ? 4 : taps[index] == 4 ? 2 : 3
+        operations.halveWords(
+            pointers, channels, taps[index], low[index].columns.count, bias, scratch.base, low[index].row(row))
+    }
+}

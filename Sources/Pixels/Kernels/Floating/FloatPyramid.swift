@@ -1,0 +1,267 @@
+import Catalogs
+import Geometry
+
+/// A Gaussian at many rates in single precision, for every sample format and light. The axes may differ.
+struct FloatPyramid: WorkingKernel {
+    private let horizontal: AxisDesign<Float>
+    private let vertical: AxisDesign<Float>
+    private let operations: RowOperations
+    let halo: Halo
+
+    init(horizontal: AxisDesign<Float>, vertical: AxisDesign<Float>, _ operations: RowOperations) {
+        self.operations = operations
+        self.horizontal = horizontal
+        self.vertical = vertical
+        halo = Halo(horizontal: horizontal.reach, vertical: vertical.reach)
+    }
+
+    func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
+        guard !area.isEmpty else { return }
+        let run = FloatPyramidRun(reader, area: area, horizontal: horizontal, vertical: vertical, operations)
+        let writer = FloatRowWriter(width: area.width, channels: reader.layout.channels)
+        for y in area.rows {
+            let (planes, stride) = run.row(y)
+            writer.write(planes, stride: stride, count: area.width, x: area.x, y: y, to: &sink)
+        }
+    }
+}
+
+/// The rings and the order of work; see ``FixedPyramid``, whose schedule it shares.
+private final class FloatPyramidRun {
+    private let operations: RowOperations
+    private let horizontal: AxisDesign<Float>
+    private let vertical: AxisDesign<Float>
+    private let source: FloatSource
+    private let levels: Int
+    /// `low[l]` after l halvings, `low[0]` the source; `up[l]` at the same rate, `up[0]` the output.
+    private var low: [RowRing<Float>]
+    private var up: [RowRing<Float>]
+    private let row: WorkBuffer<Float>
+    private let even: WorkBuffer<Float>
+    private let odd: WorkBuffer<Float>
+    private let pointers: WorkBuffer<UnsafePointer<Float>?>
+
+    private static let margin = 16
+
+    init(
+        _ reader: PixelReader, area: PixelRect, horizontal: AxisDesign<Float>, vertical: AxisDesign<Float>,
+        _ operations: RowOperations
+    ) {
+        let levels = max(horizontal.prefilters.count, vertical.prefilters.count)
+        let (columns, rows) = (reader.source.columns, reader.source.rows)
+        let x = AxisSpans(
+            output: area.columns, core: columns.core, prefilters: horizontal.prefilters.padded(to: levels),
+            radius: horizontal.radius, pairs: true)
+        let y = AxisSpans(
+            output: area.rows, core: rows.core, prefilters: vertical.prefilters.padded(to: levels),
+            radius: vertical.radius, pairs: false)
+        let channels = reader.layout.channels
+        self.operations = operations
+        self.horizontal = horizontal
+        self.vertical = vertical
+        self.levels = levels
+        source = FloatSource(reader, width: x.low[0].count)
+        low = (0...levels).map { level in
+            let window = level == levels ? 2 * vertical.radius + 2 : 16
+            return RowRing(
+                columns: x.low[level], rows: y.low[level], channels: 1, planes: channels, capacity: window,
+                margin: Self.margin + (level == levels ? x.excess : 0))
+        }
+        up = (0...levels).map { level in
+            // The output's rows start at an even column, for the pairs.
+            let columns = level == 0 ? x.up[0].lowerBound & ~1..<(x.up[0].upperBound + 1) & ~1 : x.up[level]
+            return RowRing(
+                columns: columns, rows: y.up[level], channels: 1, planes: channels, capacity: 8, margin: Self.margin)
+        }
+        let widest = (low + up).map(\.wholeCount).max() ?? 0
+        row = WorkBuffer(count: widest + 512)
+        even = WorkBuffer(count: widest + 512)
+        odd = WorkBuffer(count: widest + 512)
+        pointers = WorkBuffer(count: 2 * max(horizontal.radius, vertical.radius) + 32)
+        firstColumn = area.x
+    }
+
+    private let firstColumn: Int
+
+    /// An output row: the first pixel of its first plane, and from a plane to the next.
+    func row(_ y: Int) -> (planes: UnsafePointer<Float>, stride: Int) {
+        makeUp(0, through: y)
+        return (UnsafePointer(up[0].pixel(x: firstColumn, y: y)), up[0].planeStride)
+    }
+
+    private func prefilterX(_ level: Int) -> Prefilter? {
+        level < horizontal.prefilters.count ? horizontal.prefilters[level] : nil
+    }
+
+    private func prefilterY(_ level: Int) -> Prefilter? {
+        level < vertical.prefilters.count ? vertical.prefilters[level] : nil
+    }
+
+    private var pointerList: FloatRows {
+        UnsafeRawPointer(pointers.base).assumingMemoryBound(to: UnsafePointer<Float>.self)
+    }
+}
+
+extension FloatPyramidRun {
+    private func makeLow(_ level: Int, through y: Int) {
+        while low[level].lacks(y) {
+            let row = low[level].next
+            if level == 0 { source.read(row, into: low[0]) } else { halve(level, row) }
+            low[level].next = row + 1
+        }
+    }
+
+    /// Makes a row of `low[level]`.
+    private func halve(_ level: Int, _ y: Int) {
+        let above = low[level - 1]
+        var summed = UnsafePointer<Float>(self.row.base + above.lead)
+        if let prefilter = prefilterY(level - 1) {
+            let window = prefilter.window(y..<y + 1)
+            makeLow(level - 1, through: window.upperBound - 1)
+            sumPairs(prefilter.taps, above.wholeCount, into: self.row.base) {
+                low[level - 1].whole(window.lowerBound + $0)
+            }
+        } else {
+            makeLow(level - 1, through: y)
+            summed = UnsafePointer(low[level - 1].row(y))
+        }
+        for plane in 0..<above.planes {
+            let from = summed + plane * above.planeStride
+            let to = low[level].row(y) + plane * low[level].planeStride
+            let count = low[level].columns.count
+            guard let prefilter = prefilterX(level - 1) else {
+                to.update(from: from + (low[level].columns.lowerBound - above.columns.lowerBound), count: count)
+                continue
+            }
+            // Even and odd columns from 4 low-rate samples before the first one.
+            let lead = 4
+            let first = 2 * (low[level].columns.lowerBound - lead) - above.columns.lowerBound
+            operations.splitFloats(from + first, count + 2 * lead, even.base, odd.base)
+            sumPairs(prefilter.taps, count, into: to) { tap in
+                let distance = tap - prefilter.before
+                let place = lead + (distance >> 1)
+                return distance & 1 == 0 ? even.base + place : odd.base + place
+            }
+        }
+        low[level].pad(y)
+    }
+
+    /// Sums rows in symmetric pairs; `row` gives the one for each tap.
+    private func sumPairs(
+        _ taps: [Double], _ count: Int, into target: UnsafeMutablePointer<Float>,
+        row: (Int) -> UnsafeMutablePointer<Float>
+    ) {
+        let pairs = taps.count / 2
+        for pair in 0..<pairs {
+            pointers.base[2 * pair] = UnsafePointer(row(pair))
+            pointers.base[2 * pair + 1] = UnsafePointer(row(taps.count - 1 - pair))
+        }
+        let weights = taps.prefix(pairs).map { Float($0) }
+        weights.withUnsafeBufferPointer { weights in
+            guard let weights = weights.baseAddress else { return }
+            operations.sumFloatPairs(nil, 0, pointerList, pairs, weights, count, target)
+        }
+    }
+}
+
+extension FloatPyramidRun {
+    private func makeUp(_ level: Int, through y: Int) {
+        while up[level].lacks(y) {
+            let row = up[level].next
+            if level == levels { filter(row) } else { double(level, row) }
+            up[level].next = row + 1
+        }
+    }
+
+    /// Makes a row at the lowest rate.
+    private func filter(_ y: Int) {
+        makeLow(levels, through: y + vertical.radius)
+        let from = low[levels]
+        sumTaps(vertical.weights, from.wholeCount, into: row.base) { from.whole(y + $0) }
+        let offset = from.lead + up[levels].columns.lowerBound - from.columns.lowerBound
+        for plane in 0..<from.planes {
+            let start = row.base + (offset + plane * from.planeStride)
+            sumTaps(horizontal.weights, up[levels].columns.count, into: up[levels].row(y) + plane * up[levels].planeStride) {
+                start + $0
+            }
+        }
+    }
+
+    /// Sums a centre and symmetric pairs; `row` gives the one at each distance.
+    private func sumTaps(
+        _ weights: [Float], _ count: Int, into target: UnsafeMutablePointer<Float>,
+        row: (Int) -> UnsafeMutablePointer<Float>
+    ) {
+        for distance in 1..<weights.count {
+            pointers.base[2 * distance - 2] = UnsafePointer(row(-distance))
+            pointers.base[2 * distance - 1] = UnsafePointer(row(distance))
+        }
+        weights.withUnsafeBufferPointer { buffer in
+            guard let sides = buffer.baseAddress else { return }
+            operations.sumFloatPairs(
+                UnsafePointer(row(0)), weights[0], pointerList, weights.count - 1, sides + 1, count, target)
+        }
+    }
+
+    /// Makes a row of `up[level]` from the level below.
+    private func double(_ level: Int, _ y: Int) {
+        let below = up[level + 1]
+        var summed = UnsafePointer<Float>(row.base + below.lead)
+        if let prefilter = prefilterY(level) {
+            makeUp(level + 1, through: (y >> 1) + prefilter.doublingReach)
+            sumRows(prefilter, isOdd: y & 1 == 1, below.wholeCount, into: row.base) {
+                up[level + 1].whole((y >> 1) + $0)
+            }
+        } else {
+            makeUp(level + 1, through: y)
+            summed = UnsafePointer(up[level + 1].row(y))
+        }
+        let target = up[level]
+        for plane in 0..<below.planes {
+            let to = target.row(y) + plane * target.planeStride
+            let from = summed + plane * below.planeStride
+            guard let prefilter = prefilterX(level) else {
+                to.update(from: from + (target.columns.lowerBound - below.columns.lowerBound), count: target.columns.count)
+                continue
+            }
+            let start = from + ((target.columns.lowerBound >> 1) - below.columns.lowerBound)
+            let count = (target.columns.count + 1) / 2
+            sumRows(prefilter, isOdd: false, count, into: even.base) { start + $0 }
+            sumRows(prefilter, isOdd: true, count, into: odd.base) { start + $0 }
+            operations.zipFloats(even.base, odd.base, count, to)
+        }
+    }
+
+    /// The weighted sum for outputs at twice a position or behind it; `row` gives the neighbours by their distance.
+    private func sumRows(
+        _ prefilter: Prefilter, isOdd: Bool, _ count: Int, into target: UnsafeMutablePointer<Float>,
+        row: (Int) -> UnsafePointer<Float>
+    ) {
+        // y[n] = 2·Σ taps[n − 2m + before]·low[m], with n = 2k or 2k + 1 and m = k + distance.
+        var weights: [Float] = []
+        for distance in -prefilter.doublingReach - 1...prefilter.doublingReach + 1 {
+            let tap = (isOdd ? 1 : 0) - 2 * distance + prefilter.before
+            guard prefilter.taps.indices.contains(tap) else { continue }
+            pointers.base[weights.count] = row(distance)
+            weights.append(Float(2 * prefilter.taps[tap]))
+        }
+        weights.withUnsafeBufferPointer { buffer in
+            guard let values = buffer.baseAddress else { return }
+            operations.sumFloatRows(pointerList, weights.count, values, count, target)
+        }
+    }
+
+    private func sumRows(
+        _ prefilter: Prefilter, isOdd: Bool, _ count: Int, into target: UnsafeMutablePointer<Float>,
+        row: (Int) -> UnsafeMutablePointer<Float>
+    ) {
+        sumRows(prefilter, isOdd: isOdd, count, into: target) { UnsafePointer(row($0)) }
+    }
+}
+
+extension [Prefilter] {
+    /// With nil for each level that this axis has not.
+    fileprivate func padded(to levels: Int) -> [Prefilter?] {
+        map { $0 } + Array<Prefilter?>(repeating: nil, count: levels - count)
+    }
+}

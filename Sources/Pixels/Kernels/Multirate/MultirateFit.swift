@@ -1,0 +1,162 @@
+/// The FIR at the lowest rate that makes a chain of halvings, FIR and doublings nearest to a Gaussian.
+///
+/// Seen from the input, such a chain is a filter whose kernel depends on the output's phase n mod d (d = 2^levels). It
+/// is linear in the FIR's weights, so the weights that minimise the sum over all phases of the squared distance to the
+/// Gaussian, with a sum of 1, solve a small linear system (docs/arithmetic.md).
+struct MultirateFit {
+    private let sigma: Double
+    private let step: Int
+    /// For each phase: the kernel of the chain with the FIR [1], and where it starts relative to the output's sample.
+    private let kernels: [(start: Int, values: [Double])]
+    private let gaussian: [Double]
+
+    /// Only the last levels are fitted: those before them have a kernel that is nearly a Gaussian to the rest, whose
+    /// variance is taken off.
+    private static let fittedLevels = 4
+
+    /// - Parameters:
+    ///   - sigma: standard deviation in samples of the input.
+    ///   - prefilters: one for each level, the highest rate first.
+    init(sigma: Double, prefilters: [Prefilter]) {
+        var remaining = sigma * sigma
+        for prefilter in prefilters.dropLast(Self.fittedLevels) { remaining = (remaining - 2 * prefilter.variance) / 4 }
+        self.init(exactSigma: remaining.squareRoot(), prefilters: Array(prefilters.suffix(Self.fittedLevels)))
+    }
+
+    /// All levels are fitted; the cost grows with 4^levels.
+    init(exactSigma sigma: Double, prefilters: [Prefilter]) {
+        self.sigma = sigma
+        let cascade = Self.cascade(prefilters)
+        let step = 1 << prefilters.count
+        self.step = step
+        kernels = (0..<step).map { Self.kernel(phase: $0, cascade, step: step) }
+        let reach = Int((8 * sigma).rounded(.up)) + 2
+        let weights = (0...reach).map { DeterministicMath.exp(-Double($0 * $0) / (2 * sigma * sigma)) }
+        let sum = weights[0] + 2 * weights.dropFirst().reversed().reduce(0, +)
+        gaussian = weights.map { $0 / sum }
+    }
+
+    /// All halvings as one filter: low[m] = Σ values[j]·x[step·m + start + j].
+    private static func cascade(_ prefilters: [Prefilter]) -> (start: Int, values: [Double]) {
+        var (start, values, step) = (0, [1.0], 1)
+        for prefilter in prefilters {
+            var longer = [Double](repeating: 0, count: values.count + (prefilter.taps.count - 1) * step)
+            for (j, tap) in prefilter.taps.enumerated() {
+                for (index, value) in values.enumerated() { longer[index + j * step] += tap * value }
+            }
+            start -= prefilter.before * step
+            (values, step) = (longer, 2 * step)
+        }
+        return (start, values)
+    }
+
+    /// y[n] = step·Σ values[n − step·m − start]·low[m] with low[m] as above, for n = phase.
+    private static func kernel(
+        phase: Int, _ cascade: (start: Int, values: [Double]), step: Int
+    ) -> (start: Int, values: [Double]) {
+        let (start, values) = cascade
+        let positions = ((phase - start - values.count) / step - 1...(phase - start) / step + 1).filter {
+            values.indices.contains(phase - step * $0 - start)
+        }
+        guard let first = positions.first, let last = positions.last else { return (0, []) }
+        var kernel = [Double](repeating: 0, count: (last - first) * step + values.count)
+        for position in positions {
+            let weight = Double(step) * values[phase - step * position - start]
+            for (j, value) in values.enumerated() { kernel[(position - first) * step + j] += weight * value }
+        }
+        return (step * first + start - phase, kernel)
+    }
+
+    /// The standard deviation that is left for the FIR, in samples of the lowest rate.
+    static func remainingSigma(_ sigma: Double, _ prefilters: [Prefilter]) -> Double {
+        prefilters.reduce(sigma * sigma) { ($0 - 2 * $1.variance) / 4 }.squareRoot()
+    }
+}
+
+extension MultirateFit {
+    /// The best weights of a given radius, from the centre outwards.
+    func weights(radius: Int) -> [Double] {
+        let correlation = (0...2 * radius).map { autocorrelation($0) }
+        let matrix = (0...radius).map { k in
+            (0...radius).map { l in
+                switch (k, l) {
+                case (0, 0): correlation[0]
+                case (0, _), (_, 0): 2 * correlation[max(k, l)]
+                default: 2 * correlation[abs(k - l)] + 2 * correlation[k + l]
+                }
+            }
+        }
+        let target = (0...radius).map { k in k == 0 ? similarity(0) : similarity(k) + similarity(-k) }
+        let multiplicity = [1.0] + [Double](repeating: 2, count: radius)
+        let free = LinearSystem.solve(matrix, target)
+        let correction = LinearSystem.solve(matrix, multiplicity)
+        func sum(_ weights: [Double]) -> Double { zip(weights, multiplicity).reduce(0) { $0 + $1.0 * $1.1 } }
+        let excess = (sum(free) - 1) / sum(correction)
+        return zip(free, correction).map { $0 - excess * $1 }
+    }
+
+    /// The sum of absolute differences between the chain's kernel and the Gaussian, for the worst phase.
+    ///
+    /// - Parameter weights: of the FIR, from the centre outwards.
+    func worstError(_ weights: [Double]) -> Double {
+        kernels.map { kernel in
+            let radius = weights.count - 1
+            let lead = radius * step
+            var values = [Double](repeating: 0, count: kernel.values.count + 2 * lead)
+            for k in -radius...radius {
+                for (index, value) in kernel.values.enumerated() {
+                    values[index + lead + k * step] += weights[abs(k)] * value
+                }
+            }
+            let start = kernel.start - lead
+            let inside = values.enumerated().reduce(0) { $0 + abs($1.element - gaussianWeight(start + $1.offset)) }
+            let covered = values.indices.reduce(0) { $0 + gaussianWeight(start + $1) }
+            return inside + max(0, 1 - covered)
+        }.max() ?? 0
+    }
+
+    private func gaussianWeight(_ distance: Int) -> Double {
+        let distance = abs(distance)
+        return distance < gaussian.count ? gaussian[distance] : 0
+    }
+
+    /// Σ over phases and samples of the kernel times itself, `lag` low-rate samples apart.
+    private func autocorrelation(_ lag: Int) -> Double {
+        kernels.reduce(0) { sum, kernel in
+            let shift = lag * step
+            guard shift < kernel.values.count else { return sum }
+            return sum + zip(kernel.values, kernel.values[shift...]).reduce(0) { $0 + $1.0 * $1.1 }
+        }
+    }
+
+    /// Σ over phases and samples of the kernel, moved by `shift` low-rate samples, times the Gaussian.
+    private func similarity(_ shift: Int) -> Double {
+        kernels.reduce(0) { sum, kernel in
+            let start = kernel.start + shift * step
+            return sum
+                + kernel.values.enumerated().reduce(0) { $0 + $1.element * gaussianWeight(start + $1.offset) }
+        }
+    }
+}
+
+/// Gaussian elimination with partial pivoting, in one fixed order.
+enum LinearSystem {
+    /// - Precondition: the matrix is square and regular.
+    static func solve(_ matrix: [[Double]], _ target: [Double]) -> [Double] {
+        var rows = zip(matrix, target).map { $0 + [$1] }
+        for column in rows.indices {
+            let pivot = (column..<rows.count).max { rows[$0][column].magnitude < rows[$1][column].magnitude } ?? column
+            rows.swapAt(column, pivot)
+            for other in rows.indices where other > column {
+                let factor = rows[other][column] / rows[column][column]
+                for index in column...rows.count { rows[other][index] -= factor * rows[column][index] }
+            }
+        }
+        var result = [Double](repeating: 0, count: rows.count)
+        for index in rows.indices.reversed() {
+            let known = (index + 1..<rows.count).reduce(0) { $0 + rows[index][$1] * result[$1] }
+            result[index] = (rows[index][rows.count] - known) / rows[index][index]
+        }
+        return result
+    }
+}

@@ -1,0 +1,81 @@
+/// The latest rows of an image that is made and used from the top down.
+///
+/// A row has one or more planes of equal width, each of interleaved pixels with a margin on both sides, so that vectors
+/// may read and write a little beyond. Rows above the first and below the last are those, seen again.
+struct RowRing<Sample: BitwiseCopyable> {
+    let columns: Range<Int>
+    let rows: Range<Int>
+    let channels: Int
+    let planes: Int
+    /// Values from a plane to the next.
+    let planeStride: Int
+    /// The next row to be made.
+    var next: Int
+
+    private let memory: WorkBuffer<Sample>
+    private let mask: Int
+    private let margin: Int
+    private let origin: Int
+    private let stride: Int
+
+    /// Values that may be read or written beyond the margin's pixels.
+    private static var slack: Int { 192 }
+
+    /// - Parameters:
+    ///   - capacity: rows that are held at once, at least.
+    ///   - margin: pixels on both sides; ``pad(_:)`` fills them.
+    init(columns: Range<Int>, rows: Range<Int>, channels: Int, planes: Int = 1, capacity: Int, margin: Int) {
+        self.columns = columns
+        self.rows = rows
+        self.channels = channels
+        self.planes = planes
+        self.margin = margin
+        next = rows.lowerBound
+        var held = 1
+        while held < min(capacity, rows.count) { held *= 2 }
+        mask = held - 1
+        // Pixel 0 lies on a cache line, and rows are an odd number of lines apart, so that the rows of a window do not
+        // compete for the same sets of the cache.
+        origin = (margin * channels + 64 + 31) & ~31
+        planeStride = (origin + (columns.count + margin) * channels + Self.slack + 31) & ~31
+        let whole = planeStride * planes
+        stride = whole / 32 % 2 == 0 ? whole + 32 : whole
+        memory = WorkBuffer(count: stride * held)
+    }
+
+    /// Whether a row that may be asked for, the first or the last one in its place, is still to be made.
+    func lacks(_ y: Int) -> Bool { next <= max(rows.lowerBound, min(y, rows.upperBound - 1)) }
+
+    /// The first pixel of a row.
+    @inline(__always)
+    func row(_ y: Int) -> UnsafeMutablePointer<Sample> {
+        let place = min(max(y, rows.lowerBound), rows.upperBound &- 1) &- rows.lowerBound
+        return memory.base + ((place & mask) &* stride &+ origin)
+    }
+
+    /// The pixel at a column that lies in the row or its margin.
+    @inline(__always)
+    func pixel(x: Int, y: Int) -> UnsafeMutablePointer<Sample> {
+        row(y) + (x &- columns.lowerBound) &* channels
+    }
+
+    /// The start of a row's memory, margins included, and how many values it has.
+    func whole(_ y: Int) -> UnsafeMutablePointer<Sample> { row(y) - origin }
+    var wholeCount: Int { planeStride * planes }
+    /// Values from ``whole(_:)`` to the row's first pixel.
+    var lead: Int { origin }
+
+    /// Repeats the first and the last pixel of a row through its margins.
+    func pad(_ y: Int) {
+        for plane in 0..<planes {
+            let first = row(y) + plane * planeStride
+            let last = first + (columns.count - 1) * channels
+            for distance in 1..<margin + 1 {
+                for channel in 0..<channels {
+                    (first - distance * channels)[channel] = first[channel]
+                    (last + distance * channels)[channel] = last[channel]
+                }
+            }
+        }
+    }
+}

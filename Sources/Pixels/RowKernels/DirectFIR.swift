@@ -1,0 +1,139 @@
+// A separable FIR for small radii, straight from samples to samples, row by row: the weighted sum down the window goes
+// to a buffer in the first-level cache, the sum along it to the output. The radius is a constant of each
+// specialisation, so that the sums are unrolled.
+
+protocol Radius {
+    static var value: Int { get }
+}
+
+enum Radius0: Radius { static var value: Int { @inline(__always) get { 0 } } }
+enum Radius1: Radius { static var value: Int { @inline(__always) get { 1 } } }
+enum Radius2: Radius { static var value: Int { @inline(__always) get { 2 } } }
+enum Radius3: Radius { static var value: Int { @inline(__always) get { 3 } } }
+enum Radius4: Radius { static var value: Int { @inline(__always) get { 4 } } }
+enum Radius5: Radius { static var value: Int { @inline(__always) get { 5 } } }
+enum Radius6: Radius { static var value: Int { @inline(__always) get { 6 } } }
+enum Radius7: Radius { static var value: Int { @inline(__always) get { 7 } } }
+enum Radius8: Radius { static var value: Int { @inline(__always) get { 8 } } }
+enum Radius9: Radius { static var value: Int { @inline(__always) get { 9 } } }
+
+/// Values of a chunk without its margins.
+private let chunk = 3072
+
+/// Filters across a window of rows: `count` values from `start` on, in 8.7 fixed point.
+///
+/// - Parameters:
+///   - rows: 2·radius + 1 rows, readable to 63 values behind the last one.
+///   - weights: radius + 1 fractions of 65536, from the centre outwards.
+///   - out: writable to 63 values behind.
+@inline(__always)
+private func filterWindow<Sample: FixedSample, Vertical: Radius>(
+    _: Vertical.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, _ weights: UnsafePointer<UInt16>, start: Int,
+    count: Int, out: UnsafeMutablePointer<UInt16>
+) {
+    let radius = Vertical.value
+    let bias = WordVector(repeating: truncationBias(radius))
+    @inline(__always)
+    func sum(_ x: Int) -> WordVector {
+        var sum = highProduct(Sample.fixedPoint(rows[radius] + x), weights[0]) &+ bias
+        var k = 1
+        while k <= radius {
+            sum &+= highProduct(pairSum(rows[radius &- k] + x, rows[radius &+ k] + x), weights[k])
+            k &+= 1
+        }
+        return sum
+    }
+    var x = 0
+    while x < count {
+        store(sum(start &+ x), out + x)
+        store(sum(start &+ x &+ 32), out + (x &+ 32))
+        x &+= 64
+    }
+}
+
+/// The sum of two in 8.7 fixed point.
+@inline(__always)
+private func pairSum<Sample: FixedSample>(_ p: UnsafePointer<Sample>, _ q: UnsafePointer<Sample>) -> WordVector {
+    let sum = Sample.words(p) &+ Sample.words(q)
+    return Sample.self == UInt8.self ? shiftedLeft(sum, by: 7) : sum
+}
+
+/// The weighted sum along a row, 32 values.
+@inline(__always)
+private func sumAlong<Pixels: Interleaving, Horizontal: Radius>(
+    _: Pixels.Type, _: Horizontal.Type, _ row: UnsafePointer<UInt16>, _ weights: UnsafePointer<UInt16>, _ bias: WordVector
+) -> WordVector {
+    var sum = highProduct(load(row), weights[0]) &+ bias
+    var k = 1
+    while k <= Horizontal.value {
+        let offset = k &* Pixels.channels
+        sum &+= highProduct(load(row - offset) &+ load(row + offset), weights[k])
+        k &+= 1
+    }
+    return sum
+}
+
+/// Filters one row along both axes.
+///
+/// - Parameters:
+///   - rows: 2·radius + 1 rows at the first output pixel, readable from the radius before (in pixels) to the radius and
+///     128 values behind.
+///   - count: values of the output.
+///   - scratch: 3456 values.
+///   - bytes: receives samples; or, when nil, `words` receives 8.7 fixed point and is writable to 64 values behind.
+@inline(never)
+func filterDirect<Sample: FixedSample, Pixels: Interleaving, Both: Radius>(
+    _: Pixels.Type, _: Both.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, vertical: UnsafePointer<UInt16>,
+    horizontal: UnsafePointer<UInt16>, count: Int, scratch: UnsafeMutablePointer<UInt16>,
+    bytes: UnsafeMutablePointer<UInt8>?, words: UnsafeMutablePointer<UInt16>?
+) {
+    let halo = Both.value &* Pixels.channels
+    let lead = (halo &+ 31) & ~31
+    let row = UnsafePointer(scratch + lead)
+    let bias = WordVector(repeating: truncationBias(Both.value))
+    @inline(__always)
+    func sum(_ x: Int) -> WordVector { sumAlong(Pixels.self, Both.self, row + x, horizontal, bias) }
+    var start = 0
+    while start < count {
+        let part = min(chunk, count &- start)
+        filterWindow(
+            Both.self, rows, vertical, start: start &- lead, count: part &+ lead &+ halo, out: scratch)
+        var x = 0
+        if let words {
+            while x < part {
+                store(sum(x), words + (start &+ x))
+                x &+= 32
+            }
+        } else if let bytes {
+            while x &+ 64 <= part {
+                let (a, b) = (roundedToBytes(sum(x)), roundedToBytes(sum(x &+ 32)))
+                store(a, bytes + (start &+ x))
+                store(b, bytes + (start &+ x &+ 32))
+                x &+= 64
+            }
+            while x < part {
+                storeFirst(min(32, part &- x), of: roundedToBytes(sum(x)), bytes + (start &+ x))
+                x &+= 32
+            }
+        }
+        start &+= chunk
+    }
+}
+
+/// Stores the first `count` of 32 samples.
+@inline(__always)
+func storeFirst(_ count: Int, of bytes: ByteVector, _ out: UnsafeMutablePointer<UInt8>) {
+    if count == 32 {
+        store(bytes, out)
+        return
+    }
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { buffer in
+        guard let part = buffer.baseAddress else { return }
+        store(bytes, part)
+        var index = 0
+        while index < count {
+            out[index] = part[index]
+            index &+= 1
+        }
+    }
+}

@@ -1,0 +1,187 @@
+// Twice the rows and columns of a low-rate image: y[n] = 2 · Σ h[n − 2m]·x[m]. Even and odd outputs are weighted sums
+// of the same 2 to 4 neighbours; along columns first, then along rows, then zipped.
+
+/// The neighbours of a low-rate position, from two before to two behind it.
+private struct Neighbours {
+    let before2: WordVector
+    let before: WordVector
+    let center: WordVector
+    let behind: WordVector
+    let behind2: WordVector
+}
+
+/// The output at twice the position. Chains of averages round up and sums of products down by less than 2 units.
+@inline(__always)
+private func evenOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> WordVector {
+    switch Taps.count {
+    case 4: return average(x.center, average(x.before, x.center))
+    case 5: return average(x.center, average(x.center, average(x.before, x.behind)))
+    case 6:
+        return highProduct(x.before, 21504) &+ highProduct(x.center, 38912) &+ highProduct(x.behind, 5120) &+ 1
+    default:
+        return highProduct(x.before2, 1024) &+ highProduct(x.before, 21504) &+ highProduct(x.center, 35840)
+            &+ highProduct(x.behind, 7168) &+ 2
+    }
+}
+
+/// The output behind it.
+@inline(__always)
+private func oddOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> WordVector {
+    switch Taps.count {
+    case 4: return average(x.center, average(x.center, x.behind))
+    case 5: return average(x.center, x.behind)
+    case 6:
+        return highProduct(x.before, 5120) &+ highProduct(x.center, 38912) &+ highProduct(x.behind, 21504) &+ 1
+    default:
+        return highProduct(x.before, 7168) &+ highProduct(x.center, 35840) &+ highProduct(x.behind, 21504)
+            &+ highProduct(x.behind2, 1024) &+ 2
+    }
+}
+
+/// Only what the taps need is loaded.
+@inline(__always)
+private func neighbours<Taps: PrefilterTaps>(
+    _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, _ x: Int
+) -> Neighbours {
+    let center = load(rows[2] + x)
+    let isWide = Taps.count == 8
+    return Neighbours(
+        before2: isWide ? load(rows[0] + x) : center, before: load(rows[1] + x), center: center,
+        behind: load(rows[3] + x), behind2: isWide ? load(rows[4] + x) : center)
+}
+
+@inline(__always)
+private func neighbours<Pixels: Interleaving, Taps: PrefilterTaps>(
+    _: Pixels.Type, _: Taps.Type, in row: UnsafePointer<UInt16>
+) -> Neighbours {
+    let channels = Pixels.channels
+    let center = load(row)
+    let isWide = Taps.count == 8
+    return Neighbours(
+        before2: isWide ? load(row - 2 &* channels) : center, before: load(row - channels), center: center,
+        behind: load(row + channels), behind2: isWide ? load(row + 2 &* channels) : center)
+}
+
+/// Low-rate values of a chunk, in the first-level cache.
+private let chunk = 960
+
+/// Writes 2·`count` pixels of one row in 8.7 fixed point.
+///
+/// - Parameters:
+///   - rows: the low-rate rows from two before the position to two behind it, at the first low-rate pixel; readable
+///     from 2 pixels and 32 values before to 2 pixels and 64 values behind.
+///   - isOdd: whether the row is behind twice the position, or at it.
+///   - scratch: 1280 values.
+///   - out: writable to 64 values behind.
+@inline(never)
+func double<Pixels: Interleaving, Taps: PrefilterTaps>(
+    _: Pixels.Type, _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, isOdd: Bool, count: Int,
+    scratch: UnsafeMutablePointer<UInt16>, out: UnsafeMutablePointer<UInt16>
+) {
+    let row = scratch + 64
+    let total = count &* Pixels.channels
+    var start = 0
+    while start < total {
+        let length = min(chunk, total &- start)
+        let end = length &+ 2 &* Pixels.channels &+ Pixels.block / 2
+        var x = -32
+        while x < end {
+            let around = neighbours(Taps.self, rows, start &+ x)
+            store(isOdd ? oddOutput(Taps.self, around) : evenOutput(Taps.self, around), row + x)
+            x &+= 32
+        }
+        x = 0
+        while x < length {
+            let around = neighbours(Pixels.self, Taps.self, in: row + x)
+            let (even, odd) = (evenOutput(Taps.self, around), oddOutput(Taps.self, around))
+            let target = out + 2 &* (start &+ x)
+            store(Pixels.zipLow(even, odd), target)
+            store(Pixels.zipHigh(even, odd), target + Pixels.block / 2)
+            x &+= Pixels.block / 2
+        }
+        start &+= chunk
+    }
+}
+
+/// Writes the samples of two rows, at twice a low-rate position and behind it.
+///
+/// - Parameters:
+///   - rows: as for ``double(_:_:_:isOdd:count:scratch:out:)``; `count` low-rate pixels are used.
+///   - skip: values at the start of each row that are not written, less than a block.
+///   - length: values written to each row.
+///   - scratch: 2560 values.
+///   - odd: nil to leave that row out.
+@inline(never)
+func doubleToBytes<Pixels: Interleaving, Taps: PrefilterTaps>(
+    _: Pixels.Type, _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, skip: Int, length: Int,
+    scratch: UnsafeMutablePointer<UInt16>, even: UnsafeMutablePointer<UInt8>?, odd: UnsafeMutablePointer<UInt8>?
+) {
+    let (evenRow, oddRow) = (scratch + 64, scratch + 64 + 1216)
+    let total = (skip &+ length &+ 1) / 2
+    var start = 0
+    while start < total {
+        let part = min(chunk, total &- start)
+        let end = part &+ 2 &* Pixels.channels &+ Pixels.block / 2
+        var x = -32
+        while x < end {
+            let around = neighbours(Taps.self, rows, start &+ x)
+            store(evenOutput(Taps.self, around), evenRow + x)
+            store(oddOutput(Taps.self, around), oddRow + x)
+            x &+= 32
+        }
+        if let even { zipToBytes(Pixels.self, Taps.self, evenRow, start, part, skip, length, even) }
+        if let odd { zipToBytes(Pixels.self, Taps.self, oddRow, start, part, skip, length, odd) }
+        start &+= chunk
+    }
+}
+
+/// The outputs of `count` low-rate values in `row`, which start at output value 2·`start` − `skip`.
+@inline(__always)
+private func zipToBytes<Pixels: Interleaving, Taps: PrefilterTaps>(
+    _: Pixels.Type, _: Taps.Type, _ row: UnsafePointer<UInt16>, _ start: Int, _ count: Int, _ skip: Int,
+    _ length: Int, _ out: UnsafeMutablePointer<UInt8>
+) {
+    @inline(__always)
+    func block(_ x: Int) -> (low: ByteVector, high: ByteVector) {
+        let around = neighbours(Pixels.self, Taps.self, in: row + x)
+        let even = shiftedRight(evenOutput(Taps.self, around) &+ 64, by: 7)
+        let odd = shiftedRight(oddOutput(Taps.self, around) &+ 64, by: 7)
+        return (narrowed(Pixels.zipLow(even, odd)), narrowed(Pixels.zipHigh(even, odd)))
+    }
+    var x = 0
+    var target = 2 &* start &- skip
+    if target < 0 {
+        storePart(block(x), Pixels.block, from: -target, to: min(Pixels.block, length &- target), out)
+        target &+= Pixels.block
+        x &+= Pixels.block / 2
+    }
+    while x < count && target &+ 64 <= length {
+        let (low, high) = block(x)
+        store(low, out + target)
+        store(high, out + (target &+ Pixels.block / 2))
+        target &+= Pixels.block
+        x &+= Pixels.block / 2
+    }
+    while x < count && target < length {
+        storePart(block(x), Pixels.block, from: 0, to: min(Pixels.block, length &- target), out + target)
+        target &+= Pixels.block
+        x &+= Pixels.block / 2
+    }
+}
+
+/// Writes the values `from` ..< `to` of a block whose first written value belongs at `out`.
+@inline(__always)
+private func storePart(
+    _ block: (low: ByteVector, high: ByteVector), _ size: Int, from: Int, to: Int, _ out: UnsafeMutablePointer<UInt8>
+) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 96) { buffer in
+        guard let bytes = buffer.baseAddress else { return }
+        store(block.low, bytes)
+        store(block.high, bytes + size / 2)
+        var index = from
+        while index < to {
+            out[index &- from] = bytes[index]
+            index &+= 1
+        }
+    }
+}

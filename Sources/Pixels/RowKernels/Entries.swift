@@ -1,0 +1,157 @@
+// What other modules call: specialisations chosen by numbers. Pointers and numbers alone cross this border, so that
+// no code of the standard library is specialised here; see ARCHITECTURE.md, "CPU levels".
+
+public typealias ByteRows = UnsafePointer<UnsafePointer<UInt8>>
+public typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
+
+/// See ``halve(_:_:_:count:bias:scratch:out:)``.
+public func halveBytes(
+    _ rows: ByteRows, channels: Int, taps: Int, count: Int, bias: UInt16, scratch: UnsafeMutablePointer<UInt16>,
+    out: UnsafeMutablePointer<UInt16>
+) {
+    chooseHalve(rows, channels, taps, count, bias, scratch, out)
+}
+
+/// See ``halve(_:_:_:count:bias:scratch:out:)``.
+public func halveWords(
+    _ rows: WordRows, channels: Int, taps: Int, count: Int, bias: UInt16, scratch: UnsafeMutablePointer<UInt16>,
+    out: UnsafeMutablePointer<UInt16>
+) {
+    chooseHalve(rows, channels, taps, count, bias, scratch, out)
+}
+
+@inline(__always)
+private func chooseHalve<Sample: FixedSample>(
+    _ rows: UnsafePointer<UnsafePointer<Sample>>, _ channels: Int, _ taps: Int, _ count: Int, _ bias: UInt16,
+    _ scratch: UnsafeMutablePointer<UInt16>, _ out: UnsafeMutablePointer<UInt16>
+) {
+    @inline(__always)
+    func run<Pixels: Interleaving>(_: Pixels.Type) {
+        switch taps {
+        case 4: halve(Pixels.self, FourTaps.self, rows, count: count, bias: bias, scratch: scratch, out: out)
+        case 5: halve(Pixels.self, FiveTaps.self, rows, count: count, bias: bias, scratch: scratch, out: out)
+        case 6: halve(Pixels.self, SixTaps.self, rows, count: count, bias: bias, scratch: scratch, out: out)
+        default: halve(Pixels.self, EightTaps.self, rows, count: count, bias: bias, scratch: scratch, out: out)
+        }
+    }
+    switch channels {
+    case 1: run(OneChannel.self)
+    case 2: run(TwoChannels.self)
+    case 3: run(ThreeChannels.self)
+    default: run(FourChannels.self)
+    }
+}
+
+/// See ``double(_:_:_:isOdd:count:scratch:out:)``.
+public func doubleWords(
+    _ rows: WordRows, channels: Int, taps: Int, isOdd: Bool, count: Int, scratch: UnsafeMutablePointer<UInt16>,
+    out: UnsafeMutablePointer<UInt16>
+) {
+    @inline(__always)
+    func run<Pixels: Interleaving>(_: Pixels.Type) {
+        switch taps {
+        case 4: double(Pixels.self, FourTaps.self, rows, isOdd: isOdd, count: count, scratch: scratch, out: out)
+        case 5: double(Pixels.self, FiveTaps.self, rows, isOdd: isOdd, count: count, scratch: scratch, out: out)
+        case 6: double(Pixels.self, SixTaps.self, rows, isOdd: isOdd, count: count, scratch: scratch, out: out)
+        default: double(Pixels.self, EightTaps.self, rows, isOdd: isOdd, count: count, scratch: scratch, out: out)
+        }
+    }
+    switch channels {
+    case 1: run(OneChannel.self)
+    case 2: run(TwoChannels.self)
+    case 3: run(ThreeChannels.self)
+    default: run(FourChannels.self)
+    }
+}
+
+/// See ``doubleToBytes(_:_:_:skip:length:scratch:even:odd:)``.
+public func doubleWordsToBytes(
+    _ rows: WordRows, channels: Int, taps: Int, skip: Int, length: Int, scratch: UnsafeMutablePointer<UInt16>,
+    even: UnsafeMutablePointer<UInt8>?, odd: UnsafeMutablePointer<UInt8>?
+) {
+    @inline(__always)
+    func run<Pixels: Interleaving>(_: Pixels.Type) {
+        switch taps {
+        case 4: go(Pixels.self, FourTaps.self)
+        case 5: go(Pixels.self, FiveTaps.self)
+        case 6: go(Pixels.self, SixTaps.self)
+        default: go(Pixels.self, EightTaps.self)
+        }
+    }
+    @inline(__always)
+    func go<Pixels: Interleaving, Taps: PrefilterTaps>(_: Pixels.Type, _: Taps.Type) {
+        doubleToBytes(
+            Pixels.self, Taps.self, rows, skip: skip, length: length, scratch: scratch, even: even, odd: odd)
+    }
+    switch channels {
+    case 1: run(OneChannel.self)
+    case 2: run(TwoChannels.self)
+    case 3: run(ThreeChannels.self)
+    default: run(FourChannels.self)
+    }
+}
+
+/// See ``filterWords``.
+public func filterWordRows(
+    _ rows: WordRows, rowCount: Int, channels: Int, vertical: UnsafePointer<UInt16>, verticalRadius: Int,
+    horizontal: UnsafePointer<UInt16>, horizontalRadius: Int, count: Int, scratch: UnsafeMutablePointer<UInt16>,
+    out: UnsafePointer<UnsafeMutablePointer<UInt16>>
+) {
+    filterWords(
+        rows, rowCount: rowCount, channels: channels, vertical: vertical, verticalRadius: verticalRadius,
+        horizontal: horizontal, horizontalRadius: horizontalRadius, count: count, scratch: scratch, out: out)
+}
+
+/// See ``filterDirect(_:_:_:vertical:horizontal:count:scratch:bytes:words:)``; `radius` is 0…9, and both axes have
+/// radius + 1 weights.
+public func filterByteRow(
+    _ rows: ByteRows, channels: Int, radius: Int, vertical: UnsafePointer<UInt16>, horizontal: UnsafePointer<UInt16>,
+    count: Int, scratch: UnsafeMutablePointer<UInt16>, bytes: UnsafeMutablePointer<UInt8>?,
+    words: UnsafeMutablePointer<UInt16>?
+) {
+    chooseDirect(rows, channels, radius, vertical, horizontal, count, scratch, bytes, words)
+}
+
+/// See ``filterDirect(_:_:_:vertical:horizontal:count:scratch:bytes:words:)``.
+public func filterWordRow(
+    _ rows: WordRows, channels: Int, radius: Int, vertical: UnsafePointer<UInt16>, horizontal: UnsafePointer<UInt16>,
+    count: Int, scratch: UnsafeMutablePointer<UInt16>, bytes: UnsafeMutablePointer<UInt8>?,
+    words: UnsafeMutablePointer<UInt16>?
+) {
+    chooseDirect(rows, channels, radius, vertical, horizontal, count, scratch, bytes, words)
+}
+
+@inline(__always)
+private func chooseDirect<Sample: FixedSample>(
+    _ rows: UnsafePointer<UnsafePointer<Sample>>, _ channels: Int, _ radius: Int, _ vertical: UnsafePointer<UInt16>,
+    _ horizontal: UnsafePointer<UInt16>, _ count: Int, _ scratch: UnsafeMutablePointer<UInt16>,
+    _ bytes: UnsafeMutablePointer<UInt8>?, _ words: UnsafeMutablePointer<UInt16>?
+) {
+    @inline(__always)
+    func go<Pixels: Interleaving, Both: Radius>(_: Pixels.Type, _: Both.Type) {
+        filterDirect(
+            Pixels.self, Both.self, rows, vertical: vertical, horizontal: horizontal, count: count, scratch: scratch,
+            bytes: bytes, words: words)
+    }
+    @inline(__always)
+    func run<Pixels: Interleaving>(_: Pixels.Type) {
+        switch radius {
+        case 0: go(Pixels.self, Radius0.self)
+        case 1: go(Pixels.self, Radius1.self)
+        case 2: go(Pixels.self, Radius2.self)
+        case 3: go(Pixels.self, Radius3.self)
+        case 4: go(Pixels.self, Radius4.self)
+        case 5: go(Pixels.self, Radius5.self)
+        case 6: go(Pixels.self, Radius6.self)
+        case 7: go(Pixels.self, Radius7.self)
+        case 8: go(Pixels.self, Radius8.self)
+        default: go(Pixels.self, Radius9.self)
+        }
+    }
+    switch channels {
+    case 1: run(OneChannel.self)
+    case 2: run(TwoChannels.self)
+    case 3: run(ThreeChannels.self)
+    default: run(FourChannels.self)
+    }
+}

@@ -1,0 +1,140 @@
+// Half the rows and columns of an image: y[m] = Σ h[j]·x[2m + j] along both axes, anchored at even coordinates.
+// The rows of a window are summed first, which halves what is left to do; then even and odd columns are split and
+// summed likewise.
+
+/// The rows that output row m is made of, as distances from row 2m, are −before … taps − 1 − before.
+///
+/// - 4 taps: −1 … 2; 5: −2 … 2; 6: −2 … 3; 8: −3 … 4.
+struct HalvingScratch {
+    /// Even and odd columns of one chunk, in the first-level cache.
+    let even: UnsafeMutablePointer<UInt16>
+    let odd: UnsafeMutablePointer<UInt16>
+
+    /// Low-rate pixels of a chunk.
+    static let chunk = 320
+
+    init(_ scratch: UnsafeMutablePointer<UInt16>) {
+        even = scratch + 64
+        odd = scratch + 64 + 1536
+    }
+}
+
+/// Writes `count` low-rate pixels of one row in 8.7 fixed point.
+///
+/// - Parameters:
+///   - rows: as many rows as there are taps, each at the pixel that is twice the first output pixel. Readable from 4
+///     pixels before to 4 pixels and 64 values behind the last one.
+///   - bias: half a unit of the last place for every truncated product; see docs/arithmetic.md.
+///   - scratch: 3200 values.
+///   - out: writable to 32 values behind.
+@inline(never)
+func halve<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
+    _: Pixels.Type, _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, count: Int, bias: UInt16,
+    scratch: UnsafeMutablePointer<UInt16>, out: UnsafeMutablePointer<UInt16>
+) {
+    let buffers = HalvingScratch(scratch)
+    let channels = Pixels.channels
+    var first = 0
+    while first < count {
+        let length = min(HalvingScratch.chunk, count &- first)
+        let low = (first &- 2) &* channels
+        splitSums(Pixels.self, Taps.self, rows, from: low, count: (length &+ 4) &* channels, buffers)
+        let values = length &* channels
+        let start = 2 &* channels
+        var x = 0
+        while x < values {
+            let sum = lowRateSum(
+                Sample.self, Pixels.self, Taps.self, buffers.even + (start &+ x), buffers.odd + (start &+ x), bias)
+            store(sum, out + (first &* channels &+ x))
+            x &+= 32
+        }
+        first &+= HalvingScratch.chunk
+    }
+}
+
+/// Sums down the window and splits: values of even pixels from low-rate value `low` on, and of odd ones.
+@inline(__always)
+private func splitSums<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
+    _: Pixels.Type, _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, from low: Int, count: Int,
+    _ buffers: HalvingScratch
+) {
+    var x = 2 &* low
+    var done = 0
+    while done < count {
+        let a = windowSum(Taps.self, rows, x)
+        let b = windowSum(Taps.self, rows, x &+ 32)
+        store(Pixels.even(a, b), buffers.even + done)
+        store(Pixels.odd(a, b), buffers.odd + done)
+        x &+= Pixels.block
+        done &+= Pixels.block / 2
+    }
+}
+
+/// The weighted sum down the window. Of samples it is exact and has their sum's scale (8, 16, 128); of words it is in
+/// 8.7 fixed point, and exact when they are whole samples.
+@inline(__always)
+private func windowSum<Sample: FixedSample, Taps: PrefilterTaps>(
+    _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, _ x: Int
+) -> WordVector {
+    func row(_ k: Int) -> WordVector { Sample.words(rows[k] + x) }
+    func pair(_ k: Int) -> WordVector { row(k) &+ row(Taps.count &- 1 &- k) }
+    if Sample.self == UInt8.self {
+        switch Taps.count {
+        case 4:
+            let inner = pair(1)
+            return pair(0) &+ inner &+ inner &+ inner
+        case 5:
+            let center = row(2)
+            return pair(0) &+ shiftedLeft(pair(1) &+ center, by: 2) &+ center &+ center
+        case 6: return pair(0) &* 5 &+ pair(1) &* 21 &+ pair(2) &* 38
+        default: return pair(0) &+ pair(1) &* 7 &+ pair(2) &* 21 &+ pair(3) &* 35
+        }
+    }
+    switch Taps.count {
+    case 4: return highProduct(pair(0), 8192) &+ highProduct(pair(1), 24576)
+    case 5:
+        let center = row(2)
+        return highProduct(pair(0), 4096) &+ highProduct(pair(1), 16384) &+ highProduct(center &+ center, 12288)
+    case 6: return highProduct(pair(0), 2560) &+ highProduct(pair(1), 10752) &+ highProduct(pair(2), 19456)
+    default:
+        return highProduct(pair(0), 512) &+ highProduct(pair(1), 3584) &+ highProduct(pair(2), 10752)
+            &+ highProduct(pair(3), 17920)
+    }
+}
+
+/// The weighted sum along a row, of even and odd columns (given at the same low-rate value), in 8.7 fixed point.
+@inline(__always)
+private func lowRateSum<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
+    _: Sample.Type, _: Pixels.Type, _: Taps.Type, _ even: UnsafePointer<UInt16>, _ odd: UnsafePointer<UInt16>,
+    _ bias: UInt16
+) -> WordVector {
+    let channels = Pixels.channels
+    let (e, o) = (load(even), load(odd))
+    switch Taps.count {
+    case 4:
+        let outer = load(odd - channels) &+ load(even + channels)
+        let inner = e &+ o
+        if Sample.self == UInt8.self {
+            let sum = outer &+ inner &+ inner &+ inner  // 64 · 255 at most
+            return sum &+ sum
+        }
+        return highProduct(outer, 8192) &+ highProduct(inner, 24576) &+ WordVector(repeating: bias)
+    case 5:
+        let outer = load(even - channels) &+ load(even + channels)
+        let inner = load(odd - channels) &+ o
+        if Sample.self == UInt8.self {
+            return shiftedRight(outer &+ shiftedLeft(inner &+ e, by: 2) &+ e &+ e, by: 1)  // 256 · 255 at most
+        }
+        return highProduct(outer, 4096) &+ highProduct(inner, 16384) &+ highProduct(e &+ e, 12288)
+            &+ WordVector(repeating: bias)
+    case 6:
+        return highProduct(load(even - channels) &+ load(odd + channels), 2560)
+            &+ highProduct(load(odd - channels) &+ load(even + channels), 10752) &+ highProduct(e &+ o, 19456)
+            &+ WordVector(repeating: bias)
+    default:
+        return highProduct(load(odd - 2 &* channels) &+ load(even + 2 &* channels), 512)
+            &+ highProduct(load(even - channels) &+ load(odd + channels), 3584)
+            &+ highProduct(load(odd - channels) &+ load(even + channels), 10752) &+ highProduct(e &+ o, 17920)
+            &+ WordVector(repeating: bias)
+    }
+}
