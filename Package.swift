@@ -27,7 +27,7 @@ func rowKernels(_ name: String, _ level: String) -> Target {
     let wide = level == "x86-64-v4" ? ["-Xcc", "-mprefer-vector-width=512"] : []
     let flags = level.isEmpty ? [] : ["-Xcc", "-march=\(level)"] + wide
     return .target(
-        name: name, path: "Sources/Pixels/RowKernelLevels/\(name)",
+        name: name, dependencies: ["CStreaming"], path: "Sources/Pixels/RowKernelLevels/\(name)",
         swiftSettings: settings + [.enableExperimentalFeature("BuiltinModule"), .unsafeFlags(["-Ounchecked"] + flags)])
 }
 
@@ -76,6 +76,7 @@ let package = Package(
         .target(name: "CPenumbraPlugin", path: "Sources/Pixels/CPenumbraPlugin"),
         module("Pixels", "Digests", ["CXXHash", "JobModel"]),
         module("Pixels", "Raster", ["Geometry", "Catalogs"]),
+        .target(name: "CStreaming", path: "Sources/Pixels/CStreaming"),
         .target(name: "CCPUFeatures", path: "Sources/Pixels/CCPUFeatures"),
         module(
             "Pixels", "Kernels",

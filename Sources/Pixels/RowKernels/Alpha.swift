@@ -57,12 +57,14 @@ public func isOpaque(_ source: UnsafePointer<UInt8>, channels: Int, pixels: Int)
     return all == 255
 }
 
-/// Samples as words in 8.7 fixed point. `out` is writable, and `source` readable, to 31 values behind.
+/// Samples as words, shifted to the left by 7 (8.7 fixed point) or 0. `out` is writable, and `source` readable, to 31
+/// values behind.
 @inline(never)
-public func widenBytes(_ source: UnsafePointer<UInt8>, count: Int, out: UnsafeMutablePointer<UInt16>) {
+public func widenBytes(_ source: UnsafePointer<UInt8>, count: Int, shift: Int, out: UnsafeMutablePointer<UInt16>) {
+    let shift = UInt16(truncatingIfNeeded: shift)
     var x = 0
     while x < count {
-        store(UInt8.fixedPoint(source + x), out + x)
+        store(shiftedLeft(widened(load(source + x)), by: shift), out + x)
         x &+= 32
     }
 }

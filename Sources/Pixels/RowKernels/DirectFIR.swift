@@ -80,7 +80,7 @@ private func sumAlong<Pixels: Interleaving, Horizontal: Radius>(
 ///     128 values behind.
 ///   - count: values of the output.
 ///   - scratch: 3456 values.
-///   - bytes: receives samples; or, when nil, `words` receives 8.7 fixed point and is writable to 64 values behind.
+///   - bytes: receives samples; or, when nil, `words` receives 8.7 fixed point. Both writable to 64 values behind.
 @inline(never)
 func filterDirect<Sample: FixedSample, Pixels: Interleaving, Both: Radius>(
     _: Pixels.Type, _: Both.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, vertical: UnsafePointer<UInt16>,
@@ -105,35 +105,13 @@ func filterDirect<Sample: FixedSample, Pixels: Interleaving, Both: Radius>(
                 x &+= 32
             }
         } else if let bytes {
-            while x &+ 64 <= part {
+            while x < part {
                 let (a, b) = (roundedToBytes(sum(x)), roundedToBytes(sum(x &+ 32)))
                 store(a, bytes + (start &+ x))
                 store(b, bytes + (start &+ x &+ 32))
                 x &+= 64
             }
-            while x < part {
-                storeFirst(min(32, part &- x), of: roundedToBytes(sum(x)), bytes + (start &+ x))
-                x &+= 32
-            }
         }
         start &+= chunk
-    }
-}
-
-/// Stores the first `count` of 32 samples.
-@inline(__always)
-func storeFirst(_ count: Int, of bytes: ByteVector, _ out: UnsafeMutablePointer<UInt8>) {
-    if count == 32 {
-        store(bytes, out)
-        return
-    }
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { buffer in
-        guard let part = buffer.baseAddress else { return }
-        store(bytes, part)
-        var index = 0
-        while index < count {
-            out[index] = part[index]
-            index &+= 1
-        }
     }
 }

@@ -1,3 +1,5 @@
+import CStreaming
+
 // Twice the rows and columns of a low-rate image: y[n] = 2 · Σ h[n − 2m]·x[m]. Even and odd outputs are weighted sums
 // of the same 2 to 4 neighbours; along columns first, then along rows, then zipped.
 
@@ -17,10 +19,10 @@ private func evenOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> W
     case 4: return average(x.center, average(x.before, x.center))
     case 5: return average(x.center, average(x.center, average(x.before, x.behind)))
     case 6:
-        return highProduct(x.before, 21504) &+ highProduct(x.center, 38912) &+ highProduct(x.behind, 5120) &+ 1
+        return highProduct(x.before, 21504) &+ highProduct(x.center, 38912) &+ highProduct(x.behind, 5120) &+ WordVector(repeating: 1)
     default:
         return highProduct(x.before2, 1024) &+ highProduct(x.before, 21504) &+ highProduct(x.center, 35840)
-            &+ highProduct(x.behind, 7168) &+ 2
+            &+ highProduct(x.behind, 7168) &+ WordVector(repeating: 2)
     }
 }
 
@@ -31,10 +33,10 @@ private func oddOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> Wo
     case 4: return average(x.center, average(x.center, x.behind))
     case 5: return average(x.center, x.behind)
     case 6:
-        return highProduct(x.before, 5120) &+ highProduct(x.center, 38912) &+ highProduct(x.behind, 21504) &+ 1
+        return highProduct(x.before, 5120) &+ highProduct(x.center, 38912) &+ highProduct(x.behind, 21504) &+ WordVector(repeating: 1)
     default:
         return highProduct(x.before, 7168) &+ highProduct(x.center, 35840) &+ highProduct(x.behind, 21504)
-            &+ highProduct(x.behind2, 1024) &+ 2
+            &+ highProduct(x.behind2, 1024) &+ WordVector(repeating: 2)
     }
 }
 
@@ -103,85 +105,53 @@ func double<Pixels: Interleaving, Taps: PrefilterTaps>(
     }
 }
 
-/// Writes the samples of two rows, at twice a low-rate position and behind it.
+/// Writes the samples of two rows, at twice a low-rate position and behind it: 2·`count` pixels each.
 ///
 /// - Parameters:
-///   - rows: as for ``double(_:_:_:isOdd:count:scratch:out:)``; `count` low-rate pixels are used.
-///   - skip: values at the start of each row that are not written, less than a block.
-///   - length: values written to each row.
+///   - rows: as for ``double(_:_:_:isOdd:count:scratch:out:)``.
 ///   - scratch: 2560 values.
-///   - odd: nil to leave that row out.
+///   - even, odd: writable to 64 values behind; nil to leave a row out.
 @inline(never)
 func doubleToBytes<Pixels: Interleaving, Taps: PrefilterTaps>(
-    _: Pixels.Type, _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, skip: Int, length: Int,
+    _: Pixels.Type, _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, count: Int,
     scratch: UnsafeMutablePointer<UInt16>, even: UnsafeMutablePointer<UInt8>?, odd: UnsafeMutablePointer<UInt8>?
 ) {
     let (evenRow, oddRow) = (scratch + 64, scratch + 64 + 1216)
-    let total = (skip &+ length &+ 1) / 2
+    let total = count &* Pixels.channels
     var start = 0
     while start < total {
-        let part = min(chunk, total &- start)
-        let end = part &+ 2 &* Pixels.channels &+ Pixels.block / 2
+        let length = min(chunk, total &- start)
+        let end = length &+ 2 &* Pixels.channels &+ Pixels.block / 2
         var x = -32
         while x < end {
+            penumbra_prefetch(rows[1] + (start &+ x &+ 512))
+            penumbra_prefetch(rows[2] + (start &+ x &+ 512))
+            penumbra_prefetch(rows[3] + (start &+ x &+ 512))
             let around = neighbours(Taps.self, rows, start &+ x)
             store(evenOutput(Taps.self, around), evenRow + x)
             store(oddOutput(Taps.self, around), oddRow + x)
             x &+= 32
         }
-        if let even { zipToBytes(Pixels.self, Taps.self, evenRow, start, part, skip, length, even) }
-        if let odd { zipToBytes(Pixels.self, Taps.self, oddRow, start, part, skip, length, odd) }
+        if let even { zipToBytes(Pixels.self, Taps.self, evenRow, length, even + 2 &* start) }
+        if let odd { zipToBytes(Pixels.self, Taps.self, oddRow, length, odd + 2 &* start) }
         start &+= chunk
     }
 }
 
-/// The outputs of `count` low-rate values in `row`, which start at output value 2·`start` − `skip`.
+/// The outputs of `count` low-rate values in `row`.
 @inline(__always)
 private func zipToBytes<Pixels: Interleaving, Taps: PrefilterTaps>(
-    _: Pixels.Type, _: Taps.Type, _ row: UnsafePointer<UInt16>, _ start: Int, _ count: Int, _ skip: Int,
-    _ length: Int, _ out: UnsafeMutablePointer<UInt8>
+    _: Pixels.Type, _: Taps.Type, _ row: UnsafePointer<UInt16>, _ count: Int, _ out: UnsafeMutablePointer<UInt8>
 ) {
-    @inline(__always)
-    func block(_ x: Int) -> (low: ByteVector, high: ByteVector) {
-        let around = neighbours(Pixels.self, Taps.self, in: row + x)
-        let even = shiftedRight(evenOutput(Taps.self, around) &+ 64, by: 7)
-        let odd = shiftedRight(oddOutput(Taps.self, around) &+ 64, by: 7)
-        return (narrowed(Pixels.zipLow(even, odd)), narrowed(Pixels.zipHigh(even, odd)))
-    }
+    let half = WordVector(repeating: 64)
     var x = 0
-    var target = 2 &* start &- skip
-    if target < 0 {
-        storePart(block(x), Pixels.block, from: -target, to: min(Pixels.block, length &- target), out)
-        target &+= Pixels.block
+    while x < count {
+        let around = neighbours(Pixels.self, Taps.self, in: row + x)
+        let even = shiftedRight(evenOutput(Taps.self, around) &+ half, by: 7)
+        let odd = shiftedRight(oddOutput(Taps.self, around) &+ half, by: 7)
+        let target = out + 2 &* x
+        store(narrowed(Pixels.zipLow(even, odd)), target)
+        store(narrowed(Pixels.zipHigh(even, odd)), target + Pixels.block / 2)
         x &+= Pixels.block / 2
-    }
-    while x < count && target &+ 64 <= length {
-        let (low, high) = block(x)
-        store(low, out + target)
-        store(high, out + (target &+ Pixels.block / 2))
-        target &+= Pixels.block
-        x &+= Pixels.block / 2
-    }
-    while x < count && target < length {
-        storePart(block(x), Pixels.block, from: 0, to: min(Pixels.block, length &- target), out + target)
-        target &+= Pixels.block
-        x &+= Pixels.block / 2
-    }
-}
-
-/// Writes the values `from` ..< `to` of a block whose first written value belongs at `out`.
-@inline(__always)
-private func storePart(
-    _ block: (low: ByteVector, high: ByteVector), _ size: Int, from: Int, to: Int, _ out: UnsafeMutablePointer<UInt8>
-) {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 96) { buffer in
-        guard let bytes = buffer.baseAddress else { return }
-        store(block.low, bytes)
-        store(block.high, bytes + size / 2)
-        var index = from
-        while index < to {
-            out[index &- from] = bytes[index]
-            index &+= 1
-        }
     }
 }

@@ -64,9 +64,9 @@ public func doubleWords(
     }
 }
 
-/// See ``doubleToBytes(_:_:_:skip:length:scratch:even:odd:)``.
+/// See ``doubleToBytes(_:_:_:count:scratch:even:odd:)``.
 public func doubleWordsToBytes(
-    _ rows: WordRows, channels: Int, taps: Int, skip: Int, length: Int, scratch: UnsafeMutablePointer<UInt16>,
+    _ rows: WordRows, channels: Int, taps: Int, count: Int, scratch: UnsafeMutablePointer<UInt16>,
     even: UnsafeMutablePointer<UInt8>?, odd: UnsafeMutablePointer<UInt8>?
 ) {
     @inline(__always)
@@ -80,8 +80,7 @@ public func doubleWordsToBytes(
     }
     @inline(__always)
     func go<Pixels: Interleaving, Taps: PrefilterTaps>(_: Pixels.Type, _: Taps.Type) {
-        doubleToBytes(
-            Pixels.self, Taps.self, rows, skip: skip, length: length, scratch: scratch, even: even, odd: odd)
+        doubleToBytes(Pixels.self, Taps.self, rows, count: count, scratch: scratch, even: even, odd: odd)
     }
     switch channels {
     case 1: run(OneChannel.self)

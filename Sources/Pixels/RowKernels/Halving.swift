@@ -1,3 +1,5 @@
+import CStreaming
+
 // Half the rows and columns of an image: y[m] = Σ h[j]·x[2m + j] along both axes, anchored at even coordinates.
 // The rows of a window are summed first, which halves what is left to do; then even and odd columns are split and
 // summed likewise.
@@ -61,6 +63,10 @@ private func splitSums<Sample: FixedSample, Pixels: Interleaving, Taps: Prefilte
     var x = 2 &* low
     var done = 0
     while done < count {
+        if Sample.self == UInt8.self {
+            penumbra_prefetch(rows[Taps.count &- 1] + (x &+ 1024))
+            penumbra_prefetch(rows[Taps.count &- 2] + (x &+ 1024))
+        }
         let a = windowSum(Taps.self, rows, x)
         let b = windowSum(Taps.self, rows, x &+ 32)
         store(Pixels.even(a, b), buffers.even + done)
@@ -77,6 +83,7 @@ private func windowSum<Sample: FixedSample, Taps: PrefilterTaps>(
     _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, _ x: Int
 ) -> WordVector {
     func row(_ k: Int) -> WordVector { Sample.words(rows[k] + x) }
+    func times(_ x: WordVector, _ factor: UInt16) -> WordVector { x &* WordVector(repeating: factor) }
     func pair(_ k: Int) -> WordVector { row(k) &+ row(Taps.count &- 1 &- k) }
     if Sample.self == UInt8.self {
         switch Taps.count {
@@ -86,8 +93,8 @@ private func windowSum<Sample: FixedSample, Taps: PrefilterTaps>(
         case 5:
             let center = row(2)
             return pair(0) &+ shiftedLeft(pair(1) &+ center, by: 2) &+ center &+ center
-        case 6: return pair(0) &* 5 &+ pair(1) &* 21 &+ pair(2) &* 38
-        default: return pair(0) &+ pair(1) &* 7 &+ pair(2) &* 21 &+ pair(3) &* 35
+        case 6: return times(pair(0), 5) &+ times(pair(1), 21) &+ times(pair(2), 38)
+        default: return pair(0) &+ times(pair(1), 7) &+ times(pair(2), 21) &+ times(pair(3), 35)
         }
     }
     switch Taps.count {

@@ -7,7 +7,7 @@
 ///   - pairs: 2·`pairCount` pointers to what is seen at the two offsets of a pair.
 ///   - weights: fractions of 65536, one for each pair.
 ///   - count: values of the output; all pointers are readable to 128 values behind.
-///   - bytes: receives samples; or, when nil, `words` receives 8.7 fixed point and is writable to 128 values behind.
+///   - bytes: receives samples; or, when nil, `words` receives 8.7 fixed point. Both writable to 128 values behind.
 @inline(never)
 public func filterSparse(
     center: UnsafePointer<UInt16>, centerWeight: UInt16, pairs: UnsafePointer<UnsafePointer<UInt16>>, pairCount: Int,
@@ -38,17 +38,55 @@ public func filterSparse(
             store(c, words + x + 64)
             store(d, words + x + 96)
         } else if let bytes {
-            if x &+ 128 <= count {
-                store(roundedToBytes(a), bytes + x)
-                store(roundedToBytes(b), bytes + x + 32)
-                store(roundedToBytes(c), bytes + x + 64)
-                store(roundedToBytes(d), bytes + x + 96)
-            } else {
-                storeFirst(max(0, min(32, count &- x)), of: roundedToBytes(a), bytes + x)
-                storeFirst(max(0, min(32, count &- x &- 32)), of: roundedToBytes(b), bytes + x + 32)
-                storeFirst(max(0, min(32, count &- x &- 64)), of: roundedToBytes(c), bytes + x + 64)
-                storeFirst(max(0, min(32, count &- x &- 96)), of: roundedToBytes(d), bytes + x + 96)
-            }
+            store(roundedToBytes(a), bytes + x)
+            store(roundedToBytes(b), bytes + x + 32)
+            store(roundedToBytes(c), bytes + x + 64)
+            store(roundedToBytes(d), bytes + x + 96)
+        }
+        x &+= 128
+    }
+}
+
+/// The mean of a centre and pairs that all weigh the same: their samples are summed in 16 bits, and multiplied once.
+///
+/// - Parameters:
+///   - center, pairs: as above, but samples widened to 16 bits without a shift, at most 257 of them.
+///   - shift: to the left, before the high product with `weight`.
+///   - count, bytes, words: as above.
+@inline(never)
+public func averageSparse(
+    center: UnsafePointer<UInt16>, pairs: UnsafePointer<UnsafePointer<UInt16>>, pairCount: Int, shift: Int,
+    weight: UInt16, count: Int, bytes: UnsafeMutablePointer<UInt8>?, words: UnsafeMutablePointer<UInt16>?
+) {
+    let shift = UInt16(truncatingIfNeeded: shift)
+    let one = WordVector(repeating: 1)
+    var x = 0
+    while x < count {
+        var (a, b) = (load(center + x), load(center + x + 32))
+        var (c, d) = (load(center + x + 64), load(center + x + 96))
+        var k = 0
+        while k < 2 &* pairCount {
+            let row = pairs[k] + x
+            a &+= load(row)
+            b &+= load(row + 32)
+            c &+= load(row + 64)
+            d &+= load(row + 96)
+            k &+= 1
+        }
+        a = highProduct(shiftedLeft(a, by: shift), weight) &+ one
+        b = highProduct(shiftedLeft(b, by: shift), weight) &+ one
+        c = highProduct(shiftedLeft(c, by: shift), weight) &+ one
+        d = highProduct(shiftedLeft(d, by: shift), weight) &+ one
+        if let words {
+            store(a, words + x)
+            store(b, words + x + 32)
+            store(c, words + x + 64)
+            store(d, words + x + 96)
+        } else if let bytes {
+            store(roundedToBytes(a), bytes + x)
+            store(roundedToBytes(b), bytes + x + 32)
+            store(roundedToBytes(c), bytes + x + 64)
+            store(roundedToBytes(d), bytes + x + 96)
         }
         x &+= 128
     }

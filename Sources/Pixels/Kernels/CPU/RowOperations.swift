@@ -19,7 +19,7 @@ struct RowOperations: Sendable {
     let halveWords: @Sendable (WordRows, Int, Int, Int, UInt16, WordTarget, WordTarget) -> Void
     let doubleWords: @Sendable (WordRows, Int, Int, Bool, Int, WordTarget, WordTarget) -> Void
     let doubleWordsToBytes:
-        @Sendable (WordRows, Int, Int, Int, Int, WordTarget, ByteTarget?, ByteTarget?) -> Void
+        @Sendable (WordRows, Int, Int, Int, WordTarget, ByteTarget?, ByteTarget?) -> Void
     let filterWordRows:
         @Sendable (
             WordRows, Int, Int, UnsafePointer<UInt16>, Int, UnsafePointer<UInt16>, Int, Int, WordTarget,
@@ -37,10 +37,14 @@ struct RowOperations: Sendable {
         @Sendable (
             UnsafePointer<UInt16>, UInt16, WordRows, Int, UnsafePointer<UInt16>, Int, ByteTarget?, WordTarget?
         ) -> Void
+    let averageSparse:
+        @Sendable (UnsafePointer<UInt16>, WordRows, Int, Int, UInt16, Int, ByteTarget?, WordTarget?) -> Void
     let premultiply: @Sendable (UnsafePointer<UInt8>, Int, Int, WordTarget) -> Void
     let unpremultiply: @Sendable (UnsafePointer<UInt16>, Int, Int, ByteTarget) -> Void
     let isOpaque: @Sendable (UnsafePointer<UInt8>, Int, Int) -> Bool
-    let widenBytes: @Sendable (UnsafePointer<UInt8>, Int, WordTarget) -> Void
+    let storeRow: @Sendable (UnsafePointer<UInt8>, Int, Bool, ByteTarget) -> Void
+    let endStreaming: @Sendable () -> Void
+    let widenBytes: @Sendable (UnsafePointer<UInt8>, Int, Int, WordTarget) -> Void
     let sumFloatPairs:
         @Sendable (UnsafePointer<Float>?, Float, FloatRows, Int, UnsafePointer<Float>, Int, FloatTarget) -> Void
     let sumFloatRows: @Sendable (FloatRows, Int, UnsafePointer<Float>, Int, FloatTarget) -> Void

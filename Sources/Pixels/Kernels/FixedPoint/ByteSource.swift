@@ -38,6 +38,11 @@ final class ByteSource {
     /// The columns that are read in place.
     var inPlaceColumns: Range<Int> { run.coordinates }
 
+    /// Whether columns can be read in place, and a vector's width behind them.
+    func isSafeInPlace(_ wanted: Range<Int>) -> Bool {
+        run.coordinates.lowerBound <= wanted.lowerBound && wanted.upperBound + 64 <= run.coordinates.upperBound
+    }
+
     /// A row of nothing, long enough for every column that is read in place.
     var zeros: UnsafePointer<UInt8> { UnsafePointer(zeroRow.base + Reading.slack) }
 
@@ -88,13 +93,13 @@ final class ByteSource {
 
 /// What an inner loop reads around its outputs.
 struct Reading {
-    /// Source pixels from one output pixel to the next.
+    /// Source pixels from one output pixel to the next: 1 or 2.
     let scale: Int
     /// Source pixels before `scale` times the output, and behind it.
     let before: Int
     let after: Int
-    /// Values that vectors read beyond those.
-    static let slack = 192
+    /// Values that vectors read behind those.
+    static let slack = 160
 }
 
 /// A part of the output's columns whose source rows are all read in the same way.
@@ -119,8 +124,8 @@ final class ColumnSegment {
     static func cut(_ outputs: Range<Int>, of source: ByteSource, reading: Reading, window: Int) -> [ColumnSegment] {
         let beyond = (Reading.slack + source.channels - 1) / source.channels
         let run = source.inPlaceColumns
-        let first = (run.lowerBound + reading.before + beyond + reading.scale - 1) / reading.scale
-        let end = (run.upperBound - beyond - reading.after) / reading.scale
+        let first = (run.lowerBound + reading.before).dividedRoundingUp(by: reading.scale)
+        let end = (run.upperBound - beyond - reading.after).dividedRoundingDown(by: reading.scale)
         let middle = max(first, outputs.lowerBound)..<max(first, outputs.lowerBound, min(end, outputs.upperBound))
         guard middle.count >= 64 else { return [ColumnSegment(outputs, source, copying: reading, window: window)] }
         return [
@@ -168,4 +173,9 @@ final class CopiedRows {
         }
         return row
     }
+}
+
+extension Int {
+    fileprivate func dividedRoundingDown(by divisor: Int) -> Int { divisor == 2 ? self >> 1 : self }
+    fileprivate func dividedRoundingUp(by divisor: Int) -> Int { divisor == 2 ? (self + 1) >> 1 : self }
 }

@@ -34,15 +34,14 @@ struct FixedDirect {
         words = WorkBuffer(count: output.width * layout.channels + 128)
     }
 
-    /// Writes every pixel of the output; see ``FixedPyramid/render(to:)``.
-    func render(to target: UnsafeMutablePointer<UInt8>) {
-        let channels = source.channels
-        let stride = output.width * channels
+    /// Writes every pixel of the output.
+    func render(to target: ByteRowWriter) {
         vertical.withUnsafeBufferPointer { vertical in
             horizontal.withUnsafeBufferPointer { horizontal in
                 guard let vertical = vertical.baseAddress, let horizontal = horizontal.baseAddress else { return }
-                for (index, y) in output.rows.enumerated() {
-                    render(y, vertical, horizontal, to: target + index * stride)
+                for y in output.rows {
+                    render(y, vertical, horizontal, to: target.row)
+                    target.store(target.row, y: y)
                 }
             }
         }

@@ -6,18 +6,18 @@ import Raster
 enum FixedPoint {
     /// Renders into every pixel of an 8-bit destination, or into those that a mask covers.
     ///
-    /// - Parameter body: writes all samples of the rectangle, whose rows have no padding.
+    /// - Parameter body: writes all rows.
     static func render(
-        _ source: KernelSource, within mask: RoundedRect?, into destination: inout AnyRaster,
-        _ body: (ByteSource, PixelLayout, PixelRect, UnsafeMutablePointer<UInt8>) -> Void
+        _ source: KernelSource, within mask: RoundedRect?, on level: CPULevel, into destination: inout AnyRaster,
+        _ body: (ByteSource, ByteRowWriter) -> Void
     ) {
-        guard let mask else { return render(source, into: &destination, body) }
+        guard let mask else { return render(source, on: level, into: &destination, body) }
         source.copyPixels(to: &destination)
         let area = mask.bounds(in: destination.rect)
         guard !area.isEmpty else { return }
         // What is partly covered is blended with the original, from the rounded samples.
         var part = AnyRaster(zeroed: area, layout: destination.layout, format: destination.format)
-        render(source, into: &part, body)
+        render(source, on: level, into: &part, body)
         let reader = PixelReader(source, layout: destination.layout, light: .encoded)
         let filtered = PixelReader(KernelSource(part), layout: part.layout, light: .encoded)
         var sink = MaskedWriter(destination.take(), mask: mask, original: reader)
@@ -26,20 +26,23 @@ enum FixedPoint {
     }
 
     private static func render(
-        _ source: KernelSource, into destination: inout AnyRaster,
-        _ body: (ByteSource, PixelLayout, PixelRect, UnsafeMutablePointer<UInt8>) -> Void
+        _ source: KernelSource, on level: CPULevel, into destination: inout AnyRaster,
+        _ body: (ByteSource, ByteRowWriter) -> Void
     ) {
         guard case .u8(var target) = destination.take(), case .u8(let own) = source.raster else {
             preconditionFailure("8-bit samples in and out")
         }
         let (layout, rect) = (target.layout, target.rect)
+        let operations = RowOperations.of(level)
         own.samples.withUnsafeBufferPointer { from in
             target.samples.withUnsafeMutableBufferPointer { to in
-                guard let to = to.baseAddress else { return }
+                guard let to = to.baseAddress, !rect.isEmpty else { return }
                 withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { nothing in
                     // A raster without pixels has no address; its tables are transparent everywhere.
                     guard let from = from.baseAddress ?? UnsafePointer(nothing.baseAddress) else { return }
-                    body(ByteSource(source, samples: from), layout, rect, to)
+                    let writer = ByteRowWriter(to, rect: rect, layout: layout, operations)
+                    body(ByteSource(source, samples: from), writer)
+                    writer.finish()
                 }
             }
         }

@@ -72,33 +72,30 @@ final class FixedPyramid {
     }
 
     /// Writes every pixel of the output.
-    ///
-    /// - Parameter target: the samples of the output rectangle, rows without padding.
-    func render(to target: UnsafeMutablePointer<UInt8>) {
-        let stride = output.width * channels
+    func render(to target: ByteRowWriter) {
         let halo = vertical.reach
+        let skip = output.x & 1
+        let count = (skip + output.width + 1) / 2
         for pair in output.y >> 1...(output.rows.upperBound - 1) >> 1 {
             makeUp(1, through: pair + reach[0])
             let rows = window(up[0], around: pair, x: firstLow)
-            let even = 2 * pair >= output.y ? target + (2 * pair - output.y) * stride : nil
-            let odd = 2 * pair + 1 < output.rows.upperBound ? target + (2 * pair + 1 - output.y) * stride : nil
+            let even = 2 * pair >= output.y
+            let odd = 2 * pair + 1 < output.rows.upperBound
             if source.isOpaque(from: 2 * pair - halo) {
+                let (evenRow, oddRow) = (target.row, target.secondRow)
                 operations.doubleWordsToBytes(
-                    rows, channels, taps[0], (output.x & 1) * channels, stride, scratch.base, even, odd)
+                    rows, channels, taps[0], count, scratch.base, even ? evenRow : nil, odd ? oddRow : nil)
+                if even { target.store(evenRow + skip * channels, y: 2 * pair) }
+                if odd { target.store(oddRow + skip * channels, y: 2 * pair + 1) }
             } else {
-                if let even { writeStraight(rows, isOdd: false, even) }
-                if let odd { writeStraight(rows, isOdd: true, odd) }
+                for parity in 0...1 where parity == 0 ? even : odd {
+                    operations.doubleWords(rows, channels, taps[0], parity == 1, count, scratch.base, words.base + 64)
+                    operations.unpremultiply(
+                        words.base + 64 + skip * channels, channels - 1, output.width, target.row)
+                    target.store(target.row, y: 2 * pair + parity)
+                }
             }
         }
-    }
-
-    /// Doubles to words and divides by alpha.
-    private func writeStraight(_ rows: WordRows, isOdd: Bool, _ target: UnsafeMutablePointer<UInt8>) {
-        let start = words.base + 64
-        let skip = output.x & 1
-        operations.doubleWords(
-            rows, channels, taps[0], isOdd, (skip + output.width + 1) / 2, scratch.base, start)
-        operations.unpremultiply(start + skip * channels, channels - 1, output.width, target)
     }
 
     /// The rows from two above to two below, at a column.

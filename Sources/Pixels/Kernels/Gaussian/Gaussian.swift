@@ -44,17 +44,17 @@ public struct Gaussian: Sendable {
             let kernel = FloatPyramid(horizontal: floatingX, vertical: floatingY, .of(level))
             return kernel.render(source, light: light, within: mask, into: &destination)
         }
-        FixedPoint.render(source, within: mask, into: &destination) { bytes, layout, output, target in
-            let operations = RowOperations.of(level)
+        FixedPoint.render(source, within: mask, on: level, into: &destination) { bytes, writer in
             if fixedX.prefilters.isEmpty {
                 FixedDirect(
-                    bytes, layout: layout, output: output, horizontal: fixedX.weights, vertical: fixedY.weights,
-                    operations
-                ).render(to: target)
+                    bytes, layout: writer.layout, output: writer.rect, horizontal: fixedX.weights,
+                    vertical: fixedY.weights, writer.operations
+                ).render(to: writer)
             } else {
                 FixedPyramid(
-                    bytes, layout: layout, output: output, horizontal: fixedX, vertical: fixedY, operations
-                ).render(to: target)
+                    bytes, layout: writer.layout, output: writer.rect, horizontal: fixedX, vertical: fixedY,
+                    writer.operations
+                ).render(to: writer)
             }
         }
     }

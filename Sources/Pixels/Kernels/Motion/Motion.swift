@@ -1,18 +1,24 @@
+import Catalogs
 public import Geometry
 public import Raster
 
 /// A blur along a straight line; see ``MotionTaps``.
 public struct Motion: Sendable {
-    private let kernel: SparseFIR
+    private let taps: SymmetricPairs
+    public let halo: Halo
+    private var level = CPULevel.current
 
     public init(_ velocity: MotionTaps.Velocity, _ sampling: MotionTaps.Sampling) {
-        kernel = SparseFIR(MotionTaps.taps(velocity, sampling))
+        taps = SymmetricPairs(MotionTaps.taps(velocity, sampling))
+        halo = Halo(horizontal: taps.reachX, vertical: taps.reachY)
     }
 
     /// The same blur with the inner loops of one level, which this CPU must have.
-    package func running(on level: CPULevel) -> Motion { self }
-
-    public var halo: Halo { kernel.halo }
+    package func running(on level: CPULevel) -> Motion {
+        var copy = self
+        copy.level = level
+        return copy
+    }
 
     /// Blurs into every pixel of `destination`, whose layout is the source's or adds alpha to it.
     ///
@@ -22,6 +28,15 @@ public struct Motion: Sendable {
     public func render(
         _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
     ) {
-        kernel.render(source, light: light, within: mask, into: &destination)
+        let operations = RowOperations.of(level)
+        if let box = FloatBox(taps, operations) {
+            box.render(source, light: light, within: mask, into: &destination)
+        } else if case .u8 = source.raster, light == .encoded,
+            let kernel = FixedSparse(taps, hasAlpha: destination.layout.hasAlpha)
+        {
+            FixedPoint.render(source, within: mask, on: level, into: &destination) { kernel.render($0, to: $1) }
+        } else {
+            FloatSparse(taps, operations).render(source, light: light, within: mask, into: &destination)
+        }
     }
 }

@@ -1,0 +1,52 @@
+import Catalogs
+import Geometry
+
+/// Takes finished rows of samples, and puts them where they belong.
+///
+/// Rows are finished in a buffer in the first-level cache, where loops may write whole vectors, and then copied: past
+/// the caches when the picture is larger than they are, which saves reading each line before it is written.
+final class ByteRowWriter {
+    let rect: PixelRect
+    let layout: PixelLayout
+    let operations: RowOperations
+    private let target: UnsafeMutablePointer<UInt8>
+    private let rows: WorkBuffer<UInt8>
+    private let streams: Bool
+
+    /// From this size on, rows are written past the caches: the size of a second-level cache.
+    private static let streamedBytes = 4 << 20
+
+    /// - Parameter target: all samples of the rectangle, rows without padding.
+    init(
+        _ target: UnsafeMutablePointer<UInt8>, rect: PixelRect, layout: PixelLayout, _ operations: RowOperations
+    ) {
+        self.target = target
+        self.rect = rect
+        self.layout = layout
+        self.operations = operations
+        streams = rect.area * layout.channels >= Self.streamedBytes
+        rows = WorkBuffer(count: 2 * Self.bufferSize(rect, layout))
+    }
+
+    private static func bufferSize(_ rect: PixelRect, _ layout: PixelLayout) -> Int {
+        (rect.width * layout.channels + 256 + 63) & ~63
+    }
+
+    /// Room for a row and 192 values behind it.
+    var row: UnsafeMutablePointer<UInt8> { rows.base }
+    /// Room for another one.
+    var secondRow: UnsafeMutablePointer<UInt8> { rows.base + rows.count / 2 }
+
+    func store(_ row: UnsafePointer<UInt8>, y: Int) { store(row, columns: rect.columns, y: y) }
+
+    /// Puts a part of a row where it belongs.
+    func store(_ row: UnsafePointer<UInt8>, columns: Range<Int>, y: Int) {
+        let start = ((y - rect.y) * rect.width + columns.lowerBound - rect.x) * layout.channels
+        operations.storeRow(row, columns.count * layout.channels, streams, target + start)
+    }
+
+    /// Makes all rows visible to other threads.
+    func finish() {
+        if streams { operations.endStreaming() }
+    }
+}

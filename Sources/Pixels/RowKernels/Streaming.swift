@@ -1,0 +1,28 @@
+import CStreaming
+
+/// Copies a finished row to where it belongs.
+///
+/// - Parameter streams: writes whole cache lines past the caches, for pictures that do not fit there anyway; call
+///   ``endStreaming()`` after the last row.
+@inline(never)
+public func storeRow(
+    _ source: UnsafePointer<UInt8>, count: Int, streams: Bool, out: UnsafeMutablePointer<UInt8>
+) {
+    guard streams, count >= 64 else { return copyBytes(source, out, count) }
+    let lead = -Int(bitPattern: out) & 63
+    copyBytes(source, out, lead)
+    var index = lead
+    while index &+ 64 <= count {
+        penumbra_stream_line(source + index, out + index)
+        index &+= 64
+    }
+    copyBytes(source + index, out + index, count &- index)
+}
+
+/// Makes streamed rows visible to other threads.
+public func endStreaming() { penumbra_stream_end() }
+
+@inline(__always)
+private func copyBytes(_ source: UnsafePointer<UInt8>, _ target: UnsafeMutablePointer<UInt8>, _ count: Int) {
+    UnsafeMutableRawPointer(target).copyMemory(from: source, byteCount: count)
+}
