@@ -61,10 +61,16 @@ public func isOpaque(_ source: UnsafePointer<UInt8>, channels: Int, pixels: Int)
 /// values behind.
 @inline(never)
 public func widenBytes(_ source: UnsafePointer<UInt8>, count: Int, shift: Int, out: UnsafeMutablePointer<UInt16>) {
-    let shift = UInt16(truncatingIfNeeded: shift)
     var x = 0
-    while x < count {
-        store(shiftedLeft(widened(load(source + x)), by: shift), out + x)
-        x &+= 32
+    if shift == 0 {
+        while x < count {
+            store(widened(load(source + x)), out + x)
+            x &+= 32
+        }
+    } else {
+        while x < count {
+            store(UInt8.fixedPoint(source + x), out + x)
+            x &+= 32
+        }
     }
 }

@@ -17,15 +17,15 @@ enum Radius7: Radius { static var value: Int { @inline(__always) get { 7 } } }
 enum Radius8: Radius { static var value: Int { @inline(__always) get { 8 } } }
 enum Radius9: Radius { static var value: Int { @inline(__always) get { 9 } } }
 
-/// Values of a chunk without its margins.
-private let chunk = 3072
+/// Values of a chunk with its margins, in the first-level cache.
+private let chunk = 4096
 
 /// Filters across a window of rows: `count` values from `start` on, in 8.7 fixed point.
 ///
 /// - Parameters:
-///   - rows: 2·radius + 1 rows, readable to 63 values behind the last one.
+///   - rows: 2·radius + 1 rows, readable to 127 values behind the last one.
 ///   - weights: radius + 1 fractions of 65536, from the centre outwards.
-///   - out: writable to 63 values behind.
+///   - out: writable to 127 values behind.
 @inline(__always)
 private func filterWindow<Sample: FixedSample, Vertical: Radius>(
     _: Vertical.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, _ weights: UnsafePointer<UInt16>, start: Int,
@@ -33,21 +33,31 @@ private func filterWindow<Sample: FixedSample, Vertical: Radius>(
 ) {
     let radius = Vertical.value
     let bias = WordVector(repeating: truncationBias(radius))
-    @inline(__always)
-    func sum(_ x: Int) -> WordVector {
-        var sum = highProduct(Sample.fixedPoint(rows[radius] + x), weights[0]) &+ bias
-        var k = 1
-        while k <= radius {
-            sum &+= highProduct(pairSum(rows[radius &- k] + x, rows[radius &+ k] + x), weights[k])
-            k &+= 1
-        }
-        return sum
-    }
     var x = 0
     while x < count {
-        store(sum(start &+ x), out + x)
-        store(sum(start &+ x &+ 32), out + (x &+ 32))
-        x &+= 64
+        // Four vectors at once, and stored at the end, so that weights and addresses are fetched once for all.
+        let place = start &+ x
+        let center = rows[radius] + place
+        let weight = weights[0]
+        var a = highProduct(Sample.fixedPoint(center), weight) &+ bias
+        var b = highProduct(Sample.fixedPoint(center + 32), weight) &+ bias
+        var c = highProduct(Sample.fixedPoint(center + 64), weight) &+ bias
+        var d = highProduct(Sample.fixedPoint(center + 96), weight) &+ bias
+        var k = 1
+        while k <= radius {
+            let (p, q) = (rows[radius &- k] + place, rows[radius &+ k] + place)
+            let weight = weights[k]
+            a &+= highProduct(pairSum(p, q), weight)
+            b &+= highProduct(pairSum(p + 32, q + 32), weight)
+            c &+= highProduct(pairSum(p + 64, q + 64), weight)
+            d &+= highProduct(pairSum(p + 96, q + 96), weight)
+            k &+= 1
+        }
+        store(a, out + x)
+        store(b, out + x + 32)
+        store(c, out + x + 64)
+        store(d, out + x + 96)
+        x &+= 128
     }
 }
 
@@ -77,9 +87,9 @@ private func sumAlong<Pixels: Interleaving, Horizontal: Radius>(
 ///
 /// - Parameters:
 ///   - rows: 2·radius + 1 rows at the first output pixel, readable from the radius before (in pixels) to the radius and
-///     128 values behind.
+///     160 values behind.
 ///   - count: values of the output.
-///   - scratch: 3456 values.
+///   - scratch: 4352 values.
 ///   - bytes: receives samples; or, when nil, `words` receives 8.7 fixed point. Both writable to 64 values behind.
 @inline(never)
 func filterDirect<Sample: FixedSample, Pixels: Interleaving, Both: Radius>(
@@ -93,9 +103,10 @@ func filterDirect<Sample: FixedSample, Pixels: Interleaving, Both: Radius>(
     let bias = WordVector(repeating: truncationBias(Both.value))
     @inline(__always)
     func sum(_ x: Int) -> WordVector { sumAlong(Pixels.self, Both.self, row + x, horizontal, bias) }
+    let length = (chunk &- lead &- halo) & ~63
     var start = 0
     while start < count {
-        let part = min(chunk, count &- start)
+        let part = min(length, count &- start)
         filterWindow(
             Both.self, rows, vertical, start: start &- lead, count: part &+ lead &+ halo, out: scratch)
         var x = 0
@@ -112,6 +123,6 @@ func filterDirect<Sample: FixedSample, Pixels: Interleaving, Both: Radius>(
                 x &+= 64
             }
         }
-        start &+= chunk
+        start &+= length
     }
 }

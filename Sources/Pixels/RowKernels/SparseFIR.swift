@@ -5,12 +5,12 @@
 /// - Parameters:
 ///   - center: the row itself, in 8.7 fixed point.
 ///   - pairs: 2·`pairCount` pointers to what is seen at the two offsets of a pair.
-///   - weights: fractions of 65536, one for each pair.
+///   - weights: fractions of 65536: the centre's, then one for each pair.
 ///   - count: values of the output; all pointers are readable to 128 values behind.
 ///   - bytes: receives samples; or, when nil, `words` receives 8.7 fixed point. Both writable to 128 values behind.
 @inline(never)
 public func filterSparse(
-    center: UnsafePointer<UInt16>, centerWeight: UInt16, pairs: UnsafePointer<UnsafePointer<UInt16>>, pairCount: Int,
+    center: UnsafePointer<UInt16>, pairs: UnsafePointer<UnsafePointer<UInt16>>, pairCount: Int,
     weights: UnsafePointer<UInt16>, count: Int, bytes: UnsafeMutablePointer<UInt8>?,
     words: UnsafeMutablePointer<UInt16>?
 ) {
@@ -18,14 +18,14 @@ public func filterSparse(
     var x = 0
     while x < count {
         var (a, b, c, d) = (bias, bias, bias, bias)
-        a &+= highProduct(load(center + x), centerWeight)
-        b &+= highProduct(load(center + x + 32), centerWeight)
-        c &+= highProduct(load(center + x + 64), centerWeight)
-        d &+= highProduct(load(center + x + 96), centerWeight)
+        a &+= highProduct(load(center + x), weights[0])
+        b &+= highProduct(load(center + x + 32), weights[0])
+        c &+= highProduct(load(center + x + 64), weights[0])
+        d &+= highProduct(load(center + x + 96), weights[0])
         var k = 0
         while k < pairCount {
             let (p, q) = (pairs[2 &* k] + x, pairs[2 &* k &+ 1] + x)
-            let weight = weights[k]
+            let weight = weights[k &+ 1]
             a &+= highProduct(load(p) &+ load(q), weight)
             b &+= highProduct(load(p + 32) &+ load(q + 32), weight)
             c &+= highProduct(load(p + 64) &+ load(q + 64), weight)
@@ -51,12 +51,12 @@ public func filterSparse(
 ///
 /// - Parameters:
 ///   - center, pairs: as above, but samples widened to 16 bits without a shift, at most 257 of them.
-///   - shift: to the left, before the high product with `weight`.
+///   - shift: to the left, before the high product with the one of `weights`.
 ///   - count, bytes, words: as above.
 @inline(never)
 public func averageSparse(
     center: UnsafePointer<UInt16>, pairs: UnsafePointer<UnsafePointer<UInt16>>, pairCount: Int, shift: Int,
-    weight: UInt16, count: Int, bytes: UnsafeMutablePointer<UInt8>?, words: UnsafeMutablePointer<UInt16>?
+    weights: UnsafePointer<UInt16>, count: Int, bytes: UnsafeMutablePointer<UInt8>?, words: UnsafeMutablePointer<UInt16>?
 ) {
     let shift = UInt16(truncatingIfNeeded: shift)
     let one = WordVector(repeating: 1)
@@ -73,10 +73,10 @@ public func averageSparse(
             d &+= load(row + 96)
             k &+= 1
         }
-        a = highProduct(shiftedLeft(a, by: shift), weight) &+ one
-        b = highProduct(shiftedLeft(b, by: shift), weight) &+ one
-        c = highProduct(shiftedLeft(c, by: shift), weight) &+ one
-        d = highProduct(shiftedLeft(d, by: shift), weight) &+ one
+        a = highProduct(shiftedLeft(a, by: shift), weights[0]) &+ one
+        b = highProduct(shiftedLeft(b, by: shift), weights[0]) &+ one
+        c = highProduct(shiftedLeft(c, by: shift), weights[0]) &+ one
+        d = highProduct(shiftedLeft(d, by: shift), weights[0]) &+ one
         if let words {
             store(a, words + x)
             store(b, words + x + 32)

@@ -48,16 +48,14 @@ func highProduct(_ x: WordVector, _ w: WordVector) -> WordVector {
 @inline(__always)
 func highProduct(_ x: WordVector, _ w: UInt16) -> WordVector { highProduct(x, WordVector(repeating: w)) }
 
-/// ⌊(x + y + 1) / 2⌋ without overflow (vpavgw).
+/// ⌊(x + y + 1) / 2⌋ without overflow (vpavgw): both have the bits of x & y; of those that differ, half.
 @inline(__always)
 func average(_ x: WordVector, _ y: WordVector) -> WordVector {
-    let one = SIMD32<UInt32>(repeating: 1)._storage._value
-    let sum = Builtin.add_Vec32xInt32(
-        Builtin.zext_Vec32xInt16_Vec32xInt32(x._storage._value),
-        Builtin.zext_Vec32xInt16_Vec32xInt32(y._storage._value))
-    let half = Builtin.lshr_Vec32xInt32(Builtin.add_Vec32xInt32(sum, one), one)
+    let either = Builtin.or_Vec32xInt16(x._storage._value, y._storage._value)
+    let differing = Builtin.xor_Vec32xInt16(x._storage._value, y._storage._value)
+    let half = Builtin.lshr_Vec32xInt16(differing, WordVector(repeating: 1)._storage._value)
     var result = WordVector()
-    result._storage._value = Builtin.trunc_Vec32xInt32_Vec32xInt16(half)
+    result._storage._value = Builtin.sub_Vec32xInt16(either, half)
     return result
 }
 

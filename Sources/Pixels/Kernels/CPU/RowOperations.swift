@@ -11,6 +11,7 @@ typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
 typealias FloatRows = UnsafePointer<UnsafePointer<Float>>
 typealias ByteTarget = UnsafeMutablePointer<UInt8>
 typealias WordTarget = UnsafeMutablePointer<UInt16>
+typealias SumTarget = UnsafeMutablePointer<UInt32>
 typealias FloatTarget = UnsafeMutablePointer<Float>
 
 /// The inner loops of one CPU level. The functions say in `RowKernels` what they take.
@@ -35,10 +36,17 @@ struct RowOperations: Sendable {
         ) -> Void
     let filterSparse:
         @Sendable (
-            UnsafePointer<UInt16>, UInt16, WordRows, Int, UnsafePointer<UInt16>, Int, ByteTarget?, WordTarget?
+            UnsafePointer<UInt16>, WordRows, Int, UnsafePointer<UInt16>, Int, ByteTarget?, WordTarget?
         ) -> Void
     let averageSparse:
-        @Sendable (UnsafePointer<UInt16>, WordRows, Int, Int, UInt16, Int, ByteTarget?, WordTarget?) -> Void
+        @Sendable (
+            UnsafePointer<UInt16>, WordRows, Int, Int, UnsafePointer<UInt16>, Int, ByteTarget?, WordTarget?
+        ) -> Void
+    let slideSums: @Sendable (UnsafePointer<UInt16>, UnsafePointer<UInt16>, Int, SumTarget) -> Void
+    let addToSums: @Sendable (UnsafePointer<UInt16>, Int, SumTarget) -> Void
+    let sumWindows: @Sendable (UnsafePointer<UInt16>, Int, Int, Int, SumTarget) -> Void
+    let weighSums: @Sendable (UnsafePointer<UInt32>, Float, WordRows, Float, Float, Int, WordTarget) -> Void
+    let roundWords: @Sendable (UnsafePointer<UInt16>, Int, ByteTarget) -> Void
     let premultiply: @Sendable (UnsafePointer<UInt8>, Int, Int, WordTarget) -> Void
     let unpremultiply: @Sendable (UnsafePointer<UInt16>, Int, Int, ByteTarget) -> Void
     let isOpaque: @Sendable (UnsafePointer<UInt8>, Int, Int) -> Bool

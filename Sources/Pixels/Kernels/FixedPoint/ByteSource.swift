@@ -20,6 +20,15 @@ final class ByteSource {
     private let stride: Int
     private let run: (coordinates: Range<Int>, shift: Int)
     private let zeroRow: WorkBuffer<UInt8>
+    /// Rows that vectors may read beyond without leaving the raster; and copies of the others.
+    private let innerRows: Range<Int>
+    private let outerRows: WorkBuffer<UInt8>
+    // What the loops look up, without a reference count on the way.
+    private let positionsBase: UnsafePointer<Int32>
+    private let outerBase: UnsafePointer<UInt8>
+    let zeros: UnsafePointer<UInt8>
+    /// The rows' table over the core, for the loops that look up a window's rows.
+    private let positions: WorkBuffer<Int32>
 
     /// - Parameter samples: the raster's; they outlive this object.
     init(_ source: KernelSource, samples: UnsafePointer<UInt8>) {
@@ -32,32 +41,61 @@ final class ByteSource {
         rasterWidth = source.raster.rect.width
         stride = rasterWidth * channels
         run = columns.longestRun
+        positions = WorkBuffer(count: rowCore.count)
+        for (index, y) in rowCore.enumerated() { positions.base[index] = Int32(rows[y]) }
+        let height = source.raster.rect.height
+        let outer = stride == 0 ? 0 : (Reading.slack + stride - 1) / stride
+        innerRows = min(outer, height)..<max(min(outer, height), height - outer)
+        outerRows = WorkBuffer(count: (height - innerRows.count) * (stride + 2 * Reading.slack))
         zeroRow = WorkBuffer(count: columns.range.count * channels + 2 * Reading.slack)
+        positionsBase = UnsafePointer(positions.base)
+        outerBase = UnsafePointer(outerRows.base + Reading.slack)
+        zeros = UnsafePointer(zeroRow.base + Reading.slack)  // long enough for every column that is read in place
+        for position in 0..<height where !innerRows.contains(position) {
+            UnsafeMutablePointer(mutating: outerRow(position)).update(from: rasterRow(position), count: stride)
+        }
     }
 
     /// The columns that are read in place.
     var inPlaceColumns: Range<Int> { run.coordinates }
 
-    /// Whether columns can be read in place, and a vector's width behind them.
+    /// Whether columns can be read in place.
     func isSafeInPlace(_ wanted: Range<Int>) -> Bool {
-        run.coordinates.lowerBound <= wanted.lowerBound && wanted.upperBound + 64 <= run.coordinates.upperBound
+        run.coordinates.lowerBound <= wanted.lowerBound && wanted.upperBound <= run.coordinates.upperBound
     }
 
-    /// A row of nothing, long enough for every column that is read in place.
-    var zeros: UnsafePointer<UInt8> { UnsafePointer(zeroRow.base + Reading.slack) }
-
     /// The raster's row at a coordinate; negative where nothing is.
+    @inline(__always)
     func position(ofRow y: Int) -> Int {
-        rows[min(max(y, rowCore.lowerBound), rowCore.upperBound - 1)]
+        let inside = min(max(y, rowCore.lowerBound), rowCore.upperBound &- 1)
+        return Int(positionsBase[inside &- rowCore.lowerBound])
     }
 
     /// The raster's samples of a row that has them.
     func rasterRow(_ position: Int) -> UnsafePointer<UInt8> { samples + position * stride }
 
-    /// A pixel that lies in ``ColumnSegment/outputs`` of a segment read in place.
+    /// A pixel whose column is one of ``inPlaceColumns``; readable to ``Reading/slack`` values beyond its row.
     @inline(__always)
     func inPlace(x: Int, position: Int) -> UnsafePointer<UInt8> {
-        samples + (position &* stride &+ (x &+ run.shift) &* channels)
+        let column = (x &+ run.shift) &* channels
+        if innerRows.contains(position) { return samples + (position &* stride &+ column) }
+        return outerRow(position) + column
+    }
+
+    /// Points to a column that is read in place, of each of the rows `y` (coordinates).
+    func point(to x: Int, rows y: Range<Int>, _ pointers: UnsafeMutablePointer<UnsafePointer<UInt8>?>) {
+        var index = 0
+        for row in y {
+            let position = position(ofRow: row)
+            pointers[index] = position < 0 ? zeros : inPlace(x: x, position: position)
+            index &+= 1
+        }
+    }
+
+    /// A copy of a row that is so near to an end of the raster that vectors would read beyond it.
+    private func outerRow(_ position: Int) -> UnsafePointer<UInt8> {
+        let index = position < innerRows.lowerBound ? position : position &- innerRows.count
+        return outerBase + (index &* (stride &+ 2 &* Reading.slack))
     }
 
     /// Copies the pixels of `wanted` columns; they may lie anywhere.
@@ -98,8 +136,8 @@ struct Reading {
     /// Source pixels before `scale` times the output, and behind it.
     let before: Int
     let after: Int
-    /// Values that vectors read behind those.
-    static let slack = 160
+    /// Values that vectors read beyond those, on either side.
+    static let slack = 192
 }
 
 /// A part of the output's columns whose source rows are all read in the same way.
@@ -122,10 +160,9 @@ final class ColumnSegment {
 
     /// Cuts `outputs` into a middle part that can be read in place and what is left of it on both sides.
     static func cut(_ outputs: Range<Int>, of source: ByteSource, reading: Reading, window: Int) -> [ColumnSegment] {
-        let beyond = (Reading.slack + source.channels - 1) / source.channels
         let run = source.inPlaceColumns
         let first = (run.lowerBound + reading.before).dividedRoundingUp(by: reading.scale)
-        let end = (run.upperBound - beyond - reading.after).dividedRoundingDown(by: reading.scale)
+        let end = (run.upperBound - reading.after).dividedRoundingDown(by: reading.scale)
         let middle = max(first, outputs.lowerBound)..<max(first, outputs.lowerBound, min(end, outputs.upperBound))
         guard middle.count >= 64 else { return [ColumnSegment(outputs, source, copying: reading, window: window)] }
         return [
@@ -135,14 +172,18 @@ final class ColumnSegment {
         ].filter { !$0.outputs.isEmpty }
     }
 
-    /// The source pixel at the column `x` of the row at the coordinate `y`.
-    func pixel(x: Int, y: Int) -> UnsafePointer<UInt8> {
-        guard let copies else {
-            let position = source.position(ofRow: y)
-            return position < 0 ? source.zeros : source.inPlace(x: x, position: position)
+    /// Points to the column `x` of each of the rows `y` (coordinates).
+    func point(to x: Int, rows y: Range<Int>, _ pointers: UnsafeMutablePointer<UnsafePointer<UInt8>?>) {
+        guard let copies else { return source.point(to: x, rows: y, pointers) }
+        var index = 0
+        for row in y {
+            if !copies.holds(row) {
+                source.copy(copies.columns, position: source.position(ofRow: row), to: copies.row(row))
+                copies.hold(row)
+            }
+            pointers[index] = UnsafePointer(copies.row(row) + (x &- copies.columns.lowerBound) &* source.channels)
+            index &+= 1
         }
-        let row = copies.row(y) { source.copy($0, position: source.position(ofRow: y), to: $1) }
-        return UnsafePointer(row + (x - copies.columns.lowerBound) * source.channels)
     }
 }
 
@@ -152,7 +193,9 @@ final class CopiedRows {
     private let memory: WorkBuffer<UInt8>
     private let stride: Int
     private let mask: Int
-    private var held: [Int]
+    private let held: WorkBuffer<Int>
+    private let base: UnsafeMutablePointer<UInt8>
+    private let heldBase: UnsafeMutablePointer<Int>
 
     init(columns: Range<Int>, channels: Int, capacity: Int) {
         self.columns = columns
@@ -160,19 +203,22 @@ final class CopiedRows {
         while count < capacity { count *= 2 }
         stride = (columns.count * channels + 2 * Reading.slack + 63) & ~63
         mask = count - 1
-        held = Array(repeating: Int.min, count: count)
+        held = WorkBuffer(count: count)
+        for slot in 0..<count { held.base[slot] = Int.min }
         memory = WorkBuffer(count: stride * count)
+        base = memory.base + Reading.slack
+        heldBase = held.base
     }
 
-    func row(_ y: Int, fill: (Range<Int>, UnsafeMutablePointer<UInt8>) -> Void) -> UnsafeMutablePointer<UInt8> {
-        let slot = y & mask
-        let row = memory.base + (slot * stride + Reading.slack)
-        if held[slot] != y {
-            fill(columns, row)
-            held[slot] = y
-        }
-        return row
+    @inline(__always)
+    func row(_ y: Int) -> UnsafeMutablePointer<UInt8> {
+        base + (y & mask) &* stride
     }
+
+    @inline(__always)
+    func holds(_ y: Int) -> Bool { heldBase[y & mask] == y }
+
+    func hold(_ y: Int) { heldBase[y & mask] = y }
 }
 
 extension Int {

@@ -10,7 +10,7 @@ struct FixedDirect {
     private let radius: Int
     private let horizontal: [UInt16]
     private let vertical: [UInt16]
-    private let scratch = WorkBuffer<UInt16>(count: 3584)
+    private let scratch = WorkBuffer<UInt16>(count: 4352)
     private let words: WorkBuffer<UInt16>
 
     /// The largest radius that there is a loop for.
@@ -29,7 +29,7 @@ struct FixedDirect {
         self.vertical = vertical + Array(repeating: 0, count: count - vertical.count)
         source = FixedRows(
             bytes, layout: layout, outputs: output.columns,
-            reading: Reading(scale: 1, before: count - 1 + 32 / layout.channels, after: count - 1),
+            reading: Reading(scale: 1, before: count - 1, after: count - 1),
             window: 2 * radius + 1, operations)
         words = WorkBuffer(count: output.width * layout.channels + 128)
     }

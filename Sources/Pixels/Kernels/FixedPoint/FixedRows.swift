@@ -60,9 +60,7 @@ final class FixedRows {
             return
         }
         for segment in segments {
-            for (index, row) in y.enumerated() {
-                bytePointers.base[index] = segment.pixel(x: scale * segment.outputs.lowerBound, y: row)
-            }
+            segment.point(to: scale * segment.outputs.lowerBound, rows: y, bytePointers.base)
             bytePointers.base.withMemoryRebound(to: UnsafePointer<UInt8>.self, capacity: y.count) {
                 bytes($0, segment.outputs)
             }

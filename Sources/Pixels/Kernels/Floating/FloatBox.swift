@@ -7,38 +7,21 @@ import Geometry
 /// Blocks start at multiples of n of the picture's coordinates: each sum adds the same samples in the same order
 /// whatever the tile, and a NaN reaches the windows that hold it and no others (van Herk 1992, Gil and Werman 1993).
 struct FloatBox: WorkingKernel {
-    private let isHorizontal: Bool
-    /// Samples on each side of the centre that have its weight.
-    private let plateau: Int
-    private let weight: Float
-    /// What lies beyond the plateau: weights of its first samples on each side.
-    private let tails: [Float]
+    private let plateau: Plateau
     private let operations: RowOperations
 
-    /// A shorter plateau is faster summed directly.
-    private static let shortest = 8
-
-    /// Nil when the taps have no such form.
-    init?(_ taps: SymmetricPairs, _ operations: RowOperations) {
-        guard (taps.reachX == 0) != (taps.reachY == 0), taps.pairs.count == max(taps.reachX, taps.reachY) else {
-            return nil
-        }
-        let sorted = taps.pairs.sorted { ($0.dx + $0.dy) < ($1.dx + $1.dy) }
-        plateau = sorted.prefix { abs($0.weight - taps.center) < 1e-12 }.count
-        guard plateau >= Self.shortest, sorted.count - plateau <= 2 else { return nil }
-        isHorizontal = taps.reachY == 0
-        weight = Float(taps.center)
-        tails = sorted.dropFirst(plateau).map { Float($0.weight) }
+    init(_ plateau: Plateau, _ operations: RowOperations) {
+        self.plateau = plateau
         self.operations = operations
     }
 
-    private var reach: Int { plateau + tails.count }
+    private var reach: Int { plateau.reach }
 
-    var halo: Halo { isHorizontal ? Halo(horizontal: reach, vertical: 0) : Halo(horizontal: 0, vertical: reach) }
+    var halo: Halo { plateau.isHorizontal ? Halo(horizontal: reach, vertical: 0) : Halo(horizontal: 0, vertical: reach) }
 
     func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
         guard !area.isEmpty else { return }
-        if isHorizontal {
+        if plateau.isHorizontal {
             applyAlong(reader, area, to: &sink)
         } else {
             for strip in FloatStrips.cut(area.columns, rows: 4 * reach + 4, margin: 0) {
@@ -55,12 +38,12 @@ struct FloatBox: WorkingKernel {
         withUnsafeTemporaryAllocation(of: UnsafePointer<Float>.self, capacity: 4) { pointers in
             withUnsafeTemporaryAllocation(of: Float.self, capacity: 2) { weights in
                 guard let list = pointers.baseAddress, let values = weights.baseAddress else { return }
-                for (index, tail) in tails.enumerated() {
-                    (list + 2 * index).initialize(to: row(-plateau - 1 - index))
-                    (list + 2 * index + 1).initialize(to: row(plateau + 1 + index))
+                for (index, tail) in plateau.tails.enumerated() {
+                    (list + 2 * index).initialize(to: row(-plateau.side - 1 - index))
+                    (list + 2 * index + 1).initialize(to: row(plateau.side + 1 + index))
                     (values + index).initialize(to: tail)
                 }
-                operations.sumFloatPairs(sums, weight, list, tails.count, values, count, target)
+                operations.sumFloatPairs(sums, plateau.weight, list, plateau.tails.count, values, count, target)
             }
         }
     }
@@ -74,7 +57,7 @@ extension FloatBox {
         let writer = FloatRowWriter(width: area.width, channels: channels)
         var ring = RowRing<Float>(
             columns: columns, rows: area.rows, channels: 1, planes: channels, capacity: 1, margin: 0)
-        let sums = BlockSums(columns, length: 2 * plateau + 1)
+        let sums = BlockSums(columns, length: plateau.length)
         let stride = (area.width + 63) & ~31
         let result = WorkBuffer<Float>(count: stride * channels)
         for y in area.rows {
@@ -93,7 +76,7 @@ extension FloatBox {
 
     private func applyDown(_ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink) {
         let channels = reader.layout.channels
-        let length = 2 * plateau + 1
+        let length = plateau.length
         let rows = area.y - reach..<area.bottom + reach
         let source = FloatSource(reader, width: area.width)
         let writer = FloatRowWriter(width: area.width, channels: channels)
@@ -105,25 +88,25 @@ extension FloatBox {
         let heads = makeRing(1)
         let result = makeRing(1)
         let count = ring.wholeCount
-        for last in area.y - plateau..<area.bottom + plateau {
-            while ring.lacks(last + self.tails.count) {
+        for last in area.y - plateau.side..<area.bottom + plateau.side {
+            while ring.lacks(last + plateau.tails.count) {
                 source.read(ring.next, into: ring)
                 ring.next += 1
             }
             // From the block's start to here.
-            if last.modulo(length) == 0 || last == area.y - plateau {
+            if last.modulo(length) == 0 || last == area.y - plateau.side {
                 heads.whole(0).update(from: ring.whole(last), count: count)
             } else {
                 operations.addFloats(UnsafePointer(ring.whole(last)), heads.whole(0), count)
             }
             // From every row of the block to its end.
             if last.modulo(length) == length - 1 {
-                for y in (max(last - length + 1, area.y - plateau)...last).reversed() {
+                for y in (max(last - length + 1, area.y - plateau.side)...last).reversed() {
                     tails.whole(y).update(from: ring.whole(y), count: count)
                     if y < last { operations.addFloats(UnsafePointer(tails.whole(y + 1)), tails.whole(y), count) }
                 }
             }
-            let (first, y) = (last - length + 1, last - plateau)
+            let (first, y) = (last - length + 1, last - plateau.side)
             guard y >= area.y else { continue }
             result.whole(0).update(from: heads.whole(0), count: count)
             if first.modulo(length) != 0 { operations.addFloats(UnsafePointer(tails.whole(first)), result.whole(0), count) }

@@ -5,11 +5,13 @@ public import Raster
 /// A blur along a straight line; see ``MotionTaps``.
 public struct Motion: Sendable {
     private let taps: SymmetricPairs
+    private let plateau: Plateau?
     public let halo: Halo
     private var level = CPULevel.current
 
     public init(_ velocity: MotionTaps.Velocity, _ sampling: MotionTaps.Sampling) {
         taps = SymmetricPairs(MotionTaps.taps(velocity, sampling))
+        plateau = Plateau(taps)
         halo = Halo(horizontal: taps.reachX, vertical: taps.reachY)
     }
 
@@ -29,12 +31,28 @@ public struct Motion: Sendable {
         _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
     ) {
         let operations = RowOperations.of(level)
-        if let box = FloatBox(taps, operations) {
-            box.render(source, light: light, within: mask, into: &destination)
-        } else if case .u8 = source.raster, light == .encoded,
-            let kernel = FixedSparse(taps, hasAlpha: destination.layout.hasAlpha)
-        {
+        guard case .u8 = source.raster, light == .encoded else {
+            return renderFloats(source, light, mask, operations, into: &destination)
+        }
+        // Where there are few taps, summing them is as fast as running sums are.
+        if let plateau, plateau.reach > Self.fewTaps {
+            let kernel = FixedBox(taps, plateau)
             FixedPoint.render(source, within: mask, on: level, into: &destination) { kernel.render($0, to: $1) }
+        } else if let kernel = FixedSparse(taps, hasAlpha: destination.layout.hasAlpha) {
+            FixedPoint.render(source, within: mask, on: level, into: &destination) { kernel.render($0, to: $1) }
+        } else {
+            renderFloats(source, light, mask, operations, into: &destination)
+        }
+    }
+
+    private static let fewTaps = 12
+
+    private func renderFloats(
+        _ source: KernelSource, _ light: Light, _ mask: RoundedRect?, _ operations: RowOperations,
+        into destination: inout AnyRaster
+    ) {
+        if let plateau {
+            FloatBox(plateau, operations).render(source, light: light, within: mask, into: &destination)
         } else {
             FloatSparse(taps, operations).render(source, light: light, within: mask, into: &destination)
         }

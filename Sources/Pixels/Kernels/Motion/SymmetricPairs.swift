@@ -28,8 +28,8 @@ struct SymmetricPairs: Hashable, Sendable {
     /// True when the centre and all others weigh the same, up to rounding.
     var isMean: Bool { pairs.allSatisfy { abs($0.weight - center) < 1e-12 } }
 
-    /// Rounded to fractions of 65536 that sum to that exactly: those that rounding moved down most are rounded up.
-    func quantized() -> (center: UInt16, pairs: [UInt16]) {
+    /// The centre's weight and each pair's, rounded to fractions of 65536 that sum to that exactly: those that rounding moved down most are rounded up.
+    func quantized() -> [UInt16] {
         var sides = pairs.map { Int($0.weight * 65536) }
         let wished = Int((center * 65536).rounded())
         let missing = (65536 - wished) / 2 - sides.reduce(0, +)
@@ -39,6 +39,6 @@ struct SymmetricPairs: Hashable, Sendable {
         }
         for index in order.prefix(max(0, missing)) { sides[index] += 1 }
         let rest = 65536 - 2 * sides.reduce(0, +)
-        return (UInt16(clamping: rest), sides.map { UInt16(clamping: $0) })
+        return [UInt16(clamping: rest)] + sides.map { UInt16(clamping: $0) }
     }
 }

@@ -13,6 +13,7 @@ struct RowRing<Sample: BitwiseCopyable> {
     var next: Int
 
     private let memory: WorkBuffer<Sample>
+    private let base: UnsafeMutablePointer<Sample>
     private let mask: Int
     private let margin: Int
     private let origin: Int
@@ -41,6 +42,7 @@ struct RowRing<Sample: BitwiseCopyable> {
         let whole = planeStride * planes
         stride = whole / 32 % 2 == 0 ? whole + 32 : whole
         memory = WorkBuffer(count: stride * held)
+        base = memory.base + origin
     }
 
     /// Whether a row that may be asked for, the first or the last one in its place, is still to be made.
@@ -50,7 +52,13 @@ struct RowRing<Sample: BitwiseCopyable> {
     @inline(__always)
     func row(_ y: Int) -> UnsafeMutablePointer<Sample> {
         let place = min(max(y, rows.lowerBound), rows.upperBound &- 1) &- rows.lowerBound
-        return memory.base + ((place & mask) &* stride &+ origin)
+        return base + (place & mask) &* stride
+    }
+
+    /// The same for a row that is neither above the first nor below the last, without the test.
+    @inline(__always)
+    func rowInside(_ y: Int) -> UnsafeMutablePointer<Sample> {
+        base + ((y &- rows.lowerBound) & mask) &* stride
     }
 
     /// The pixel at a column that lies in the row or its margin.

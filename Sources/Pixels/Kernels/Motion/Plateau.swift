@@ -1,0 +1,28 @@
+/// Taps on one axis that weigh the same but for one or two at each end: what running sums are for.
+struct Plateau: Hashable, Sendable {
+    let isHorizontal: Bool
+    /// Samples on each side of the centre that have its weight.
+    let side: Int
+    let weight: Float
+    /// Weights of the first samples beyond, at most two.
+    let tails: [Float]
+
+    /// A shorter plateau is faster summed tap by tap.
+    private static let shortest = 8
+
+    /// Nil when the taps have no such form.
+    init?(_ taps: SymmetricPairs) {
+        guard (taps.reachX == 0) != (taps.reachY == 0), taps.pairs.count == max(taps.reachX, taps.reachY) else {
+            return nil
+        }
+        let sorted = taps.pairs.sorted { ($0.dx + $0.dy) < ($1.dx + $1.dy) }
+        side = sorted.prefix { abs($0.weight - taps.center) < 1e-12 }.count
+        guard side >= Self.shortest, sorted.count - side <= 2 else { return nil }
+        isHorizontal = taps.reachY == 0
+        weight = Float(taps.center)
+        tails = sorted.dropFirst(side).map { Float($0.weight) }
+    }
+
+    var length: Int { 2 * side + 1 }
+    var reach: Int { side + tails.count }
+}
