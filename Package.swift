@@ -142,7 +142,7 @@ let package = Package(
         tests("GeometryTests", ["Geometry"]),
         tests("RasterTests", ["Geometry", "Catalogs", "Raster", "TestSupport"]),
         tests("DigestsTests", ["JobModel", "Digests", "TestSupport"]),
-        tests("KernelsTests", ["Geometry", "Catalogs", "Raster", "Kernels", "TestSupport"]),
+        tests("KernelsTests", ["Geometry", "Catalogs", "Raster", "Kernels", "FilterKit", "TestSupport"]),
         tests("FilterKitTests", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "FilterKit", "TestSupport"]),
         tests(
             "RenderingTests",

@@ -16,7 +16,7 @@ extension SampleFormat {
     /// The error that the design allows, on the samples' scale.
     package var allowedError: Double {
         switch self {
-        case .u8: 1
+        case .u8: 0.75
         case .u16: 8
         case .f32: 1e-4
         }

@@ -23,12 +23,13 @@ public enum CPULevel: String, Hashable, Sendable, CaseIterable {
     /// A name that this CPU cannot follow counts as none; a program asks ``chosen(by:of:)`` first and says so.
     public static let current: CPULevel = {
         let value = ProcessInfo.processInfo.environment[variable]
-        return (try? chosen(by: value, of: supported)) ?? best(of: supported)
+        return (try? chosen(by: value, of: supported)) ?? supported.last ?? .v2
     }()
 
     /// What a value of ``variable`` means on a CPU with these levels. Nil and the empty string mean the best.
     public static func chosen(by value: String?, of supported: [CPULevel]) throws(CPULevelError) -> CPULevel {
-        guard let value, !value.isEmpty else { return best(of: supported) }
+        guard let best = supported.last else { throw CPULevelError(value: nil, supported: []) }
+        guard let value, !value.isEmpty else { return best }
         guard let level = CPULevel(rawValue: value), supported.contains(level) else {
             throw CPULevelError(value: value, supported: supported)
         }
@@ -36,24 +37,25 @@ public enum CPULevel: String, Hashable, Sendable, CaseIterable {
     }
 
     /// - Parameter x86Level: 1 to 4; 0 on other architectures.
-    static func supported(x86Level: Int) -> [CPULevel] {
+    package static func supported(x86Level: Int) -> [CPULevel] {
         switch x86Level {
         case 0: [.native]
         case 3: [.v2, .v3]
         case 4...: [.v2, .v3, .v4]
-        default: [.v2]  // What Swift itself needs on x86-64 is older; the programs refuse CPUs without it.
+        case 2: [.v2]
+        default: []
         }
     }
-
-    private static func best(of supported: [CPULevel]) -> CPULevel { supported.last ?? .native }
 }
 
 /// A level was asked for that does not exist, or that this CPU lacks.
 public struct CPULevelError: Error, Hashable, CustomStringConvertible {
-    public let value: String
+    /// What was asked for; nil when there is no level to choose.
+    public let value: String?
     public let supported: [CPULevel]
 
     public var description: String {
+        guard let value else { return "this CPU is too old: the image kernels need x86-64-v2 (SSE4.2) or later" }
         let names = supported.map(\.rawValue).joined(separator: ", ")
         return "\(CPULevel.variable): this CPU cannot run '\(value)'; it has \(names) — unset it to use the best"
     }

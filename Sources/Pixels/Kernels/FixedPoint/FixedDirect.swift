@@ -3,7 +3,7 @@ import Geometry
 import Raster
 
 /// A separable FIR of a small radius on 8-bit samples, row by row.
-struct FixedDirect {
+package struct FixedDirect {
     private let operations: RowOperations
     private let source: FixedRows
     private let output: PixelRect
@@ -14,7 +14,7 @@ struct FixedDirect {
     private let words: WorkBuffer<UInt16>
 
     /// The largest radius that there is a loop for.
-    static let largestRadius = 9
+    package static let largestRadius = 9
 
     /// - Parameters: weights from the centre outwards, at most ``largestRadius`` + 1.
     init(

@@ -1,8 +1,8 @@
 /// Taps on one axis that weigh the same but for one or two at each end: what running sums are for.
-struct Plateau: Hashable, Sendable {
+package struct Plateau: Hashable, Sendable {
     let isHorizontal: Bool
     /// Samples on each side of the centre that have its weight.
-    let side: Int
+    package let side: Int
     let weight: Float
     /// Weights of the first samples beyond, at most two.
     let tails: [Float]
@@ -11,7 +11,7 @@ struct Plateau: Hashable, Sendable {
     private static let shortest = 8
 
     /// Nil when the taps have no such form.
-    init?(_ taps: SymmetricPairs) {
+    package init?(_ taps: SymmetricPairs) {
         guard (taps.reachX == 0) != (taps.reachY == 0), taps.pairs.count == max(taps.reachX, taps.reachY) else {
             return nil
         }

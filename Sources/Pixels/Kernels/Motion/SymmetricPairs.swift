@@ -1,20 +1,20 @@
 /// The taps of a filter that is symmetric about its centre: the centre's weight, and pairs of opposite offsets.
-struct SymmetricPairs: Hashable, Sendable {
-    struct Pair: Hashable, Sendable {
+package struct SymmetricPairs: Hashable, Sendable {
+    package struct Pair: Hashable, Sendable {
         let dx: Int
         let dy: Int
         /// Of each of the two.
-        let weight: Double
+        package let weight: Double
     }
 
     let center: Double
     /// From the one farthest down to the centre's row; none twice.
-    let pairs: [Pair]
+    package let pairs: [Pair]
     let reachX: Int
     let reachY: Int
 
     /// - Parameter taps: symmetric but for rounding, which is evened out.
-    init(_ taps: SparseTaps) {
+    package init(_ taps: SparseTaps) {
         var opposite: [[Int]: Double] = [:]
         for tap in taps.taps { opposite[[-tap.dx, -tap.dy]] = tap.weight }
         center = opposite[[0, 0]] ?? 0
@@ -29,7 +29,7 @@ struct SymmetricPairs: Hashable, Sendable {
     var isMean: Bool { pairs.allSatisfy { abs($0.weight - center) < 1e-12 } }
 
     /// The centre's weight and each pair's, rounded to fractions of 65536 that sum to that exactly: those that rounding moved down most are rounded up.
-    func quantized() -> [UInt16] {
+    package func quantized() -> [UInt16] {
         var sides = pairs.map { Int($0.weight * 65536) }
         let wished = Int((center * 65536).rounded())
         let missing = (65536 - wished) / 2 - sides.reduce(0, +)

@@ -1,20 +1,20 @@
 import Raster
 
 /// How a Gaussian along one axis is computed: halvings, a FIR with symmetric weights at the lowest rate, doublings.
-struct AxisDesign<Weight: Hashable & Sendable>: Hashable, Sendable {
+package struct AxisDesign<Weight: Hashable & Sendable>: Hashable, Sendable {
     /// One for each level, the highest rate first; none for a direct FIR.
-    let prefilters: [Prefilter]
+    package let prefilters: [Prefilter]
     /// From the centre outwards.
-    let weights: [Weight]
+    package let weights: [Weight]
 
-    var radius: Int { weights.count - 1 }
+    package var radius: Int { weights.count - 1 }
     /// Input samples from one low-rate sample to the next.
     var step: Int { 1 << prefilters.count }
 }
 
 extension AxisDesign {
     /// The input samples that are read for some output samples.
-    func needed(_ output: Range<Int>) -> Range<Int> {
+    package func needed(_ output: Range<Int>) -> Range<Int> {
         var range = output
         for prefilter in prefilters {
             let reach = prefilter.doublingReach
@@ -26,7 +26,7 @@ extension AxisDesign {
     }
 
     /// The most that is read on either side of an output sample, whatever its phase.
-    var reach: Int {
+    package var reach: Int {
         (0..<step).map { phase in
             let range = needed(phase..<phase + 1)
             return max(phase - range.lowerBound, range.upperBound - 1 - phase)
@@ -50,7 +50,7 @@ extension AxisDesign<UInt16> {
     /// For samples of 8 bits: weights are fractions of 65536 (65535 stands for 1).
     ///
     /// - Parameter sigma: standard deviation in samples, at least 0.
-    static func fixedPoint(sigma: Double) -> AxisDesign {
+    package static func fixedPoint(sigma: Double) -> AxisDesign {
         guard sigma >= crossing else {
             // What lies beyond 3.5·σ + ½ has a weight below 5e-4 for both tails.
             let radius = max(0, Int((3.5 * sigma - 0.5).rounded(.up)))
@@ -93,7 +93,7 @@ extension AxisDesign<Float> {
 
     /// For 16-bit and floating-point samples and linear light: 12 taps a level, a FIR to 4.25 standard deviations; the
     /// kernel's error is below 2.5e-5.
-    static func floating(sigma: Double) -> AxisDesign {
+    package static func floating(sigma: Double) -> AxisDesign {
         var prefilters: [Prefilter] = []
         var local = sigma
         while local >= crossing {

@@ -3,7 +3,7 @@
 /// Seen from the input, such a chain is a filter whose kernel depends on the output's phase n mod d (d = 2^levels). It
 /// is linear in the FIR's weights, so the weights that minimise the sum over all phases of the squared distance to the
 /// Gaussian, with a sum of 1, solve a small linear system (docs/arithmetic.md).
-struct MultirateFit {
+package struct MultirateFit {
     private let sigma: Double
     private let step: Int
     /// For each phase: the kernel of the chain with the FIR [1], and where it starts relative to the output's sample.
@@ -24,7 +24,7 @@ struct MultirateFit {
     }
 
     /// All levels are fitted; the cost grows with 4^levels.
-    init(exactSigma sigma: Double, prefilters: [Prefilter]) {
+    package init(exactSigma sigma: Double, prefilters: [Prefilter]) {
         self.sigma = sigma
         let cascade = Self.cascade(prefilters)
         let step = 1 << prefilters.count
@@ -98,7 +98,7 @@ extension MultirateFit {
     /// The sum of absolute differences between the chain's kernel and the Gaussian, for the worst phase.
     ///
     /// - Parameter weights: of the FIR, from the centre outwards.
-    func worstError(_ weights: [Double]) -> Double {
+    package func worstError(_ weights: [Double]) -> Double {
         kernels.map { kernel in
             let radius = weights.count - 1
             let lead = radius * step
@@ -140,9 +140,9 @@ extension MultirateFit {
 }
 
 /// Gaussian elimination with partial pivoting, in one fixed order.
-enum LinearSystem {
+package enum LinearSystem {
     /// - Precondition: the matrix is square and regular.
-    static func solve(_ matrix: [[Double]], _ target: [Double]) -> [Double] {
+    package static func solve(_ matrix: [[Double]], _ target: [Double]) -> [Double] {
         var rows = zip(matrix, target).map { $0 + [$1] }
         for column in rows.indices {
             let pivot = (column..<rows.count).max { rows[$0][column].magnitude < rows[$1][column].magnitude } ?? column

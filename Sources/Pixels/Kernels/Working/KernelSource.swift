@@ -24,7 +24,7 @@ public struct AxisTable: Hashable, Sendable {
         self.init(range: range, positions: (0..<Int32(range.count)).map { $0 })
     }
 
-    subscript(coordinate: Int) -> Int {
+    package subscript(coordinate: Int) -> Int {
         Int(positions[coordinate - range.lowerBound])
     }
 }

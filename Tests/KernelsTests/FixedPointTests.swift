@@ -1,0 +1,132 @@
+import Catalogs
+import FilterKit
+import Geometry
+import Raster
+import TestSupport
+import Testing
+
+import Kernels
+
+/// The fast loops for 8-bit samples against the slow twin: the same bytes.
+struct FixedPointTests {
+    /// Needed coordinates by some rule of an edge, with room around.
+    private func source(_ picture: AnyRaster, _ halo: Halo, _ place: (Int, Int) -> Int32) -> KernelSource {
+        func table(_ range: Range<Int>, _ reach: Int) -> AxisTable {
+            let needed = range.lowerBound - reach..<range.upperBound + reach
+            return AxisTable(range: needed, positions: needed.map { place($0 - range.lowerBound, range.count) })
+        }
+        let rect = picture.rect
+        return KernelSource(
+            raster: picture, columns: table(rect.columns, halo.left), rows: table(rect.rows, halo.top))
+    }
+
+    private static let edges: [@Sendable (Int, Int) -> Int32] = [
+        { Int32(min(max($0, 0), $1 - 1)) },
+        { x, count in
+            let place = ((x % (2 * count)) + 2 * count) % (2 * count)
+            return Int32(place < count ? place : 2 * count - 1 - place)
+        },
+        { Int32((($0 % $1) + $1) % $1) },
+        { $0 >= 0 && $0 < $1 ? Int32($0) : -1 },
+    ]
+
+    private func blurred(_ sigma: Double, _ picture: AnyRaster, _ source: KernelSource) -> AnyRaster {
+        var result = AnyRaster(zeroed: picture.rect, layout: picture.layout, format: .u8)
+        Gaussian(radius: sigma).render(source, light: .encoded, into: &result)
+        return result
+    }
+
+    @Test(arguments: [2.5, 3, 4, 5, 6.3, 8, 11, 22, 47], [PixelLayout.gray, .rgb])
+    func `many rates give the slow twin's bytes on every edge and phase`(sigma: Double, layout: PixelLayout) {
+        let gaussian = Gaussian(radius: sigma)
+        let design = AxisDesign<UInt16>.fixedPoint(sigma: sigma)
+        for (number, edge) in Self.edges.prefix(3).enumerated() {
+            let rect = PixelRect(x: 5 * number - 7, y: 3 - number, width: 37 + number, height: 11)
+            let picture = Pattern.binaryNoise.picture(rect, layout, seed: UInt64(number))
+            let source = source(picture, gaussian.halo, edge)
+            let result = blurred(sigma, picture, source).bytes
+            let samples = picture.bytes
+            for channel in 0..<layout.channels {
+                let twin = SlowMultirate(
+                    source: { x, y in
+                        let (column, row) = (source.columns[clamp: x], source.rows[clamp: y])
+                        return 128 * Int(samples[(row * rect.width + column) * layout.channels + channel])
+                    },
+                    taps: design.prefilters.map(\.taps.count), horizontal: design.weights.map { Int($0) },
+                    vertical: design.weights.map { Int($0) })
+                for y in rect.rows {
+                    for x in rect.columns {
+                        let index = ((y - rect.y) * rect.width + x - rect.x) * layout.channels + channel
+                        #expect(Int(result[index]) == twin.sample(x: x, y: y), "\(x), \(y)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [0.3, 0.5, 1, 1.7, 2.49], [PixelLayout.gray, .rgb])
+    func `a direct FIR gives the slow twin's bytes`(sigma: Double, layout: PixelLayout) {
+        let design = AxisDesign<UInt16>.fixedPoint(sigma: sigma)
+        let weights = design.weights.map { Int($0) }
+        for (number, edge) in Self.edges.prefix(3).enumerated() {
+            let rect = PixelRect(x: 5 * number - 7, y: 3 - number, width: 301 + number, height: 6)
+            let picture = Pattern.noise.picture(rect, layout, seed: UInt64(number))
+            let source = source(picture, Gaussian(radius: sigma).halo, edge)
+            let result = blurred(sigma, picture, source).bytes
+            let samples = picture.bytes
+            let twin = SlowMultirate(
+                source: { x, y in
+                    128 * Int(samples[(source.rows[clamp: y] * rect.width + source.columns[clamp: x]) * layout.channels])
+                }, taps: [], horizontal: weights, vertical: weights)
+            for y in rect.rows {
+                for x in rect.columns {
+                    let index = ((y - rect.y) * rect.width + x - rect.x) * layout.channels
+                    #expect(Int(result[index]) == twin.sample(x: x, y: y), "\(x), \(y)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [0.7, 2.2, 2.5, 3.3, 5, 9, 17, 60], [PixelLayout.grayAlpha, .rgba])
+    func `opaque rows take a fast path that gives the general path's bytes`(sigma: Double, layout: PixelLayout) {
+        // One pixel that is not opaque, far below, sends the rows near it through the general path.
+        let gaussian = Gaussian(radius: sigma)
+        let height = gaussian.halo.top + 40
+        let rect = PixelRect(x: 3, y: 0, width: 150, height: height)
+        guard case .u8(let opaque) = Pattern.noise.picture(rect, layout, alpha: .opaque) else { return }
+        var mixed = opaque
+        mixed.samples[mixed.index(x: 100, y: height - 1) + layout.channels - 1] = 254
+        let edge = Self.edges[0]
+        let fast = blurred(sigma, .u8(opaque), source(.u8(opaque), gaussian.halo, edge))
+        let general = blurred(sigma, .u8(mixed), source(.u8(mixed), gaussian.halo, edge))
+        let above = PixelRect(x: 3, y: 0, width: 150, height: 20)
+        #expect(fast.cropped(to: above) == general.cropped(to: above))
+        // A column that is not opaque makes all rows general; far from it nothing changes.
+        guard sigma < 9 else { return }
+        var striped = opaque
+        for y in rect.rows { striped.samples[striped.index(x: 152, y: y) + layout.channels - 1] = 3 }
+        let left = PixelRect(x: 3, y: 0, width: 149 - gaussian.halo.left, height: height)
+        let beside = blurred(sigma, .u8(striped), source(.u8(striped), gaussian.halo, edge))
+        #expect(fast.cropped(to: left) == beside.cropped(to: left))
+    }
+
+    @Test func `transparent surroundings are read as nothing`() {
+        let rect = PixelRect(x: 0, y: 0, width: 40, height: 30)
+        let picture = Pattern.steps.picture(rect, .rgb)
+        for sigma in [1.0, 3, 20] {
+            let gaussian = Gaussian(radius: sigma)
+            let source = source(picture, gaussian.halo, Self.edges[3])
+            var result = AnyRaster(zeroed: rect, layout: .rgba, format: .u8)
+            gaussian.render(source, light: .encoded, into: &result)
+            let truth = TruePixels(picture, light: .encoded, addsAlpha: true)
+                .gaussian(sigmaX: sigma, sigmaY: sigma, edge: .transparent, output: rect)
+            #expect(worstError(result, truth) <= 0.75)
+        }
+    }
+}
+
+extension AxisTable {
+    fileprivate subscript(clamp coordinate: Int) -> Int {
+        self[min(max(coordinate, range.lowerBound), range.upperBound - 1)]
+    }
+}
