@@ -33,7 +33,7 @@ import Testing
         #expect(result.output.hasPrefix("test: 3 frames, 0.1 MP\n"))
         #expect(result.output.contains("160×120 rgb u8"))
         #expect(result.output.contains("6 tiles of 64×64"))
-        #expect(result.output.contains("22 px"))
+        #expect(result.output.contains("33 px"))
         #expect(result.output.contains("shard: tile"))
         #expect(!workspace.exists("out"))
     }
@@ -46,7 +46,7 @@ import Testing
         let tiles = try #require(plan["tiles"] as? [[String: Any]])
         #expect(tiles.count == 6)
         let reads = try #require(tiles.first?["reads"] as? [[String: Int]])
-        #expect(reads == [["x": 0, "y": 0, "width": 86, "height": 86]])
+        #expect(reads == [["x": 0, "y": 0, "width": 97, "height": 97]])
     }
 
     @Test func `an override is shown where it is wrong`() async throws {

@@ -25,9 +25,12 @@ public func premultiply(
 
 /// Turns premultiplied words into samples: alpha is rounded first, colours are divided by the rounded alpha (over 255)
 /// and rounded half up; where it is 0 they are 0.
+///
+/// - Parameter zero: what nothing became on the way, by rounding: words up to it are 0, so that a colour that is not in
+///   the picture does not show where alpha is small.
 @inline(never)
 public func unpremultiply(
-    _ source: UnsafePointer<UInt16>, colors: Int, pixels: Int, out: UnsafeMutablePointer<UInt8>
+    _ source: UnsafePointer<UInt16>, zero: UInt16, colors: Int, pixels: Int, out: UnsafeMutablePointer<UInt8>
 ) {
     let channels = colors &+ 1
     var index = 0
@@ -36,7 +39,8 @@ public func unpremultiply(
         let alpha = min(255, (UInt32(from[colors]) &+ 64) / 128)
         var color = 0
         while color < colors {
-            let rounded = alpha == 0 ? 0 : (UInt32(from[color]) &* 510 &+ alpha &* 128) / (alpha &* 256)
+            let word = from[color] <= zero ? 0 : UInt32(from[color])
+            let rounded = alpha == 0 ? 0 : (word &* 510 &+ alpha &* 128) / (alpha &* 256)
             to[color] = UInt8(truncatingIfNeeded: min(255, rounded))
             color &+= 1
         }

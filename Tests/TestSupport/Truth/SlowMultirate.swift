@@ -60,9 +60,9 @@ package struct SlowMultirate {
     private static func symmetricSum(_ weights: [Int], _ value: (Int) -> Int) -> Int {
         let count = weights.count
         var sum = 0
-        for k in 0..<count / 2 { sum += (value(k) + value(count - 1 - k)) * weights[k] >> 16 }
+        for k in 0..<count / 2 { sum += ((value(k) + value(count - 1 - k)) * weights[k]) >> 16 }
         // The centre counts as half of a pair with itself.
-        if count % 2 == 1 { sum += 2 * value(count / 2) * (weights[count / 2] / 2) >> 16 }
+        if count % 2 == 1 { sum += (2 * value(count / 2) * (weights[count / 2] / 2)) >> 16 }
         return sum
     }
 
@@ -72,9 +72,9 @@ package struct SlowMultirate {
     }
 
     private static func fir(_ weights: [Int], _ value: (Int) -> Int) -> Int {
-        let center = value(0) * min(weights[0], 65535) >> 16
+        let center = (value(0) * min(weights[0], 65535)) >> 16
         return weights.indices.dropFirst().reduce(center + weights.count / 2) {
-            $0 + ((value($1) + value(-$1)) * weights[$1] >> 16)
+            $0 + (((value($1) + value(-$1)) * weights[$1]) >> 16)
         }
     }
 
@@ -87,7 +87,7 @@ package struct SlowMultirate {
     private static func interpolated(_ count: Int, isOdd: Bool, _ value: (Int) -> Int) -> Int {
         func at(_ distance: Int) -> Int { value(isOdd ? -distance : distance) }
         func mean(_ a: Int, _ b: Int) -> Int { (a + b + 1) >> 1 }
-        func part(_ distance: Int, _ weight: Int) -> Int { at(distance) * weight >> 16 }
+        func part(_ distance: Int, _ weight: Int) -> Int { (at(distance) * weight) >> 16 }
         switch count {
         case 4: return mean(at(0), mean(at(-1), at(0)))
         case 5 where isOdd: return mean(at(0), at(-1))

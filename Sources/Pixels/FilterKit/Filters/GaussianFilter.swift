@@ -22,7 +22,7 @@ package struct GaussianFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "gaussian", kind: .area, summary: "Gaussian blur", renderingVersion: 1,
+            name: "gaussian", kind: .area, summary: "Gaussian blur", renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "radius", .numberOrPair(minimum: 0, maximum: 1000), fallback: .number(10), unit: "px",

@@ -25,7 +25,7 @@ package struct MotionFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "motion", kind: .area, summary: "Blur along a straight line", renderingVersion: 1,
+            name: "motion", kind: .area, summary: "Blur along a straight line", renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 1000), fallback: .number(40), unit: "px",

@@ -48,7 +48,7 @@ struct RowOperations: Sendable {
     let weighSums: @Sendable (UnsafePointer<UInt32>, Float, WordRows, Float, Float, Int, WordTarget) -> Void
     let roundWords: @Sendable (UnsafePointer<UInt16>, Int, ByteTarget) -> Void
     let premultiply: @Sendable (UnsafePointer<UInt8>, Int, Int, WordTarget) -> Void
-    let unpremultiply: @Sendable (UnsafePointer<UInt16>, Int, Int, ByteTarget) -> Void
+    let unpremultiply: @Sendable (UnsafePointer<UInt16>, UInt16, Int, Int, ByteTarget) -> Void
     let isOpaque: @Sendable (UnsafePointer<UInt8>, Int, Int) -> Bool
     let storeRow: @Sendable (UnsafePointer<UInt8>, Int, Bool, ByteTarget) -> Void
     let endStreaming: @Sendable () -> Void

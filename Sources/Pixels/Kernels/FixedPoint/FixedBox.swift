@@ -39,7 +39,7 @@ struct FixedBox {
         if strip.isOpaque(from: y - taps.reachY) {
             operations.roundWords(strip.words, count, target.row)
         } else {
-            operations.unpremultiply(strip.words, channels - 1, columns.count, target.row)
+            operations.unpremultiply(strip.words, 0, channels - 1, columns.count, target.row)
         }
         target.store(target.row, columns: columns, y: y)
     }

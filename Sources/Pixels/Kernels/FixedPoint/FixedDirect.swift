@@ -10,6 +10,7 @@ package struct FixedDirect {
     private let radius: Int
     private let horizontal: [UInt16]
     private let vertical: [UInt16]
+    private let zero: UInt16
     private let scratch = WorkBuffer<UInt16>(count: 4352)
     private let words: WorkBuffer<UInt16>
 
@@ -27,6 +28,7 @@ package struct FixedDirect {
         radius = count - 1
         self.horizontal = horizontal + Array(repeating: 0, count: count - horizontal.count)
         self.vertical = vertical + Array(repeating: 0, count: count - vertical.count)
+        zero = UInt16(clamping: ZeroResponse.direct(horizontal: self.horizontal, vertical: self.vertical))
         source = FixedRows(
             bytes, layout: layout, outputs: output.columns,
             reading: Reading(scale: 1, before: count - 1, after: count - 1),
@@ -63,11 +65,13 @@ package struct FixedDirect {
                     isOpaque ? nil : words.base + start)
             },
             words: { rows, columns in
+                let isOpaque = source.isOpaque(from: y - radius)
                 operations.filterWordRow(
-                    rows, channels, radius, vertical, horizontal, columns.count * channels, scratch, nil, words.base)
+                    rows, channels, radius, vertical, horizontal, columns.count * channels, scratch,
+                    isOpaque ? target : nil, isOpaque ? nil : words.base)
             })
         if !source.isOpaque(from: y - radius) {
-            operations.unpremultiply(words.base, channels - 1, output.width, target)
+            operations.unpremultiply(words.base, zero, channels - 1, output.width, target)
         }
     }
 }

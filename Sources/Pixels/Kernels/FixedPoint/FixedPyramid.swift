@@ -10,6 +10,9 @@ import Raster
 final class FixedPyramid {
     private let operations: RowOperations
     private let taps: [Int]
+    /// Half a unit for each truncated product of a halving; see docs/arithmetic.md.
+    private let biases: [UInt16]
+    private let zero: UInt16
     private let reach: [Int]
     private let channels: Int
     private let horizontal: AxisDesign<UInt16>
@@ -49,6 +52,9 @@ final class FixedPyramid {
         channels = layout.channels
         taps = prefilters.map(\.taps.count)
         reach = prefilters.map(\.doublingReach)
+        biases = taps.enumerated().map { level, count in Self.bias(taps: count, isFirst: level == 0) }
+        zero = ZeroResponse.multirate(
+            taps: taps, biases: biases, horizontal: horizontal.weights, vertical: vertical.weights)
         firstLow = output.x >> 1
         source = FixedRows(
             bytes, layout: layout, outputs: x.low[1], reading: Reading(scale: 2, before: 4, after: 5), window: 8,
@@ -71,6 +77,16 @@ final class FixedPyramid {
         targetPointers = WorkBuffer(count: Self.batch)
     }
 
+    /// Down the window of whole samples nothing is cut; nor along it, for 4 taps and (but for a half) 5.
+    private static func bias(taps: Int, isFirst: Bool) -> UInt16 {
+        switch taps {
+        case 4: isFirst ? 0 : 2
+        case 5: isFirst ? 0 : 3
+        case 6: isFirst ? 1 : 3
+        default: isFirst ? 2 : 4
+        }
+    }
+
     /// Writes every pixel of the output.
     func render(to target: ByteRowWriter) {
         let halo = vertical.reach
@@ -91,7 +107,7 @@ final class FixedPyramid {
                 for parity in 0...1 where parity == 0 ? even : odd {
                     operations.doubleWords(rows, channels, taps[0], parity == 1, count, scratch.base, words.base + 64)
                     operations.unpremultiply(
-                        words.base + 64 + skip * channels, channels - 1, output.width, target.row)
+                        words.base + 64 + skip * channels, zero, channels - 1, output.width, target.row)
                     target.store(target.row, y: 2 * pair + parity)
                 }
             }
@@ -168,7 +184,7 @@ extension FixedPyramid {
 
     private func halveSource(_ row: Int) {
         let (ring, taps) = (low[0], taps[0])
-        let bias: UInt16 = taps == 8 ? 2 : taps == 6 ? 1 : 0
+        let bias = biases[0]
         source.withRows(
             window(0, row),
             bytes: { rows, columns in
@@ -190,9 +206,7 @@ extension FixedPyramid {
         for (offset, y) in window.enumerated() {
             wordPointers.base[offset] = UnsafePointer(low[index - 1].pixel(x: first, y: y))
         }
-        // Half a unit for each truncated product, down the window and along it.
-        let bias: UInt16 = taps[index] == 8 ? 4 : taps[index] == 4 ? 2 : 3
         operations.halveWords(
-            pointers, channels, taps[index], low[index].columns.count, bias, scratch.base, low[index].row(row))
+            pointers, channels, taps[index], low[index].columns.count, biases[index], scratch.base, low[index].row(row))
     }
 }

@@ -47,7 +47,10 @@ final class PremultipliedRows {
     func isPlain(_ y: Int) -> Bool {
         let position = source.position(ofRow: y)
         let isOpaque = position < 0 || isOpaque(position)
-        if !isOpaque || position < 0 || hasGaps { lastTranslucent = max(lastTranslucent, y) }
+        if !isOpaque || position < 0 || hasGaps {
+            // The last row stands for all below it.
+            lastTranslucent = y >= source.rowCore.upperBound - 1 ? Int.max : max(lastTranslucent, y)
+        }
         return isOpaque && !addsAlpha
     }
 
