@@ -52,7 +52,7 @@ let package = Package(
     products: [
         .executable(name: "penumbra", targets: ["penumbra"]),
         .executable(name: "penumbra-worker", targets: ["penumbra-worker"]),
-        .library(name: "Kernels", targets: ["Kernels", "Raster"]),
+        .library(name: "Kernels", targets: ["Kernels", "Raster", "Geometry", "Catalogs"]),
         .library(name: "Invert", type: .dynamic, targets: ["Invert"]),
         .library(name: "BenchmarkedKernels", type: .dynamic, targets: ["BenchmarkedKernels"]),
     ],
@@ -105,8 +105,8 @@ let package = Package(
         module(
             "Programs", "WorkerRuntime",
             [
-                "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Raster", "Digests", "FilterKit", "Rendering",
-                "PluginLoading", "ImageFiles",
+                "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Raster", "Digests", "Kernels", "FilterKit",
+                "Rendering", "PluginLoading", "ImageFiles",
             ]),
         program(
             "penumbra",

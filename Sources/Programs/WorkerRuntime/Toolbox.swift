@@ -2,6 +2,7 @@ import Catalogs
 import FilterKit
 import Glibc
 import ImageFiles
+import Kernels
 import PluginLoading
 import WorkerProtocol
 
@@ -19,14 +20,20 @@ struct Toolbox: Sendable {
             reservedNames: BuiltInFilters.all.map(\.descriptor.name))
         entries = BuiltInFilters.all + plugins.map(\.entry)
         registry = FilterRegistry(entries)
-        var versions = ["penumbra": Version.penumbra, "libvips": VipsRuntime.version]
+        var versions = [
+            "penumbra": Version.penumbra, "libvips": VipsRuntime.version, "cpu": CPULevel.current.rawValue,
+        ]
         for plugin in plugins { versions[plugin.name] = plugin.version }
         catalog = Catalog(
             versions: versions, filters: registry.descriptors, formats: ImageFormats.descriptors,
             pluginProblems: problems)
     }
 
-    static func startLibraries() throws { try VipsRuntime.start(threads: 1) }
+    /// Also refuses a CPU level that is not there, before a pixel is computed.
+    static func startLibraries() throws {
+        _ = try CPULevel.chosen(by: getenv(CPULevel.variable).map { String(cString: $0) }, of: CPULevel.supported)
+        try VipsRuntime.start(threads: 1)
+    }
 
     /// The registry, with plugins that tell `watch` when their code runs.
     func registry(watchedBy watch: PluginWatch) -> FilterRegistry {
