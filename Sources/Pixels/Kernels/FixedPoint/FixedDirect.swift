@@ -42,8 +42,13 @@ package struct FixedDirect {
             horizontal.withUnsafeBufferPointer { horizontal in
                 guard let vertical = vertical.baseAddress, let horizontal = horizontal.baseAddress else { return }
                 for y in output.rows {
-                    render(y, vertical, horizontal, to: target.row)
-                    target.store(target.row, y: y)
+                    // What vectors write beyond the row's end is the start of the next one, which comes later.
+                    if let row = target.inPlace(y: y) {
+                        render(y, vertical, horizontal, to: row)
+                    } else {
+                        render(y, vertical, horizontal, to: target.row)
+                        target.store(target.row, y: y)
+                    }
                 }
             }
         }

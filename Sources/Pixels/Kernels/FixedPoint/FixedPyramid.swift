@@ -19,10 +19,11 @@ final class FixedPyramid {
     private let vertical: AxisDesign<UInt16>
     private let source: FixedRows
     private let output: PixelRect
-    private let firstLow: Int
+    /// The output's columns in parts that are written at once.
+    private let chunks: [Range<Int>]
     /// `low[l]` after l + 1 halvings; `up[l]` at the same rate.
-    private var low: [RowRing<UInt16>]
-    private var up: [RowRing<UInt16>]
+    private let low: [RowRing<UInt16>]
+    private let up: [RowRing<UInt16>]
     private let scratch: WorkBuffer<UInt16>
     private let words: WorkBuffer<UInt16>
     private let wordPointers: WorkBuffer<UnsafePointer<UInt16>?>
@@ -30,7 +31,9 @@ final class FixedPyramid {
 
     /// Rows that the FIR filters at once.
     private static let batch = 8
-    private static let margin = 16
+    private static let margin = 10
+    /// Output columns of a chunk.
+    private static let chunk = 2560
 
     /// - Precondition: both axes have the same prefilters, at least one.
     init(
@@ -55,7 +58,9 @@ final class FixedPyramid {
         biases = taps.enumerated().map { level, count in Self.bias(taps: count, isFirst: level == 0) }
         zero = ZeroResponse.multirate(
             taps: taps, biases: biases, horizontal: horizontal.weights, vertical: vertical.weights)
-        firstLow = output.x >> 1
+        chunks = stride(from: output.x & ~1, to: output.right, by: Self.chunk).map {
+            max($0, output.x)..<min($0 + Self.chunk, output.right)
+        }
         source = FixedRows(
             bytes, layout: layout, outputs: x.low[1], reading: Reading(scale: 2, before: 4, after: 5), window: 8,
             operations)
@@ -90,28 +95,38 @@ final class FixedPyramid {
     /// Writes every pixel of the output.
     func render(to target: ByteRowWriter) {
         let halo = vertical.reach
-        let skip = output.x & 1
-        let count = (skip + output.width + 1) / 2
         for pair in output.y >> 1...(output.rows.upperBound - 1) >> 1 {
             makeUp(1, through: pair + reach[0])
-            let rows = window(up[0], around: pair, x: firstLow)
-            let even = 2 * pair >= output.y
-            let odd = 2 * pair + 1 < output.rows.upperBound
             if source.isOpaque(from: 2 * pair - halo) {
-                let (evenRow, oddRow) = (target.row, target.secondRow)
-                operations.doubleWordsToBytes(
-                    rows, channels, taps[0], count, scratch.base, even ? evenRow : nil, odd ? oddRow : nil)
-                if even { target.store(evenRow + skip * channels, y: 2 * pair) }
-                if odd { target.store(oddRow + skip * channels, y: 2 * pair + 1) }
+                for columns in chunks { writeOpaque(columns, pair, to: target) }
             } else {
-                for parity in 0...1 where parity == 0 ? even : odd {
-                    operations.doubleWords(rows, channels, taps[0], parity == 1, count, scratch.base, words.base + 64)
-                    operations.unpremultiply(
-                        words.base + 64 + skip * channels, zero, channels - 1, output.width, target.row)
-                    target.store(target.row, y: 2 * pair + parity)
-                }
+                for y in (2 * pair..<2 * pair + 2).clamped(to: output.rows) { writeStraight(y, to: target) }
             }
         }
+    }
+
+    /// Doubles a part of two rows to samples in the first-level cache, and puts them where they belong.
+    private func writeOpaque(_ columns: Range<Int>, _ pair: Int, to target: ByteRowWriter) {
+        let rows = window(up[0], around: pair, x: columns.lowerBound >> 1)
+        let even = 2 * pair >= output.y
+        let odd = 2 * pair + 1 < output.rows.upperBound
+        let skip = columns.lowerBound & 1
+        operations.doubleWordsToBytes(
+            rows, channels, taps[0], (skip + columns.count + 1) / 2, scratch.base, even ? target.row : nil,
+            odd ? target.secondRow : nil)
+        if even { target.store(target.row + skip * channels, columns: columns, y: 2 * pair) }
+        if odd { target.store(target.secondRow + skip * channels, columns: columns, y: 2 * pair + 1) }
+    }
+
+    /// Doubles a row to words and divides by alpha.
+    private func writeStraight(_ y: Int, to target: ByteRowWriter) {
+        let rows = window(up[0], around: y >> 1, x: output.x >> 1)
+        let skip = output.x & 1
+        operations.doubleWords(
+            rows, channels, taps[0], y & 1 == 1, (skip + output.width + 1) / 2, scratch.base, words.base + 64)
+        operations.unpremultiply(
+            words.base + 64 + skip * channels, zero, channels - 1, output.width, target.row)
+        target.store(target.row, y: y)
     }
 
     /// The rows from two above to two below, at a column.

@@ -11,7 +11,7 @@ final class FixedStrip {
     private let shift: Int
     private let operations: RowOperations
     private let premultiplied: PremultipliedRows?
-    private var ring: RowRing<UInt16>
+    private let ring: RowRing<UInt16>
     private let bytes: WorkBuffer<UInt8>
     private let wordMemory: WorkBuffer<UInt16>
     /// Of each pair: values to the right, and rows down.

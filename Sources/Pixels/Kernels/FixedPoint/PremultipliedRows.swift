@@ -10,7 +10,7 @@ final class PremultipliedRows {
     private let addsAlpha: Bool
     /// Where a column has nothing, no row is opaque.
     private let hasGaps: Bool
-    private var ring: RowRing<UInt16>
+    private let ring: RowRing<UInt16>
     private var held: [Int]
     private let bytes: WorkBuffer<UInt8>
     private var opacity: [Opacity]

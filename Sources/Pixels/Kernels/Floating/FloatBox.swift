@@ -55,7 +55,7 @@ extension FloatBox {
         let columns = area.x - reach..<area.right + reach
         let source = FloatSource(reader, width: columns.count)
         let writer = FloatRowWriter(width: area.width, channels: channels)
-        var ring = RowRing<Float>(
+        let ring = RowRing<Float>(
             columns: columns, rows: area.rows, channels: 1, planes: channels, capacity: 1, margin: 0)
         let sums = BlockSums(columns, length: plateau.length)
         let stride = (area.width + 63) & ~31
@@ -83,7 +83,7 @@ extension FloatBox {
         func makeRing(_ capacity: Int) -> RowRing<Float> {
             RowRing(columns: area.columns, rows: rows, channels: 1, planes: channels, capacity: capacity, margin: 0)
         }
-        var ring = makeRing(2 * reach + 1)
+        let ring = makeRing(2 * reach + 1)
         let tails = makeRing(length + 1)
         let heads = makeRing(1)
         let result = makeRing(1)

@@ -34,8 +34,8 @@ private final class FloatPyramidRun {
     private let source: FloatSource
     private let levels: Int
     /// `low[l]` after l halvings, `low[0]` the source; `up[l]` at the same rate, `up[0]` the output.
-    private var low: [RowRing<Float>]
-    private var up: [RowRing<Float>]
+    private let low: [RowRing<Float>]
+    private let up: [RowRing<Float>]
     private let row: WorkBuffer<Float>
     private let even: WorkBuffer<Float>
     private let odd: WorkBuffer<Float>

@@ -28,7 +28,7 @@ struct FloatSparse: WorkingKernel {
         let columns = strip.lowerBound - taps.reachX..<strip.upperBound + taps.reachX
         let source = FloatSource(reader, width: columns.count)
         let writer = FloatRowWriter(width: strip.count, channels: channels)
-        var ring = RowRing<Float>(
+        let ring = RowRing<Float>(
             columns: columns, rows: rows.lowerBound - taps.reachY..<rows.upperBound + taps.reachY, channels: 1,
             planes: channels, capacity: 2 * taps.reachY + 1, margin: 0)
         let stride = (strip.count + 63) & ~31

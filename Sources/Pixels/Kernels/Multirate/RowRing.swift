@@ -2,7 +2,7 @@
 ///
 /// A row has one or more planes of equal width, each of interleaved pixels with a margin on both sides, so that vectors
 /// may read and write a little beyond. Rows above the first and below the last are those, seen again.
-struct RowRing<Sample: BitwiseCopyable> {
+final class RowRing<Sample: BitwiseCopyable> {
     let columns: Range<Int>
     let rows: Range<Int>
     let channels: Int
@@ -78,11 +78,12 @@ struct RowRing<Sample: BitwiseCopyable> {
         for plane in 0..<planes {
             let first = row(y) + plane * planeStride
             let last = first + (columns.count - 1) * channels
-            for distance in 1..<margin + 1 {
-                for channel in 0..<channels {
-                    (first - distance * channels)[channel] = first[channel]
-                    (last + distance * channels)[channel] = last[channel]
-                }
+            let count = margin &* channels
+            var index = 0
+            while index < count {  // each pixel from the one beside it
+                first[-1 &- index] = first[channels &- 1 &- index]
+                last[channels &+ index] = last[index]
+                index &+= 1
             }
         }
     }
