@@ -42,33 +42,49 @@ extension Prefilter {
 }
 
 extension AxisDesign<UInt16> {
-    /// Below this standard deviation a direct FIR is cheaper than any prefilter that is accurate enough.
-    static let crossing = 2.5
-    /// The largest error of a kernel (sum of absolute differences, one axis): 0.38 of 255 in two dimensions.
-    static let allowedError = 1.5e-3
-
     /// For samples of 8 bits: weights are fractions of 65536 (65535 stands for 1).
+    ///
+    /// The shortest FIR, and the most levels, with which no picture can be off by 1 (see ``FixedPointError``).
     ///
     /// - Parameter sigma: standard deviation in samples, at least 0.
     package static func fixedPoint(sigma: Double) -> AxisDesign {
-        guard sigma >= crossing else {
+        guard sigma >= crossings[0] else {
             // What lies beyond 3.5·σ + ½ has a weight below 5e-4 for both tails.
             let radius = max(0, Int((3.5 * sigma - 0.5).rounded(.up)))
             return AxisDesign(prefilters: [], weights: quantized(SymmetricTaps.gaussian(sigma: sigma, radius: radius)))
         }
+        var last = AxisDesign(prefilters: [], weights: [])
+        for crossing in crossings {
+            let prefilters = prefilters(sigma, crossing: crossing)
+            let fit = MultirateFit(sigma: sigma, prefilters: prefilters)
+            for radius in 2...longestRadius {
+                last = AxisDesign(prefilters: prefilters, weights: quantized(fit.weights(radius: radius)))
+                let error = fit.worstError(last.weights.map { Double($0) / 65536 })
+                if FixedPointError(prefilters: prefilters, radius: last.radius, kernelError: error).worst < 1 {
+                    return last
+                }
+            }
+        }
+        return last
+    }
+
+    /// The standard deviation, at the rate of a level, from which on it is halved once more. Below the first one a
+    /// direct FIR is cheaper than any prefilter that is accurate enough; the second one is for many levels, whose
+    /// rounding leaves less for the kernel.
+    private static let crossings = [2.5, 2.75]
+    private static let longestRadius = 12
+
+    private static func prefilters(_ sigma: Double, crossing: Double) -> [Prefilter] {
         var prefilters: [Prefilter] = []
         var local = sigma
         while local >= crossing {
             prefilters.append(prefilter(local))
             local /= 2
         }
-        let fit = MultirateFit(sigma: sigma, prefilters: prefilters)
-        let candidates = (2...12).lazy.map { quantized(fit.weights(radius: $0)) }
-        let good = candidates.first { fit.worstError($0.map { Double($0) / 65536 }) <= allowedError }
-        return AxisDesign(prefilters: prefilters, weights: good ?? quantized(fit.weights(radius: 12)))
+        return prefilters
     }
 
-    /// The shortest prefilter whose aliases stay within the allowed error.
+    /// The shortest prefilter whose aliases are small enough.
     private static func prefilter(_ sigma: Double) -> Prefilter {
         switch sigma {
         case ..<3: .binomial(8)

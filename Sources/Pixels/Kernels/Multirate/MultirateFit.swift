@@ -17,7 +17,7 @@ package struct MultirateFit {
     /// - Parameters:
     ///   - sigma: standard deviation in samples of the input.
     ///   - prefilters: one for each level, the highest rate first.
-    init(sigma: Double, prefilters: [Prefilter]) {
+    package init(sigma: Double, prefilters: [Prefilter]) {
         var remaining = sigma * sigma
         for prefilter in prefilters.dropLast(Self.fittedLevels) { remaining = (remaining - 2 * prefilter.variance) / 4 }
         self.init(exactSigma: remaining.squareRoot(), prefilters: Array(prefilters.suffix(Self.fittedLevels)))
