@@ -76,7 +76,9 @@ struct FixedPointTests {
             let samples = picture.bytes
             let twin = SlowMultirate(
                 source: { x, y in
-                    128 * Int(samples[(source.rows[clamp: y] * rect.width + source.columns[clamp: x]) * layout.channels])
+                    128
+                        * Int(
+                            samples[(source.rows[clamp: y] * rect.width + source.columns[clamp: x]) * layout.channels])
                 }, taps: [], horizontal: weights, vertical: weights)
             for y in rect.rows {
                 for x in rect.columns {

@@ -71,7 +71,8 @@ private func pairSum<Sample: FixedSample>(_ p: UnsafePointer<Sample>, _ q: Unsaf
 /// The weighted sum along a row, 32 values.
 @inline(__always)
 private func sumAlong<Pixels: Interleaving, Horizontal: Radius>(
-    _: Pixels.Type, _: Horizontal.Type, _ row: UnsafePointer<UInt16>, _ weights: UnsafePointer<UInt16>, _ bias: WordVector
+    _: Pixels.Type, _: Horizontal.Type, _ row: UnsafePointer<UInt16>, _ weights: UnsafePointer<UInt16>,
+    _ bias: WordVector
 ) -> WordVector {
     var sum = highProduct(load(row), weights[0]) &+ bias
     var k = 1

@@ -19,7 +19,8 @@ private func evenOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> W
     case 4: return average(x.center, average(x.before, x.center))
     case 5: return average(x.center, average(x.center, average(x.before, x.behind)))
     case 6:
-        return highProduct(x.before, 21504) &+ highProduct(x.center, 38912) &+ highProduct(x.behind, 5120) &+ WordVector(repeating: 1)
+        return highProduct(x.before, 21504) &+ highProduct(x.center, 38912) &+ highProduct(x.behind, 5120)
+            &+ WordVector(repeating: 1)
     default:
         return highProduct(x.before2, 1024) &+ highProduct(x.before, 21504) &+ highProduct(x.center, 35840)
             &+ highProduct(x.behind, 7168) &+ WordVector(repeating: 2)
@@ -33,7 +34,8 @@ private func oddOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> Wo
     case 4: return average(x.center, average(x.center, x.behind))
     case 5: return average(x.center, x.behind)
     case 6:
-        return highProduct(x.before, 5120) &+ highProduct(x.center, 38912) &+ highProduct(x.behind, 21504) &+ WordVector(repeating: 1)
+        return highProduct(x.before, 5120) &+ highProduct(x.center, 38912) &+ highProduct(x.behind, 21504)
+            &+ WordVector(repeating: 1)
     default:
         return highProduct(x.before, 7168) &+ highProduct(x.center, 35840) &+ highProduct(x.behind, 21504)
             &+ highProduct(x.behind2, 1024) &+ WordVector(repeating: 2)

@@ -56,7 +56,8 @@ public func filterSparse(
 @inline(never)
 public func averageSparse(
     center: UnsafePointer<UInt16>, pairs: UnsafePointer<UnsafePointer<UInt16>>, pairCount: Int, shift: Int,
-    weights: UnsafePointer<UInt16>, count: Int, bytes: UnsafeMutablePointer<UInt8>?, words: UnsafeMutablePointer<UInt16>?
+    weights: UnsafePointer<UInt16>, count: Int, bytes: UnsafeMutablePointer<UInt8>?,
+    words: UnsafeMutablePointer<UInt16>?
 ) {
     let shift = UInt16(truncatingIfNeeded: shift)
     let one = WordVector(repeating: 1)

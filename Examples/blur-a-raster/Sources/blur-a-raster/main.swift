@@ -12,10 +12,13 @@ for y in 200..<280 {
 let sharp = raster
 
 Gaussian(radius: 12).apply(to: &raster)
-print("gaussian: centre \(raster.samples[raster.index(x: 320, y: 240)]), edge \(raster.samples[raster.index(x: 280, y: 240)])")
+print(
+    "gaussian: centre \(raster.samples[raster.index(x: 320, y: 240)]), edge \(raster.samples[raster.index(x: 280, y: 240)])"
+)
 
 var moved = sharp
 Motion(MotionTaps.Velocity(radius: 40, degrees: 0), .continuous).apply(to: &moved)
-print("motion: centre \(moved.samples[moved.index(x: 320, y: 240)]), edge \(moved.samples[moved.index(x: 280, y: 240)])")
+print(
+    "motion: centre \(moved.samples[moved.index(x: 320, y: 240)]), edge \(moved.samples[moved.index(x: 280, y: 240)])")
 
 print("computed with \(CPULevel.current.rawValue) of \(CPULevel.supported.map(\.rawValue).joined(separator: ", "))")

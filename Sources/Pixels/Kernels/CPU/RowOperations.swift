@@ -19,8 +19,7 @@ struct RowOperations: Sendable {
     let halveBytes: @Sendable (ByteRows, Int, Int, Int, UInt16, WordTarget, WordTarget) -> Void
     let halveWords: @Sendable (WordRows, Int, Int, Int, UInt16, WordTarget, WordTarget) -> Void
     let doubleWords: @Sendable (WordRows, Int, Int, Bool, Int, WordTarget, WordTarget) -> Void
-    let doubleWordsToBytes:
-        @Sendable (WordRows, Int, Int, Int, WordTarget, ByteTarget?, ByteTarget?) -> Void
+    let doubleWordsToBytes: @Sendable (WordRows, Int, Int, Int, WordTarget, ByteTarget?, ByteTarget?) -> Void
     let filterWordRows:
         @Sendable (
             WordRows, Int, Int, UnsafePointer<UInt16>, Int, UnsafePointer<UInt16>, Int, Int, WordTarget,

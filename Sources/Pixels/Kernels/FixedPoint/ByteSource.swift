@@ -152,8 +152,8 @@ final class ColumnSegment {
         self.source = source
         copies = copying.map { reading in
             let columns =
-                reading.scale * outputs.lowerBound - reading.before
-                ..< reading.scale * (outputs.upperBound - 1) + reading.after + 1
+                reading.scale * outputs.lowerBound - reading.before..<reading.scale * (outputs.upperBound - 1)
+                + reading.after + 1
             return CopiedRows(columns: columns, channels: source.channels, capacity: window)
         }
     }

@@ -23,7 +23,9 @@ struct FixedBox {
         }
     }
 
-    private func render(_ strip: FixedStrip, _ columns: Range<Int>, _ sums: SumTarget, _ y: Int, _ target: ByteRowWriter) {
+    private func render(
+        _ strip: FixedStrip, _ columns: Range<Int>, _ sums: SumTarget, _ y: Int, _ target: ByteRowWriter
+    ) {
         let operations = target.operations
         let channels = target.layout.channels
         let count = columns.count * channels

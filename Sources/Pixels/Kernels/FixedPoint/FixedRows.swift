@@ -29,8 +29,8 @@ final class FixedRows {
         scale = reading.scale
         segments = ColumnSegment.cut(outputs, of: source, reading: reading, window: window)
         let read =
-            reading.scale * outputs.lowerBound - reading.before
-            ..< reading.scale * (outputs.upperBound - 1) + reading.after + 1
+            reading.scale * outputs.lowerBound - reading.before..<reading.scale * (outputs.upperBound - 1)
+            + reading.after + 1
         premultiplied =
             layout.hasAlpha
             ? PremultipliedRows(source, layout: layout, columns: read, window: window, operations) : nil

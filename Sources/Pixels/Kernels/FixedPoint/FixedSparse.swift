@@ -67,7 +67,8 @@ struct FixedSparse {
             }
         }
         if !isOpaque {
-            operations.unpremultiply(run.words, UInt16((taps.pairs.count + 1) / 2), target.layout.channels - 1, strip.count, target.row)
+            operations.unpremultiply(
+                run.words, UInt16((taps.pairs.count + 1) / 2), target.layout.channels - 1, strip.count, target.row)
         }
         target.store(target.row, columns: strip, y: y)
     }

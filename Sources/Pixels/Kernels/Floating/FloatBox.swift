@@ -17,7 +17,9 @@ struct FloatBox: WorkingKernel {
 
     private var reach: Int { plateau.reach }
 
-    var halo: Halo { plateau.isHorizontal ? Halo(horizontal: reach, vertical: 0) : Halo(horizontal: 0, vertical: reach) }
+    var halo: Halo {
+        plateau.isHorizontal ? Halo(horizontal: reach, vertical: 0) : Halo(horizontal: 0, vertical: reach)
+    }
 
     func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
         guard !area.isEmpty else { return }
@@ -109,7 +111,9 @@ extension FloatBox {
             let (first, y) = (last - length + 1, last - plateau.side)
             guard y >= area.y else { continue }
             result.whole(0).update(from: heads.whole(0), count: count)
-            if first.modulo(length) != 0 { operations.addFloats(UnsafePointer(tails.whole(first)), result.whole(0), count) }
+            if first.modulo(length) != 0 {
+                operations.addFloats(UnsafePointer(tails.whole(first)), result.whole(0), count)
+            }
             combine(UnsafePointer(result.whole(0)), count: count, into: result.whole(0)) {
                 UnsafePointer(ring.whole(y + $0))
             }

@@ -181,7 +181,9 @@ extension FloatPyramidRun {
         let offset = from.lead + up[levels].columns.lowerBound - from.columns.lowerBound
         for plane in 0..<from.planes {
             let start = row.base + (offset + plane * from.planeStride)
-            sumTaps(horizontal.weights, up[levels].columns.count, into: up[levels].row(y) + plane * up[levels].planeStride) {
+            sumTaps(
+                horizontal.weights, up[levels].columns.count, into: up[levels].row(y) + plane * up[levels].planeStride
+            ) {
                 start + $0
             }
         }
@@ -221,7 +223,8 @@ extension FloatPyramidRun {
             let to = target.row(y) + plane * target.planeStride
             let from = summed + plane * below.planeStride
             guard let prefilter = prefilterX(level) else {
-                to.update(from: from + (target.columns.lowerBound - below.columns.lowerBound), count: target.columns.count)
+                to.update(
+                    from: from + (target.columns.lowerBound - below.columns.lowerBound), count: target.columns.count)
                 continue
             }
             let start = from + ((target.columns.lowerBound >> 1) - below.columns.lowerBound)

@@ -40,7 +40,9 @@ struct FloatSparse: WorkingKernel {
                 ring.next += 1
             }
             for plane in 0..<channels {
-                sum(ring, y, strip.lowerBound, plane * ring.planeStride, strip.count, pointers, sums.base + plane * stride)
+                sum(
+                    ring, y, strip.lowerBound, plane * ring.planeStride, strip.count, pointers,
+                    sums.base + plane * stride)
             }
             writer.write(sums.base, stride: stride, count: strip.count, x: strip.lowerBound, y: y, to: &sink)
         }

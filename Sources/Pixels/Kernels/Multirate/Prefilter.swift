@@ -14,7 +14,9 @@ package struct Prefilter: Hashable, Sendable {
     /// In squared samples of the higher rate.
     package var variance: Double {
         let center = Double(taps.count - 1) / 2
-        return taps.enumerated().reduce(0) { $0 + $1.element * (Double($1.offset) - center) * (Double($1.offset) - center) }
+        return taps.enumerated().reduce(0) {
+            $0 + $1.element * (Double($1.offset) - center) * (Double($1.offset) - center)
+        }
     }
 
     /// The row of Pascal's triangle with `count` entries: as many zeros as possible at the frequency that would be

@@ -11,7 +11,8 @@ extension KernelSource {
             let needed = range.lowerBound - before..<range.upperBound + after
             return AxisTable(
                 range: needed,
-                positions: needed.map { Int32(min(max($0, range.lowerBound), range.upperBound - 1) - range.lowerBound) })
+                positions: needed.map { Int32(min(max($0, range.lowerBound), range.upperBound - 1) - range.lowerBound) }
+            )
         }
         self.init(
             raster: raster, columns: table(raster.rect.columns, before: reach.left, after: reach.right),
