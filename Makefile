@@ -28,10 +28,10 @@ format:
 lint:
 	swift format lint --strict --recursive Package.swift Sources Plugins Tests
 
-## make bench: time the kernels against memcpy and compare with the checked-in thresholds
+## make bench: race the kernels against what users would take instead, for some 20 minutes (ARGUMENTS=--quick for less)
 bench: setup
-	$(SWIFT_BUILD) --product penumbra-bench
-	$(BUILD)/penumbra-bench Tests/Benchmarks/Thresholds.json
+	$(SWIFT_BUILD) --product BenchmarkedKernels
+	Scripts/bench $(ARGUMENTS)
 
 ## make fuzz: let libFuzzer at the manifest reader for 30 seconds (SECONDS=n for longer)
 fuzz: setup

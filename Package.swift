@@ -131,10 +131,6 @@ let package = Package(
         .executableTarget(
             name: "make-pictures", dependencies: ["ExamplePictures", "Catalogs"], path: "Tests/make-pictures",
             swiftSettings: settings),
-        .executableTarget(
-            name: "penumbra-bench",
-            dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "FilterKit", "Rendering"],
-            path: "Tests/Benchmarks/penumbra-bench", swiftSettings: settings),
         .target(
             name: "BenchmarkedKernels", dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels"],
             path: "Tests/Benchmarks/BenchmarkedKernels", swiftSettings: settings),

@@ -1,10 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own that uses Penumbra's kernels, without libvips and without the farm. Yours would say
-//     .package(url: "…/penumbra", branch: "main")
-// A branch or a revision, not a version: the kernels are compiled for three CPU levels by compiler flags, and SwiftPM
-// takes such flags from a dependency only where its exact commit was chosen.
+// A package of its own that uses Penumbra's kernels, without libvips and without the farm. Yours would name the
+// repository's URL, and a version, a branch or a revision.
 let penumbra = Context.environment["PENUMBRA"] ?? "../.."
 
 let package = Package(

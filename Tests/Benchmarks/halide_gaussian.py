@@ -1,8 +1,8 @@
 """A Gaussian written in Halide as somebody would who knows it well: the strongest portable peer of the race.
 
 15-bit fixed point throughout (8-bit samples have 7 bits of fraction), one multiply-high for each pair of taps. Pictures
-are interleaved; whatever works on columns sees rows as flat runs of samples, so that its vectors are dense. From sigma 5
-on, the picture is made smaller by averaging 2, 4, 8 … pixels, blurred there, and enlarged linearly.
+are interleaved; whatever works on columns sees rows as flat runs of samples, so that its vectors are dense. From sigma
+5 on, the picture is made smaller by averaging 2, 4, 8 … pixels, blurred there, and enlarged linearly.
 """
 
 import math
@@ -44,7 +44,7 @@ def fir(sample, taps):
 
 
 def extended(source, width, left, right, step, lanes, others):
-    """`source` with its edge pixels of `step` samples repeated: three copies, as clamped coordinates would be gathers."""
+    """`source` with its edge pixels of `step` samples repeated, by three copies: clamping would cost gathers."""
     result = hl.Func(source.name() + "_extended")
     inside, before, after = hl.RDom([(0, width)]), hl.RDom([(0, left)]), hl.RDom([(0, right)])
     result[(X, *others)] = hl.undef(hl.UInt(16))
@@ -58,11 +58,11 @@ def extended(source, width, left, right, step, lanes, others):
 
 
 def widened(sample, bits):
-    return u16(sample) << 7 if bits == 8 else sample >> 1
+    return u16(sample) << 7 if bits == 8 else u16(sample) >> 1
 
 
 def narrowed(value, bits):
-    return hl.u8_sat((value + 64) >> 7) if bits == 8 else hl.min(value, 32767) << 1
+    return hl.u8_sat((value + 64) >> 7) if bits == 8 else hl.min(value, hl.u16(32767)) << 1
 
 
 def direct(source, bits, sigma, channels, lanes):
@@ -143,8 +143,8 @@ def decimated(source, bits, sigma, channels, lanes):
     upper, lower = i16(flat[X, above]), i16(flat[X, above + 1])
     result[X, Y] = narrowed(u16(upper + hl.rounding_mul_shift_right(lower - upper, share, 15)), bits)
 
-    # Columns of whole rows in dense vectors; the rest on one row of `factor`. With a factor of 2 the half-high picture is
-    # large, and made in strips.
+    # Columns of whole rows in dense vectors; the rest on one row of `factor`. With a factor of 2 the half-high picture
+    # is large, and made in strips.
     strip, within, outer, inner = (hl.Var(name) for name in ("strip", "within", "outer", "inner"))
     rows = 64 * factor if factor == 2 else factor
     result.split(Y, strip, within, rows, hl.TailStrategy.GuardWithIf)

@@ -1,4 +1,4 @@
-"""Blurs with one library on command: requests come as lines of JSON on standard input, answers go to standard output."""
+"""Blurs on command: requests come as lines of JSON on standard input, answers go to standard output."""
 
 import json
 import sys

@@ -1,7 +1,7 @@
 """What is raced: Penumbra's kernels, and what a user would take instead, each behind the same few lines.
 
-A contender is made of a picture and a case and answers two functions: one that blurs once, and one that answers what came
-out; or None where it cannot do the case. It imports its library itself, because no environment has them all.
+A contender is made of a picture and a case and answers two functions: one that blurs once, and one that answers what
+came out; or None where it cannot do the case. It imports its library itself, because no environment has them all.
 """
 
 import ctypes
@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 EDGES = {"clamp": 0, "mirror": 1, "wrap": 2}
+PADDING = {"clamp": "edge", "mirror": "symmetric", "wrap": "wrap"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,16 +116,14 @@ def opencv(picture, case):
     cv2.setNumThreads(1)
     target = np.zeros_like(picture)
     if case.kind == "motion":
-        kernel = motion_kernel(case)
-        blur = lambda: cv2.filter2D(picture, -1, kernel, dst=target, borderType=cv2.BORDER_REPLICATE)
+        blur = functools.partial(cv2.filter2D, picture, -1, motion_kernel(case))
     else:
-        sigma = case.radius
-        blur = lambda: cv2.GaussianBlur(picture, (0, 0), sigma, dst=target, borderType=cv2.BORDER_REPLICATE)
-    return blur, lambda: target
+        blur = functools.partial(cv2.GaussianBlur, picture, (0, 0), case.radius)
+    return lambda: blur(dst=target, borderType=cv2.BORDER_REPLICATE), lambda: target.reshape(picture.shape)
 
 
 def opencv_expert(picture, case):
-    """Smaller by a power of two, blurred, and enlarged: what one does who knows that a blurred picture has no detail."""
+    """Smaller by a power of two, blurred, and enlarged: for who knows that a blurred picture has no detail."""
     import cv2
 
     cv2.setNumThreads(1)
@@ -219,7 +218,9 @@ def libvips(precision):
         results = [b""]
 
         def blur():
-            results[0] = image.gaussblur(case.radius, precision=precision).write_to_memory()
+            blurred = image.gaussblur(case.radius, precision=precision)
+            # Of "float" the result is in floating point; a user casts it back, to save it.
+            results[0] = blurred.cast(image.format).write_to_memory()
 
         return blur, lambda: np.frombuffer(results[0], picture.dtype).reshape(picture.shape)
 
@@ -322,8 +323,8 @@ def gaussian_kernel(sigma):
     return taps / taps.sum()
 
 
-def truth(picture, case):
-    """The exact blur in double precision, edges repeated."""
+def truth(picture, case, edge="clamp"):
+    """The exact blur in double precision."""
     from scipy.signal import fftconvolve
 
     if case.kind == "motion":
@@ -334,5 +335,5 @@ def truth(picture, case):
     result = picture.astype(np.float64)
     for kernel in kernels_of_case:
         padding = [(side // 2, side // 2) for side in kernel.shape]
-        result = fftconvolve(np.pad(result, padding, mode="edge"), kernel, mode="valid", axes=(0, 1))
+        result = fftconvolve(np.pad(result, padding, mode=PADDING[edge]), kernel, mode="valid", axes=(0, 1))
     return result

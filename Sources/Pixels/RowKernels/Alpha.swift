@@ -1,4 +1,7 @@
 // Between samples with straight alpha and words premultiplied by it, in 8.7 fixed point.
+//
+// Quotients are taken in single precision and cut: numerators are whole numbers below 2²⁴, and the distance of a quotient
+// that is not whole from the next whole number is more than its rounding error, so the cut is exact.
 
 /// Turns samples into words: colours times alpha over 255, rounded to the nearest 1/128 of a sample.
 ///
@@ -11,14 +14,14 @@ public func premultiply(
     var index = 0
     while index < pixels {
         let (from, to) = (source + index &* channels, out + index &* channels)
-        let alpha = UInt32(from[colors])
+        let alpha = Float(from[colors])
         var color = 0
         while color < colors {
-            // ⌊(2·128·c·a + 255) / 510⌋; all values stay below 2²⁴.
-            to[color] = UInt16(truncatingIfNeeded: (UInt32(from[color]) &* alpha &* 256 &+ 255) / 510)
+            // ⌊128·c·a/255 + ½⌋ = ⌊(128·c·a + 127)/255⌋, since the numerator is a whole number.
+            to[color] = UInt16(truncatingIfNeeded: Int32((Float(from[color]) * alpha * 128 + 127) / 255))
             color &+= 1
         }
-        to[colors] = UInt16(truncatingIfNeeded: alpha &* 128)
+        to[colors] = UInt16(from[colors]) &* 128
         index &+= 1
     }
 }
@@ -36,12 +39,13 @@ public func unpremultiply(
     var index = 0
     while index < pixels {
         let (from, to) = (source + index &* channels, out + index &* channels)
-        let alpha = min(255, (UInt32(from[colors]) &+ 64) / 128)
+        let alpha = min(255, (Int32(from[colors]) &+ 64) / 128)
+        let (half, divisor) = (alpha &* 128, Float(max(1, alpha) &* 256))
         var color = 0
         while color < colors {
-            let word = from[color] <= zero ? 0 : UInt32(from[color])
-            let rounded = alpha == 0 ? 0 : (word &* 510 &+ alpha &* 128) / (alpha &* 256)
-            to[color] = UInt8(truncatingIfNeeded: min(255, rounded))
+            let word = from[color] <= zero || alpha == 0 ? 0 : Int32(from[color])
+            let quotient = Int32(Float(word &* 510 &+ half) / divisor)
+            to[color] = UInt8(truncatingIfNeeded: min(255, alpha == 0 ? 0 : quotient))
             color &+= 1
         }
         to[colors] = UInt8(truncatingIfNeeded: alpha)

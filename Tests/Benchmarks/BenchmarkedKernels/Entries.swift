@@ -100,7 +100,9 @@ public func motion(
 @_cdecl("penumbra_result")
 public func result(_ handle: UnsafeMutableRawPointer, _ target: UnsafeMutableRawPointer) {
     picture(handle).result.withBytes { bytes in
-        bytes.withUnsafeBytes { UnsafeMutableRawPointer(target).copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+        bytes.withUnsafeBytes { from in
+            UnsafeMutableRawBufferPointer(start: target, count: from.count).copyMemory(from: from)
+        }
     }
 }
 

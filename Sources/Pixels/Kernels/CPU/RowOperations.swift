@@ -46,6 +46,16 @@ struct RowOperations: Sendable {
     let sumWindows: @Sendable (UnsafePointer<UInt16>, Int, Int, Int, SumTarget) -> Void
     let weighSums: @Sendable (UnsafePointer<UInt32>, Float, WordRows, Float, Float, Int, WordTarget) -> Void
     let roundWords: @Sendable (UnsafePointer<UInt16>, Int, ByteTarget) -> Void
+    let loadBytePlane: @Sendable (UnsafePointer<UInt8>, Int, Int?, Int, FloatTarget) -> Void
+    let loadWordPlane: @Sendable (UnsafePointer<UInt16>, Int, Int?, Int, FloatTarget) -> Void
+    let loadFloatPlane: @Sendable (UnsafePointer<Float>, Int, Int?, Int, FloatTarget) -> Void
+    let lookUpBytePlane: @Sendable (UnsafePointer<UInt8>, Int, UnsafePointer<Double>, Int, FloatTarget) -> Void
+    let lookUpWordPlane: @Sendable (UnsafePointer<UInt16>, Int, UnsafePointer<Double>, Int, FloatTarget) -> Void
+    let storeBytePlane: @Sendable (UnsafePointer<Float>, UnsafePointer<Float>?, Int, Int, ByteTarget) -> Void
+    let storeWordPlane: @Sendable (UnsafePointer<Float>, UnsafePointer<Float>?, Int, Int, WordTarget) -> Void
+    let storeFloatPlane: @Sendable (UnsafePointer<Float>, UnsafePointer<Float>?, Int, Int, FloatTarget) -> Void
+    let roundPlane: @Sendable (FloatTarget, Float, Int) -> Void
+    let lookUpBytes: @Sendable (UnsafePointer<Float>, UnsafePointer<UInt8>, Int, Int, ByteTarget) -> Void
     let premultiply: @Sendable (UnsafePointer<UInt8>, Int, Int, WordTarget) -> Void
     let unpremultiply: @Sendable (UnsafePointer<UInt16>, UInt16, Int, Int, ByteTarget) -> Void
     let isOpaque: @Sendable (UnsafePointer<UInt8>, Int, Int) -> Bool

@@ -30,8 +30,10 @@ final class ByteSource {
     /// The rows' table over the core, for the loops that look up a window's rows.
     private let positions: WorkBuffer<Int32>
 
-    /// - Parameter samples: the raster's; they outlive this object.
-    init(_ source: KernelSource, samples: UnsafePointer<UInt8>) {
+    /// - Parameters:
+    ///   - samples: the raster's; they outlive this object.
+    ///   - wanted: the columns of the output, to read in place as many of them as can be.
+    init(_ source: KernelSource, samples: UnsafePointer<UInt8>, wanted: Range<Int>) {
         channels = source.raster.layout.channels
         columns = source.columns
         rows = source.rows
@@ -40,7 +42,7 @@ final class ByteSource {
         self.samples = samples
         rasterWidth = source.raster.rect.width
         stride = rasterWidth * channels
-        run = columns.longestRun
+        run = columns.longestRun(in: wanted)
         positions = WorkBuffer(count: rowCore.count)
         for (index, y) in rowCore.enumerated() { positions.base[index] = Int32(rows[y]) }
         let height = source.raster.rect.height
@@ -110,6 +112,36 @@ final class ByteSource {
         copyOneByOne(inside.upperBound..<wanted.upperBound, position, from: wanted.lowerBound, to: target)
     }
 
+    /// Where each of some columns starts in a row of the raster, in samples; negative where nothing is.
+    func offsets(of wanted: Range<Int>) -> WorkBuffer<Int> {
+        let offsets = WorkBuffer<Int>(count: wanted.count)
+        for (index, x) in wanted.enumerated() {
+            offsets.base[index] = columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)] * channels
+        }
+        return offsets
+    }
+
+    /// Copies the pixels at `offsets` of a row.
+    func copy(
+        _ offsets: UnsafePointer<Int>, count: Int, position: Int, to target: UnsafeMutablePointer<UInt8>
+    ) {
+        guard position >= 0 else { return target.update(repeating: 0, count: count * channels) }
+        let row = rasterRow(position)
+        let channels = channels
+        var pixel = target
+        var index = 0
+        while index < count {
+            let offset = offsets[index]
+            var channel = 0
+            while channel < channels {
+                pixel[channel] = offset < 0 ? 0 : row[offset &+ channel]
+                channel &+= 1
+            }
+            pixel += channels
+            index &+= 1
+        }
+    }
+
     private func copyOneByOne(
         _ wanted: Range<Int>, _ position: Int, from start: Int, to target: UnsafeMutablePointer<UInt8>
     ) {
@@ -154,7 +186,7 @@ final class ColumnSegment {
             let columns =
                 reading.scale * outputs.lowerBound - reading.before..<reading.scale * (outputs.upperBound - 1)
                 + reading.after + 1
-            return CopiedRows(columns: columns, channels: source.channels, capacity: window)
+            return CopiedRows(columns, of: source, capacity: window)
         }
     }
 
@@ -178,8 +210,7 @@ final class ColumnSegment {
         var index = 0
         for row in y {
             if !copies.holds(row) {
-                source.copy(copies.columns, position: source.position(ofRow: row), to: copies.row(row))
-                copies.hold(row)
+                copies.fill(row, from: source)
             }
             pointers[index] = UnsafePointer(copies.row(row) + (x &- copies.columns.lowerBound) &* source.channels)
             index &+= 1
@@ -197,11 +228,14 @@ final class CopiedRows {
     private let base: UnsafeMutablePointer<UInt8>
     private let heldBase: UnsafeMutablePointer<Int>
 
-    init(columns: Range<Int>, channels: Int, capacity: Int) {
+    private let offsets: WorkBuffer<Int>
+
+    init(_ columns: Range<Int>, of source: ByteSource, capacity: Int) {
         self.columns = columns
+        offsets = source.offsets(of: columns)
         var count = 1
         while count < capacity { count *= 2 }
-        stride = (columns.count * channels + 2 * Reading.slack + 63) & ~63
+        stride = (columns.count * source.channels + 2 * Reading.slack + 63) & ~63
         mask = count - 1
         held = WorkBuffer(count: count)
         for slot in 0..<count { held.base[slot] = Int.min }
@@ -218,7 +252,11 @@ final class CopiedRows {
     @inline(__always)
     func holds(_ y: Int) -> Bool { heldBase[y & mask] == y }
 
-    func hold(_ y: Int) { heldBase[y & mask] = y }
+    func fill(_ y: Int, from source: ByteSource) {
+        source.copy(
+            UnsafePointer(offsets.base), count: columns.count, position: source.position(ofRow: y), to: row(y))
+        heldBase[y & mask] = y
+    }
 }
 
 extension Int {

@@ -41,7 +41,7 @@ enum FixedPoint {
                     // A raster without pixels has no address; its tables are transparent everywhere.
                     guard let from = from.baseAddress ?? UnsafePointer(nothing.baseAddress) else { return }
                     let writer = ByteRowWriter(to, rect: rect, layout: layout, operations)
-                    body(ByteSource(source, samples: from), writer)
+                    body(ByteSource(source, samples: from, wanted: rect.columns), writer)
                     writer.finish()
                 }
             }

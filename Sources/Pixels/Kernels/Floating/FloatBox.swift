@@ -55,8 +55,7 @@ extension FloatBox {
     private func applyAlong(_ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink) {
         let channels = reader.layout.channels
         let columns = area.x - reach..<area.right + reach
-        let source = FloatSource(reader, width: columns.count)
-        let writer = FloatRowWriter(width: area.width, channels: channels)
+        let source = FloatSource(reader, columns: columns, operations)
         let ring = RowRing<Float>(
             columns: columns, rows: area.rows, channels: 1, planes: channels, capacity: 1, margin: 0)
         let sums = BlockSums(columns, length: plateau.length)
@@ -72,7 +71,9 @@ extension FloatBox {
                     UnsafePointer(row + (reach + $0))
                 }
             }
-            writer.write(result.base, stride: stride, count: area.width, x: area.x, y: y, to: &sink)
+            sink.write(
+                PlaneRow(
+                    result.base, stride: stride, count: area.width, channels: channels, x: area.x, y: y, operations))
         }
     }
 
@@ -80,8 +81,7 @@ extension FloatBox {
         let channels = reader.layout.channels
         let length = plateau.length
         let rows = area.y - reach..<area.bottom + reach
-        let source = FloatSource(reader, width: area.width)
-        let writer = FloatRowWriter(width: area.width, channels: channels)
+        let source = FloatSource(reader, columns: area.columns, operations)
         func makeRing(_ capacity: Int) -> RowRing<Float> {
             RowRing(columns: area.columns, rows: rows, channels: 1, planes: channels, capacity: capacity, margin: 0)
         }
@@ -117,8 +117,10 @@ extension FloatBox {
             combine(UnsafePointer(result.whole(0)), count: count, into: result.whole(0)) {
                 UnsafePointer(ring.whole(y + $0))
             }
-            writer.write(
-                UnsafePointer(result.row(0)), stride: result.planeStride, count: area.width, x: area.x, y: y, to: &sink)
+            sink.write(
+                PlaneRow(
+                    result.row(0), stride: result.planeStride, count: area.width, channels: channels, x: area.x, y: y,
+                    operations))
         }
     }
 }

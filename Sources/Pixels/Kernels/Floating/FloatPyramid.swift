@@ -18,10 +18,12 @@ struct FloatPyramid: WorkingKernel {
     func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
         guard !area.isEmpty else { return }
         let run = FloatPyramidRun(reader, area: area, horizontal: horizontal, vertical: vertical, operations)
-        let writer = FloatRowWriter(width: area.width, channels: reader.layout.channels)
         for y in area.rows {
             let (planes, stride) = run.row(y)
-            writer.write(planes, stride: stride, count: area.width, x: area.x, y: y, to: &sink)
+            sink.write(
+                PlaneRow(
+                    planes, stride: stride, count: area.width, channels: reader.layout.channels, x: area.x, y: y,
+                    operations))
         }
     }
 }
@@ -60,7 +62,7 @@ private final class FloatPyramidRun {
         self.horizontal = horizontal
         self.vertical = vertical
         self.levels = levels
-        source = FloatSource(reader, width: x.low[0].count)
+        source = FloatSource(reader, columns: x.low[0], operations)
         low = (0...levels).map { level in
             let window = level == levels ? 2 * vertical.radius + 2 : 16
             return RowRing(
@@ -84,9 +86,9 @@ private final class FloatPyramidRun {
     private let firstColumn: Int
 
     /// An output row: the first pixel of its first plane, and from a plane to the next.
-    func row(_ y: Int) -> (planes: UnsafePointer<Float>, stride: Int) {
+    func row(_ y: Int) -> (planes: UnsafeMutablePointer<Float>, stride: Int) {
         makeUp(0, through: y)
-        return (UnsafePointer(up[0].pixel(x: firstColumn, y: y)), up[0].planeStride)
+        return (up[0].pixel(x: firstColumn, y: y), up[0].planeStride)
     }
 
     private func prefilterX(_ level: Int) -> Prefilter? {

@@ -1,25 +1,47 @@
 import Catalogs
+import Geometry
+import Raster
 
 /// Working values (see ``PixelReader``) in single precision, a plane for each channel, at any coordinate.
+///
+/// Where a row's columns lie side by side in the raster they are converted by loops over them; what lies elsewhere is read
+/// pixel by pixel, with the same results.
 final class FloatSource {
-    let reader: PixelReader
-    let columnCore: Range<Int>
-    let rowCore: Range<Int>
-    private var row: [Double]
+    private let reader: PixelReader
+    private let operations: RowOperations
+    private let columnCore: Range<Int>
+    private let rowCore: Range<Int>
+    private let run: (coordinates: Range<Int>, shift: Int)
+    private var row: [Double] = []
 
-    /// - Parameter width: the most columns that are read at once.
-    init(_ reader: PixelReader, width: Int) {
+    /// - Parameter columns: those that will be read.
+    init(_ reader: PixelReader, columns: Range<Int>, _ operations: RowOperations) {
         self.reader = reader
+        self.operations = operations
         columnCore = reader.source.columns.core
         rowCore = reader.source.rows.core
-        row = Array(repeating: 0, count: width * reader.layout.channels)
+        run = reader.source.columns.longestRun(in: columns)
     }
 
     /// Reads a row of a ring that has a plane for each channel, and fills its margins.
     func read(_ y: Int, into ring: RowRing<Float>) {
-        let channels = reader.layout.channels
-        let columns = ring.columns.clamped(to: reader.source.columns.range)
         let position = reader.source.rows[min(max(y, rowCore.lowerBound), rowCore.upperBound - 1)]
+        let columns = ring.columns
+        let inside = columns.clamped(to: run.coordinates)
+        if position >= 0, !inside.isEmpty, convert(inside, position, into: ring, y) {
+            readOneByOne(columns.lowerBound..<inside.lowerBound, position, into: ring, y)
+            readOneByOne(inside.upperBound..<columns.upperBound, position, into: ring, y)
+        } else {
+            readOneByOne(columns, position, into: ring, y)
+        }
+        ring.pad(y)
+    }
+
+    private func readOneByOne(_ wanted: Range<Int>, _ position: Int, into ring: RowRing<Float>, _ y: Int) {
+        let channels = reader.layout.channels
+        // Beyond the core all columns are alike.
+        let columns = wanted.clamped(to: reader.source.columns.range)
+        guard !columns.isEmpty else { return }
         let count = columns.count * channels
         if count != row.count { row = Array(repeating: 0, count: count) }
         if position >= 0 {
@@ -29,34 +51,49 @@ final class FloatSource {
             for index in row.indices { row[index] = 0 }
         }
         for channel in 0..<channels {
-            let plane = ring.row(y) + channel * ring.planeStride
+            let plane = ring.pixel(x: columns.lowerBound, y: y) + channel * ring.planeStride
             for index in 0..<columns.count { plane[index] = Float(row[index * channels + channel]) }
         }
-        ring.pad(y)
-    }
-}
-
-/// Hands rows with a plane for each channel to a sink.
-final class FloatRowWriter {
-    private let channels: Int
-    private var row: [Double]
-
-    init(width: Int, channels: Int) {
-        self.channels = channels
-        row = Array(repeating: 0, count: width * channels)
     }
 
-    /// - Parameters:
-    ///   - planes: the first pixel of the first plane.
-    ///   - count: pixels, as many as the width.
-    func write(
-        _ planes: UnsafePointer<Float>, stride: Int, count: Int, x: Int, y: Int, to sink: inout some WorkingRowSink
-    ) {
-        for channel in 0..<channels {
-            let plane = planes + channel * stride
-            for index in 0..<count { row[index * channels + channel] = Double(plane[index]) }
+    /// False where there is no loop: for linear light with alpha, or of floats.
+    private func convert(_ columns: Range<Int>, _ position: Int, into ring: RowRing<Float>, _ y: Int) -> Bool {
+        let stored = reader.source.raster.layout
+        let start = position * reader.source.raster.rect.width * stored.channels
+            + (columns.lowerBound + run.shift) * stored.channels
+        guard reader.light == .encoded || !stored.hasAlpha && reader.source.raster.format != .f32 else { return false }
+        for channel in 0..<stored.channels {
+            let plane = ring.pixel(x: columns.lowerBound, y: y) + channel * ring.planeStride
+            let alpha = stored.hasAlpha && channel < stored.channels - 1 ? stored.channels - 1 - channel : nil
+            convert(start + channel, stored.channels, alpha, columns.count, plane)
         }
-        let values = row
-        sink.write(values.span, x: x, y: y)
+        if reader.layout.channels > stored.channels {
+            let plane = ring.pixel(x: columns.lowerBound, y: y) + stored.channels * ring.planeStride
+            plane.update(repeating: Float(reader.source.raster.format.full), count: columns.count)
+        }
+        return true
+    }
+
+    private func convert(_ start: Int, _ channels: Int, _ alpha: Int?, _ count: Int, _ plane: FloatTarget) {
+        let isLinear = reader.light == .linear
+        switch reader.source.raster {
+        case .u8(let raster):
+            raster.samples.withUnsafeBufferPointer { samples in
+                guard let from = samples.baseAddress.map({ $0 + start }) else { return }
+                guard isLinear else { return operations.loadBytePlane(from, channels, alpha, count, plane) }
+                TransferTables.withLinearOfU8 { operations.lookUpBytePlane(from, channels, $0, count, plane) }
+            }
+        case .u16(let raster):
+            raster.samples.withUnsafeBufferPointer { samples in
+                guard let from = samples.baseAddress.map({ $0 + start }) else { return }
+                guard isLinear else { return operations.loadWordPlane(from, channels, alpha, count, plane) }
+                TransferTables.withLinearOfU16 { operations.lookUpWordPlane(from, channels, $0, count, plane) }
+            }
+        case .f32(let raster):
+            raster.samples.withUnsafeBufferPointer { samples in
+                guard let from = samples.baseAddress.map({ $0 + start }) else { return }
+                operations.loadFloatPlane(from, channels, alpha, count, plane)
+            }
+        }
     }
 }

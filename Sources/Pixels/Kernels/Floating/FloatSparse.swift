@@ -26,8 +26,7 @@ struct FloatSparse: WorkingKernel {
     ) {
         let channels = reader.layout.channels
         let columns = strip.lowerBound - taps.reachX..<strip.upperBound + taps.reachX
-        let source = FloatSource(reader, width: columns.count)
-        let writer = FloatRowWriter(width: strip.count, channels: channels)
+        let source = FloatSource(reader, columns: columns, operations)
         let ring = RowRing<Float>(
             columns: columns, rows: rows.lowerBound - taps.reachY..<rows.upperBound + taps.reachY, channels: 1,
             planes: channels, capacity: 2 * taps.reachY + 1, margin: 0)
@@ -44,7 +43,10 @@ struct FloatSparse: WorkingKernel {
                     ring, y, strip.lowerBound, plane * ring.planeStride, strip.count, pointers,
                     sums.base + plane * stride)
             }
-            writer.write(sums.base, stride: stride, count: strip.count, x: strip.lowerBound, y: y, to: &sink)
+            sink.write(
+                PlaneRow(
+                    sums.base, stride: stride, count: strip.count, channels: channels, x: strip.lowerBound, y: y,
+                    operations))
         }
     }
 

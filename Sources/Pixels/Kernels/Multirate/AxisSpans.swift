@@ -71,13 +71,17 @@ extension AxisTable {
         return range.lowerBound + lead - 1..<range.upperBound - tail + 1
     }
 
-    /// The longest run of coordinates whose positions are neighbours in order, and what to add to get a position.
-    var longestRun: (coordinates: Range<Int>, shift: Int) {
+    /// The run of coordinates whose positions are neighbours in order that covers most of `wanted`, and what to add to
+    /// get a position.
+    func longestRun(in wanted: Range<Int>) -> (coordinates: Range<Int>, shift: Int) {
+        let first = wanted.lowerBound - range.lowerBound
+        let wanted = first..<first + wanted.count
         var (best, start) = (0..<0, 0)
         for index in 1..<positions.count + 1 {
             let goes = index < positions.count && positions[index] == positions[index - 1] + 1 && positions[index] > 0
             if goes { continue }
-            if index - start > best.count, positions[start] >= 0 { best = start..<index }
+            let covered = (start..<index).clamped(to: wanted).count
+            if covered > best.clamped(to: wanted).count, positions[start] >= 0 { best = start..<index }
             start = index
         }
         guard !best.isEmpty else { return (range.lowerBound..<range.lowerBound, 0) }

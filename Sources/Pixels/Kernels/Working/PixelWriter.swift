@@ -9,7 +9,7 @@ package import Raster
 package struct PixelWriter: WorkingRowSink {
     /// What has been written so far.
     package private(set) var raster: AnyRaster
-    private let light: Light
+    let light: Light
 
     /// - Parameter raster: what is written into; consume it, or every write copies it.
     package init(_ raster: consuming AnyRaster, light: Light) {
@@ -18,6 +18,8 @@ package struct PixelWriter: WorkingRowSink {
     }
 
     package var layout: PixelLayout { raster.layout }
+
+    mutating func modifyRaster(_ body: (inout AnyRaster) -> Void) { body(&raster) }
 
     /// Writes the pixels from `x` on in row `y`; they lie in the raster.
     package mutating func write(_ row: Span<Double>, x: Int, y: Int) {

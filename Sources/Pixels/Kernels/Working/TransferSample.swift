@@ -36,10 +36,20 @@ extension Float: TransferSample {
 }
 
 /// The curve of sRGB at every value of the integer formats; each table is made on first use (the largest in 5 ms).
-private enum TransferTables {
+enum TransferTables {
     static let linearOfU8: [Double] = (0...255).map { SRGBCurve.decode(Double($0) / 255) * 255 }
     static let linearOfU16: [Double] = (0...65535).map { SRGBCurve.decode(Double($0) / 65535) * 65535 }
     static let u8OfLinearU16: [UInt8] = (0...65535).map {
         UInt8(rounding: SRGBCurve.encode(Double($0) / 65535) * 255)
+    }
+
+    static func withLinearOfU8(_ body: (UnsafePointer<Double>) -> Void) { withBase(linearOfU8, body) }
+    static func withLinearOfU16(_ body: (UnsafePointer<Double>) -> Void) { withBase(linearOfU16, body) }
+    static func withU8OfLinearU16(_ body: (UnsafePointer<UInt8>) -> Void) { withBase(u8OfLinearU16, body) }
+
+    private static func withBase<Value>(_ table: [Value], _ body: (UnsafePointer<Value>) -> Void) {
+        table.withUnsafeBufferPointer { buffer in
+            if let base = buffer.baseAddress { body(base) }
+        }
     }
 }

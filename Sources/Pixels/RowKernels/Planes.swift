@@ -1,0 +1,170 @@
+// Between interleaved samples and planes of single precision, a plane for each channel. Every formula is the one of
+// PixelReader and PixelWriter, in double precision where they have it, so that both give the same bits.
+
+/// Values that a plane is read from.
+private protocol PlaneSample: BitwiseCopyable {
+    static func double(_ sample: Self) -> Double
+}
+
+extension UInt8: PlaneSample {
+    @inline(__always) fileprivate static func double(_ sample: UInt8) -> Double { Double(sample) }
+}
+
+extension UInt16: PlaneSample {
+    @inline(__always) fileprivate static func double(_ sample: UInt16) -> Double { Double(sample) }
+}
+
+extension Float: PlaneSample {
+    @inline(__always) fileprivate static func double(_ sample: Float) -> Double { Double(sample) }
+}
+
+/// plane[i] = source[i·channels]; with an alpha, that many values behind: times alpha over `full`.
+@inline(__always)
+private func load<Sample: PlaneSample>(
+    _ source: UnsafePointer<Sample>, _ channels: Int, _ alpha: Int?, _ full: Double, _ count: Int,
+    _ plane: UnsafeMutablePointer<Float>
+) {
+    var index = 0
+    if let alpha {
+        while index < count {
+            let sample = source + index &* channels
+            plane[index] = Float(Sample.double(sample[0]) * Sample.double(sample[alpha]) / full)
+            index &+= 1
+        }
+    } else {
+        while index < count {
+            plane[index] = Float(Sample.double(source[index &* channels]))
+            index &+= 1
+        }
+    }
+}
+
+@inline(never)
+public func loadBytePlane(
+    _ source: UnsafePointer<UInt8>, channels: Int, alpha: Int?, count: Int, plane: UnsafeMutablePointer<Float>
+) {
+    load(source, channels, alpha, 255, count, plane)
+}
+
+@inline(never)
+public func loadWordPlane(
+    _ source: UnsafePointer<UInt16>, channels: Int, alpha: Int?, count: Int, plane: UnsafeMutablePointer<Float>
+) {
+    load(source, channels, alpha, 65535, count, plane)
+}
+
+@inline(never)
+public func loadFloatPlane(
+    _ source: UnsafePointer<Float>, channels: Int, alpha: Int?, count: Int, plane: UnsafeMutablePointer<Float>
+) {
+    load(source, channels, alpha, 1, count, plane)
+}
+
+/// plane[i] = table[source[i·channels]].
+@inline(never)
+public func lookUpBytePlane(
+    _ source: UnsafePointer<UInt8>, channels: Int, table: UnsafePointer<Double>, count: Int,
+    plane: UnsafeMutablePointer<Float>
+) {
+    var index = 0
+    while index < count {
+        plane[index] = Float(table[Int(source[index &* channels])])
+        index &+= 1
+    }
+}
+
+/// plane[i] = table[source[i·channels]].
+@inline(never)
+public func lookUpWordPlane(
+    _ source: UnsafePointer<UInt16>, channels: Int, table: UnsafePointer<Double>, count: Int,
+    plane: UnsafeMutablePointer<Float>
+) {
+    var index = 0
+    while index < count {
+        plane[index] = Float(table[Int(source[index &* channels])])
+        index &+= 1
+    }
+}
+
+/// Rounded half up and clamped; NaN is 0.
+@inline(__always)
+private func rounded(_ value: Double, _ full: Double) -> Int32 {
+    let raised = value + 0.5
+    return Int32(raised >= full ? full : raised >= 1 ? raised : 0)
+}
+
+/// out[i·channels] = plane[i] · full / alpha[i] rounded; without an alpha it is plane[i] rounded. Where alpha is 0, 0.
+///
+/// - Parameter alpha: rounded, as it is stored.
+@inline(never)
+public func storeBytePlane(
+    _ plane: UnsafePointer<Float>, alpha: UnsafePointer<Float>?, channels: Int, count: Int,
+    out: UnsafeMutablePointer<UInt8>
+) {
+    var index = 0
+    while index < count {
+        var value = Double(plane[index])
+        if let alpha { value = alpha[index] == 0 ? 0 : value * 255 / Double(alpha[index]) }
+        out[index &* channels] = UInt8(truncatingIfNeeded: rounded(value, 255))
+        index &+= 1
+    }
+}
+
+/// Likewise for 16 bits.
+@inline(never)
+public func storeWordPlane(
+    _ plane: UnsafePointer<Float>, alpha: UnsafePointer<Float>?, channels: Int, count: Int,
+    out: UnsafeMutablePointer<UInt16>
+) {
+    var index = 0
+    if let alpha {
+        while index < count {
+            let value = alpha[index] == 0 ? 0 : Double(plane[index]) * 65535 / Double(alpha[index])
+            out[index &* channels] = UInt16(truncatingIfNeeded: rounded(value, 65535))
+            index &+= 1
+        }
+    } else {
+        while index < count {
+            out[index &* channels] = UInt16(truncatingIfNeeded: rounded(Double(plane[index]), 65535))
+            index &+= 1
+        }
+    }
+}
+
+/// Likewise for floats, which are not clamped; every NaN becomes the same one.
+@inline(never)
+public func storeFloatPlane(
+    _ plane: UnsafePointer<Float>, alpha: UnsafePointer<Float>?, channels: Int, count: Int,
+    out: UnsafeMutablePointer<Float>
+) {
+    var index = 0
+    while index < count {
+        var value = Double(plane[index])
+        if let alpha { value = alpha[index] == 0 ? 0 : value * 1 / Double(alpha[index]) }
+        out[index &* channels] = value.isNaN ? Float.nan : Float(value)
+        index &+= 1
+    }
+}
+
+/// Rounds an alpha plane in place, as it will be stored.
+@inline(never)
+public func roundPlane(_ plane: UnsafeMutablePointer<Float>, full: Float, count: Int) {
+    var index = 0
+    while index < count {
+        plane[index] = Float(rounded(Double(plane[index]), Double(full)))
+        index &+= 1
+    }
+}
+
+/// out[i·channels] = table[plane[i] · 257 rounded to 16 bits].
+@inline(never)
+public func lookUpBytes(
+    _ plane: UnsafePointer<Float>, table: UnsafePointer<UInt8>, channels: Int, count: Int,
+    out: UnsafeMutablePointer<UInt8>
+) {
+    var index = 0
+    while index < count {
+        out[index &* channels] = table[Int(rounded(Double(plane[index]) * 257, 65535))]
+        index &+= 1
+    }
+}

@@ -1,0 +1,363 @@
+"""Races Penumbra's kernels against what a user would take instead: one core, from memory to memory, all in one run.
+
+Contenders take turns, so that what else the machine does meets all of them, and the best of some rounds counts. Errors
+are those of every contender against the exact blur, on a smaller picture with noise and steps. Exits with 1 where
+Penumbra is slower, relative to its fastest peer, than Thresholds.json has it on record.
+"""
+
+import argparse
+import dataclasses
+import importlib.metadata
+import json
+import os
+import sys
+from pathlib import Path
+
+# One thread each, for this process and the peers' own; libraries look when they are loaded.
+os.environ.update({"OMP_NUM_THREADS": "1", "HL_NUM_THREADS": "1", "VIPS_CONCURRENCY": "1", "OPENBLAS_NUM_THREADS": "1"})
+
+import numpy as np  # noqa: E402
+
+import peers  # noqa: E402
+from peers import Case  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+THRESHOLDS = Path(__file__).with_name("Thresholds.json")
+RESULTS = ROOT / ".build" / "bench"
+
+RADII = (0.5, 1, 1.5, 2, 2.5, 3, 5, 10, 20, 50, 100, 200)
+FEW_RADII = (1, 3, 10, 50)
+MOTIONS = ((40, 90, 5), (40, 30, 5), (10, 45, 10), (40, 0, 0), (40, 90, 0), (400, 90, 0), (40, 30, 0))
+
+TOLERANCE = 1.15
+TOO_SLOW = 8.0
+
+# OpenCV, and the IPP inside it, without AVX-512.
+AVX2_ONLY = {"OPENCV_CPU_DISABLE": "AVX512-SKX", "OPENCV_IPP": "avx2"}
+
+
+def all_cases():
+    yield from (Case("gaussian", radius) for radius in RADII)
+    yield from (Case("gaussian", radius, channels=4) for radius in RADII)
+    yield from (Case("gaussian", radius, width=8000, height=6000) for radius in FEW_RADII)
+    yield from (Case("gaussian", radius, channels=1) for radius in FEW_RADII)
+    yield from (Case("gaussian", radius, bits=16) for radius in FEW_RADII)
+    yield from (Case("edges", radius) for radius in (3, 20))
+    yield from (Case("motion", radius, angle=angle, samples=samples) for radius, angle, samples in MOTIONS)
+
+
+def quick_cases():
+    yield from (Case("gaussian", radius) for radius in FEW_RADII)
+
+
+@dataclasses.dataclass
+class Entry:
+    """A contender; `rivals` are those whose best time its own is divided by."""
+
+    name: str
+    contender: object
+    rivals: tuple = ()
+    edge: str = "clamp"
+
+
+@dataclasses.dataclass
+class Row:
+    """What came of one contender in one case; no seconds where it was too slow at a smaller radius."""
+
+    contender: str
+    seconds: float | None
+    worst_error: float | None
+    mean_error: float | None
+    ratio: float | None = None
+    rival: str | None = None
+
+
+class Field:
+    """Everybody who takes part on this machine."""
+
+    def __init__(self, options):
+        self.library = str(options.kernels)
+        self.levels = cpu_levels()
+        self.held = "4" in self.levels
+        self.wheel = peers.Server(sys.executable)
+        self.debian = peers.Server(options.debian_python) if options.debian_python else None
+        self.avx2 = peers.Server(sys.executable, AVX2_ONLY) if self.held else None
+
+    def stop(self):
+        for server in (self.wheel, self.debian, self.avx2):
+            if server:
+                server.stop()
+
+    def entries(self, case):
+        yield Entry("memcpy", peers.memcpy)
+        if case.kind == "edges":
+            yield from self.edges()
+            return
+        universal = {"pillow": peers.pillow, "scipy": peers.scipy}
+        for origin, server in (("wheel", self.wheel), ("Debian", self.debian)):
+            for precision in ("integer", "float") if server else ():
+                universal[f"libvips {origin} {precision}"] = server.contender(f"libvips {precision}")
+        best = {"opencv": peers.opencv, "opencv expert": peers.opencv_expert, "halide": peers.halide(False)}
+        held = {}
+        if self.held:
+            held = {f"{name} AVX2": self.avx2.contender(name) for name in ("opencv", "opencv expert")}
+            held["halide AVX2"] = peers.halide(True)
+
+        # AVX2 races AVX2; peers that cannot be held to it race as they are. AVX-512 races all: OpenCV is often faster
+        # without it, as the IPP in it is.
+        rivals = {"4": (*best, *held, *universal), "3": (*(held or best), *universal)}
+        for level in self.levels:
+            yield Entry(f"penumbra v{level}", peers.penumbra(self.library, int(level)), rivals[level])
+        for name, contender in (best | held | universal).items():
+            yield Entry(name, contender)
+
+    def edges(self):
+        """Other edges should cost what repeating the outermost pixels costs."""
+        level = self.levels[0]
+        for edge in peers.EDGES:
+            rivals = () if edge == "clamp" else (f"penumbra v{level} clamp",)
+            yield Entry(f"penumbra v{level} {edge}", peers.penumbra(self.library, int(level), edge), rivals, edge)
+
+
+def cpu_levels():
+    """x86-64-v4 and v3, as far as this CPU has them."""
+    flags = set(Path("/proc/cpuinfo").read_text().split("flags", 1)[-1].split("\n", 1)[0].split())
+    needed = {"4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}, "3": {"avx2", "fma", "bmi2"}}
+    return [level for level, features in needed.items() if features <= flags]
+
+
+# Pictures
+
+
+def noise(case):
+    picture = np.random.default_rng(1).integers(0, 1 << case.bits, (case.height, case.width, case.channels), case.dtype)
+    return opaque(picture)
+
+
+def test_chart(case):
+    """Bands of noise, of black and white noise, and of steps: what is hard to blur exactly."""
+    rng, white = np.random.default_rng(2), (1 << case.bits) - 1
+    shape = (case.height, case.width, case.channels)
+    y, x = np.mgrid[: case.height, : case.width]
+    steps = ((x // 37 + y // 23) % 2 * white)[:, :, None] * np.ones(case.channels, int)
+    bands = [rng.integers(0, white + 1, shape), rng.integers(0, 2, shape) * white, steps]
+    band = (y * len(bands) // case.height)[:, :, None]
+    return opaque(np.choose(band, bands).astype(case.dtype))
+
+
+def opaque(picture):
+    if picture.shape[2] == 4:
+        picture[:, :, 3] = np.iinfo(picture.dtype).max
+    return picture
+
+
+# The race
+
+
+def errors(entries, case):
+    """Each contender's largest and mean error on a small picture; those that cannot do the case are not in it."""
+    small = dataclasses.replace(case, width=800, height=640)
+    picture = test_chart(small)
+    exact = {edge: peers.truth(picture, case, edge) for edge in {entry.edge for entry in entries}}
+    found = {}
+    for entry in entries:
+        made = entry.contender(picture, small)
+        if made is not None:
+            run, result = made
+            peers.seconds(run)
+            difference = np.abs(result() - exact[entry.edge])
+            found[entry.name] = (float(difference.max()), float(difference.mean()))
+            # A peer's process closes a picture when its run is let go: before the next one is opened.
+            del run, result, made
+    return found
+
+
+def rounds(first):
+    """How many more, going by how long the first took; where that is a hundred times memcpy, noise matters little."""
+    return 7 if first < 0.3 else 4 if first < 1 else 1 if first < 2 else 0
+
+
+def best_times(entries, case):
+    """Each contender's best seconds."""
+    picture = noise(case)
+    runs = {entry.name: entry.contender(picture, case)[0] for entry in entries}
+    best = {name: peers.seconds(run) for name, run in runs.items()}
+    left = {name: rounds(first) for name, first in best.items()}
+    while any(left.values()):
+        for name, run in runs.items():
+            if left[name]:
+                left[name] -= 1
+                best[name] = min(best[name], peers.seconds(run))
+    return best
+
+
+def race(case, field, skipped):
+    """The rows of one case; the contenders named in `skipped` have no time in theirs."""
+    entries = list(field.entries(case))
+    error = errors(entries, case)
+    entries = [entry for entry in entries if entry.name in error]
+    times = best_times([entry for entry in entries if entry.name not in skipped], case)
+    rows = []
+    for entry in entries:
+        row = Row(entry.name, times.get(entry.name), *(error[entry.name] if entry.name != "memcpy" else (None, None)))
+        rivals = [name for name in entry.rivals if name in times]
+        if rivals:
+            row.rival = min(rivals, key=times.get)
+            row.ratio = row.seconds / times[row.rival]
+        rows.append(row)
+    return rows
+
+
+def hopeless(case, results):
+    """Who was too slow before, with no larger a radius and no more samples: their time grows with both."""
+
+    def easier(other):
+        return (
+            (other.kind, other.bits) == (case.kind, case.bits)
+            and other.kind == "gaussian"
+            and other.radius <= case.radius
+            and other.megapixels * other.channels <= case.megapixels * case.channels
+        )
+
+    rows = [row for other, rows in results.items() if easier(other) for row in rows]
+    return {row.contender for row in rows if row.seconds is None or row.seconds > TOO_SLOW}
+
+
+# Thresholds
+
+
+def worse_than_recorded(case, rows, recorded):
+    """(contender, ratio, recorded ratio) of each that is more than the tolerance worse."""
+    limits = recorded.get(case.name, {})
+    for row in rows:
+        if row.ratio and row.ratio > TOLERANCE * limits.get(row.contender, float("inf")):
+            yield row.contender, row.ratio, limits[row.contender]
+
+
+def complaints(results, recorded, field):
+    """What got slower, in a message each."""
+    messages = []
+    for case, rows in results.items():
+        if not any(worse_than_recorded(case, rows, recorded)):
+            continue
+        # Machines are noisy: it counts only if another race, without those that cannot win it, says so too.
+        print(f"{case.name} is slower than recorded; racing it again", flush=True)
+        slow = {row.contender for row in rows if row.seconds is None or row.seconds > 1}
+        for contender, ratio, limit in worse_than_recorded(case, race(case, field, slow), recorded):
+            messages.append(f"{case.name}: {contender} takes {ratio:.2f} × its best peer's time; recorded: {limit:.2f}")
+    return messages
+
+
+def record(results, recorded):
+    for case, rows in results.items():
+        recorded[case.name] = {row.contender: round(row.ratio, 3) for row in rows if row.ratio}
+    THRESHOLDS.write_text(json.dumps(recorded, indent=2) + "\n")
+
+
+# Tables
+
+
+def table(header, lines):
+    """Markdown, with columns padded so that it reads as plain text too; all but the first are aligned right."""
+    widths = [max(len(line[i]) for line in [header, *lines]) for i in range(len(header))]
+    rule = [("-" * widths[0])] + ["-" * (width - 1) + ":" for width in widths[1:]]
+
+    def row(cells):
+        padded = [cells[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(cells[1:], widths[1:])]
+        return "| " + " | ".join(padded) + " |"
+
+    return "\n".join(row(line) for line in [header, rule, *lines]) + "\n"
+
+
+def case_table(case, rows):
+    copying = rows[0].seconds
+    lines = []
+    for row in rows:
+        times = [f"> {TOO_SLOW:g} s", "", ""]
+        if row.seconds:
+            times = [f"{row.seconds * 1e3:.1f}", f"{case.megapixels / row.seconds:.0f}", f"{row.seconds / copying:.1f}"]
+        ratio = f"{row.ratio:.2f} ({row.rival})" if row.ratio else ""
+        error = ["", ""] if row.worst_error is None else [f"{row.worst_error:.2f}", f"{row.mean_error:.3f}"]
+        lines.append([row.contender, *times, ratio, *error])
+    header = ["contender", "ms", "MP/s", "× memcpy", "of best peer", "max error", "mean error"]
+    return f"### {case.name}\n\n{table(header, lines)}"
+
+
+def summary(results):
+    """One line a case: times memcpy, and the share of the best peer's time, of all of Penumbra's rows."""
+    lines = []
+    for case, rows in results.items():
+        for row in rows:
+            if row.ratio:
+                multiple = f"{row.seconds / rows[0].seconds:.1f}"
+                times = [f"{row.seconds * 1e3:.1f}", multiple, f"{row.ratio:.2f}", row.rival]
+                lines.append([case.name, row.contender, *times])
+    header = ["case", "contender", "ms", "× memcpy", "of best peer", "which is"]
+    return f"## Summary\n\n{table(header, lines)}"
+
+
+def machine():
+    """The CPU and the peers' versions, as what follows depends on them."""
+    model = Path("/proc/cpuinfo").read_text().split("model name", 1)[-1].split("\n", 1)[0].strip("\t :")
+    packages = ("halide", "opencv-python-headless", "pillow", "pyvips-binary", "scipy")
+    versions = ", ".join(f"{package} {importlib.metadata.version(package)}" for package in packages)
+    return f"{model}, one core. {versions}."
+
+
+def save(results):
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    cases = [
+        {"name": case.name, "case": dataclasses.asdict(case), "rows": [dataclasses.asdict(row) for row in rows]}
+        for case, rows in results.items()
+    ]
+    (RESULTS / "results.json").write_text(json.dumps({"machine": machine(), "cases": cases}, indent=1) + "\n")
+    parts = ["# The race", machine(), summary(results), *(case_table(case, rows) for case, rows in results.items())]
+    (RESULTS / "results.md").write_text("\n\n".join(part.strip() for part in parts) + "\n")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="few radii, 8-bit RGB of 12 MP only")
+    parser.add_argument("--only", metavar="SUBSTRING", default="", help="only cases with this in their name")
+    parser.add_argument("--record", action="store_true", help="write the ratios to Thresholds.json")
+    parser.add_argument("--plot", action="store_true", help="draw docs/benchmark.svg")
+    parser.add_argument("--kernels", type=Path, default=ROOT / ".build/release/libBenchmarkedKernels.so")
+    parser.add_argument("--debian-python", metavar="PYTHON", help="a Python whose pyvips takes Debian's libvips")
+    return parser.parse_args()
+
+
+def run_all(cases, field):
+    results = {}
+    for case in cases:
+        results[case] = race(case, field, hopeless(case, results))
+        print(case_table(case, results[case]), flush=True)
+    save(results)
+    print(summary(results), flush=True)
+    return results
+
+
+def main():
+    options = arguments()
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    cases = [case for case in (quick_cases() if options.quick else all_cases()) if options.only in case.name]
+    recorded, messages = json.loads(THRESHOLDS.read_text()), []
+    field = Field(options)
+    try:
+        results = run_all(cases, field)
+        if options.record:
+            record(results, recorded)
+        else:
+            messages = complaints(results, recorded, field)
+    finally:
+        field.stop()
+    if options.plot:
+        import plot
+
+        plot.draw(RESULTS / "results.json", ROOT / "docs" / "benchmark.svg")
+    for message in messages:
+        print(message, file=sys.stderr)
+    return 1 if messages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
