@@ -127,18 +127,27 @@ final class ByteSource {
     ) {
         guard position >= 0 else { return target.update(repeating: 0, count: count * channels) }
         let row = rasterRow(position)
-        let channels = channels
-        var pixel = target
-        var index = 0
-        while index < count {
-            let offset = offsets[index]
-            var channel = 0
-            while channel < channels {
-                pixel[channel] = offset < 0 ? 0 : row[offset &+ channel]
-                channel &+= 1
+        switch channels {
+        case 1: copyPixels(row, offsets, count, target) { $0[0] = $1[0] }
+        case 2: copyPixels(row, offsets, count, target) { ($0[0], $0[1]) = ($1[0], $1[1]) }
+        case 3: copyPixels(row, offsets, count, target) { ($0[0], $0[1], $0[2]) = ($1[0], $1[1], $1[2]) }
+        default:
+            copyPixels(row, offsets, count, target) {
+                ($0[0], $0[1], $0[2], $0[3]) = ($1[0], $1[1], $1[2], $1[3])
             }
+        }
+    }
+
+    @inline(__always)
+    private func copyPixels(
+        _ row: UnsafePointer<UInt8>, _ offsets: UnsafePointer<Int>, _ count: Int,
+        _ target: UnsafeMutablePointer<UInt8>,
+        _ copy: (UnsafeMutablePointer<UInt8>, UnsafePointer<UInt8>) -> Void
+    ) {
+        var pixel = target
+        for index in 0..<count {
+            copy(pixel, offsets[index] < 0 ? zeros : row + offsets[index])
             pixel += channels
-            index &+= 1
         }
     }
 
