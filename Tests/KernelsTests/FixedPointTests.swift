@@ -112,6 +112,22 @@ struct FixedPointTests {
         #expect(fast.cropped(to: left) == beside.cropped(to: left))
     }
 
+    @Test(arguments: [PixelLayout.rgb, .rgba])
+    func `a very wide picture is cut into parts, and no pixel shows it`(layout: PixelLayout) {
+        let rect = PixelRect(x: -5, y: 2, width: 50_000, height: 5)
+        let picture = Pattern.noise.picture(rect, layout)
+        for sigma in [3.0, 12] {
+            let gaussian = Gaussian(radius: sigma)
+            let whole = blurred(sigma, picture, source(picture, gaussian.halo, Self.edges[0]))
+            for x in [16_300, 21_780, 32_700, 43_630] {
+                let part = PixelRect(x: x, y: 2, width: 200, height: 5)
+                var result = AnyRaster(zeroed: part, layout: layout, format: .u8)
+                gaussian.render(source(picture, gaussian.halo, Self.edges[0]), light: .encoded, into: &result)
+                #expect(result == whole.cropped(to: part))
+            }
+        }
+    }
+
     @Test func `transparent surroundings are read as nothing`() {
         let rect = PixelRect(x: 0, y: 0, width: 40, height: 30)
         let picture = Pattern.steps.picture(rect, .rgb)

@@ -53,16 +53,26 @@ public func unpremultiply(
     }
 }
 
-/// True when every pixel's last channel is 255.
+/// True when every pixel's last channel is 255, for 2 or 4 channels.
 @inline(never)
 public func isOpaque(_ source: UnsafePointer<UInt8>, channels: Int, pixels: Int) -> Bool {
-    var all: UInt8 = 255
-    var index = channels &- 1
-    while index < pixels &* channels {
-        all &= source[index]
+    // Eight values at a time hold whole pixels, so that an alpha is always in the same bytes; the others are not looked at.
+    let bytes = UnsafeRawPointer(source)
+    let count = pixels &* channels
+    var all = UInt64.max
+    var index = 0
+    while index &+ 8 <= count {
+        all &= bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        index &+= 8
+    }
+    let alphas: UInt64 = channels == 4 ? 0xFF00_0000_FF00_0000 : 0xFF00_FF00_FF00_FF00
+    var isOpaque = UInt64(littleEndian: all) & alphas == alphas
+    index &+= channels &- 1
+    while index < count {
+        isOpaque = isOpaque && source[index] == 255
         index &+= channels
     }
-    return all == 255
+    return isOpaque
 }
 
 /// Samples as words, shifted to the left by 7 (8.7 fixed point) or 0. `out` is writable, and `source` readable, to 31

@@ -1,7 +1,7 @@
 #ifndef PENUMBRA_STREAMING_H
 #define PENUMBRA_STREAMING_H
 
-// Two memory operations that Swift has no words for. They move bytes and compute nothing.
+// Three memory operations that Swift has no words for. They move bytes and compute nothing.
 
 #include <stdint.h>
 

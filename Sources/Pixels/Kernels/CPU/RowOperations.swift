@@ -69,9 +69,6 @@ struct RowOperations: Sendable {
     let zipFloats: @Sendable (UnsafePointer<Float>, UnsafePointer<Float>, Int, FloatTarget) -> Void
     let addFloats: @Sendable (UnsafePointer<Float>, FloatTarget, Int) -> Void
 
-    /// Those of ``CPULevel/current``.
-    static let current = of(.current)
-
     #if arch(x86_64)
         static func of(_ level: CPULevel) -> RowOperations {
             switch level {

@@ -20,6 +20,7 @@ final class ByteSource {
     private let stride: Int
     private let run: (coordinates: Range<Int>, shift: Int)
     private let zeroRow: WorkBuffer<UInt8>
+    private var opacity: [Bool?]
     /// Rows that vectors may read beyond without leaving the raster; and copies of the others.
     private let innerRows: Range<Int>
     private let outerRows: WorkBuffer<UInt8>
@@ -43,6 +44,7 @@ final class ByteSource {
         rasterWidth = source.raster.rect.width
         stride = rasterWidth * channels
         run = columns.longestRun(in: wanted)
+        opacity = Array(repeating: nil, count: source.raster.rect.height)
         positions = WorkBuffer(count: rowCore.count)
         for (index, y) in rowCore.enumerated() { positions.base[index] = Int32(rows[y]) }
         let height = source.raster.rect.height
@@ -164,6 +166,14 @@ final class ByteSource {
             let from = samples + (position * stride + place * channels)
             for channel in 0..<channels { pixel[channel] = from[channel] }
         }
+    }
+
+    /// Whether all pixels of a row of the raster, whose last channel is an alpha, are opaque; looked up once.
+    func isOpaque(_ position: Int, _ operations: RowOperations) -> Bool {
+        if let known = opacity[position] { return known }
+        let isOpaque = operations.isOpaque(rasterRow(position), channels, rasterWidth)
+        opacity[position] = isOpaque
+        return isOpaque
     }
 
     /// Whether there is a column at a coordinate.

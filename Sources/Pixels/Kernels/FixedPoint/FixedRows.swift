@@ -2,9 +2,8 @@ import Catalogs
 import Geometry
 
 /// The rows of an 8-bit source for an inner loop: samples where all rows of a window are opaque, else premultiplied
-/// words; and rows of results, written as samples or divided by their alpha.
+/// words.
 final class FixedRows {
-    let operations: RowOperations
     let channels: Int
     private let source: ByteSource
     private let segments: [ColumnSegment]
@@ -22,7 +21,6 @@ final class FixedRows {
         _ source: ByteSource, layout: PixelLayout, outputs: Range<Int>, reading: Reading, window: Int,
         _ operations: RowOperations
     ) {
-        self.operations = operations
         self.source = source
         self.outputs = outputs
         channels = layout.channels

@@ -13,13 +13,8 @@ final class PremultipliedRows {
     private let ring: RowRing<UInt16>
     private var held: [Int]
     private let bytes: WorkBuffer<UInt8>
-    private var opacity: [Opacity]
     /// The last coordinate seen so far whose row is not opaque.
     private(set) var lastTranslucent = Int.min
-
-    private enum Opacity {
-        case unknown, opaque, translucent
-    }
 
     private static let margin = 16
 
@@ -40,27 +35,17 @@ final class PremultipliedRows {
             columns: self.columns, rows: 0..<capacity, channels: layout.channels, capacity: capacity, margin: 0)
         held = Array(repeating: Int.min, count: capacity)
         bytes = WorkBuffer(count: self.columns.count * (source.channels + layout.channels) + 64)
-        opacity = Array(repeating: .unknown, count: Int(source.rows.positions.max() ?? 0) + 1)
     }
 
     /// True when a row's samples can stand for its premultiplied words. Remembers rows that are not opaque.
     func isPlain(_ y: Int) -> Bool {
         let position = source.position(ofRow: y)
-        let isOpaque = position < 0 || isOpaque(position)
+        let isOpaque = position < 0 || addsAlpha || source.isOpaque(position, operations)
         if !isOpaque || position < 0 || hasGaps {
             // The last row stands for all below it.
             lastTranslucent = y >= source.rowCore.upperBound - 1 ? Int.max : max(lastTranslucent, y)
         }
         return isOpaque && !addsAlpha
-    }
-
-    private func isOpaque(_ position: Int) -> Bool {
-        if opacity[position] == .unknown {
-            let isOpaque =
-                addsAlpha || operations.isOpaque(source.rasterRow(position), channels, source.rasterWidth)
-            opacity[position] = isOpaque ? .opaque : .translucent
-        }
-        return opacity[position] == .opaque
     }
 
     /// The pixel at the column `x` of the row at the coordinate `y`.

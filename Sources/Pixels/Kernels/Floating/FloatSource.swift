@@ -9,7 +9,6 @@ import Raster
 final class FloatSource {
     private let reader: PixelReader
     private let operations: RowOperations
-    private let columnCore: Range<Int>
     private let rowCore: Range<Int>
     private let run: (coordinates: Range<Int>, shift: Int)
     private var row: [Double] = []
@@ -18,7 +17,6 @@ final class FloatSource {
     init(_ reader: PixelReader, columns: Range<Int>, _ operations: RowOperations) {
         self.reader = reader
         self.operations = operations
-        columnCore = reader.source.columns.core
         rowCore = reader.source.rows.core
         run = reader.source.columns.longestRun(in: columns)
     }
@@ -39,7 +37,7 @@ final class FloatSource {
 
     private func readOneByOne(_ wanted: Range<Int>, _ position: Int, into ring: RowRing<Float>, _ y: Int) {
         let channels = reader.layout.channels
-        // Beyond the core all columns are alike.
+        // What lies beyond the table is never used: a ring is read in whole pairs of columns.
         let columns = wanted.clamped(to: reader.source.columns.range)
         guard !columns.isEmpty else { return }
         let count = columns.count * channels

@@ -1,3 +1,4 @@
+import Catalogs
 public import Geometry
 public import Raster
 
@@ -12,6 +13,7 @@ public struct Gaussian: Sendable {
 
     /// - Parameters: standard deviations in pixels, 0 to 1000; 0 leaves its axis alone.
     public init(sigmaX: Double, sigmaY: Double) {
+        precondition((0...1000).contains(sigmaX) && (0...1000).contains(sigmaY), "a standard deviation is 0 to 1000 px")
         fixedX = .fixedPoint(sigma: sigmaX)
         fixedY = sigmaX == sigmaY ? fixedX : .fixedPoint(sigma: sigmaY)
         floatingX = .floating(sigma: sigmaX)
@@ -36,10 +38,12 @@ public struct Gaussian: Sendable {
     ///
     /// - Parameters:
     ///   - source: its tables cover the destination, and with the halo that part of it which the mask may cover.
+    ///     Halving keeps even coordinates, so the same pixels elsewhere may round otherwise, within the bound.
     ///   - mask: where to blur; pixels that it does not cover keep their bytes. Nil is everywhere.
     public func render(
         _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
     ) {
+        source.checkCoverage(of: destination, halo: halo, within: mask)
         guard case .u8 = source.raster, light == .encoded, isSameRate else {
             let kernel = FloatPyramid(horizontal: floatingX, vertical: floatingY, .of(level))
             return kernel.render(source, light: light, within: mask, into: &destination)
@@ -51,10 +55,13 @@ public struct Gaussian: Sendable {
                     vertical: fixedY.weights, writer.operations
                 ).render(to: writer)
             } else {
-                FixedPyramid(
-                    bytes, layout: writer.layout, output: writer.rect, horizontal: fixedX, vertical: fixedY,
-                    writer.operations
-                ).render(to: writer)
+                let channels = writer.layout.channels
+                for part in FixedPyramid.parts(of: writer.rect, channels: channels, reach: fixedX.reach) {
+                    FixedPyramid(
+                        bytes, layout: writer.layout, output: part, horizontal: fixedX, vertical: fixedY,
+                        writer.operations
+                    ).render(to: writer)
+                }
             }
         }
     }

@@ -9,7 +9,9 @@ public struct Motion: Sendable {
     public let halo: Halo
     private var level = CPULevel.current
 
+    /// - Parameter velocity: at most 1000 pixels along each axis.
     public init(_ velocity: MotionTaps.Velocity, _ sampling: MotionTaps.Sampling) {
+        precondition(max(velocity.x.magnitude, velocity.y.magnitude) <= 1000, "a line is at most 1000 px to each side")
         taps = SymmetricPairs(MotionTaps.taps(velocity, sampling))
         plateau = Plateau(taps)
         halo = Halo(horizontal: taps.reachX, vertical: taps.reachY)
@@ -30,6 +32,7 @@ public struct Motion: Sendable {
     public func render(
         _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
     ) {
+        source.checkCoverage(of: destination, halo: halo, within: mask)
         let operations = RowOperations.of(level)
         guard case .u8 = source.raster, light == .encoded else {
             return renderFloats(source, light, mask, operations, into: &destination)

@@ -108,7 +108,7 @@ extension AxisDesign<Float> {
     static let crossing = 3.25
 
     /// For 16-bit and floating-point samples and linear light: 12 taps a level, a FIR to 4.25 standard deviations; the
-    /// kernel's error is below 2.5e-5.
+    /// kernel's error is below 1e-4.
     package static func floating(sigma: Double) -> AxisDesign {
         var prefilters: [Prefilter] = []
         var local = sigma

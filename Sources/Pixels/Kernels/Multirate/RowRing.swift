@@ -19,7 +19,7 @@ final class RowRing<Sample: BitwiseCopyable> {
     private let origin: Int
     private let stride: Int
 
-    /// Values that may be read or written beyond the margin's pixels.
+    /// Values that may be read or written behind the margin's pixels; before them it is 64.
     private static var slack: Int { 192 }
 
     /// - Parameters:
@@ -35,8 +35,8 @@ final class RowRing<Sample: BitwiseCopyable> {
         var held = 1
         while held < min(capacity, rows.count) { held *= 2 }
         mask = held - 1
-        // Pixel 0 lies on a cache line, and rows are an odd number of lines apart, so that the rows of a window do not
-        // compete for the same sets of the cache.
+        // Pixel 0 lies on a cache line, and rows of words are an odd number of lines apart, so that the rows of a window
+        // do not compete for the same sets of the cache.
         origin = (margin * channels + 64 + 31) & ~31
         planeStride = (origin + (columns.count + margin) * channels + Self.slack + 31) & ~31
         let whole = planeStride * planes

@@ -1,3 +1,4 @@
+import Catalogs
 import Geometry
 public import Raster
 
@@ -41,14 +42,49 @@ public struct KernelSource: Sendable {
         precondition(
             columns.positions.allSatisfy { $0 < Int32(raster.rect.width) }
                 && rows.positions.allSatisfy { $0 < Int32(raster.rect.height) }, "a table stays inside its raster")
+        precondition(raster.hasAllSamples, "a raster has every sample of its rectangle")
         self.raster = raster
         self.columns = columns
         self.rows = rows
     }
 
-    /// A raster under its own coordinates, with nothing around it.
+    /// A raster under its own coordinates, with nothing around it: for what reads no neighbours. Blurs take
+    /// ``init(clamping:reach:)``.
     public init(_ raster: AnyRaster) {
         self.init(
             raster: raster, columns: AxisTable(range: raster.rect.columns), rows: AxisTable(range: raster.rect.rows))
+    }
+}
+
+extension KernelSource {
+    /// Traps unless everything that a blur reads and writes is there: the loops take it for granted.
+    func checkCoverage(of destination: AnyRaster, halo: Halo, within mask: RoundedRect?) {
+        let own = raster.layout
+        precondition(
+            destination.layout == own || destination.layout == own.addingAlpha, "a filter may add alpha, nothing else")
+        precondition(destination.format == raster.format, "a filter keeps the sample format")
+        precondition(destination.hasAllSamples, "a raster has every sample of its rectangle")
+        let area = mask.map { $0.bounds(in: destination.rect) } ?? destination.rect
+        let needed = area.isEmpty ? destination.rect : destination.rect.union(area.expanded(by: halo))
+        precondition(
+            destination.rect.isEmpty || columns.range.contains(needed.columns) && rows.range.contains(needed.rows),
+            "the tables cover what is read")
+    }
+}
+
+extension Range<Int> {
+    fileprivate func contains(_ other: Range<Int>) -> Bool {
+        lowerBound <= other.lowerBound && other.upperBound <= upperBound
+    }
+}
+
+extension AnyRaster {
+    /// `samples` can be changed by anybody; loops over pointers depend on their number.
+    fileprivate var hasAllSamples: Bool {
+        switch self {
+        case .u8(let raster): raster.samples.count == raster.rect.area * raster.layout.channels
+        case .u16(let raster): raster.samples.count == raster.rect.area * raster.layout.channels
+        case .f32(let raster): raster.samples.count == raster.rect.area * raster.layout.channels
+        }
     }
 }
