@@ -57,7 +57,8 @@ final class FloatSource {
     /// False where there is no loop: for linear light with alpha, or of floats.
     private func convert(_ columns: Range<Int>, _ position: Int, into ring: RowRing<Float>, _ y: Int) -> Bool {
         let stored = reader.source.raster.layout
-        let start = position * reader.source.raster.rect.width * stored.channels
+        let start =
+            position * reader.source.raster.rect.width * stored.channels
             + (columns.lowerBound + run.shift) * stored.channels
         guard reader.light == .encoded || !stored.hasAlpha && reader.source.raster.format != .f32 else { return false }
         for channel in 0..<stored.channels {
