@@ -37,7 +37,8 @@ package struct MaskedWriter: WorkingRowSink {
         let channels = writer.layout.channels
         var blended = [Double](repeating: 0, count: row.count)
         var target = blended.mutableSpan
-        original.read(columns: x..<x + coverage.count, atPosition: original.source.rows[y], into: &target)
+        let position = original.source.rows[y]  // negative where nothing is: zeros
+        if position >= 0 { original.read(columns: x..<x + coverage.count, atPosition: position, into: &target) }
         for (pixel, share) in coverage.enumerated() {
             for index in pixel * channels..<(pixel + 1) * channels {
                 target[index] = share == 1 ? row[index] : target[index] * (1 - share) + row[index] * share
