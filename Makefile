@@ -22,11 +22,11 @@ setup:
 
 ## make format: lay the sources out
 format:
-	swift format --in-place --recursive Package.swift Sources Plugins Tests
+	swift format --in-place --recursive Package.swift Sources Plugins Tests Examples
 
 ## make lint: refuse sources that are laid out otherwise
 lint:
-	swift format lint --strict --recursive Package.swift Sources Plugins Tests
+	swift format lint --strict --recursive Package.swift Sources Plugins Tests Examples
 
 ## make bench: race the kernels against what users would take instead, for some 20 minutes (ARGUMENTS=--quick for less)
 bench: setup

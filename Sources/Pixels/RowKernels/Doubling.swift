@@ -27,19 +27,13 @@ private func evenOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> W
     }
 }
 
-/// The output behind it.
+/// The output behind it: but for 5 taps, whose centre lies on even outputs, the same in a mirror.
 @inline(__always)
 private func oddOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> WordVector {
-    switch Taps.count {
-    case 4: return average(x.center, average(x.center, x.behind))
-    case 5: return average(x.center, x.behind)
-    case 6:
-        return highProduct(x.before, 5120) &+ highProduct(x.center, 38912) &+ highProduct(x.behind, 21504)
-            &+ WordVector(repeating: 1)
-    default:
-        return highProduct(x.before, 7168) &+ highProduct(x.center, 35840) &+ highProduct(x.behind, 21504)
-            &+ highProduct(x.behind2, 1024) &+ WordVector(repeating: 2)
-    }
+    if Taps.count == 5 { return average(x.center, x.behind) }
+    return evenOutput(
+        Taps.self,
+        Neighbours(before2: x.behind2, before: x.behind, center: x.center, behind: x.before, behind2: x.before2))
 }
 
 /// Only what the taps need is loaded.

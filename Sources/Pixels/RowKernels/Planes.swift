@@ -61,29 +61,32 @@ public func loadFloatPlane(
 }
 
 /// plane[i] = table[source[i·channels]].
+@inline(__always)
+private func lookUp<Sample: FixedWidthInteger>(
+    _ source: UnsafePointer<Sample>, _ channels: Int, _ table: UnsafePointer<Double>, _ count: Int,
+    _ plane: UnsafeMutablePointer<Float>
+) {
+    var index = 0
+    while index < count {
+        plane[index] = Float(table[Int(truncatingIfNeeded: source[index &* channels])])
+        index &+= 1
+    }
+}
+
 @inline(never)
 public func lookUpBytePlane(
     _ source: UnsafePointer<UInt8>, channels: Int, table: UnsafePointer<Double>, count: Int,
     plane: UnsafeMutablePointer<Float>
 ) {
-    var index = 0
-    while index < count {
-        plane[index] = Float(table[Int(source[index &* channels])])
-        index &+= 1
-    }
+    lookUp(source, channels, table, count, plane)
 }
 
-/// plane[i] = table[source[i·channels]].
 @inline(never)
 public func lookUpWordPlane(
     _ source: UnsafePointer<UInt16>, channels: Int, table: UnsafePointer<Double>, count: Int,
     plane: UnsafeMutablePointer<Float>
 ) {
-    var index = 0
-    while index < count {
-        plane[index] = Float(table[Int(source[index &* channels])])
-        index &+= 1
-    }
+    lookUp(source, channels, table, count, plane)
 }
 
 /// Rounded half up and clamped; NaN is 0.
@@ -93,57 +96,52 @@ private func rounded(_ value: Double, _ full: Double) -> Int32 {
     return Int32(raised >= full ? full : raised >= 1 ? raised : 0)
 }
 
-/// out[i·channels] = plane[i] · full / alpha[i] rounded; without an alpha it is plane[i] rounded. Where alpha is 0, 0.
+/// out[i·channels] = sample(plane[i] · full / alpha[i]); without an alpha of plane[i]. Where alpha is 0, of 0.
 ///
 /// - Parameter alpha: rounded, as it is stored.
+@inline(__always)
+private func store<Sample: BitwiseCopyable>(
+    _ plane: UnsafePointer<Float>, _ alpha: UnsafePointer<Float>?, _ full: Double, _ channels: Int, _ count: Int,
+    _ out: UnsafeMutablePointer<Sample>, sample: (Double) -> Sample
+) {
+    var index = 0
+    if let alpha {
+        while index < count {
+            let value = alpha[index] == 0 ? 0 : Double(plane[index]) * full / Double(alpha[index])
+            out[index &* channels] = sample(value)
+            index &+= 1
+        }
+    } else {
+        while index < count {
+            out[index &* channels] = sample(Double(plane[index]))
+            index &+= 1
+        }
+    }
+}
+
 @inline(never)
 public func storeBytePlane(
     _ plane: UnsafePointer<Float>, alpha: UnsafePointer<Float>?, channels: Int, count: Int,
     out: UnsafeMutablePointer<UInt8>
 ) {
-    var index = 0
-    while index < count {
-        var value = Double(plane[index])
-        if let alpha { value = alpha[index] == 0 ? 0 : value * 255 / Double(alpha[index]) }
-        out[index &* channels] = UInt8(truncatingIfNeeded: rounded(value, 255))
-        index &+= 1
-    }
+    store(plane, alpha, 255, channels, count, out) { UInt8(truncatingIfNeeded: rounded($0, 255)) }
 }
 
-/// Likewise for 16 bits.
 @inline(never)
 public func storeWordPlane(
     _ plane: UnsafePointer<Float>, alpha: UnsafePointer<Float>?, channels: Int, count: Int,
     out: UnsafeMutablePointer<UInt16>
 ) {
-    var index = 0
-    if let alpha {
-        while index < count {
-            let value = alpha[index] == 0 ? 0 : Double(plane[index]) * 65535 / Double(alpha[index])
-            out[index &* channels] = UInt16(truncatingIfNeeded: rounded(value, 65535))
-            index &+= 1
-        }
-    } else {
-        while index < count {
-            out[index &* channels] = UInt16(truncatingIfNeeded: rounded(Double(plane[index]), 65535))
-            index &+= 1
-        }
-    }
+    store(plane, alpha, 65535, channels, count, out) { UInt16(truncatingIfNeeded: rounded($0, 65535)) }
 }
 
-/// Likewise for floats, which are not clamped; every NaN becomes the same one.
+/// Floats are not clamped; every NaN becomes the same one.
 @inline(never)
 public func storeFloatPlane(
     _ plane: UnsafePointer<Float>, alpha: UnsafePointer<Float>?, channels: Int, count: Int,
     out: UnsafeMutablePointer<Float>
 ) {
-    var index = 0
-    while index < count {
-        var value = Double(plane[index])
-        if let alpha { value = alpha[index] == 0 ? 0 : value * 1 / Double(alpha[index]) }
-        out[index &* channels] = value.isNaN ? Float.nan : Float(value)
-        index &+= 1
-    }
+    store(plane, alpha, 1, channels, count, out) { $0.isNaN ? Float.nan : Float($0) }
 }
 
 /// Rounds an alpha plane in place, as it will be stored.

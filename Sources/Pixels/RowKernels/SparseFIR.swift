@@ -32,17 +32,7 @@ public func filterSparse(
             d &+= highProduct(load(p + 96) &+ load(q + 96), weight)
             k &+= 1
         }
-        if let words {
-            store(a, words + x)
-            store(b, words + x + 32)
-            store(c, words + x + 64)
-            store(d, words + x + 96)
-        } else if let bytes {
-            store(roundedToBytes(a), bytes + x)
-            store(roundedToBytes(b), bytes + x + 32)
-            store(roundedToBytes(c), bytes + x + 64)
-            store(roundedToBytes(d), bytes + x + 96)
-        }
+        storeResult((a, b, c, d), at: x, bytes, words)
         x &+= 128
     }
 }
@@ -78,17 +68,26 @@ public func averageSparse(
         b = highProduct(shiftedLeft(b, by: shift), weights[0]) &+ one
         c = highProduct(shiftedLeft(c, by: shift), weights[0]) &+ one
         d = highProduct(shiftedLeft(d, by: shift), weights[0]) &+ one
-        if let words {
-            store(a, words + x)
-            store(b, words + x + 32)
-            store(c, words + x + 64)
-            store(d, words + x + 96)
-        } else if let bytes {
-            store(roundedToBytes(a), bytes + x)
-            store(roundedToBytes(b), bytes + x + 32)
-            store(roundedToBytes(c), bytes + x + 64)
-            store(roundedToBytes(d), bytes + x + 96)
-        }
+        storeResult((a, b, c, d), at: x, bytes, words)
         x &+= 128
+    }
+}
+
+/// To `words` as they are, or else to `bytes`, rounded.
+@inline(__always)
+private func storeResult(
+    _ result: (WordVector, WordVector, WordVector, WordVector), at x: Int, _ bytes: UnsafeMutablePointer<UInt8>?,
+    _ words: UnsafeMutablePointer<UInt16>?
+) {
+    if let words {
+        store(result.0, words + x)
+        store(result.1, words + x + 32)
+        store(result.2, words + x + 64)
+        store(result.3, words + x + 96)
+    } else if let bytes {
+        store(roundedToBytes(result.0), bytes + x)
+        store(roundedToBytes(result.1), bytes + x + 32)
+        store(roundedToBytes(result.2), bytes + x + 64)
+        store(roundedToBytes(result.3), bytes + x + 96)
     }
 }

@@ -20,10 +20,14 @@ public enum CPULevel: String, Hashable, Sendable, CaseIterable {
 
     /// The level in use, chosen once per process: the one that ``variable`` names, or else the best one.
     ///
-    /// A name that this CPU cannot follow counts as none; a program asks ``chosen(by:of:)`` first and says so.
+    /// Stops a process whose CPU has no level, or that names one it lacks: another level would hide a mistake, and its
+    /// instructions would stop the process without a word. A program asks ``chosen(by:of:)`` at its start and says so.
     public static let current: CPULevel = {
-        let value = ProcessInfo.processInfo.environment[variable]
-        return (try? chosen(by: value, of: supported)) ?? supported.last ?? .v2
+        do {
+            return try chosen(by: ProcessInfo.processInfo.environment[variable], of: supported)
+        } catch {
+            preconditionFailure("\(error)")
+        }
     }()
 
     /// What a value of ``variable`` means on a CPU with these levels. Nil and the empty string mean the best.

@@ -23,9 +23,9 @@ struct FixedSparse {
         self.taps = taps
         if taps.isMean, count <= Self.mostSamples, !hasAlpha {
             // ⌊sum·2^shift · weight / 65536⌋ is in 8.7 fixed point for weight = 65536 · 2^(7 − shift) / count.
-            let shift = (UInt16.max / UInt16(255 * count)).leadingZeroBitCount
-            meanShift = 15 - shift
-            weights = [UInt16(clamping: Int((65536.0 * 128 / Double((1 << (15 - shift)) * count)).rounded()))]
+            let shift = 15 - (UInt16.max / UInt16(255 * count)).leadingZeroBitCount
+            meanShift = shift
+            weights = [UInt16(clamping: Int((65536.0 * 128 / Double((1 << shift) * count)).rounded()))]
         } else {
             guard taps.pairs.count <= Self.mostPairs else { return nil }
             weights = taps.quantized()

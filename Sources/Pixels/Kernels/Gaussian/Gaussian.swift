@@ -3,7 +3,7 @@ public import Geometry
 public import Raster
 
 /// A Gaussian blur with a standard deviation for each axis. Its cost does not grow with them.
-public struct Gaussian: Sendable {
+public struct Gaussian: Blur {
     private let fixedX: AxisDesign<UInt16>
     private let fixedY: AxisDesign<UInt16>
     private let floatingX: AxisDesign<Float>

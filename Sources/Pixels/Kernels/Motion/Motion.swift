@@ -3,7 +3,7 @@ public import Geometry
 public import Raster
 
 /// A blur along a straight line; see ``MotionTaps``.
-public struct Motion: Sendable {
+public struct Motion: Blur {
     private let taps: SymmetricPairs
     private let plateau: Plateau?
     public let halo: Halo

@@ -16,10 +16,7 @@ extension AxisDesign {
     /// The input samples that are read for some output samples.
     package func needed(_ output: Range<Int>) -> Range<Int> {
         var range = output
-        for prefilter in prefilters {
-            let reach = prefilter.doublingReach
-            range = (range.lowerBound >> 1) - reach..<((range.upperBound - 1) >> 1) + reach + 1
-        }
+        for prefilter in prefilters { range = prefilter.source(ofDoubled: range) }
         range = range.lowerBound - radius..<range.upperBound + radius
         for prefilter in prefilters.reversed() { range = prefilter.window(range) }
         return range

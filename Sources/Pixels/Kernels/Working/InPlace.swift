@@ -20,27 +20,21 @@ extension KernelSource {
     }
 }
 
-extension Gaussian {
-    /// Blurs a raster in place; beyond its border lies the nearest pixel of it. Takes memory for one copy.
-    public func apply(to raster: inout AnyRaster, light: Light = .encoded) {
-        guard !raster.rect.isEmpty else { return }
-        var result = AnyRaster(zeroed: raster.rect, layout: raster.layout, format: raster.format)
-        render(KernelSource(clamping: raster, reach: halo), light: light, into: &result)
-        raster = result
-    }
+/// What ``Gaussian`` and ``Motion`` have in common.
+public protocol Blur: Sendable {
+    /// What is read around each pixel.
+    var halo: Halo { get }
 
-    /// Likewise.
-    public func apply<Sample: PixelSample>(to raster: inout Raster<Sample>, light: Light = .encoded) {
-        raster.modify { apply(to: &$0, light: light) }
-    }
+    /// Blurs into every pixel of `destination`, whose layout is the source's or adds alpha to it.
+    func render(_ source: KernelSource, light: Light, within mask: RoundedRect?, into destination: inout AnyRaster)
 }
 
-extension Motion {
+extension Blur {
     /// Blurs a raster in place; beyond its border lies the nearest pixel of it. Takes memory for one copy.
     public func apply(to raster: inout AnyRaster, light: Light = .encoded) {
         guard !raster.rect.isEmpty else { return }
         var result = AnyRaster(zeroed: raster.rect, layout: raster.layout, format: raster.format)
-        render(KernelSource(clamping: raster, reach: halo), light: light, into: &result)
+        render(KernelSource(clamping: raster, reach: halo), light: light, within: nil, into: &result)
         raster = result
     }
 
