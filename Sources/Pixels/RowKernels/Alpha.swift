@@ -87,7 +87,7 @@ public func widenBytes(_ source: UnsafePointer<UInt8>, count: Int, shift: Int, o
         }
     } else {
         while x < count {
-            store(UInt8.fixedPoint(source + x), out + x)
+            store(shiftedLeft(widened(load(source + x)), by: 7), out + x)
             x &+= 32
         }
     }

@@ -1,6 +1,6 @@
-// A separable FIR for small radii, straight from samples to samples, row by row: the weighted sum down the window goes
-// to a buffer in the first-level cache, the sum along it to the output. The radius is a constant of each
-// specialisation, so that the sums are unrolled.
+// A separable FIR for small radii on premultiplied words, row by row: the weighted sum down the window goes to a buffer
+// in the first-level cache, the sum along it to the output. The radius is a constant of each specialisation, so that
+// the sums are unrolled.
 
 protocol Radius {
     static var value: Int { get }
@@ -27,8 +27,8 @@ private let chunk = 4096
 ///   - weights: radius + 1 fractions of 65536, from the centre outwards.
 ///   - out: writable to 127 values behind.
 @inline(__always)
-private func filterWindow<Sample: FixedSample, Vertical: Radius>(
-    _: Vertical.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, _ weights: UnsafePointer<UInt16>, start: Int,
+private func filterWindow<Vertical: Radius>(
+    _: Vertical.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, _ weights: UnsafePointer<UInt16>, start: Int,
     count: Int, out: UnsafeMutablePointer<UInt16>
 ) {
     let radius = Vertical.value
@@ -39,18 +39,18 @@ private func filterWindow<Sample: FixedSample, Vertical: Radius>(
         let place = start &+ x
         let center = rows[radius] + place
         let weight = weights[0]
-        var a = highProduct(Sample.fixedPoint(center), weight) &+ bias
-        var b = highProduct(Sample.fixedPoint(center + 32), weight) &+ bias
-        var c = highProduct(Sample.fixedPoint(center + 64), weight) &+ bias
-        var d = highProduct(Sample.fixedPoint(center + 96), weight) &+ bias
+        var a = highProduct(load(center), weight) &+ bias
+        var b = highProduct(load(center + 32), weight) &+ bias
+        var c = highProduct(load(center + 64), weight) &+ bias
+        var d = highProduct(load(center + 96), weight) &+ bias
         var k = 1
         while k <= radius {
             let (p, q) = (rows[radius &- k] + place, rows[radius &+ k] + place)
             let weight = weights[k]
-            a &+= highProduct(pairSum(p, q), weight)
-            b &+= highProduct(pairSum(p + 32, q + 32), weight)
-            c &+= highProduct(pairSum(p + 64, q + 64), weight)
-            d &+= highProduct(pairSum(p + 96, q + 96), weight)
+            a &+= highProduct(load(p) &+ load(q), weight)
+            b &+= highProduct(load(p + 32) &+ load(q + 32), weight)
+            c &+= highProduct(load(p + 64) &+ load(q + 64), weight)
+            d &+= highProduct(load(p + 96) &+ load(q + 96), weight)
             k &+= 1
         }
         store(a, out + x)
@@ -59,13 +59,6 @@ private func filterWindow<Sample: FixedSample, Vertical: Radius>(
         store(d, out + x + 96)
         x &+= 128
     }
-}
-
-/// The sum of two in 8.7 fixed point.
-@inline(__always)
-private func pairSum<Sample: FixedSample>(_ p: UnsafePointer<Sample>, _ q: UnsafePointer<Sample>) -> WordVector {
-    let sum = Sample.words(p) &+ Sample.words(q)
-    return Sample.self == UInt8.self ? shiftedLeft(sum, by: 7) : sum
 }
 
 /// The weighted sum along a row, 32 values.
@@ -93,8 +86,8 @@ private func sumAlong<Pixels: Interleaving, Horizontal: Radius>(
 ///   - scratch: 4352 values.
 ///   - bytes: receives samples; or, when nil, `words` receives 8.7 fixed point. Both writable to 64 values behind.
 @inline(never)
-func filterDirect<Sample: FixedSample, Pixels: Interleaving, Both: Radius>(
-    _: Pixels.Type, _: Both.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, vertical: UnsafePointer<UInt16>,
+func filterDirect<Pixels: Interleaving, Both: Radius>(
+    _: Pixels.Type, _: Both.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, vertical: UnsafePointer<UInt16>,
     horizontal: UnsafePointer<UInt16>, count: Int, scratch: UnsafeMutablePointer<UInt16>,
     bytes: UnsafeMutablePointer<UInt8>?, words: UnsafeMutablePointer<UInt16>?
 ) {

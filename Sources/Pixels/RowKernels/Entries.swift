@@ -101,50 +101,86 @@ public func filterWordRows(
         horizontal: horizontal, horizontalRadius: horizontalRadius, count: count, scratch: scratch, out: out)
 }
 
-/// See ``filterDirect(_:_:_:vertical:horizontal:count:scratch:bytes:words:)``; `radius` is 0…9, and both axes have
-/// radius + 1 weights.
-public func filterByteRow(
+/// See ``filterDirectPair(_:_:_:vertical:horizontal:count:scratch:first:second:)``; `radius` is 0…9, and both axes
+/// have radius + 1 weights.
+public func filterBytePair(
     _ rows: ByteRows, channels: Int, radius: Int, vertical: UnsafePointer<UInt16>, horizontal: UnsafePointer<UInt16>,
-    count: Int, scratch: UnsafeMutablePointer<UInt16>, bytes: UnsafeMutablePointer<UInt8>?,
-    words: UnsafeMutablePointer<UInt16>?
+    count: Int, scratch: UnsafeMutablePointer<UInt16>, first: UnsafeMutablePointer<UInt8>,
+    second: UnsafeMutablePointer<UInt8>
 ) {
-    chooseDirect(rows, channels, radius, vertical, horizontal, count, scratch, bytes, words)
+    struct Loop: DirectLoop {
+        let rows: ByteRows
+        let vertical: UnsafePointer<UInt16>
+        let horizontal: UnsafePointer<UInt16>
+        let count: Int
+        let scratch: UnsafeMutablePointer<UInt16>
+        let first: UnsafeMutablePointer<UInt8>
+        let second: UnsafeMutablePointer<UInt8>
+
+        @inline(__always)
+        func run<Pixels: Interleaving, Both: Radius>(_: Pixels.Type, _: Both.Type) {
+            filterDirectPair(
+                Pixels.self, Both.self, rows, vertical: vertical, horizontal: horizontal, count: count,
+                scratch: scratch, first: first, second: second)
+        }
+    }
+    choose(
+        channels, radius,
+        Loop(
+            rows: rows, vertical: vertical, horizontal: horizontal, count: count, scratch: scratch, first: first,
+            second: second))
 }
 
-/// See ``filterDirect(_:_:_:vertical:horizontal:count:scratch:bytes:words:)``.
+/// See ``filterDirect(_:_:_:vertical:horizontal:count:scratch:bytes:words:)``; `radius` is 0…9, and both axes have
+/// radius + 1 weights.
 public func filterWordRow(
     _ rows: WordRows, channels: Int, radius: Int, vertical: UnsafePointer<UInt16>, horizontal: UnsafePointer<UInt16>,
     count: Int, scratch: UnsafeMutablePointer<UInt16>, bytes: UnsafeMutablePointer<UInt8>?,
     words: UnsafeMutablePointer<UInt16>?
 ) {
-    chooseDirect(rows, channels, radius, vertical, horizontal, count, scratch, bytes, words)
+    struct Loop: DirectLoop {
+        let rows: WordRows
+        let vertical: UnsafePointer<UInt16>
+        let horizontal: UnsafePointer<UInt16>
+        let count: Int
+        let scratch: UnsafeMutablePointer<UInt16>
+        let bytes: UnsafeMutablePointer<UInt8>?
+        let words: UnsafeMutablePointer<UInt16>?
+
+        @inline(__always)
+        func run<Pixels: Interleaving, Both: Radius>(_: Pixels.Type, _: Both.Type) {
+            filterDirect(
+                Pixels.self, Both.self, rows, vertical: vertical, horizontal: horizontal, count: count,
+                scratch: scratch, bytes: bytes, words: words)
+        }
+    }
+    choose(
+        channels, radius,
+        Loop(
+            rows: rows, vertical: vertical, horizontal: horizontal, count: count, scratch: scratch, bytes: bytes,
+            words: words))
+}
+
+/// A loop that is specialised for layouts and radii.
+private protocol DirectLoop {
+    func run<Pixels: Interleaving, Both: Radius>(_: Pixels.Type, _: Both.Type)
 }
 
 @inline(__always)
-private func chooseDirect<Sample: FixedSample>(
-    _ rows: UnsafePointer<UnsafePointer<Sample>>, _ channels: Int, _ radius: Int, _ vertical: UnsafePointer<UInt16>,
-    _ horizontal: UnsafePointer<UInt16>, _ count: Int, _ scratch: UnsafeMutablePointer<UInt16>,
-    _ bytes: UnsafeMutablePointer<UInt8>?, _ words: UnsafeMutablePointer<UInt16>?
-) {
-    @inline(__always)
-    func go<Pixels: Interleaving, Both: Radius>(_: Pixels.Type, _: Both.Type) {
-        filterDirect(
-            Pixels.self, Both.self, rows, vertical: vertical, horizontal: horizontal, count: count, scratch: scratch,
-            bytes: bytes, words: words)
-    }
+private func choose(_ channels: Int, _ radius: Int, _ loop: some DirectLoop) {
     @inline(__always)
     func run<Pixels: Interleaving>(_: Pixels.Type) {
         switch radius {
-        case 0: go(Pixels.self, Radius0.self)
-        case 1: go(Pixels.self, Radius1.self)
-        case 2: go(Pixels.self, Radius2.self)
-        case 3: go(Pixels.self, Radius3.self)
-        case 4: go(Pixels.self, Radius4.self)
-        case 5: go(Pixels.self, Radius5.self)
-        case 6: go(Pixels.self, Radius6.self)
-        case 7: go(Pixels.self, Radius7.self)
-        case 8: go(Pixels.self, Radius8.self)
-        default: go(Pixels.self, Radius9.self)
+        case 0: loop.run(Pixels.self, Radius0.self)
+        case 1: loop.run(Pixels.self, Radius1.self)
+        case 2: loop.run(Pixels.self, Radius2.self)
+        case 3: loop.run(Pixels.self, Radius3.self)
+        case 4: loop.run(Pixels.self, Radius4.self)
+        case 5: loop.run(Pixels.self, Radius5.self)
+        case 6: loop.run(Pixels.self, Radius6.self)
+        case 7: loop.run(Pixels.self, Radius7.self)
+        case 8: loop.run(Pixels.self, Radius8.self)
+        default: loop.run(Pixels.self, Radius9.self)
         }
     }
     switch channels {

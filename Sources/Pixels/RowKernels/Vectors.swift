@@ -17,6 +17,12 @@ func load(_ source: UnsafePointer<UInt16>) -> WordVector {
     UnsafeRawPointer(source).loadUnaligned(as: WordVector.self)
 }
 
+/// 64 samples, two in a word.
+@inline(__always)
+func loadPairs(_ source: UnsafePointer<UInt8>) -> WordVector {
+    UnsafeRawPointer(source).loadUnaligned(as: WordVector.self)
+}
+
 @inline(__always)
 func load(_ source: UnsafePointer<UInt8>) -> ByteVector {
     UnsafeRawPointer(source).loadUnaligned(as: ByteVector.self)
@@ -30,6 +36,12 @@ func store(_ words: WordVector, _ target: UnsafeMutablePointer<UInt16>) {
 @inline(__always)
 func store(_ bytes: ByteVector, _ target: UnsafeMutablePointer<UInt8>) {
     UnsafeMutableRawPointer(target).storeBytes(of: bytes, as: ByteVector.self)
+}
+
+/// Stores 64 samples, two in a word.
+@inline(__always)
+func storePairs(_ words: WordVector, _ target: UnsafeMutablePointer<UInt8>) {
+    UnsafeMutableRawPointer(target).storeBytes(of: words, as: WordVector.self)
 }
 
 /// ⌊x·w / 65536⌋ (vpmulhuw).
@@ -75,6 +87,23 @@ func shiftedLeft(_ x: WordVector, by count: UInt16) -> WordVector {
     return result
 }
 
+/// The high byte of every lane, where it is (vpand).
+@inline(__always)
+func highBytes(_ x: WordVector) -> WordVector {
+    var result = WordVector()
+    result._storage._value = Builtin.and_Vec32xInt16(
+        x._storage._value, WordVector(repeating: 0xFF00)._storage._value)
+    return result
+}
+
+/// The bits of either (vpor).
+@inline(__always)
+func either(_ x: WordVector, _ y: WordVector) -> WordVector {
+    var result = WordVector()
+    result._storage._value = Builtin.or_Vec32xInt16(x._storage._value, y._storage._value)
+    return result
+}
+
 /// Every sample in a lane of 16 bits (vpmovzxbw).
 @inline(__always)
 func widened(_ x: ByteVector) -> WordVector {
@@ -99,18 +128,12 @@ func roundedToBytes(_ x: WordVector) -> ByteVector { narrowed(shiftedRight(x &+ 
 protocol FixedSample: BitwiseCopyable {
     /// 32 of them as words; samples are not scaled.
     static func words(_ source: UnsafePointer<Self>) -> WordVector
-    /// 32 of them in 8.7 fixed point.
-    static func fixedPoint(_ source: UnsafePointer<Self>) -> WordVector
 }
 
 extension UInt8: FixedSample {
     @inline(__always) static func words(_ source: UnsafePointer<UInt8>) -> WordVector { widened(load(source)) }
-    @inline(__always) static func fixedPoint(_ source: UnsafePointer<UInt8>) -> WordVector {
-        shiftedLeft(widened(load(source)), by: 7)
-    }
 }
 
 extension UInt16: FixedSample {
     @inline(__always) static func words(_ source: UnsafePointer<UInt16>) -> WordVector { load(source) }
-    @inline(__always) static func fixedPoint(_ source: UnsafePointer<UInt16>) -> WordVector { load(source) }
 }

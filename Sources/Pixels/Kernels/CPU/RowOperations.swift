@@ -25,9 +25,9 @@ struct RowOperations: Sendable {
             WordRows, Int, Int, UnsafePointer<UInt16>, Int, UnsafePointer<UInt16>, Int, Int, WordTarget,
             UnsafePointer<WordTarget>
         ) -> Void
-    let filterByteRow:
+    let filterBytePair:
         @Sendable (
-            ByteRows, Int, Int, UnsafePointer<UInt16>, UnsafePointer<UInt16>, Int, WordTarget, ByteTarget?, WordTarget?
+            ByteRows, Int, Int, UnsafePointer<UInt16>, UnsafePointer<UInt16>, Int, WordTarget, ByteTarget, ByteTarget
         ) -> Void
     let filterWordRow:
         @Sendable (

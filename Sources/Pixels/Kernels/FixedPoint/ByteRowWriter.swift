@@ -37,13 +37,8 @@ final class ByteRowWriter {
     /// Room for another one.
     var secondRow: UnsafeMutablePointer<UInt8> { rows.base + rows.count / 2 }
 
-    /// Where a row belongs, for loops that finish rows from the top down and leave nothing of what they write beyond a
-    /// row's end; nil for the last rows, behind which there is no room.
-    func inPlace(y: Int) -> UnsafeMutablePointer<UInt8>? {
-        let stride = rect.width * layout.channels
-        let start = (y - rect.y) * stride
-        return start + stride + 256 <= rect.height * stride ? target + start : nil
-    }
+    /// Where a row belongs, for loops that write nothing beyond its end.
+    func inPlace(y: Int) -> UnsafeMutablePointer<UInt8> { target + (y - rect.y) * rect.width * layout.channels }
 
     func store(_ row: UnsafePointer<UInt8>, y: Int) { store(row, columns: rect.columns, y: y) }
 

@@ -10,6 +10,9 @@ package struct FixedDirect {
     private let radius: Int
     private let horizontal: [UInt16]
     private let vertical: [UInt16]
+    /// For the loop over pairs of rows, which takes half the centre's weight. It is even, or 65535 for one sample alone,
+    /// where the last bit changes no product.
+    private let verticalOfPairs: [UInt16]
     private let zero: UInt16
     private let scratch = WorkBuffer<UInt16>(count: 4352)
     private let words: WorkBuffer<UInt16>
@@ -28,55 +31,44 @@ package struct FixedDirect {
         radius = count - 1
         self.horizontal = horizontal + Array(repeating: 0, count: count - horizontal.count)
         self.vertical = vertical + Array(repeating: 0, count: count - vertical.count)
+        verticalOfPairs = [self.vertical[0] / 2] + self.vertical.dropFirst()
         zero = UInt16(clamping: ZeroResponse.direct(horizontal: self.horizontal, vertical: self.vertical))
         source = FixedRows(
             bytes, layout: layout, outputs: output.columns,
             reading: Reading(scale: 1, before: count - 1, after: count - 1),
-            window: 2 * radius + 1, operations)
+            window: 2 * radius + 2, operations)
         words = WorkBuffer(count: output.width * layout.channels + 128)
     }
 
     /// Writes every pixel of the output.
     func render(to target: ByteRowWriter) {
-        vertical.withUnsafeBufferPointer { vertical in
-            horizontal.withUnsafeBufferPointer { horizontal in
-                guard let vertical = vertical.baseAddress, let horizontal = horizontal.baseAddress else { return }
-                for y in output.rows {
-                    // What vectors write beyond the row's end is the start of the next one, which comes later.
-                    if let row = target.inPlace(y: y) {
-                        render(y, vertical, horizontal, to: row)
-                    } else {
-                        render(y, vertical, horizontal, to: target.row)
-                        target.store(target.row, y: y)
-                    }
-                }
-            }
-        }
+        for y in stride(from: output.y, to: output.y + output.height, by: 2) { render(pairAt: y, to: target) }
     }
 
-    private func render(
-        _ y: Int, _ vertical: UnsafePointer<UInt16>, _ horizontal: UnsafePointer<UInt16>,
-        to target: UnsafeMutablePointer<UInt8>
-    ) {
-        let channels = source.channels
-        let scratch = scratch.base
-        source.withRows(
-            y - radius..<y + radius + 1,
+    /// Renders the row `y` and, if there is one, the next.
+    private func render(pairAt y: Int, to target: ByteRowWriter) {
+        let isPair = y + 1 < output.y + output.height
+        source.withOpaqueRows(
+            y - radius..<y + radius + 2,
             bytes: { rows, columns in
-                let (start, count) = ((columns.lowerBound - output.x) * channels, columns.count * channels)
-                let isOpaque = source.isOpaque(from: y - radius)
-                operations.filterByteRow(
-                    rows, channels, radius, vertical, horizontal, count, scratch, isOpaque ? target + start : nil,
-                    isOpaque ? nil : words.base + start)
+                let start = (columns.lowerBound - output.x) * source.channels
+                operations.filterBytePair(
+                    rows, source.channels, radius, verticalOfPairs, horizontal, columns.count * source.channels,
+                    scratch.base, target.inPlace(y: y) + start,
+                    (isPair ? target.inPlace(y: y + 1) : target.row) + start)
             },
-            words: { rows, columns in
-                let isOpaque = source.isOpaque(from: y - radius)
-                operations.filterWordRow(
-                    rows, channels, radius, vertical, horizontal, columns.count * channels, scratch,
-                    isOpaque ? target : nil, isOpaque ? nil : words.base)
+            words: { rows in
+                render(rows, y: y, to: target)
+                if isPair { render(rows + 1, y: y + 1, to: target) }
             })
-        if !source.isOpaque(from: y - radius) {
-            operations.unpremultiply(words.base, zero, channels - 1, output.width, target)
-        }
+    }
+
+    private func render(_ rows: WordRows, y: Int, to target: ByteRowWriter) {
+        let isOpaque = source.isOpaque(from: y - radius)
+        operations.filterWordRow(
+            rows, source.channels, radius, vertical, horizontal, output.width * source.channels, scratch.base,
+            isOpaque ? target.row : nil, isOpaque ? nil : words.base)
+        if !isOpaque { operations.unpremultiply(words.base, zero, source.channels - 1, output.width, target.row) }
+        target.store(target.row, y: y)
     }
 }

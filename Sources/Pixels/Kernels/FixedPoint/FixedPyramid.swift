@@ -220,10 +220,8 @@ extension FixedPyramid {
                     rows, channels, taps, columns.count, bias, scratch.base,
                     ring.pixel(x: columns.lowerBound, y: row))
             },
-            words: { rows, columns in
-                operations.halveWords(
-                    rows, channels, taps, columns.count, bias, scratch.base,
-                    ring.pixel(x: columns.lowerBound, y: row))
+            words: { rows in
+                operations.halveWords(rows, channels, taps, ring.columns.count, bias, scratch.base, ring.row(row))
             })
     }
 

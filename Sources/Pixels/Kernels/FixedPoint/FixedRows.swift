@@ -40,29 +40,37 @@ final class FixedRows {
     ///
     /// - Parameters:
     ///   - bytes: gets the rows at `scale` times the first of the given output columns.
-    ///   - words: likewise; then the columns are all.
-    func withRows(
-        _ y: Range<Int>, bytes: (ByteRows, Range<Int>) -> Void, words: (WordRows, Range<Int>) -> Void
-    ) {
-        var isPlain = true
-        if let premultiplied {
-            for row in y where !premultiplied.isPlain(row) { isPlain = false }
-        }
-        if !isPlain, let premultiplied {
-            for (index, row) in y.enumerated() {
-                wordPointers.base[index] = premultiplied.pixel(x: scale * outputs.lowerBound, y: row)
-            }
-            wordPointers.base.withMemoryRebound(to: UnsafePointer<UInt16>.self, capacity: y.count) {
-                words($0, outputs)
-            }
-            return
-        }
+    ///   - words: gets them at `scale` times the first output column.
+    func withRows(_ y: Range<Int>, bytes: (ByteRows, Range<Int>) -> Void, words: (WordRows) -> Void) {
+        if isPlain(y) { withBytes(y, bytes) } else { withWords(y, words) }
+    }
+
+    /// Likewise, with samples only where all pixels that the window reads are opaque.
+    func withOpaqueRows(_ y: Range<Int>, bytes: (ByteRows, Range<Int>) -> Void, words: (WordRows) -> Void) {
+        if isPlain(y), isOpaque(from: y.lowerBound) { withBytes(y, bytes) } else { withWords(y, words) }
+    }
+
+    /// Looks at every row, since ``isOpaque(from:)`` is asked of them.
+    private func isPlain(_ y: Range<Int>) -> Bool {
+        guard let premultiplied else { return true }
+        return y.reduce(true) { premultiplied.isPlain($1) && $0 }
+    }
+
+    private func withBytes(_ y: Range<Int>, _ body: (ByteRows, Range<Int>) -> Void) {
         for segment in segments {
             segment.point(to: scale * segment.outputs.lowerBound, rows: y, bytePointers.base)
             bytePointers.base.withMemoryRebound(to: UnsafePointer<UInt8>.self, capacity: y.count) {
-                bytes($0, segment.outputs)
+                body($0, segment.outputs)
             }
         }
+    }
+
+    private func withWords(_ y: Range<Int>, _ body: (WordRows) -> Void) {
+        guard let premultiplied else { return }
+        for (index, row) in y.enumerated() {
+            wordPointers.base[index] = premultiplied.pixel(x: scale * outputs.lowerBound, y: row)
+        }
+        wordPointers.base.withMemoryRebound(to: UnsafePointer<UInt16>.self, capacity: y.count) { body($0) }
     }
 
     /// True when no row up to now, from the coordinate `y` on, has a pixel that is not opaque.

@@ -54,7 +54,7 @@ extension AxisDesign<UInt16> {
         for crossing in crossings {
             let prefilters = prefilters(sigma, crossing: crossing)
             let fit = MultirateFit(sigma: sigma, prefilters: prefilters)
-            for radius in 2...longestRadius {
+            for radius in 2...MultirateFit.longestRadius {
                 last = AxisDesign(prefilters: prefilters, weights: quantized(fit.weights(radius: radius)))
                 let error = fit.worstError(last.weights.map { Double($0) / 65536 })
                 if FixedPointError(prefilters: prefilters, radius: last.radius, kernelError: error).worst < 1 {
@@ -69,7 +69,6 @@ extension AxisDesign<UInt16> {
     /// direct FIR is cheaper than any prefilter that is accurate enough; the second one is for many levels, whose
     /// rounding leaves less for the kernel.
     private static let crossings = [2.5, 2.75]
-    private static let longestRadius = 12
 
     private static func prefilters(_ sigma: Double, crossing: Double) -> [Prefilter] {
         var prefilters: [Prefilter] = []

@@ -9,6 +9,13 @@ package struct MultirateFit {
     /// For each phase: the kernel of the chain with the FIR [1], and where it starts relative to the output's sample.
     private let kernels: [(start: Int, values: [Double])]
     private let gaussian: [Double]
+    /// ``autocorrelation`` of 0…2·``longestRadius`` low-rate samples.
+    private let correlation: [Double]
+    /// ``similarity`` to either side, 0…``longestRadius`` low-rate samples away.
+    private let similarity: [Double]
+
+    /// The longest FIR that weights are asked for.
+    package static let longestRadius = 14
 
     /// Only the last levels are fitted: those before them have a kernel that is nearly a Gaussian to the rest, whose
     /// variance is taken off.
@@ -29,11 +36,18 @@ package struct MultirateFit {
         let cascade = Self.cascade(prefilters)
         let step = 1 << prefilters.count
         self.step = step
-        kernels = (0..<step).map { Self.kernel(phase: $0, cascade, step: step) }
+        let kernels = (0..<step).map { Self.kernel(phase: $0, cascade, step: step) }
+        self.kernels = kernels
         let reach = Int((8 * sigma).rounded(.up)) + 2
         let weights = (0...reach).map { DeterministicMath.exp(-Double($0 * $0) / (2 * sigma * sigma)) }
         let sum = weights[0] + 2 * weights.dropFirst().reversed().reduce(0, +)
-        gaussian = weights.map { $0 / sum }
+        let gaussian = weights.map { $0 / sum }
+        self.gaussian = gaussian
+        correlation = (0...2 * Self.longestRadius).map { Self.autocorrelation(kernels, shift: $0 * step) }
+        similarity = (0...Self.longestRadius).map { k in
+            let right = Self.similarity(kernels, gaussian, shift: k * step)
+            return k == 0 ? right : right + Self.similarity(kernels, gaussian, shift: -k * step)
+        }
     }
 
     /// All halvings as one filter: low[m] = Σ values[j]·x[step·m + start + j].
@@ -74,9 +88,8 @@ package struct MultirateFit {
 }
 
 extension MultirateFit {
-    /// The best weights of a given radius, from the centre outwards.
+    /// The best weights of a given radius, at most ``longestRadius``, from the centre outwards.
     func weights(radius: Int) -> [Double] {
-        let correlation = (0...2 * radius).map { autocorrelation($0) }
         let matrix = (0...radius).map { k in
             (0...radius).map { l in
                 switch (k, l) {
@@ -86,7 +99,7 @@ extension MultirateFit {
                 }
             }
         }
-        let target = (0...radius).map { k in k == 0 ? similarity(0) : similarity(k) + similarity(-k) }
+        let target = Array(similarity[0...radius])
         let multiplicity = [1.0] + [Double](repeating: 2, count: radius)
         let free = LinearSystem.solve(matrix, target)
         let correction = LinearSystem.solve(matrix, multiplicity)
@@ -115,26 +128,29 @@ extension MultirateFit {
         }.max() ?? 0
     }
 
-    private func gaussianWeight(_ distance: Int) -> Double {
+    private func gaussianWeight(_ distance: Int) -> Double { Self.weight(gaussian, distance) }
+
+    private static func weight(_ gaussian: [Double], _ distance: Int) -> Double {
         let distance = abs(distance)
         return distance < gaussian.count ? gaussian[distance] : 0
     }
 
-    /// Σ over phases and samples of the kernel times itself, `lag` low-rate samples apart.
-    private func autocorrelation(_ lag: Int) -> Double {
+    /// Σ over phases and samples of the kernel times itself, `shift` samples apart.
+    private static func autocorrelation(_ kernels: [(start: Int, values: [Double])], shift: Int) -> Double {
         kernels.reduce(0) { sum, kernel in
-            let shift = lag * step
             guard shift < kernel.values.count else { return sum }
             return sum + zip(kernel.values, kernel.values[shift...]).reduce(0) { $0 + $1.0 * $1.1 }
         }
     }
 
-    /// Σ over phases and samples of the kernel, moved by `shift` low-rate samples, times the Gaussian.
-    private func similarity(_ shift: Int) -> Double {
+    /// Σ over phases and samples of the kernel, moved by `shift` samples, times the Gaussian.
+    private static func similarity(
+        _ kernels: [(start: Int, values: [Double])], _ gaussian: [Double], shift: Int
+    ) -> Double {
         kernels.reduce(0) { sum, kernel in
-            let start = kernel.start + shift * step
+            let start = kernel.start + shift
             return sum
-                + kernel.values.enumerated().reduce(0) { $0 + $1.element * gaussianWeight(start + $1.offset) }
+                + kernel.values.enumerated().reduce(0) { $0 + $1.element * weight(gaussian, start + $1.offset) }
         }
     }
 }
