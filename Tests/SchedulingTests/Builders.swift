@@ -17,12 +17,17 @@ extension JobSpec {
 
 extension ProbeReceipt {
     /// An 8-bit RGB picture in tiles of `tile` pixels.
-    static func make(width: Int = 100, height: Int = 80, tile: Int = 50) -> ProbeReceipt {
+    static func make(
+        width: Int = 100, height: Int = 80, tile: Int = 50, heldBecause: String? = nil,
+        cost: FrameCost = FrameCost(decode: 0.1, chain: 0.01, encode: 0.1)
+    ) -> ProbeReceipt {
         let source = ImageFacts(fileFormat: "png", width: width, height: height, layout: .rgb, format: .u8)
         let grid = TileGrid(extent: source.rect, tileWidth: tile, tileHeight: tile)
         return ProbeReceipt(
             source: source, layout: .rgb, halo: Halo(horizontal: 4, vertical: 4), grid: grid,
-            tileSources: grid.tiles.map { [$0] }, readAmplification: 1.2, isIdentity: false, contentDigest: nil)
+            tileSources: grid.tiles.map { [$0] }, readAmplification: 1.2, isIdentity: false,
+            passage: FramePassage(heldBecause: heldBecause, bytes: source.rect.area * 3), cost: cost,
+            contentDigest: nil)
     }
 }
 

@@ -41,18 +41,34 @@ import WorkerProtocol
         #expect(policy(frames: 2).decision(for: large).reason == "enough frames for all workers")
     }
 
-    @Test func `a single large frame is cut into tiles, a small one is not`() {
-        let large = ProbeReceipt.make(width: 6000, height: 4000, tile: 1024)
-        #expect(policy(frames: 1).decision(for: large).reason == "fewer frames than workers, and a large one")
-        #expect(policy(frames: 1).decision(for: large).tiled)
-        #expect(policy(frames: 1).decision(for: .make()).tiled == false)
+    @Test func `a single frame with a cheap chain streams, one with a costly chain is cut into tiles`() {
+        func decision(chain: Double, workers: Int) -> ShardPolicy.Decision {
+            let cost = FrameCost(decode: 0.3, chain: chain, encode: 0.2)
+            return policy(workers: workers, frames: 1)
+                .decision(for: .make(width: 6000, height: 4000, tile: 1024, cost: cost))
+        }
+        #expect(decision(chain: 0.1, workers: 2).reason == "the frame takes about 0.30 s, tiles 0.93 s")
+        #expect(!decision(chain: 0.1, workers: 16).tiled)
+        #expect(decision(chain: 5, workers: 4).reason == "tiles take about 2.37 s, the frame 5.00 s")
+        #expect(decision(chain: 5, workers: 4).tiled)
     }
 
-    @Test func `a frame that does not fit into a worker's memory is cut into tiles`() {
-        let large = ProbeReceipt.make(width: 6000, height: 4000, tile: 1024)
-        let decision = policy(frames: 100, memory: 50_000_000).decision(for: large)
-        #expect(decision.tiled)
-        #expect(decision.reason == "the frame takes 72 MB, a worker may take 50 MB")
+    @Test func `a frame that is held cannot filter while it is decoded`() {
+        let cost = FrameCost(decode: 0.3, chain: 0.4, encode: 0.3)
+        let streamed = ShardCost(.make(cost: cost), coresPerFrame: 4)
+        let held = ShardCost(.make(heldBecause: "it is turned", cost: cost), coresPerFrame: 4)
+        #expect(streamed.asFrame == 0.4)
+        #expect(held.asFrame == 1.0)
+    }
+
+    @Test func `a frame that is held and does not fit into a worker's memory is cut into tiles`() {
+        func decision(_ heldBecause: String?) -> ShardPolicy.Decision {
+            policy(frames: 100, memory: 50_000_000)
+                .decision(for: .make(width: 6000, height: 4000, tile: 1024, heldBecause: heldBecause))
+        }
+        #expect(decision("it is turned").reason == "the frame takes 72 MB, a worker may take 50 MB")
+        #expect(decision("it is turned").tiled)
+        #expect(!decision(nil).tiled)
     }
 
     @Test func `the manifest overrides the choice`() {

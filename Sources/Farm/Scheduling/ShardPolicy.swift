@@ -25,9 +25,6 @@ package struct ShardPolicy: Hashable, Sendable {
         package let reason: String
     }
 
-    /// Smaller frames are rendered sooner than they are cut up and stitched.
-    package static let leastTiledPixels = 8_000_000
-
     package func decision(for probe: ProbeReceipt) -> Decision {
         switch mode {
         case .frame: return Decision(tiled: false, reason: "shard: frame")
@@ -36,21 +33,55 @@ package struct ShardPolicy: Hashable, Sendable {
         }
     }
 
+    /// Memory decides first; then frames, when there are enough of them; then time (see ``ShardCost``).
     private func automatic(_ probe: ProbeReceipt) -> Decision {
-        let pixels = max(probe.source.rect.area, probe.extent.area)
-        let decoded = pixels * max(probe.source.layout.channels, probe.layout.channels) * probe.source.format.bytes
-        if probe.isIdentity, decoded <= frameMemory {
-            return Decision(tiled: false, reason: "no filter changes a pixel")
-        }
-        if decoded > frameMemory {
+        if !probe.passage.streams, probe.passage.bytes > frameMemory {
             return Decision(
                 tiled: true,
-                reason: "the frame takes \(decoded / 1_000_000) MB, a worker may take "
+                reason: "the frame takes \(probe.passage.bytes / 1_000_000) MB, a worker may take "
                     + "\(frameMemory / 1_000_000) MB")
         }
-        if frames < workers, probe.grid.count > 1, probe.extent.area >= Self.leastTiledPixels {
-            return Decision(tiled: true, reason: "fewer frames than workers, and a large one")
-        }
-        return Decision(tiled: false, reason: frames < workers ? "a small frame" : "enough frames for all workers")
+        if probe.isIdentity { return Decision(tiled: false, reason: "no filter changes a pixel") }
+        if frames >= workers { return Decision(tiled: false, reason: "enough frames for all workers") }
+        let cost = ShardCost(probe, coresPerFrame: Double(workers) / Double(max(1, frames)))
+        let (whole, tiles) = (Self.seconds(cost.asFrame), Self.seconds(cost.asTiles))
+        return cost.asTiles < cost.asFrame
+            ? Decision(tiled: true, reason: "tiles take about \(tiles) s, the frame \(whole) s")
+            : Decision(tiled: false, reason: "the frame takes about \(whole) s, tiles \(tiles) s")
+    }
+
+    private static func seconds(_ value: Double) -> String {
+        let hundredths = Int((value * 100).rounded())
+        return "\(hundredths / 100).\(hundredths / 10 % 10)\(hundredths % 10)"
+    }
+}
+
+/// How long a frame takes as a whole and in tiles, when there are more cores than frames.
+///
+/// As a whole, a frame that streams takes as long as the slowest of decoding, chain and encoding, or as all of them on
+/// the cores it has; one that is held decodes first and filters while it encodes, row by row. In tiles, decoding and
+/// encoding are single tasks, the chain is spread over the cores, and decoded samples pass through files four times:
+/// a canvas and the tiles are written and read.
+package struct ShardCost: Hashable, Sendable {
+    package let asFrame: Double
+    package let asTiles: Double
+
+    /// Bytes a second through files in the page cache.
+    private static let throughput = 1.0e9
+    /// A task's way to a worker and back, with its file.
+    private static let secondsPerTask = 0.003
+
+    package init(_ probe: ProbeReceipt, coresPerFrame cores: Double) {
+        let cost = probe.cost
+        asFrame =
+            probe.passage.streams
+            ? max(cost.decode, cost.chain, cost.encode, cost.total / min(cores, 3)) : cost.total
+        let source = probe.source
+        let input = source.rect.area * source.layout.channels * source.format.bytes
+        let output = probe.extent.area * probe.layout.channels * source.format.bytes
+        let chain = cost.chain * probe.readAmplification / min(cores, Double(max(1, probe.grid.count)))
+        asTiles =
+            cost.decode + chain + cost.encode + Double(2 * input + 2 * output) / Self.throughput
+            + Self.secondsPerTask * Double(probe.grid.count + 2)
     }
 }

@@ -34,6 +34,36 @@ package struct ImageFacts: Hashable, Sendable, Codable {
     package var megapixels: Double { Double(width * height) / 1e6 }
 }
 
+/// How a whole frame goes through one worker.
+package struct FramePassage: Hashable, Sendable, Codable {
+    /// Nil when its rows stream from the decoder to the encoder; else why they cannot, as `plan` prints it.
+    package let heldBecause: String?
+    /// What the worker holds of the frame at once, in bytes.
+    package let bytes: Int
+
+    package init(heldBecause: String?, bytes: Int) {
+        self.heldBecause = heldBecause
+        self.bytes = bytes
+    }
+
+    package var streams: Bool { heldBecause == nil }
+}
+
+/// What a frame takes of one core's time, in seconds: estimates that two ways of rendering are compared by.
+package struct FrameCost: Hashable, Sendable, Codable {
+    package let decode: Double
+    package let chain: Double
+    package let encode: Double
+
+    package init(decode: Double, chain: Double, encode: Double) {
+        self.decode = decode
+        self.chain = chain
+        self.encode = encode
+    }
+
+    package var total: Double { decode + chain + encode }
+}
+
 /// The chain's geometry for one input: all that the coordinator plans with.
 package struct ProbeReceipt: Hashable, Sendable, Codable {
     package let source: ImageFacts
@@ -47,12 +77,14 @@ package struct ProbeReceipt: Hashable, Sendable, Codable {
     package let readAmplification: Double
     /// True when no filter of the chain changes a pixel.
     package let isIdentity: Bool
+    package let passage: FramePassage
+    package let cost: FrameCost
     /// The digest of the input's bytes, the chain and the output's options, when it was asked for.
     package let contentDigest: Digest?
 
     package init(
         source: ImageFacts, layout: PixelLayout, halo: Halo, grid: TileGrid, tileSources: [[PixelRect]],
-        readAmplification: Double, isIdentity: Bool, contentDigest: Digest?
+        readAmplification: Double, isIdentity: Bool, passage: FramePassage, cost: FrameCost, contentDigest: Digest?
     ) {
         self.source = source
         self.layout = layout
@@ -61,6 +93,8 @@ package struct ProbeReceipt: Hashable, Sendable, Codable {
         self.tileSources = tileSources
         self.readAmplification = readAmplification
         self.isIdentity = isIdentity
+        self.passage = passage
+        self.cost = cost
         self.contentDigest = contentDigest
     }
 

@@ -1,11 +1,19 @@
 /// What an image file format can hold, and what a manifest may ask of it under `save:`.
 public struct FormatDescriptor: Hashable, Sendable, Codable {
+    /// Whether a file's rows come in order while it is decoded, so that memory does not grow with the picture.
+    public enum Streaming: String, Hashable, Sendable, Codable {
+        case yes
+        case unlessInterlaced = "unless interlaced"
+        case no
+    }
+
     /// `jpeg`, `png`, …
     public let name: String
     /// Lower case, without the dot; the first one is the usual one.
     public let extensions: [String]
     public let canRead: Bool
     public let canWrite: Bool
+    public let streams: Streaming
     /// The sample formats that can be written; others are converted to the widest of these.
     public let sampleFormats: [SampleFormat]
     public let holdsAlpha: Bool
@@ -16,13 +24,14 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
     public let options: [ParameterDescriptor]
 
     public init(
-        name: String, extensions: [String], canRead: Bool, canWrite: Bool, sampleFormats: [SampleFormat],
-        holdsAlpha: Bool, isLossless: Bool, largestSide: Int, options: [ParameterDescriptor]
+        name: String, extensions: [String], canRead: Bool, canWrite: Bool, streams: Streaming = .yes,
+        sampleFormats: [SampleFormat], holdsAlpha: Bool, isLossless: Bool, largestSide: Int, options: [ParameterDescriptor]
     ) {
         self.name = name
         self.extensions = extensions
         self.canRead = canRead
         self.canWrite = canWrite
+        self.streams = streams
         self.sampleFormats = sampleFormats
         self.holdsAlpha = holdsAlpha
         self.isLossless = isLossless

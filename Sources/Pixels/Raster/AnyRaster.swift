@@ -78,6 +78,26 @@ extension AnyRaster {
         }
     }
 
+    /// Overwrites the rows from `target` on with rows of a raster that is as wide, and of the same layout and format.
+    package mutating func copyRows(_ rows: Range<Int>, of other: AnyRaster, to target: Int) {
+        switch (self, other) {
+        case (.u8(var own), .u8(let other)):
+            self = .empty
+            own.copyRows(rows, of: other, to: target)
+            self = .u8(own)
+        case (.u16(var own), .u16(let other)):
+            self = .empty
+            own.copyRows(rows, of: other, to: target)
+            self = .u16(own)
+        case (.f32(var own), .f32(let other)):
+            self = .empty
+            own.copyRows(rows, of: other, to: target)
+            self = .f32(own)
+        default:
+            preconditionFailure("what is copied has the same sample format")
+        }
+    }
+
     /// Stands in while the samples are moved out and written, so that they are not copied.
     package static let empty = AnyRaster.u8(Raster(rect: .empty, layout: .gray, samples: []))
 

@@ -59,6 +59,22 @@ extension Raster {
         }
     }
 
+    /// Overwrites the rows from `target` on (coordinates) with rows of a raster that is as wide.
+    package mutating func copyRows(_ rows: Range<Int>, of other: Raster, to target: Int) {
+        precondition(
+            other.rect.width == rect.width && other.layout == layout && rows.clamped(to: other.rect.rows) == rows
+                && target >= rect.y && target + rows.count <= rect.bottom, "rows are copied inside rasters")
+        let from = (rows.lowerBound - other.rect.y) * stride
+        let to = (target - rect.y) * stride
+        let count = rows.count * stride
+        samples.withUnsafeMutableBufferPointer { own in
+            other.samples.withUnsafeBufferPointer { other in
+                _ = UnsafeMutableBufferPointer(rebasing: own[to..<to + count]).update(
+                    fromContentsOf: UnsafeBufferPointer(rebasing: other[from..<from + count]))
+            }
+        }
+    }
+
     /// The same pixels under other coordinates.
     public func translated(x dx: Int, y dy: Int) -> Raster {
         Raster(rect: rect.translated(x: dx, y: dy), layout: layout, samples: samples)

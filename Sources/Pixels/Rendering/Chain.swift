@@ -7,7 +7,7 @@ package import Raster
 /// The filters of a job, in order, ready to render.
 package struct Chain: Sendable {
     /// Without those that change nothing, so that they touch no pixel.
-    private let filters: [any Filter]
+    let filters: [any Filter]
 
     /// Throws `FilterError` for an unknown filter or a value that does not fit.
     package init(_ invocations: [FilterInvocation], registry: FilterRegistry) throws {
@@ -34,6 +34,13 @@ package struct Chain: Sendable {
 }
 
 extension Chain {
+    /// What the chain takes of one core's time for a whole picture, in seconds, roughly.
+    package func cost(_ plan: ChainPlan, _ format: SampleFormat) -> Double {
+        zip(filters, plan.stages).reduce(0) { sum, step in
+            sum + Double(step.1.output.area) * step.0.cost(step.1.inputLayout, format) / 1e9
+        }
+    }
+
     /// The rectangles of the input that must be read for a rectangle of the output. They may overlap each other.
     package func regionOfInterest(for output: PixelRect, in plan: ChainPlan) -> [PixelRect] {
         precondition(plan.output.contains(output), "a tile lies in the output")

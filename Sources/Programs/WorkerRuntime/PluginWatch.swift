@@ -34,6 +34,8 @@ struct WatchedFilter: Filter {
 
     func outputLayout(for layout: PixelLayout) -> PixelLayout { filter.outputLayout(for: layout) }
 
+    func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { filter.cost(layout, format) }
+
     func render(_ source: FilterSource, into destination: inout AnyRaster) throws {
         try watch.within(name) { try filter.render(source, into: &destination) }
     }

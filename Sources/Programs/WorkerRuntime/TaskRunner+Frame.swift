@@ -9,11 +9,31 @@ import WorkerProtocol
 extension TaskRunner {
     func renderFrame(_ task: FrameTask) throws -> OutputReceipt {
         let decoder = try decoder(task.input, for: task.output)
-        let picture = try decode(decoder)
         let chain = try chain(task.chain)
-        let plan = chain.plan(input: picture.rect, layout: picture.layout)
-        let conversion = OutputConversion(
-            from: plan.outputLayout, picture.format, to: try format(task.output), save: task.output.save)
+        let plan = chain.plan(input: decoder.header.rect, layout: decoder.header.layout)
+        guard let stream = Passage(decoder.header, chain, plan, memoryBudget: task.tileMemory).stream else {
+            return try renderHeld(task, decoder, chain, plan)
+        }
+        return try renderStreamed(task, decoder, chain, plan, stream)
+    }
+
+    private func renderStreamed(
+        _ task: FrameTask, _ decoder: ImageDecoder, _ chain: Chain, _ plan: ChainPlan, _ stream: StreamPlan
+    ) throws -> OutputReceipt {
+        let conversion = try conversion(decoder, plan, task.output)
+        let frame = StreamedFrame(decoder, chain, plan, stream)
+        defer { frame.stop() }
+        let rows = OutputRows(extent: plan.output, conversion: conversion) { _ in try frame.nextBand() }
+        return try write(
+            rows, size: plan.output, conversion: conversion, output: task.output, metadata: decoder.metadata,
+            to: task.temporaryPath)
+    }
+
+    private func renderHeld(
+        _ task: FrameTask, _ decoder: ImageDecoder, _ chain: Chain, _ plan: ChainPlan
+    ) throws -> OutputReceipt {
+        let conversion = try conversion(decoder, plan, task.output)
+        let picture = try decode(decoder)
         let grid = TilePlan(
             .auto, plan: plan, bytesPerSample: picture.format.bytes, memoryBudget: task.tileMemory
         ).grid
@@ -24,5 +44,12 @@ extension TaskRunner {
         return try write(
             rows, size: plan.output, conversion: conversion, output: task.output, metadata: decoder.metadata,
             to: task.temporaryPath)
+    }
+
+    private func conversion(
+        _ decoder: ImageDecoder, _ plan: ChainPlan, _ output: OutputSpec
+    ) throws -> OutputConversion {
+        OutputConversion(
+            from: plan.outputLayout, decoder.header.sampleFormat, to: try format(output), save: output.save)
     }
 }

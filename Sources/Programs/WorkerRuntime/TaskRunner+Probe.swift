@@ -28,6 +28,11 @@ extension TaskRunner {
             source: header.facts, layout: plan.outputLayout, halo: plan.halo, grid: tiles.grid,
             tileSources: tiles.grid.tiles.map { chain.regionOfInterest(for: $0, in: plan) },
             readAmplification: tiles.readAmplification, isIdentity: chain.isIdentity,
+            passage: Passage(header, chain, plan, memoryBudget: task.tileMemory).facts,
+            cost: FrameCost(
+                decode: try format(named: header.formatName).cost.decoding(header.shape),
+                chain: chain.cost(plan, header.sampleFormat),
+                encode: try format(task.output).cost.encoding(plan.output, plan.outputLayout, header.sampleFormat)),
             contentDigest: task.digestsContent ? try contentDigest(task) : nil)
     }
 

@@ -50,9 +50,11 @@ struct TaskRunner {
         return try ImageDecoder(path: input.path, limits: limits, color: color)
     }
 
-    func format(_ output: OutputSpec) throws -> any ImageFormat {
-        guard let format = ImageFormats.named(output.format) else {
-            throw TaskFailure(.data, "this worker writes no '\(output.format)'; reinstall both programs together")
+    func format(_ output: OutputSpec) throws -> any ImageFormat { try format(named: output.format) }
+
+    func format(named name: String) throws -> any ImageFormat {
+        guard let format = ImageFormats.named(name) else {
+            throw TaskFailure(.data, "this worker knows no '\(name)'; reinstall both programs together")
         }
         return format
     }

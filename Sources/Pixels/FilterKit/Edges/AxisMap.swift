@@ -30,6 +30,22 @@ package struct AxisMap: Hashable, Sendable {
     /// The number of columns or rows in all intervals.
     package var count: Int { intervals.reduce(0) { $0 + $1.count } }
 
+    /// A table for an input that is laid out in another way.
+    ///
+    /// - Parameter position: of a coordinate of the input.
+    package func table(placing position: (Int) -> Int) -> AxisTable {
+        let first = intervals.first ?? 0..<0
+        let second = intervals.dropFirst().first ?? 0..<0
+        return AxisTable(
+            range: table.range,
+            positions: table.positions.map { place in
+                guard place != AxisTable.transparent else { return place }
+                let index = Int(place)
+                let isInFirst = index < first.count
+                return Int32(position(isInFirst ? first.lowerBound + index : second.lowerBound + index - first.count))
+            })
+    }
+
     /// Where `interval`, one of the intervals, starts among all.
     func offset(of interval: Range<Int>) -> Int {
         intervals.prefix { $0 != interval }.reduce(0) { $0 + $1.count }

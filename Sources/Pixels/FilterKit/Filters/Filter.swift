@@ -24,6 +24,12 @@ package protocol Filter: Sendable {
 
     func outputLayout(for layout: PixelLayout) -> PixelLayout
 
+    /// What a pixel of the output takes of one core's time, in nanoseconds: a rough estimate, by which the planner
+    /// chooses between whole frames and tiles.
+    ///
+    /// - Parameter layout: the input's.
+    func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double
+
     /// Writes every pixel of `destination`, which is all zeros, has the layout that ``outputLayout(for:)`` gave, and
     /// the input's sample format. Performs no I/O.
     func render(_ source: FilterSource, into destination: inout AnyRaster) throws
@@ -43,6 +49,8 @@ package struct FilterSource: Sendable {
 }
 
 extension Filter {
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 5 * Double(layout.channels) }
+
     /// What must be read of an input of this extent for `output`, and where each pixel of it goes.
     package func sourceMap(for output: PixelRect, in input: PixelRect) -> SourceMap {
         SourceMap(needed: needed(for: output, in: input), input: input, edge: edge)

@@ -43,6 +43,10 @@ package struct GaussianFilter: Filter {
 
     package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
 
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        options.cost(layout, format, fixedPoint: 0.5, floating: 4.5)
+    }
+
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {
         kernel.render(
             source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)

@@ -52,6 +52,10 @@ package struct MotionFilter: Filter {
 
     package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
 
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        options.cost(layout, format, fixedPoint: 1, floating: 10)
+    }
+
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {
         kernel.render(
             source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)

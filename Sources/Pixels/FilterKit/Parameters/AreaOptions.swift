@@ -43,6 +43,14 @@ package struct AreaOptions: Hashable, Sendable {
 }
 
 extension AreaOptions {
+    /// Nanoseconds for a pixel, from those for a sample in fixed point and in single precision.
+    package func cost(
+        _ layout: PixelLayout, _ format: SampleFormat, fixedPoint: Double, floating: Double
+    ) -> Double {
+        let isFixed = format == .u8 && light == .encoded
+        return Double(outputLayout(for: layout).channels) * (isFixed ? fixedPoint : floating)
+    }
+
     package func extent(of input: PixelRect, growth: Halo) -> PixelRect {
         expands ? input.expanded(by: growth) : input
     }

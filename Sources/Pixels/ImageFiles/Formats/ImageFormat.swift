@@ -12,6 +12,7 @@ package protocol ImageFormat: Sendable {
     var holdsGray: Bool { get }
     /// True when a decoder needs memory for the whole picture, whatever its kind.
     var isDecodedWhole: Bool { get }
+    var cost: CodecCost { get }
     /// libvips' operation that reads it from a source.
     var loader: String { get }
     /// The class of that operation, by which libvips allows or blocks it.

@@ -20,12 +20,13 @@ package struct JPEGFormat: ImageFormat {
     }
 
     package let title = "JPEG"
+    package let cost = CodecCost(decode: 8, encode: 9)
     package let holdsGray = true
     package let loader = "jpegload_source"
     package let loaderClass = "VipsForeignLoadJpegSource"
 
     package let descriptor = FormatDescriptor(
-        name: "jpeg", extensions: ["jpg", "jpeg", "jpe"], canRead: true, canWrite: true, sampleFormats: [.u8],
+        name: "jpeg", extensions: ["jpg", "jpeg", "jpe"], canRead: true, canWrite: true, streams: .unlessInterlaced, sampleFormats: [.u8],
         holdsAlpha: false, isLossless: false,
         largestSide: 65500,  // libjpeg's JPEG_MAX_DIMENSION
         options: [

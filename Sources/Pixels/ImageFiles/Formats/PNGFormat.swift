@@ -3,12 +3,13 @@ package import Catalogs
 /// PNG. Metadata: EXIF, XMP, profile, resolution.
 package struct PNGFormat: ImageFormat {
     package let title = "PNG"
+    package let cost = CodecCost(decode: 14, encode: 90)
     package let holdsGray = true
     package let loader = "pngload_source"
     package let loaderClass = "VipsForeignLoadPngSource"
 
     package let descriptor = FormatDescriptor(
-        name: "png", extensions: ["png"], canRead: true, canWrite: true, sampleFormats: [.u8, .u16],
+        name: "png", extensions: ["png"], canRead: true, canWrite: true, streams: .unlessInterlaced, sampleFormats: [.u8, .u16],
         holdsAlpha: true, isLossless: true,
         largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
         options: [

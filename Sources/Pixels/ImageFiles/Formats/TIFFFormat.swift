@@ -26,6 +26,7 @@ package struct TIFFFormat: ImageFormat {
     }
 
     package let title = "TIFF"
+    package let cost = CodecCost(decode: 8, encode: 25)
     package let holdsGray = true
     package let loader = "tiffload_source"
     package let loaderClass = "VipsForeignLoadTiffSource"

@@ -3,13 +3,14 @@ package import Catalogs
 /// WebP. Metadata: EXIF, XMP, profile. An encoder holds the whole picture in memory, as does a decoder.
 package struct WebPFormat: ImageFormat {
     package let title = "WebP"
+    package let cost = CodecCost(decode: 16, encode: 150)
     package let holdsGray = false
     package let isDecodedWhole = true
     package let loader = "webpload_source"
     package let loaderClass = "VipsForeignLoadWebpSource"
 
     package let descriptor = FormatDescriptor(
-        name: "webp", extensions: ["webp"], canRead: true, canWrite: true, sampleFormats: [.u8],
+        name: "webp", extensions: ["webp"], canRead: true, canWrite: true, streams: .no, sampleFormats: [.u8],
         holdsAlpha: true, isLossless: false, largestSide: 16383,
         options: [
             ParameterDescriptor(

@@ -21,11 +21,11 @@ enum CatalogText {
     }
 
     static func list(_ formats: [FormatDescriptor]) -> [String] {
-        var table = Table(["format", "extensions", "read", "write", "samples", "alpha", "lossless"])
+        var table = Table(["format", "extensions", "read", "write", "streams", "samples", "alpha", "lossless"])
         for format in formats {
             table.add(
                 format.name, format.extensions.map { ".\($0)" }.joined(separator: " "), yes(format.canRead),
-                yes(format.canWrite), format.sampleFormats.map(\.rawValue).joined(separator: " "),
+                yes(format.canWrite), format.streams.rawValue, format.sampleFormats.map(\.rawValue).joined(separator: " "),
                 yes(format.holdsAlpha), yes(format.isLossless))
         }
         let options = formats.filter { $0.canWrite && !$0.options.isEmpty }.flatMap { format in

@@ -59,7 +59,7 @@ struct PlanText {
     }
 
     private static func rendering(_ probe: ProbeReceipt, tiled: Bool) -> String {
-        guard tiled else { return "one frame" }
+        guard tiled else { return probe.passage.heldBecause.map { "one frame, held: \($0)" } ?? "one frame, streamed" }
         let grid = probe.grid
         let more = Int(((probe.readAmplification - 1) * 100).rounded())
         let read = more > 0 ? ", \(more) % read twice" : ""
@@ -102,6 +102,8 @@ struct PlanLine: Encodable {
     let halo: Halo
     let shard: String
     let reason: String
+    /// Nil when the frame's rows stream from the decoder to the encoder.
+    let heldBecause: String?
     let readAmplification: Double
     let tiles: [Tile]?
 
@@ -120,6 +122,7 @@ struct PlanLine: Encodable {
         halo = probe.halo
         shard = skipReason != nil ? "skip" : decision.tiled ? "tile" : "frame"
         reason = skipReason ?? decision.reason
+        heldBecause = probe.passage.heldBecause
         readAmplification = probe.readAmplification
         tiles =
             decision.tiled

@@ -1,0 +1,87 @@
+import Foundation
+import Raster
+
+/// Hands bands from the thread that makes them to the one that needs them, a few waiting at most.
+final class BandPipe: @unchecked Sendable {
+    // Sendable: everything that changes is touched only while `condition` is locked.
+    private let condition = NSCondition()
+    private let capacity: Int
+    private var waiting: [AnyRaster] = []
+    /// How the making ended.
+    private var end: Result<Void, any Error>?
+    private var isClosed = false
+
+    /// Thrown to the maker when nobody wants more.
+    struct Closed: Error {}
+
+    init(capacity: Int) {
+        self.capacity = capacity
+    }
+
+    /// Waits until there is room.
+    func push(_ band: AnyRaster) throws(Closed) {
+        condition.lock()
+        defer { condition.unlock() }
+        while waiting.count >= capacity, !isClosed { condition.wait() }
+        if isClosed { throw Closed() }
+        waiting.append(band)
+        condition.broadcast()
+    }
+
+    /// No more bands will come. Those that wait are still given out before an error is thrown.
+    func finish(_ result: Result<Void, any Error>) {
+        condition.lock()
+        defer { condition.unlock() }
+        end = result
+        condition.broadcast()
+    }
+
+    /// Waits for the next band; nil behind the last one. Throws what ended the making.
+    func pull() throws -> AnyRaster? {
+        condition.lock()
+        defer { condition.unlock() }
+        while waiting.isEmpty, end == nil, !isClosed { condition.wait() }
+        if isClosed { throw Closed() }
+        guard waiting.isEmpty else {
+            defer { condition.broadcast() }
+            return waiting.removeFirst()
+        }
+        try end?.get()
+        return nil
+    }
+
+    /// Wakes both sides for good.
+    func close() {
+        condition.lock()
+        defer { condition.unlock() }
+        isClosed = true
+        waiting = []
+        condition.broadcast()
+    }
+
+    /// Waits until the making has ended, whatever came of it.
+    func waitForEnd() {
+        condition.lock()
+        defer { condition.unlock() }
+        while end == nil { condition.wait() }
+    }
+}
+
+extension BandPipe {
+    /// What one thread hands to another. Its proof is where it is used: the one that made it leaves it alone until the
+    /// thread has ended.
+    private struct Handed<Value>: @unchecked Sendable {
+        // Sendable: used by one thread at a time, see ``start(_:)``.
+        let value: Value
+    }
+
+    /// Makes bands on a thread of its own.
+    ///
+    /// - Parameter make: may use what the caller holds, since the caller does not touch it before ``waitForEnd()`` has
+    ///   returned.
+    func start(_ make: @escaping (BandPipe) throws -> Void) {
+        let handed = Handed(value: make)
+        let thread = Thread { [self] in finish(Result { try handed.value(self) }) }
+        thread.start()
+    }
+}
