@@ -83,8 +83,7 @@ import Testing
         program.wait { !workspace.files(below: "state/penumbra/runs").isEmpty }
         kill(program.processID, SIGSTOP)
         let waiting = try RunningProgram(["run", "job.yaml", "--lock-wait", "600"], in: workspace)
-        waiting.wait { !waiting.workers.isEmpty }
-        waiting.wait { waiting.workers.isEmpty }
+        waiting.wait { waiting.openFiles.contains { $0.contains("/locks/") } }
         kill(waiting.processID, SIGINT)
         #expect(waiting.finish().code == 130)
         kill(program.processID, SIGCONT)

@@ -32,6 +32,13 @@ final class RunningProgram {
         }
     }
 
+    /// The files that it has open.
+    var openFiles: [String] {
+        let folder = "/proc/\(processID)/fd"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)") }
+    }
+
     /// Looks again until the condition holds or the program has ended.
     func wait(until condition: () -> Bool) {
         while isRunning, !condition() { usleep(500) }

@@ -13,6 +13,8 @@ struct Farm {
     var published: [String] = []
     var killed: [WorkerID] = []
     var recycled: [WorkerID] = []
+    /// Workers that the scheduler wants kept running.
+    var slots = 1
     var wanted = 0
     var finished: StopReason??
     /// Every lease that was ever given.
@@ -31,6 +33,7 @@ struct Farm {
             case .start(let lease):
                 running.append(lease)
                 leases.append(lease)
+            case .widen(let count): slots = count
             case .kill(let worker): killed.append(worker)
             case .recycle(let worker): recycled.append(worker)
             case .publish(let frame, _, let path):

@@ -25,6 +25,9 @@ private struct RandomWorld {
     var nextFrame = 1
     var offered: Int { nextFrame - 1 }
     var nextWorker = 1
+    /// Workers that are kept running, and those that the scheduler asked for.
+    var slots = 1
+    var wantedSlots = 1
     var now = Timestamp.start
     var alive: Set<WorkerID> = []
     var running: [WorkerID: Lease] = [:]
@@ -52,7 +55,7 @@ private struct RandomWorld {
 
     mutating func run() {
         deliver(.tick)
-        for _ in 0..<workers { startWorker() }
+        startWorker()
         for _ in 0..<20_000 where !finished { step() }
     }
 
@@ -69,6 +72,10 @@ private struct RandomWorld {
     }
 
     private mutating func step() {
+        if slots < wantedSlots {
+            slots += 1
+            return startWorker()
+        }
         now = now + .milliseconds(Int.random(in: 1...300, using: &random))
         if let worker = doomed.sorted(by: { $0.number < $1.number }).first { return bury(worker, .byOrder) }
         if let frame = publishing.popLast() {
@@ -131,6 +138,9 @@ private struct RandomWorld {
                 problems.append("two leases of one task")
             }
             running[lease.worker] = lease
+        case .widen(let count):
+            if count > workers { problems.append("more workers than allowed") }
+            wantedSlots = count
         case .kill(let worker), .recycle(let worker): doomed.insert(worker)
         case .publish(let frame, _, let path):
             if !published.insert(path).inserted { problems.append("published twice: \(path)") }

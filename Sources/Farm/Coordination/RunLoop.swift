@@ -86,6 +86,7 @@ package struct RunLoop: Sendable {
             } catch {
                 post.yield(.stop(.place(error.message)))
             }
+        case .widen(let count): command.yield(.widen(to: count))
         case .kill(let worker): command.yield(.kill(worker))
         case .recycle(let worker): command.yield(.recycle(worker))
         case .publish(let frame, let receipt, let path):

@@ -2,7 +2,8 @@ package import Scheduling
 
 /// Starts workers and carries orders to them: local processes now, a cluster's scheduler later.
 package protocol Engine: Sendable {
-    /// Keeps workers running until `commands` ends, then lets them leave and returns.
+    /// Keeps a worker running, and as many as commands ask for, until `commands` ends; then lets them leave and
+    /// returns.
     ///
     /// Every worker that was announced by ``Event/workerReady(_:)`` is also reported by ``Event/workerLost(_:_:)``
     /// when it ends, unless the commands have ended before.
@@ -13,6 +14,8 @@ package protocol Engine: Sendable {
 
 package enum EngineCommand: Sendable {
     case start(Lease)
+    /// Keeps so many workers running; never fewer than before.
+    case widen(to: Int)
     /// Ends the process at once.
     case kill(WorkerID)
     /// Lets an idle process leave, and starts another.

@@ -29,6 +29,8 @@ package enum Directive: Hashable, Sendable {
     /// The scheduler can take this many more frames.
     case wantFrames(Int)
     case start(Lease)
+    /// Keep so many workers running from now on; one runs from the start.
+    case widen(to: Int)
     /// End the process; a ``Event/workerLost(_:_:)`` follows.
     case kill(WorkerID)
     /// Replace an idle worker by a fresh process; a ``Event/workerLost(_:_:)`` by order follows.

@@ -7,6 +7,8 @@ struct ReadyQueue: Hashable, Sendable {
 
     var isEmpty: Bool { continuing.isEmpty && opening.isEmpty }
 
+    var count: Int { continuing.count + opening.count }
+
     mutating func append(_ task: TaskID) {
         if task.kind == .probe { opening.append(task) } else { continuing.append(task) }
     }

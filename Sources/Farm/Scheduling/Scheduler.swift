@@ -15,6 +15,8 @@ package struct Scheduler: Sendable {
     var roster = WorkerRoster()
     var random: SplitMix64
     var lastLease = 0
+    /// Workers that are kept running.
+    var slots = 1
     /// Frames asked for and not yet offered.
     var asked = 0
     var planEnded = false
@@ -55,6 +57,7 @@ package struct Scheduler: Sendable {
         releaseDelayed(at: now)
         beginTiling()
         dispatch(at: now)
+        askForWorkers()
         askForFrames()
         finishIfDone()
         return directives
@@ -103,6 +106,17 @@ extension Scheduler {
             asked += wanted
             directives.append(.wantFrames(wanted))
         }
+    }
+
+    /// A worker takes time and memory to start, so there are no more than tasks. An idle one beside a task that waits may
+    /// not have that task; another one may.
+    private mutating func askForWorkers() {
+        guard stopped == nil, !ready.isEmpty else { return }
+        let needed = roster.idle.isEmpty ? leases.count + ready.count : slots + 1
+        let wanted = min(policy.workers, needed)
+        guard wanted > slots else { return }
+        slots = wanted
+        directives.append(.widen(to: wanted))
     }
 
     private mutating func finishIfDone() {

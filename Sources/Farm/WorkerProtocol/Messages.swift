@@ -1,3 +1,5 @@
+package import Catalogs
+
 /// Identifies one attempt of one task, for as long as a coordinator lives.
 package struct LeaseID: Hashable, Sendable, Codable {
     package let number: Int
@@ -22,9 +24,17 @@ package enum Report: Hashable, Sendable, Codable {
 
 package struct Greeting: Hashable, Sendable, Codable {
     package let protocolVersion: Int
+    /// What the worker offers, when ``introductionFlag`` asked for it.
+    package let catalog: Catalog?
 
-    package init(protocolVersion: Int) { self.protocolVersion = protocolVersion }
+    package init(protocolVersion: Int, catalog: Catalog? = nil) {
+        self.protocolVersion = protocolVersion
+        self.catalog = catalog
+    }
 
     /// Raised whenever a message changes: coordinator and workers of one installation always agree.
-    package static let currentVersion = 1
+    package static let currentVersion = 2
+
+    /// An argument of the worker program.
+    package static let introductionFlag = "--introduce"
 }

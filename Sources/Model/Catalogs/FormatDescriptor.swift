@@ -25,7 +25,8 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
 
     public init(
         name: String, extensions: [String], canRead: Bool, canWrite: Bool, streams: Streaming = .yes,
-        sampleFormats: [SampleFormat], holdsAlpha: Bool, isLossless: Bool, largestSide: Int, options: [ParameterDescriptor]
+        sampleFormats: [SampleFormat], holdsAlpha: Bool, isLossless: Bool, largestSide: Int,
+        options: [ParameterDescriptor]
     ) {
         self.name = name
         self.extensions = extensions

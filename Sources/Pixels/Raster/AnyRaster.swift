@@ -80,21 +80,23 @@ extension AnyRaster {
 
     /// Overwrites the rows from `target` on with rows of a raster that is as wide, and of the same layout and format.
     package mutating func copyRows(_ rows: Range<Int>, of other: AnyRaster, to target: Int) {
-        switch (self, other) {
-        case (.u8(var own), .u8(let other)):
+        // One reference each to what is written: a switch over both rasters would hold a second one.
+        switch other {
+        case .u8(let other):
+            guard case .u8(var own) = self else { preconditionFailure("a copy has the same sample format") }
             self = .empty
             own.copyRows(rows, of: other, to: target)
             self = .u8(own)
-        case (.u16(var own), .u16(let other)):
+        case .u16(let other):
+            guard case .u16(var own) = self else { preconditionFailure("a copy has the same sample format") }
             self = .empty
             own.copyRows(rows, of: other, to: target)
             self = .u16(own)
-        case (.f32(var own), .f32(let other)):
+        case .f32(let other):
+            guard case .f32(var own) = self else { preconditionFailure("a copy has the same sample format") }
             self = .empty
             own.copyRows(rows, of: other, to: target)
             self = .f32(own)
-        default:
-            preconditionFailure("what is copied has the same sample format")
         }
     }
 

@@ -8,6 +8,7 @@ public enum WorkerProgram {
         penumbra-worker renders for penumbra, which starts it.
 
           penumbra-worker             takes orders from standard input, sends reports to standard output
+          penumbra-worker --introduce likewise, and first says what it offers
           penumbra-worker describe    prints what it offers, as JSON
           penumbra-worker --version   prints its version
 
@@ -20,6 +21,7 @@ public enum WorkerProgram {
         signal(SIGXFSZ, SIG_IGN)
         switch arguments {
         case []: return serve()
+        case [Greeting.introductionFlag]: return serve(introducing: true)
         case ["describe"]: return describe()
         case ["--version"]:
             print("penumbra-worker \(Version.penumbra)")
@@ -45,13 +47,16 @@ public enum WorkerProgram {
         }
     }
 
-    private static func serve() -> Int32 {
+    private static func serve(introducing: Bool = false) -> Int32 {
         let channel = Channel()
         do {
             try Toolbox.startLibraries()
             let toolbox = Toolbox()
             let orders = OrderQueue(channel)
-            try channel.send(.ready(Greeting(protocolVersion: Greeting.currentVersion)))
+            try channel.send(
+                .ready(
+                    Greeting(
+                        protocolVersion: Greeting.currentVersion, catalog: introducing ? toolbox.catalog : nil)))
             while true {
                 let (lease, spec) = orders.next()
                 let runner = TaskRunner(toolbox: toolbox, watch: PluginWatch(lease: lease, channel: channel))

@@ -2,11 +2,14 @@ import Catalogs
 import Dispatching
 import Glibc
 import Settings
+import Synchronization
 
 /// The programs and settings that a command works with.
 struct Installation {
     let settings: Settings
     let worker: WorkerCommand
+    /// The engine that told the catalog, until somebody runs it.
+    private let introduced = Introduced()
 
     init(_ settings: Settings) {
         self.settings = settings
@@ -14,6 +17,26 @@ struct Installation {
         let folders = settings.plugins.value
         if !folders.isEmpty { environment["PENUMBRA_PLUGIN_PATH"] = folders.joined(separator: ":") }
         worker = WorkerCommand(executable: settings.worker.value, environment: environment)
+    }
+
+    private final class Introduced: Sendable {
+        let engine = Mutex<LocalEngine?>(nil)
+    }
+
+    /// What the workers offer, from the first one that ``engine()`` will run.
+    ///
+    /// - Throws: as ``catalog()``.
+    func introducedCatalog() async throws -> Catalog {
+        let engine = LocalEngine(command: worker)
+        // One that does not start is asked in the way that tells why.
+        guard let catalog = await engine.introduce() else { return try await catalog() }
+        introduced.engine.withLock { $0 = engine }
+        return catalog
+    }
+
+    /// An engine for one run.
+    func engine() -> LocalEngine {
+        introduced.engine.withLock { $0.take() } ?? LocalEngine(command: worker)
     }
 
     /// - Throws: ``CommandError`` with the exit code of a missing component.

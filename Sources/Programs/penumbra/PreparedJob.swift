@@ -56,7 +56,7 @@ struct JobPreparation {
     private func survey(_ prepared: inout PreparedJob) async throws {
         let settings = installation.runSettings
         let loop = RunLoop(
-            engine: LocalEngine(command: installation.worker, slots: settings.workers), signals: signals.stream)
+            engine: installation.engine(), signals: signals.stream)
         let (findings, stop) = await Survey.run(
             prepared.plan, frames: prepared.plan.frames, settings: settings, loop: loop)
         if let stop {

@@ -26,7 +26,8 @@ package struct JPEGFormat: ImageFormat {
     package let loaderClass = "VipsForeignLoadJpegSource"
 
     package let descriptor = FormatDescriptor(
-        name: "jpeg", extensions: ["jpg", "jpeg", "jpe"], canRead: true, canWrite: true, streams: .unlessInterlaced, sampleFormats: [.u8],
+        name: "jpeg", extensions: ["jpg", "jpeg", "jpe"], canRead: true, canWrite: true, streams: .unlessInterlaced,
+        sampleFormats: [.u8],
         holdsAlpha: false, isLossless: false,
         largestSide: 65500,  // libjpeg's JPEG_MAX_DIMENSION
         options: [

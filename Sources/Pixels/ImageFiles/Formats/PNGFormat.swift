@@ -9,7 +9,8 @@ package struct PNGFormat: ImageFormat {
     package let loaderClass = "VipsForeignLoadPngSource"
 
     package let descriptor = FormatDescriptor(
-        name: "png", extensions: ["png"], canRead: true, canWrite: true, streams: .unlessInterlaced, sampleFormats: [.u8, .u16],
+        name: "png", extensions: ["png"], canRead: true, canWrite: true, streams: .unlessInterlaced,
+        sampleFormats: [.u8, .u16],
         holdsAlpha: true, isLossless: true,
         largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
         options: [

@@ -26,7 +26,7 @@ struct PlanCommand: AsyncParsableCommand {
     func run() async throws {
         try await Reporting(json: json).handling { reporting in
             let installation = Installation(try Settings.load(place))
-            let catalog = try await installation.catalog()
+            let catalog = try await installation.introducedCatalog()
             let specs = try reporting.jobs(ManifestFiles(options: manifests, catalog: catalog).read())
             let preparation = JobPreparation(
                 installation: installation, catalog: catalog,

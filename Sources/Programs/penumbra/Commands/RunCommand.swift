@@ -42,7 +42,7 @@ struct RunCommand: AsyncParsableCommand {
         try await Reporting(json: json, quiet: quiet).handling { reporting in
             let installation = Installation(try Settings.load(place))
             let signals = Signals()
-            let catalog = try await installation.catalog()
+            let catalog = try await installation.introducedCatalog()
             let specs = try reporting.jobs(ManifestFiles(options: manifests, catalog: catalog).read())
             let preparation = JobPreparation(
                 installation: installation, catalog: catalog,
@@ -92,8 +92,7 @@ struct RunCommand: AsyncParsableCommand {
         let run = JobRun(
             prepared.plan, targets: prepared.targets, failed: prepared.failed, directory: directory,
             settings: settings, observer: observer)
-        let engine = LocalEngine(command: installation.worker, slots: settings.workers)
-        let summary = await run.run(RunLoop(engine: engine, signals: signals.stream))
+        let summary = await run.run(RunLoop(engine: installation.engine(), signals: signals.stream))
         directory.remove()
         withExtendedLifetime(lock) {}
         reporting.ended(summary, prepared.job)

@@ -25,7 +25,8 @@ enum CatalogText {
         for format in formats {
             table.add(
                 format.name, format.extensions.map { ".\($0)" }.joined(separator: " "), yes(format.canRead),
-                yes(format.canWrite), format.streams.rawValue, format.sampleFormats.map(\.rawValue).joined(separator: " "),
+                yes(format.canWrite), format.streams.rawValue,
+                format.sampleFormats.map(\.rawValue).joined(separator: " "),
                 yes(format.holdsAlpha), yes(format.isLossless))
         }
         let options = formats.filter { $0.canWrite && !$0.options.isEmpty }.flatMap { format in

@@ -1,3 +1,4 @@
+package import Catalogs
 package import Scheduling
 import Synchronization
 import WorkerProtocol
@@ -5,30 +6,65 @@ import WorkerProtocol
 /// Runs worker processes on this machine, one a slot. A process that dies is replaced.
 package final class LocalEngine: Engine {
     private let command: WorkerCommand
-    private let slots: Int
     private let crew = WorkerCrew()
+    private let events = EventRelay()
+    /// The slot of the worker that ``introduce()`` started.
+    private let firstSlot = Mutex<Task<Void, Never>?>(nil)
 
-    /// - Parameter slots: how many workers run at once, at least 1.
-    package init(command: WorkerCommand, slots: Int) {
+    package init(command: WorkerCommand) {
         self.command = command
-        self.slots = max(1, slots)
+    }
+
+    /// Starts the first worker before there is anything to do, and returns what it offers; ``run(_:onEvent:)`` goes on
+    /// with it. A process takes tens of milliseconds to load its libraries, which a describing one would take as well.
+    ///
+    /// - Returns: nil when the worker ended before it was ready. The engine is of no use then.
+    package func introduce() async -> Catalog? {
+        let (answers, answer) = AsyncStream.makeStream(of: Catalog?.self)
+        let events = events
+        let slot = Task {
+            await self.keepSlotFilled(introducing: { answer.yield($0) }) { event in
+                if case .workerLost = event { answer.yield(nil) }
+                events.post(event)
+            }
+        }
+        firstSlot.withLock { $0 = slot }
+        for await catalog in answers {
+            if catalog == nil { crew.dismiss() }
+            return catalog
+        }
+        return nil
     }
 
     package func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async {
+        events.connect(onEvent)
+        let first = firstSlot.withLock { $0 }
         await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<slots {
-                group.addTask { await self.keepSlotFilled(onEvent) }
+            if first == nil { group.addTask { await self.keepSlotFilled(onEvent) } }
+            var slots = 1
+            for await command in commands {
+                if case .widen(let wanted) = command {
+                    for _ in slots..<max(slots, wanted) { group.addTask { await self.keepSlotFilled(onEvent) } }
+                    slots = max(slots, wanted)
+                } else {
+                    carryOut(command)
+                }
             }
-            for await command in commands { carryOut(command) }
             crew.dismiss()
             await group.waitForAll()
         }
+        await first?.value
     }
 
-    private func keepSlotFilled(_ onEvent: @escaping @Sendable (Event) -> Void) async {
+    private func keepSlotFilled(
+        introducing: (@Sendable (Catalog) -> Void)? = nil, _ onEvent: @escaping @Sendable (Event) -> Void
+    ) async {
+        var introduction = introducing
         while let worker = crew.enlist() {
-            let (death, wasReady) = await WorkerProcess(id: worker, command: command, crew: crew, onEvent: onEvent)
-                .live()
+            let process = WorkerProcess(
+                id: worker, command: command, crew: crew, introducing: introduction, onEvent: onEvent)
+            introduction = nil
+            let (death, wasReady) = await process.live()
             crew.remove(worker)
             onEvent(.workerLost(worker, death))
             // One that cannot start would be tried thousands of times a second. (A cancelled pause ends the slot.)
@@ -39,8 +75,34 @@ package final class LocalEngine: Engine {
     private func carryOut(_ command: EngineCommand) {
         switch command {
         case .start(let lease): crew.send(.start(lease.id, lease.spec), to: lease.worker)
+        case .widen: break
         case .kill(let worker): crew.kill(worker)
         case .recycle(let worker): crew.letGo(worker)
+        }
+    }
+}
+
+/// Keeps the events that come before anybody listens.
+private final class EventRelay: Sendable {
+    private struct State {
+        var waiting: [Event] = []
+        var listener: (@Sendable (Event) -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    func post(_ event: Event) {
+        state.withLock { state in
+            if let listener = state.listener { listener(event) } else { state.waiting.append(event) }
+        }
+    }
+
+    /// Hands over what has come, in order, and from now on every event.
+    func connect(_ listener: @escaping @Sendable (Event) -> Void) {
+        state.withLock { state in
+            for event in state.waiting { listener(event) }
+            state.waiting = []
+            state.listener = listener
         }
     }
 }

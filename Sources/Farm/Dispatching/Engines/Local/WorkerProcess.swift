@@ -1,3 +1,4 @@
+import Catalogs
 import Glibc
 import Scheduling
 import Subprocess
@@ -10,6 +11,8 @@ struct WorkerProcess: Sendable {
     let id: WorkerID
     let command: WorkerCommand
     let crew: WorkerCrew
+    /// Gets what the worker offers; a worker that nobody asks does not say it.
+    let introducing: (@Sendable (Catalog) -> Void)?
     let onEvent: @Sendable (Event) -> Void
 
     /// A worker that has not said that it is ready by then hangs in loading a library.
@@ -36,7 +39,7 @@ struct WorkerProcess: Sendable {
     func live() async -> (Death, wasReady: Bool) {
         do {
             let result = try await Subprocess.run(
-                .path(FilePath(command.executable)), arguments: Arguments(command.arguments),
+                .path(FilePath(command.executable)), arguments: arguments,
                 environment: Self.environment(of: command), platformOptions: platform, input: .inputWriter,
                 output: .sequence, error: .sequence
             ) { running in
@@ -48,6 +51,10 @@ struct WorkerProcess: Sendable {
         } catch {
             return (Death(.failedToStart("\(command.executable): \(error)")), false)
         }
+    }
+
+    private var arguments: Arguments {
+        Arguments(command.arguments + (introducing == nil ? [] : [Greeting.introductionFlag]))
     }
 
     static func environment(of command: WorkerCommand) -> Environment {
@@ -122,6 +129,7 @@ struct WorkerProcess: Sendable {
             throw VersionMismatch(worker: greeting.protocolVersion)
         }
         conversation.course.withLock { $0.becameReady = true }
+        if let catalog = greeting.catalog { introducing?(catalog) }
         onEvent(.workerReady(id))
     }
 
