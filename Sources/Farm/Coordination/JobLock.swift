@@ -9,13 +9,7 @@ package enum JobLock {
         for job: JobSpec, state: String, wait: Duration, clock: ContinuousClock = ContinuousClock()
     ) async throws -> KernelLock? {
         _ = try FileSystem.createFolders("\(state)/locks")
-        let path = "\(state)/locks/\(name(of: job))"
-        let end = clock.now + wait
-        while true {
-            if let lock = try KernelLock.take(path) { return lock }
-            guard clock.now < end else { return nil }
-            try await clock.sleep(for: .milliseconds(200))
-        }
+        return try await KernelLock.take("\(state)/locks/\(name(of: job))", until: clock.now + wait, clock)
     }
 
     /// A job is its manifest's real path and its name. FNV-1a makes a file name of them.

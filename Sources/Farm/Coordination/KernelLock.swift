@@ -18,9 +18,25 @@ package final class KernelLock: Sendable {
     /// Nil when another process holds the lock.
     package static func take(_ path: String) throws(FileTrouble) -> KernelLock? {
         let lock = try KernelLock(opening: path)
-        if flock(lock.descriptor, LOCK_EX | LOCK_NB) == 0 { return lock }
+        return try lock.isTaken(path) ? lock : nil
+    }
+
+    /// Tries again and again until `end`. Nil when another process still holds the lock then.
+    static func take(_ path: String, until end: ContinuousClock.Instant, _ clock: ContinuousClock) async throws
+        -> KernelLock?
+    {
+        let lock = try KernelLock(opening: path)
+        while try !lock.isTaken(path) {
+            guard clock.now < end else { return nil }
+            try await clock.sleep(for: .milliseconds(200))
+        }
+        return lock
+    }
+
+    private func isTaken(_ path: String) throws(FileTrouble) -> Bool {
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
         guard errno == EWOULDBLOCK else { throw FileTrouble(path: path, code: errno, action: "lock") }
-        return nil
+        return false
     }
 
     /// Not locked yet.
