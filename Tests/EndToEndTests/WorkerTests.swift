@@ -28,7 +28,8 @@ import WorkerProtocol
     /// Fills a canvas and renders two tiles of it.
     private func tiles(_ worker: WorkerConversation) throws -> (CanvasReceipt, [TileReceipt]) {
         let canvas = CanvasTask(
-            input: input, output: output, canvasPath: path("canvas"), metadataPath: path("metadata"), expected: facts)
+            input: input, chain: [], output: output, canvasPath: path("canvas"), metadataPath: path("metadata"),
+            expected: facts)
         guard case .finished(_, .canvas(let filled)) = try worker.ask(.canvas(canvas)) else { throw Unexpected() }
         let grid = TileGrid(extent: facts.rect, tileWidth: 50, tileHeight: 60)
         let receipts = try grid.tiles.enumerated().map { index, rect in

@@ -21,7 +21,10 @@ struct FilterArgumentsTests {
     }
 
     private static let refused: [(String, [String: ParameterValue], String)] = [
-        ("gausian", [:], "unknown filter 'gausian'; there are gaussian, motion"),
+        (
+            "gausian", [:],
+            "unknown filter 'gausian'; there are crop, flatten, flip, gaussian, motion, resize, rotate, thumbnail"
+        ),
         (
             "gaussian", ["colour": .number(1)],
             "gaussian: unknown parameter 'colour'; there are radius, edge, extent, light, within"
@@ -76,13 +79,21 @@ struct FilterArgumentsTests {
         #expect(filter.halo == Halo(horizontal: 9, vertical: 9))
     }
 
-    @Test func `the catalog shows both filters with their parameters`() {
+    @Test func `the catalog shows all filters with their parameters`() throws {
         let descriptors = FilterRegistry.builtIn.descriptors
-        #expect(descriptors.map(\.name) == ["gaussian", "motion"])
+        #expect(
+            descriptors.map(\.name) == [
+                "crop", "flatten", "flip", "gaussian", "motion", "resize", "rotate", "thumbnail",
+            ])
+        let (gaussian, motion) = (descriptors[3], descriptors[4])
         let common = ["edge", "extent", "light", "within"]
-        #expect(descriptors[0].parameters.map(\.name) == ["radius"] + common)
-        #expect(descriptors[1].parameters.map(\.name) == ["radius", "angle", "samples"] + common)
-        #expect(descriptors[0].parameters[0].synonyms == [ParameterDescriptor.Synonym("sigma")])
-        #expect(descriptors[1].parameters[0].synonyms == [ParameterDescriptor.Synonym("length", scale: 0.5)])
+        #expect(gaussian.parameters.map(\.name) == ["radius"] + common)
+        #expect(motion.parameters.map(\.name) == ["radius", "angle", "samples"] + common)
+        #expect(gaussian.parameters[0].synonyms == [ParameterDescriptor.Synonym("sigma")])
+        #expect(motion.parameters[0].synonyms == [ParameterDescriptor.Synonym("length", scale: 0.5)])
+        let required = descriptors.flatMap { filter in
+            filter.parameters.filter { $0.requiredLike != nil }.map { "\(filter.name).\($0.name)" }
+        }
+        #expect(required == ["resize.size", "rotate.angle", "thumbnail.size"])
     }
 }

@@ -52,6 +52,34 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
         ChainCase("identity in the middle", [.gaussian(2), .motion(0, 0, expand), .motion(4, 77)]),
     ]
 
+    /// Filters that move pixels, alone and among blurs.
+    static let geometry: [ChainCase] = [
+        ChainCase("thumbnail", [.thumbnail("20")]),
+        ChainCase(
+            "thumbnail to cover, in linear light", [.thumbnail("19x11", ["fit": .word("cover"), "light": linear])]),
+        ChainCase("thumbnail with bars", [.thumbnail("30x30", ["fit": .word("pad"), "background": blue])]),
+        ChainCase("larger", [.resize("150%"), .gaussian(2)]),
+        ChainCase("smaller by a box", [.gaussian(1), .resize("17x", ["kernel": .word("box")])]),
+        ChainCase("blurred, halved, blurred", [.gaussian(4), .resize("50%"), .motion(6, 30), .gaussian(3)]),
+        ChainCase("crop", [.crop(x: 5, y: 7, width: 20, height: 30), .gaussian(3)]),
+        ChainCase("expand, then crop", [.gaussian(3, expand), .crop(x: -4, y: 2, width: 30, height: 9)]),
+        ChainCase("flip", [.gaussian(2), flip("horizontal")]),
+        ChainCase("upside down", [flip("vertical"), .motion(7, 40)]),
+        ChainCase("right", [.gaussian(2), .rotate(.word("right")), .gaussian(x: 5, y: 0)]),
+        ChainCase("left, half", [.rotate(.word("left")), .rotate(.word("half"))]),
+        ChainCase("33°", [.rotate(.number(33)), .gaussian(2)]),
+        ChainCase("-100° on blue", [.thumbnail("40"), .rotate(.number(-100), ["background": blue])]),
+        ChainCase(
+            "flattened", [.gaussian(2, expand), FilterInvocation(filter: "flatten", values: ["background": blue])]),
+    ]
+
+    private static let linear = ParameterValue.word("linear")
+    private static let blue = ParameterValue.color(red: 20, green: 40, blue: 200, alpha: 255)
+
+    private static func flip(_ axis: String) -> FilterInvocation {
+        FilterInvocation(filter: "flip", values: ["axis": .word(axis)])
+    }
+
     static let expand: [String: ParameterValue] = ["extent": .word("expand")]
 
     private static let pill = ParameterValue.region(
@@ -73,5 +101,30 @@ extension FilterInvocation {
     ) -> FilterInvocation {
         FilterInvocation(
             filter: "motion", values: values.merging(["radius": .number(radius), "angle": .number(angle)]) { $1 })
+    }
+
+    static func thumbnail(_ size: String, _ values: [String: ParameterValue] = [:]) -> FilterInvocation {
+        FilterInvocation(filter: "thumbnail", values: values.merging(sized(size)) { $1 })
+    }
+
+    static func resize(_ size: String, _ values: [String: ParameterValue] = [:]) -> FilterInvocation {
+        FilterInvocation(filter: "resize", values: values.merging(sized(size)) { $1 })
+    }
+
+    private static func sized(_ size: String) -> [String: ParameterValue] {
+        SizeWish(size).map { ["size": .size($0)] } ?? [:]
+    }
+
+    static func crop(x: Double, y: Double, width: Double, height: Double) -> FilterInvocation {
+        FilterInvocation(
+            filter: "crop",
+            values: [
+                "x": .length(.pixels(x)), "y": .length(.pixels(y)), "width": .length(.pixels(width)),
+                "height": .length(.pixels(height)),
+            ])
+    }
+
+    static func rotate(_ angle: ParameterValue, _ values: [String: ParameterValue] = [:]) -> FilterInvocation {
+        FilterInvocation(filter: "rotate", values: values.merging(["angle": angle]) { $1 })
     }
 }

@@ -60,7 +60,9 @@ struct ChainTests {
         let error = #expect(throws: FilterError.self) {
             try Chain([FilterInvocation(filter: "sepia", values: [:])], registry: .builtIn)
         }
-        #expect(error?.description == "unknown filter 'sepia'; there are gaussian, motion")
+        #expect(
+            error?.description
+                == "unknown filter 'sepia'; there are crop, flatten, flip, gaussian, motion, resize, rotate, thumbnail")
     }
 
     @Test func `a canvas gives the same pixels as memory`() throws {

@@ -18,6 +18,7 @@ struct TileInvarianceTests {
         var random = SplitMix64(seed: 11)
         for picture in Self.pictures {
             let output = chain.plan(input: picture.rect, layout: picture.layout).output
+            guard !output.isEmpty else { continue }
             let whole = try chain.render(output, from: picture)
             for _ in 0..<12 {
                 let tile = PixelRect.random(in: output, using: &random)
@@ -31,7 +32,7 @@ struct TileInvarianceTests {
         try check(chainCase)
     }
 
-    @Test(arguments: ChainCase.several)
+    @Test(arguments: ChainCase.several + ChainCase.geometry)
     func `tiles of chains too`(chainCase: ChainCase) throws {
         try check(chainCase)
     }

@@ -59,7 +59,7 @@ package struct RunSummary: Hashable, Sendable {
         case .published(let receipt, let probe):
             published += 1
             bytesWritten += receipt.bytes
-            megapixels += probe.source.megapixels
+            megapixels += probe.megapixels
         case .skipped: skipped += 1
         case .failed: failures.append(report)
         case .left: left += 1

@@ -107,7 +107,7 @@ extension Scheduler {
             let megapixels = factory.job.output.needsContent ? 1000.0 : 0
             return policy.time.timeLimit(megapixels: megapixels, filters: filters)
         }
-        let whole = max(probe.source.megapixels, Double(probe.extent.area) / 1e6)
+        let whole = max(probe.megapixels, Double(probe.extent.area) / 1e6)
         switch kind {
         case .tile(let index):
             let read = probe.tileSources[index].reduce(probe.grid[index].area) { $0 + $1.area }

@@ -55,7 +55,7 @@ package struct TaskFactory: Hashable, Sendable {
         let folder = scratchFolder(of: order.id)
         return .canvas(
             CanvasTask(
-                input: input(order), output: output(order), canvasPath: "\(folder)/canvas-\(attempt)",
+                input: input(order), chain: job.chain, output: output(order), canvasPath: "\(folder)/canvas-\(attempt)",
                 metadataPath: "\(folder)/metadata-\(attempt)", expected: probe.source))
     }
 

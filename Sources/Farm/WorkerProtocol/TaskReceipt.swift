@@ -66,7 +66,10 @@ package struct FrameCost: Hashable, Sendable, Codable {
 
 /// The chain's geometry for one input: all that the coordinator plans with.
 package struct ProbeReceipt: Hashable, Sendable, Codable {
+    /// What the chain gets.
     package let source: ImageFacts
+    /// What a decoder has done of the chain's first filter before; nil for nothing.
+    package let shrinking: Shrinking?
     /// Layout of the chain's output; its sample format is the source's.
     package let layout: PixelLayout
     package let halo: Halo
@@ -83,10 +86,12 @@ package struct ProbeReceipt: Hashable, Sendable, Codable {
     package let contentDigest: Digest?
 
     package init(
-        source: ImageFacts, layout: PixelLayout, halo: Halo, grid: TileGrid, tileSources: [[PixelRect]],
+        source: ImageFacts, shrinking: Shrinking? = nil, layout: PixelLayout, halo: Halo, grid: TileGrid,
+        tileSources: [[PixelRect]],
         readAmplification: Double, isIdentity: Bool, passage: FramePassage, cost: FrameCost, contentDigest: Digest?
     ) {
         self.source = source
+        self.shrinking = shrinking
         self.layout = layout
         self.halo = halo
         self.grid = grid
@@ -96,6 +101,11 @@ package struct ProbeReceipt: Hashable, Sendable, Codable {
         self.passage = passage
         self.cost = cost
         self.contentDigest = contentDigest
+    }
+
+    /// Of the picture in its file.
+    package var megapixels: Double {
+        shrinking.map { Double($0.width * $0.height) / 1e6 } ?? source.megapixels
     }
 
     /// The rectangle of the output.

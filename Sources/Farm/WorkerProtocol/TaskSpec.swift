@@ -91,6 +91,7 @@ package struct FrameTask: Hashable, Sendable, Codable {
 /// Decodes one input into a canvas file.
 package struct CanvasTask: Hashable, Sendable, Codable {
     package let input: InputSpec
+    package let chain: [FilterInvocation]
     /// What the canvas is rendered into in the end: it may need other colours than the input has.
     package let output: OutputSpec
     package let canvasPath: String
@@ -100,9 +101,11 @@ package struct CanvasTask: Hashable, Sendable, Codable {
     package let expected: ImageFacts
 
     package init(
-        input: InputSpec, output: OutputSpec, canvasPath: String, metadataPath: String, expected: ImageFacts
+        input: InputSpec, chain: [FilterInvocation], output: OutputSpec, canvasPath: String, metadataPath: String,
+        expected: ImageFacts
     ) {
         self.input = input
+        self.chain = chain
         self.output = output
         self.expected = expected
         self.canvasPath = canvasPath
@@ -116,12 +119,32 @@ package struct CanvasReference: Hashable, Sendable, Codable {
     package let rect: PixelRect
     package let layout: PixelLayout
     package let format: SampleFormat
+    /// What the decoder has done of the chain's first filter; nil for nothing.
+    package let shrinking: Shrinking?
 
-    package init(path: String, rect: PixelRect, layout: PixelLayout, format: SampleFormat) {
+    package init(
+        path: String, rect: PixelRect, layout: PixelLayout, format: SampleFormat, shrinking: Shrinking? = nil
+    ) {
         self.path = path
         self.rect = rect
         self.layout = layout
         self.format = format
+        self.shrinking = shrinking
+    }
+}
+
+/// That a picture was decoded at a part of its size.
+package struct Shrinking: Hashable, Sendable, Codable {
+    /// 2, 4 or 8.
+    package let factor: Int
+    /// Of the picture in its file, upright.
+    package let width: Int
+    package let height: Int
+
+    package init(factor: Int, width: Int, height: Int) {
+        self.factor = factor
+        self.width = width
+        self.height = height
     }
 }
 

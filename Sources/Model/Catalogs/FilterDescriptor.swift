@@ -6,6 +6,8 @@ public struct FilterDescriptor: Hashable, Sendable, Codable {
         case point
         /// A neighbourhood.
         case area
+        /// Pixels move: sizes, places or both change.
+        case geometry
     }
 
     /// Where the filter's code lives.

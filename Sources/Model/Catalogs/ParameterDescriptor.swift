@@ -3,6 +3,8 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case number(minimum: Double, maximum: Double)
     /// A number for both axes, or `{x, y}`.
     case numberOrPair(minimum: Double, maximum: Double)
+    /// A number, or one of the words.
+    case numberOrWord(minimum: Double, maximum: Double, words: [String])
     case integer(minimum: Int, maximum: Int)
     /// An integer, or one of the words.
     case integerOrWord(minimum: Int, maximum: Int, words: [String])
@@ -11,6 +13,10 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case text
     /// `{x, y, width, height, corner_radius}`, each in px or %.
     case region
+    /// Pixels or percent: `12`, `12px`, `10%`.
+    case length
+    /// See ``SizeWish``.
+    case size
     /// `#rgb`, `#rrggbb`, `#rrggbbaa`, or one of the names white, black, transparent.
     case color
 }
@@ -32,6 +38,8 @@ public struct ParameterDescriptor: Hashable, Sendable, Codable {
     public let kind: ParameterKind
     /// What is used when the manifest does not say; nil when the parameter may simply be absent.
     public let fallback: ParameterValue?
+    /// A value as one would write it, when a manifest has to give one.
+    public let requiredLike: String?
     /// As printed after a value: `px`, `°`, `%`; empty when the value has none.
     public let unit: String
     /// One line, without a full stop.
@@ -40,7 +48,7 @@ public struct ParameterDescriptor: Hashable, Sendable, Codable {
 
     public init(
         _ name: String, _ kind: ParameterKind, fallback: ParameterValue? = nil, unit: String = "", summary: String,
-        synonyms: [Synonym] = []
+        synonyms: [Synonym] = [], requiredLike: String? = nil
     ) {
         self.name = name
         self.kind = kind
@@ -48,6 +56,7 @@ public struct ParameterDescriptor: Hashable, Sendable, Codable {
         self.unit = unit
         self.summary = summary
         self.synonyms = synonyms
+        self.requiredLike = requiredLike
     }
 }
 

@@ -39,6 +39,8 @@ public enum ParameterValue: Hashable, Sendable, Codable {
     case word(String)
     case text(String)
     case region(Region)
+    case length(Length)
+    case size(SizeWish)
     /// Red, green, blue and alpha, each 0–255.
     case color(red: Int, green: Int, blue: Int, alpha: Int)
 }

@@ -14,22 +14,43 @@ package struct Chain: Sendable {
         filters = try invocations.map { try registry.makeFilter($0) }.filter { !$0.isIdentity }
     }
 
+    private init(filters: [any Filter]) { self.filters = filters }
+
+    /// How much a decoder may shrink the input before the chain's first filter, which shrinks it further: 1, 2, 4, 8.
+    package func shrinkOnLoad(width: Int, height: Int) -> Int {
+        (filters.first as? ThumbnailFilter)?.shrinkOnLoad(Sizing.Size(width, height)) ?? 1
+    }
+
+    /// The same chain for an input that was shrunk while it was decoded.
+    ///
+    /// - Parameters:
+    ///   - width, height: of the input in its file.
+    package func afterShrinking(by factor: Int, width: Int, height: Int) -> Chain {
+        guard let first = filters.first as? ThumbnailFilter else { return self }
+        return Chain(filters: [first.afterShrinking(Sizing.Size(width, height), by: factor)] + filters.dropFirst())
+    }
+
     /// True when the output has the input's bytes.
     package var isIdentity: Bool { filters.isEmpty }
 
     package func plan(input: PixelRect, layout: PixelLayout) -> ChainPlan {
         var stages: [ChainPlan.Stage] = []
         var (extent, current) = (input, layout)
+        var halo = Halo.none
+        var scale = (x: 1.0, y: 1.0)
         for filter in filters {
             let stage = ChainPlan.Stage(
                 input: extent, inputLayout: current, output: filter.extent(of: extent),
                 outputLayout: filter.outputLayout(for: current))
             stages.append(stage)
+            halo = halo + filter.halo(in: extent).scaled(by: scale)
+            let own = filter.scale(in: extent)
+            scale = (scale.x * own.x, scale.y * own.y)
             (extent, current) = (stage.output, stage.outputLayout)
         }
         return ChainPlan(
-            input: input, inputLayout: layout, stages: stages, halo: filters.reduce(.none) { $0 + $1.halo },
-            isRowLocal: !filters.contains { $0.edge == .wrap && $0.halo.top + $0.halo.bottom > 0 })
+            input: input, inputLayout: layout, stages: stages, halo: halo, scaleX: scale.x, scaleY: scale.y,
+            isRowLocal: zip(filters, stages).allSatisfy { $0.isRowLocal(in: $1.input) })
     }
 }
 
@@ -79,5 +100,16 @@ extension Chain {
         var destination = AnyRaster(zeroed: tile, layout: stage.outputLayout, format: source.format)
         try filter.render(FilterSource(pixels: pixels, extent: stage.input), into: &destination)
         return destination
+    }
+}
+
+extension Halo {
+    /// In pixels of a picture that has `scale` pixels for each of this halo's; rounded up.
+    fileprivate func scaled(by scale: (x: Double, y: Double)) -> Halo {
+        guard scale != (1, 1) else { return self }
+        func pixels(_ side: Int, _ scale: Double) -> Int { Int((Double(side) * scale).rounded(.up)) }
+        return Halo(
+            left: pixels(left, scale.x), top: pixels(top, scale.y), right: pixels(right, scale.x),
+            bottom: pixels(bottom, scale.y)) ?? self
     }
 }

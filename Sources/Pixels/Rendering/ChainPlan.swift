@@ -14,8 +14,11 @@ package struct ChainPlan: Hashable, Sendable {
     package let input: PixelRect
     package let inputLayout: PixelLayout
     package let stages: [Stage]
-    /// The sum of all filters' halos: no tile reads more around it.
+    /// The sum of all filters' halos, in pixels of the input: no tile reads more around it.
     package let halo: Halo
+    /// Pixels of the input to one of the output.
+    package let scaleX: Double
+    package let scaleY: Double
     /// True when every band of rows needs only the rows around it, so that a picture can be filtered while it is
     /// decoded. (`edge: wrap` needs the last rows for the first.)
     package let isRowLocal: Bool

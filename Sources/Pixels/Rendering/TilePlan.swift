@@ -30,15 +30,16 @@ package struct TilePlan: Hashable, Sendable {
         let side: TileCost.Side =
             switch size {
             case .pixels(let side): (max(1, side), max(1, side))
-            case .auto: Self.automatic(cost, memoryBudget: memoryBudget)
+            case .auto: Self.automatic(cost, plan, memoryBudget: memoryBudget)
             }
         grid = TileGrid(extent: plan.output, tileWidth: side.width, tileHeight: side.height)
         readAmplification = cost.amplification((grid.tileWidth, grid.tileHeight))
         tileBytes = cost.bytes((grid.tileWidth, grid.tileHeight))
     }
 
-    private static func automatic(_ cost: TileCost, memoryBudget: Int) -> TileCost.Side {
-        let wished = cost.cut((wishedSide(halo: cost.haloX), wishedSide(halo: cost.haloY)))
+    private static func automatic(_ cost: TileCost, _ plan: ChainPlan, memoryBudget: Int) -> TileCost.Side {
+        let wished = cost.cut(
+            (wishedSide(halo: cost.haloX, plan.scaleX), wishedSide(halo: cost.haloY, plan.scaleY)))
         if cost.bytes(wished) <= memoryBudget { return wished }
         let sizes = stride(from: step, through: max(wished.width, wished.height, step), by: step)
         let squares = sizes.map { cost.cut((min($0, wished.width), min($0, wished.height))) }
@@ -47,8 +48,9 @@ package struct TilePlan: Hashable, Sendable {
         return fitting.min { cost.amplification($0) < cost.amplification($1) } ?? squares[0]
     }
 
-    private static func wishedSide(halo: Int) -> Int {
-        let side = Double(halo) / (allowedAmplification.squareRoot() - 1)
+    /// - Parameter scale: the halo is in pixels of the input, so many to one of the output.
+    private static func wishedSide(halo: Int, _ scale: Double) -> Int {
+        let side = Double(halo) / scale / (allowedAmplification.squareRoot() - 1)
         return max(smallestSide, Int((side / Double(step)).rounded(.up)) * step)
     }
 }
@@ -77,11 +79,15 @@ private struct TileCost {
 
     /// A tile never reads more than the input, nor the part of it that lies outside.
     private func pixelsRead(_ side: Side) -> Int {
-        min(side.width + haloX, max(plan.input.width, 1)) * min(side.height + haloY, max(plan.input.height, 1))
+        func read(_ side: Int, _ scale: Double, _ halo: Int, _ whole: Int) -> Int {
+            min(Int((Double(side) * scale).rounded(.up)) + halo, max(whole, 1))
+        }
+        return read(side.width, plan.scaleX, haloX, plan.input.width)
+            * read(side.height, plan.scaleY, haloY, plan.input.height)
     }
 
     func amplification(_ side: Side) -> Double {
-        max(1, Double(pixelsRead(side)) / Double(side.width * side.height))
+        max(1, Double(pixelsRead(side)) / (Double(side.width * side.height) * plan.scaleX * plan.scaleY))
     }
 
     /// While a filter renders, its input and its output are held; one between two filters is no larger than the

@@ -37,7 +37,7 @@ extension TaskRunner {
 
     /// Waits until the disk has the whole file, and returns its size. A rename before that could outlive its data.
     private func sync(_ path: String) throws -> Int {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw trouble(path, errno) }
         defer { close(file) }
         guard fsync(file) == 0 else { throw trouble(path, errno) }

@@ -34,6 +34,12 @@ struct WatchedFilter: Filter {
 
     func outputLayout(for layout: PixelLayout) -> PixelLayout { filter.outputLayout(for: layout) }
 
+    func halo(in input: PixelRect) -> Halo { filter.halo(in: input) }
+
+    func scale(in input: PixelRect) -> (x: Double, y: Double) { filter.scale(in: input) }
+
+    func isRowLocal(in input: PixelRect) -> Bool { filter.isRowLocal(in: input) }
+
     func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { filter.cost(layout, format) }
 
     func render(_ source: FilterSource, into destination: inout AnyRaster) throws {

@@ -8,8 +8,8 @@ import WorkerProtocol
 
 extension TaskRunner {
     func renderFrame(_ task: FrameTask) throws -> OutputReceipt {
-        let decoder = try decoder(task.input, for: task.output)
-        let chain = try chain(task.chain)
+        let input = try open(task.input, task.chain, for: task.output)
+        let (decoder, chain) = (input.decoder, input.chain)
         let plan = chain.plan(input: decoder.header.rect, layout: decoder.header.layout)
         guard let stream = Passage(decoder.header, chain, plan, memoryBudget: task.tileMemory).stream else {
             return try renderHeld(task, decoder, chain, plan)

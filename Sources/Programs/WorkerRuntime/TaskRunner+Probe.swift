@@ -12,8 +12,8 @@ extension TaskRunner {
     private static let mostTiles = 65_536
 
     func probe(_ task: ProbeTask) throws -> ProbeReceipt {
-        let header = try decoder(task.input, for: task.output).header
-        let chain = try chain(task.chain)
+        let input = try open(task.input, task.chain, for: task.output)
+        let (header, chain) = (input.decoder.header, input.chain)
         let plan = chain.plan(input: header.rect, layout: header.layout)
         try refuse(plan, task)
         let tiles = TilePlan(
@@ -25,7 +25,8 @@ extension TaskRunner {
                     + "rendered, so take a larger 'tile' or 'tile: auto'")
         }
         return ProbeReceipt(
-            source: header.facts, layout: plan.outputLayout, halo: plan.halo, grid: tiles.grid,
+            source: header.facts, shrinking: input.shrinking, layout: plan.outputLayout, halo: plan.halo,
+            grid: tiles.grid,
             tileSources: tiles.grid.tiles.map { chain.regionOfInterest(for: $0, in: plan) },
             readAmplification: tiles.readAmplification, isIdentity: chain.isIdentity,
             passage: Passage(header, chain, plan, memoryBudget: task.tileMemory).facts,
@@ -38,6 +39,11 @@ extension TaskRunner {
 
     /// An output that its format cannot hold is refused before its pixels cost anything.
     private func refuse(_ plan: ChainPlan, _ task: ProbeTask) throws {
+        guard !plan.output.isEmpty else {
+            throw TaskFailure(
+                .data,
+                "\(task.input.path): 'crop' keeps nothing of its \(plan.input.width) × \(plan.input.height) pixels")
+        }
         let format = try format(task.output)
         let (width, height) = (plan.output.width, plan.output.height)
         guard max(width, height) <= format.descriptor.largestSide else {

@@ -9,7 +9,8 @@ import WorkerProtocol
 
 extension TaskRunner {
     func fillCanvas(_ task: CanvasTask) throws -> CanvasReceipt {
-        let decoder = try decoder(task.input, for: task.output)
+        let input = try open(task.input, task.chain, for: task.output)
+        let decoder = input.decoder
         guard decoder.header.facts == task.expected else {
             throw TaskFailure(.data, "\(task.input.path): the picture was replaced while the job ran; run it again")
         }
@@ -20,7 +21,8 @@ extension TaskRunner {
         try save(decoder.metadata, to: task.metadataPath)
         return CanvasReceipt(
             canvas: CanvasReference(
-                path: task.canvasPath, rect: header.rect, layout: header.layout, format: header.format),
+                path: task.canvasPath, rect: header.rect, layout: header.layout, format: header.format,
+                shrinking: input.shrinking),
             metadataPath: task.metadataPath)
     }
 
@@ -34,7 +36,7 @@ extension TaskRunner {
 
     func renderTile(_ task: TileTask) throws -> TileReceipt {
         let canvas = try Canvas(opening: task.canvas)
-        let tile = try chain(task.chain).render(task.rect, from: canvas)
+        let tile = try chain(task.chain).after(task.canvas.shrinking).render(task.rect, from: canvas)
         let file = try Canvas(
             creating: task.tilePath,
             header: CanvasHeader(rect: tile.rect, layout: tile.layout, format: tile.format))

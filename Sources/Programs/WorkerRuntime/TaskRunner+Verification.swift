@@ -9,13 +9,16 @@ import WorkerProtocol
 extension TaskRunner {
     func audit(_ task: AuditTask) throws -> AuditReceipt {
         switch task.source {
-        case .input(let input): try audit(task, source: decode(decoder(input, for: task.output)))
-        case .canvas(let reference): try audit(task, source: Canvas(opening: reference))
+        case .input(let input):
+            let opened = try open(input, task.chain, for: task.output)
+            return try audit(task, opened.chain, source: decode(opened.decoder))
+        case .canvas(let reference):
+            return try audit(
+                task, chain(task.chain).after(reference.shrinking), source: Canvas(opening: reference))
         }
     }
 
-    private func audit(_ task: AuditTask, source: some PixelSource) throws -> AuditReceipt {
-        let chain = try chain(task.chain)
+    private func audit(_ task: AuditTask, _ chain: Chain, source: some PixelSource) throws -> AuditReceipt {
         let plan = chain.plan(input: source.rect, layout: source.layout)
         let conversion = OutputConversion(
             from: plan.outputLayout, source.format, to: try format(task.output), save: task.output.save)

@@ -45,9 +45,9 @@ struct TaskRunner {
         return color == input.color ? asked : try decoder(input, color)
     }
 
-    func decoder(_ input: InputSpec, _ color: ColorPolicy) throws -> ImageDecoder {
+    func decoder(_ input: InputSpec, _ color: ColorPolicy, shrink: Int = 1) throws -> ImageDecoder {
         let limits = DecodeLimits(maxPixels: input.maxPixels, scratchFolder: input.scratchFolder)
-        return try ImageDecoder(path: input.path, limits: limits, color: color)
+        return try ImageDecoder(path: input.path, limits: limits, color: color, shrink: shrink)
     }
 
     func format(_ output: OutputSpec) throws -> any ImageFormat { try format(named: output.format) }

@@ -18,9 +18,23 @@ struct FilterTyper {
         guard var reader = MappingReader(parameters, of: owner, noun: "parameter", log: log) else { return nil }
         let typed = ParameterTyper(log: log).values(of: descriptor.parameters, in: &reader)
         reader.finish(aliases: Self.aliases)
+        guard hasRequired(reader.mapping, owner, nameSpan) else { return nil }
         let values = filled(typed)
         FilterHints(descriptor: descriptor, typed: typed, values: values, nameSpan: nameSpan).warn(log)
         return FilterInvocation(filter: descriptor.name, values: values)
+    }
+
+    private func hasRequired(_ mapping: SyntaxNode.Mapping, _ owner: String, _ span: SourceSpan) -> Bool {
+        var isComplete = true
+        for parameter in descriptor.parameters {
+            let names = [parameter.name] + parameter.synonyms.map(\.name)
+            guard let example = parameter.requiredLike, mapping.isComplete,
+                !mapping.entries.contains(where: { names.contains($0.key) })
+            else { continue }
+            log.error(.value(.missingKey(parameter.name, of: owner, example: example)), at: span)
+            isComplete = false
+        }
+        return isComplete
     }
 
     /// `{radius: 12}` for a filter whose first parameter is `radius`, and that was written `gaussian: 12`.

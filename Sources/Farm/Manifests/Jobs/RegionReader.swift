@@ -22,6 +22,9 @@ extension ValueReader where Value == Length {
     /// Pixels and percent that no picture exceeds, so that sums of a few lengths stay exact.
     private static var farthest: Double { 1e9 }
 
+    /// A length whose sums with a few others stay exact.
+    static var placedLength: ValueReader { boundedLength(isSize: false) }
+
     /// A length of a region; one of its sides when `isSize`.
     fileprivate static func boundedLength(isSize: Bool, from minimum: Double = -farthest) -> ValueReader {
         ValueReader { node, name, log in

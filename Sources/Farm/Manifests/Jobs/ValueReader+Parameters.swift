@@ -9,6 +9,8 @@ extension ValueReader where Value == ParameterValue {
             ValueReader<Double>.number(minimum, maximum, unit: unit, scale: scale).map(ParameterValue.number)
         case .numberOrPair(let minimum, let maximum):
             numberOrPair(.number(minimum, maximum, unit: unit, scale: scale))
+        case .numberOrWord(let minimum, let maximum, let words):
+            numberOrWord(.number(minimum, maximum, unit: unit, scale: scale), words: words)
         case .integer(let minimum, let maximum):
             ValueReader<Int>.integer(minimum, maximum, unit: unit, scale: scale).map(ParameterValue.integer)
         case .integerOrWord(let minimum, let maximum, let words):
@@ -21,6 +23,10 @@ extension ValueReader where Value == ParameterValue {
             ValueReader<String>.text.map(ParameterValue.text)
         case .region:
             ValueReader<Region>.region.map(ParameterValue.region)
+        case .length:
+            ValueReader<Length>.placedLength.map(ParameterValue.length)
+        case .size:
+            ValueReader<SizeWish>.size.map(ParameterValue.size)
         case .color:
             ValueReader<Color>.color.map { .color(red: $0.red, green: $0.green, blue: $0.blue, alpha: $0.alpha) }
         }
@@ -47,14 +53,21 @@ extension ValueReader where Value == ParameterValue {
     }
 
     private static func integerOrWord(_ integer: ValueReader<Int>, words: [String]) -> ValueReader {
+        orWord(integer.map(ParameterValue.integer), words, "a whole number")
+    }
+
+    private static func numberOrWord(_ number: ValueReader<Double>, words: [String]) -> ValueReader {
+        orWord(number.map(ParameterValue.number), words, "a number")
+    }
+
+    private static func orWord(_ number: ValueReader, _ words: [String], _ noun: String) -> ValueReader {
         ValueReader { node, name, log in
             guard let text = node.text, text.first?.isLetter == true else {
-                return integer.read(node, for: name, log: log).map(ParameterValue.integer)
+                return number.read(node, for: name, log: log)
             }
             if words.contains(text) { return .word(text) }
             let nearest = Suggestion.nearest(to: text, among: words)
-            let problem = ValueProblem.notAChoice(
-                name: name, text: text, nearest: nearest, choices: ["a whole number"] + words)
+            let problem = ValueProblem.notAChoice(name: name, text: text, nearest: nearest, choices: [noun] + words)
             log.error(.value(problem), at: node.span)
             return nil
         }

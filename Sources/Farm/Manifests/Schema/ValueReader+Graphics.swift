@@ -17,6 +17,15 @@ extension ValueReader where Value == Length {
     }
 }
 
+extension ValueReader where Value == SizeWish {
+    /// A size: `320`, `320x`, `x240`, `320x240` or `50%`.
+    package static var size: ValueReader<SizeWish> {
+        .scalar("a size") { text, name in
+            SizeWish(text).map { .success($0) } ?? .failure(ValueFault(.notASize(name: name, text: text)))
+        }
+    }
+}
+
 /// A color with red, green, blue and alpha, each 0–255.
 package struct Color: Hashable, Sendable {
     package let red: Int

@@ -3,5 +3,11 @@ package enum BuiltInFilters {
     package static let all: [FilterEntry] = [
         GaussianFilter.entry,
         MotionFilter.entry,
+        ThumbnailFilter.entry,
+        ResizeFilter.entry,
+        CropFilter.entry,
+        RotateFilter.entry,
+        FlipFilter.entry,
+        FlattenFilter.entry,
     ]
 }

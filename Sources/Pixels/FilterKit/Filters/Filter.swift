@@ -15,6 +15,14 @@ package protocol Filter: Sendable {
     /// The most that ``needed(for:in:)`` adds to a rectangle.
     var halo: Halo { get }
 
+    /// The same in pixels of an input, where it depends on the input's size.
+    func halo(in input: PixelRect) -> Halo
+    /// Pixels of the input to one of the output, along each axis.
+    func scale(in input: PixelRect) -> (x: Double, y: Double)
+    /// True when every row of the output needs only rows of the input around its own place, so that pictures can be
+    /// filtered while they are decoded.
+    func isRowLocal(in input: PixelRect) -> Bool
+
     /// The domain of definition of the output.
     func extent(of input: PixelRect) -> PixelRect
 
@@ -49,6 +57,13 @@ package struct FilterSource: Sendable {
 }
 
 extension Filter {
+    package func halo(in input: PixelRect) -> Halo { halo }
+
+    package func scale(in input: PixelRect) -> (x: Double, y: Double) { (1, 1) }
+
+    /// Only ``Edge/wrap`` needs the last rows for the first.
+    package func isRowLocal(in input: PixelRect) -> Bool { edge != .wrap || halo.top + halo.bottom == 0 }
+
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 5 * Double(layout.channels) }
 
     /// What must be read of an input of this extent for `output`, and where each pixel of it goes.

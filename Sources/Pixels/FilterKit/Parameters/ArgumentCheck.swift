@@ -25,13 +25,20 @@ struct ArgumentCheck {
         case (.integer(let low, let high), .integer(let number)),
             (.integerOrWord(let low, let high, _), .integer(let number)):
             try check(Double(number), name, Double(low), Double(high))
-        case (.integerOrWord(_, _, let words), .word(let word)), (.choice(let words), .word(let word)):
+        case (.numberOrWord(let low, let high, _), .number(let number)):
+            try check(number, name, low, high)
+        case (.numberOrWord(let low, let high, _), .integer(let number)):
+            try check(Double(number), name, low, high)
+        case (.numberOrWord(_, _, let words), .word(let word)), (.integerOrWord(_, _, let words), .word(let word)),
+            (.choice(let words), .word(let word)):
             guard words.contains(word) else {
                 throw error(.unknownWord(parameter: name, word: word, offered: words))
             }
+        case (.length, .length(let length)):
+            try check(length.amount, name, -1e9, 1e9)
         case (.region, .region(let region)):
             try check(region, name)
-        case (.boolean, .boolean), (.text, .text), (.color, .color):
+        case (.boolean, .boolean), (.text, .text), (.color, .color), (.size, .size):
             break
         default:
             throw error(.wrongKind(parameter: name, expected: Self.words(for: parameter.kind)))
@@ -51,6 +58,9 @@ struct ArgumentCheck {
 
     /// The values with those that a rule implies; a value that breaks a rule is an error.
     func applyingRules(to given: [String: ParameterValue]) throws(FilterError) -> [String: ParameterValue] {
+        for parameter in descriptor.parameters where parameter.requiredLike != nil && given[parameter.name] == nil {
+            throw error(.missing(parameter: parameter.name))
+        }
         var values = given
         for rule in descriptor.rules {
             switch rule {
@@ -80,6 +90,9 @@ struct ArgumentCheck {
         case .numberOrPair: "a number or {x, y}"
         case .integer: "a whole number"
         case .integerOrWord(_, _, let words): "a whole number or " + words.joined(separator: ", ")
+        case .numberOrWord(_, _, let words): "a number or " + words.joined(separator: ", ")
+        case .length: "a length"
+        case .size: "a size"
         case .choice(let words): "one of " + words.joined(separator: ", ")
         case .boolean: "true or false"
         case .text: "text"

@@ -1,4 +1,5 @@
 package import Catalogs
+package import Kernels
 
 /// The values of one filter, checked against its descriptor: every one is known, of the right kind and in range, and
 /// the filter's rules hold.
@@ -55,6 +56,23 @@ package struct FilterArguments: Sendable {
         case .region(let value): value
         case let other: throw unexpected(other, name, "a region")
         }
+    }
+
+    package func length(_ name: String) throws(FilterError) -> Length {
+        guard case .length(let value) = values[name] else { throw unexpected(values[name], name, "a length") }
+        return value
+    }
+
+    package func size(_ name: String) throws(FilterError) -> SizeWish {
+        guard case .size(let value) = values[name] else { throw unexpected(values[name], name, "a size") }
+        return value
+    }
+
+    package func color(_ name: String) throws(FilterError) -> BackgroundColor {
+        guard case .color(let red, let green, let blue, let alpha) = values[name] else {
+            throw unexpected(values[name], name, "a colour")
+        }
+        return BackgroundColor(red: red, green: green, blue: blue, alpha: alpha)
     }
 
     /// True when the parameter's value is a word.

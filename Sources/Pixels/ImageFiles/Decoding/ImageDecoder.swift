@@ -15,6 +15,8 @@ package import JobModel
 package final class ImageDecoder {
     package let header: ImageHeader
     package let metadata: ImageMetadata
+    /// What was asked for.
+    package let color: ColorPolicy
     let file: InputFile
     /// The picture as the file has it: not upright yet.
     let storedShape: ImageShape
@@ -25,12 +27,16 @@ package final class ImageDecoder {
     private var image: VipsImageReference?
 
     /// Opens a file and reads its header; no pixel is decoded and no memory taken for them.
-    package init(path: String, limits: DecodeLimits, color: ColorPolicy) throws(ImageFileError) {
+    ///
+    /// - Parameter shrink: 2, 4 or 8 for a picture of that part of its width and height, rounded up, where the format's
+    ///   decoder can make one (see ``ImageHeader/canShrink``).
+    package init(path: String, limits: DecodeLimits, color: ColorPolicy, shrink: Int = 1) throws(ImageFileError) {
         try VipsRuntime.startIfNeeded()
-        let stored = try StoredPicture(path: path)
+        let stored = try StoredPicture(path: path, shrink: shrink)
         try stored.checkSize(maxPixels: limits.maxPixels)
         let picture = try Self.convert(stored, color)
         metadata = picture.metadata
+        self.color = color
         file = stored.file
         formatTitle = stored.format.title
         orientation = stored.orientation
@@ -38,7 +44,7 @@ package final class ImageDecoder {
         header = ImageHeader(
             formatName: stored.format.descriptor.name, shape: picture.shape.turned(by: orientation),
             orientation: orientation.rawValue, pages: stored.pages, hasProfile: picture.metadata.icc != nil,
-            isHeldWhole: stored.isHeldWhole)
+            isHeldWhole: stored.isHeldWhole, canShrink: stored.format.shrinking(by: 2) != nil)
         storedShape = picture.shape
         image = picture.takeImage()
     }

@@ -16,6 +16,8 @@ package struct ImageHeader: Hashable, Sendable, Codable {
     /// True when decoding takes memory for all pixels of the file, whatever is done with them: WebP, progressive JPEG,
     /// interlaced PNG.
     package let isHeldWhole: Bool
+    /// True when a decoder can make a picture of half, a quarter or an eighth of its size faster than the whole one.
+    package let canShrink: Bool
 
     package var width: Int { shape.width }
     package var height: Int { shape.height }

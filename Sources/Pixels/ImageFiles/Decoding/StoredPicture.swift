@@ -7,18 +7,20 @@ struct StoredPicture: ~Copyable {
     let image: VipsImageReference
 
     /// Opens a file and recognises it by its content.
-    init(path: String) throws(ImageFileError) {
+    ///
+    /// - Parameter shrink: 2, 4 or 8 for a picture of that part of its size, where the format can; else 1.
+    init(path: String, shrink: Int) throws(ImageFileError) {
         let file = try InputFile(path: path)
         let head = try file.head(ImageFormats.headLength)
         guard !head.isEmpty else { throw ImageFileError(path: path, .empty) }
         guard let format = ImageFormats.recognizing(head) else { throw ImageFileError(path: path, .notAnImage) }
-        image = try Self.load(file, format)
+        image = try Self.load(file, format, shrink)
         self.file = file
         self.format = format
     }
 
     private static func load(
-        _ file: InputFile, _ format: any ImageFormat
+        _ file: InputFile, _ format: any ImageFormat, _ shrink: Int
     ) throws(ImageFileError) -> VipsImageReference {
         do throws(VipsFailure) {
             let call = try VipsCall(format.loader)
@@ -26,6 +28,7 @@ struct StoredPicture: ~Copyable {
             call.set("access", to: .integer(Int(VIPS_ACCESS_SEQUENTIAL.rawValue)))
             // The strictest: decoders go on after damage with a mere warning, and fill the rest with gray.
             call.set("fail_on", to: .integer(Int(VIPS_FAIL_ON_WARNING.rawValue)))
+            if shrink > 1, let argument = format.shrinking(by: shrink) { call.set(argument.name, to: argument.value) }
             return try call.image()
         } catch {
             if let errno = file.failure { throw ImageFileError(path: file.path, .read, errno: errno) }

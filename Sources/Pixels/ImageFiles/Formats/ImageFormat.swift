@@ -29,6 +29,9 @@ package protocol ImageFormat: Sendable {
     /// Metadata that go into the file while it is written, where libvips does not put them.
     func insertion(of metadata: ImageMetadata) -> Insertion?
 
+    /// The loader's argument for a picture of a `factor`th of its width and height, 2, 4 or 8; nil when it has none.
+    func shrinking(by factor: Int) -> (name: String, value: VipsArgument)?
+
     /// Puts metadata into a file whose pixels are written. Failures stay in the file.
     func revise(_ file: OutputFile, adding metadata: ImageMetadata)
 
@@ -38,6 +41,7 @@ package protocol ImageFormat: Sendable {
 
 extension ImageFormat {
     package var isDecodedWhole: Bool { false }
+    package func shrinking(by factor: Int) -> (name: String, value: VipsArgument)? { nil }
     package func insertion(of metadata: ImageMetadata) -> Insertion? { nil }
     package func revise(_ file: OutputFile, adding metadata: ImageMetadata) {}
 

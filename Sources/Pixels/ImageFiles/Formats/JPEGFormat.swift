@@ -68,5 +68,9 @@ package struct JPEGFormat: ImageFormat {
         Insertion(bytes: JPEGSegments.bytes(for: metadata), position: 2)  // after the start-of-image marker
     }
 
+    package func shrinking(by factor: Int) -> (name: String, value: VipsArgument)? {
+        ("shrink", .integer(factor))
+    }
+
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { false }
 }

@@ -45,6 +45,7 @@
             sumFloatRows: RowKernelsV2.sumFloatRows,
             splitFloats: RowKernelsV2.splitFloats,
             zipFloats: RowKernelsV2.zipFloats,
+            resampleRow: RowKernelsV2.resampleRow,
             addFloats: RowKernelsV2.addFloats)
     }
 
@@ -84,6 +85,7 @@
             sumFloatRows: RowKernelsV3.sumFloatRows,
             splitFloats: RowKernelsV3.splitFloats,
             zipFloats: RowKernelsV3.zipFloats,
+            resampleRow: RowKernelsV3.resampleRow,
             addFloats: RowKernelsV3.addFloats)
     }
 
@@ -123,6 +125,7 @@
             sumFloatRows: RowKernelsV4.sumFloatRows,
             splitFloats: RowKernelsV4.splitFloats,
             zipFloats: RowKernelsV4.zipFloats,
+            resampleRow: RowKernelsV4.resampleRow,
             addFloats: RowKernelsV4.addFloats)
     }
 
@@ -163,6 +166,7 @@
             sumFloatRows: RowKernelsNative.sumFloatRows,
             splitFloats: RowKernelsNative.splitFloats,
             zipFloats: RowKernelsNative.zipFloats,
+            resampleRow: RowKernelsNative.resampleRow,
             addFloats: RowKernelsNative.addFloats)
     }
 

@@ -67,6 +67,11 @@ struct RowOperations: Sendable {
     let sumFloatRows: @Sendable (FloatRows, Int, UnsafePointer<Float>, Int, FloatTarget) -> Void
     let splitFloats: @Sendable (UnsafePointer<Float>, Int, FloatTarget, FloatTarget) -> Void
     let zipFloats: @Sendable (UnsafePointer<Float>, UnsafePointer<Float>, Int, FloatTarget) -> Void
+    let resampleRow:
+        @Sendable (
+            UnsafePointer<Float>, UnsafePointer<Int32>, UnsafePointer<Int32>, UnsafePointer<Float>, Int, Int,
+            FloatTarget
+        ) -> Void
     let addFloats: @Sendable (UnsafePointer<Float>, FloatTarget, Int) -> Void
 
     #if arch(x86_64)

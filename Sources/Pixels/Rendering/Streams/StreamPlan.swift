@@ -51,8 +51,9 @@ package struct StreamPlan: Hashable, Sendable {
         func rowsRead(_ height: Int) -> Int {
             let top = stage.output.y + max(0, stage.output.height - height) / 2
             let band = PixelRect(columns: stage.output.columns, rows: top..<top + min(height, stage.output.height))
-            return max(
-                filter.needed(for: band, in: stage.input).height, height + filter.halo.top + filter.halo.bottom)
+            let halo = filter.halo(in: stage.input)
+            let rows = Int((Double(height) * filter.scale(in: stage.input).y).rounded(.up))
+            return max(filter.needed(for: band, in: stage.input).height, rows + halo.top + halo.bottom)
         }
 
         var wishedHeight: Int {

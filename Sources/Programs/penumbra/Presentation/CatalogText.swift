@@ -38,7 +38,9 @@ enum CatalogText {
     static func parameters(_ parameters: [ParameterDescriptor]) -> [String] {
         var table = Table(["parameter", "takes", "default", "meaning"])
         for parameter in parameters {
-            let fallback = parameter.fallback.map { text($0) + unit(parameter, $0) } ?? "–"
+            let fallback =
+                parameter.requiredLike != nil
+                ? "required" : parameter.fallback.map { text($0) + unit(parameter, $0) } ?? "–"
             let synonyms = parameter.synonyms.map(synonym).joined()
             table.add(parameter.name, takes(parameter), fallback, parameter.summary + synonyms)
         }
@@ -86,6 +88,10 @@ enum CatalogText {
         case .numberOrPair(let low, let high): "\(number(low))–\(number(high)), or {x, y}"
         case .integer(let low, let high): "whole \(low)–\(high)"
         case .integerOrWord(let low, let high, let words): "whole \(low)–\(high), or \(words.joined(separator: " | "))"
+        case .numberOrWord(let low, let high, let words):
+            "\(number(low))–\(number(high)), or \(words.joined(separator: " | "))"
+        case .length: "px or %"
+        case .size: "320, 320x, x240, 320x240, 50%"
         case .choice(let words): words.joined(separator: " | ")
         case .boolean: "true | false"
         case .text: "text"
@@ -103,6 +109,9 @@ enum CatalogText {
         case .word(let word): word
         case .text(let text): text
         case .region: "{…}"
+        case .length(.pixels(let value)): number(value)
+        case .length(.percent(let value)): "\(number(value)) %"
+        case .size(let size): "\(size)"
         case .color(let red, let green, let blue, let alpha): "\(red) \(green) \(blue) \(alpha)"
         }
     }

@@ -25,7 +25,7 @@ final class HumanObserver: RunObserver {
 
     func concluded(_ report: FrameReport) {
         if case .published(_, let probe) = report.state {
-            state.withLock { $0.megapixels += probe.source.megapixels }
+            state.withLock { $0.megapixels += probe.megapixels }
         }
     }
 

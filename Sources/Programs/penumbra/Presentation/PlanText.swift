@@ -24,11 +24,11 @@ struct PlanText {
             let decision = shard.decision(for: probe)
             table.add(
                 String(target.frame.index), PathText.shown(target.frame.input.path, from: folder),
-                Self.size(probe),
+                size(probe),
                 PathText.shown(target.output, from: folder), Self.rendering(probe, tiled: decision.tiled),
                 Self.halo(probe.halo), skipReason(target) ?? decision.reason)
         }
-        let megapixels = prepared.targets.reduce(0) { $0 + ($1.probe?.source.megapixels ?? 0) }
+        let megapixels = prepared.targets.reduce(0) { $0 + ($1.probe?.megapixels ?? 0) }
         let count = Format.plural(prepared.targets.count, "frame")
         let total = "\(prepared.job.name): \(count), \(Format.fixed(megapixels, 1)) MP"
         return [total] + table.lines.map { "  " + $0 }
@@ -51,11 +51,13 @@ struct PlanText {
     }
 
     /// `300×200 rgb u8`, and what the chain makes of it where that is something else.
-    private static func size(_ probe: ProbeReceipt) -> String {
-        let source = probe.source
-        var text = "\(source.width)×\(source.height) \(source.layout) \(source.format)"
-        if probe.extent != source.rect { text += " → \(probe.extent.width)×\(probe.extent.height)" }
-        return text
+    private func size(_ probe: ProbeReceipt) -> String {
+        let (source, extent) = (probe.source, probe.extent)
+        let (width, height) = (probe.shrinking?.width ?? source.width, probe.shrinking?.height ?? source.height)
+        let text = "\(width)×\(height) \(source.layout) \(source.format)"
+        if extent.width != width || extent.height != height { return text + " → \(extent.width)×\(extent.height)" }
+        // A thumbnail that would be larger than the picture is none.
+        return prepared.job.chain.contains { $0.filter == "thumbnail" } ? text + ", kept \(width)×\(height)" : text
     }
 
     private static func rendering(_ probe: ProbeReceipt, tiled: Bool) -> String {
@@ -96,6 +98,8 @@ struct PlanLine: Encodable {
     let output: String
     let width: Int
     let height: Int
+    /// What a decoder divides both sides by before the first filter.
+    let shrunkBy: Int?
     let layout: String
     let format: String
     let extent: PixelRect
@@ -114,8 +118,9 @@ struct PlanLine: Encodable {
         index = target.frame.index
         input = target.frame.input.path
         output = target.output
-        width = probe.source.width
-        height = probe.source.height
+        width = probe.shrinking?.width ?? probe.source.width
+        height = probe.shrinking?.height ?? probe.source.height
+        shrunkBy = probe.shrinking?.factor
         layout = probe.source.layout.rawValue
         format = probe.source.format.rawValue
         extent = probe.extent

@@ -1,3 +1,5 @@
+import Catalogs
+
 /// What can be wrong with a value that its schema types. `name` is what the value is given for: a key, or `inputs[2]`.
 package enum ValueProblem: Hashable, Sendable {
     // Mappings. `of` and `owner` are the subject of the sentence: "the job", "'save'".
@@ -19,6 +21,7 @@ package enum ValueProblem: Hashable, Sendable {
     case notADuration(name: String, text: String)
     case notACount(name: String, text: String, example: String)
     case notALength(name: String, text: String)
+    case notASize(name: String, text: String)
     case notAColor(name: String, text: String)
 }
 
@@ -76,6 +79,11 @@ extension ValueProblem {
             Words("'\(name)' needs a count, and \(text.quoted) is none", remedy: "write it like \(example)")
         case .notALength(let name, let text):
             Words("'\(name)' needs a length, and \(text.quoted) is none", remedy: "write it like 12, 12px or 10%")
+        case .notASize(let name, let text):
+            Words(
+                "'\(name)' needs a size, and \(text.quoted) is none",
+                remedy: "write 320 (no side longer), 320x (a width), x240 (a height), 320x240 or 50%, up to "
+                    + "\(SizeWish.largestSide) pixels and \(SizeWish.largestPercent.plain) %")
         case .notAColor(let name, let text):
             Words(
                 "'\(name)' needs a color, and \(text.quoted) is none",

@@ -1,0 +1,71 @@
+package import Catalogs
+package import Geometry
+import Kernels
+package import Raster
+
+/// `thumbnail`: a small picture of a large one, by the Lanczos kernel.
+///
+/// As the first filter of a chain it lets decoders shrink while they decode, by whole factors that leave it at least
+/// twice the pixels that it needs.
+package struct ThumbnailFilter: Filter {
+    private var scaling: Scaling
+
+    static let entry = FilterEntry(
+        FilterDescriptor(
+            name: "thumbnail", kind: .geometry, summary: "Make a small picture of a large one", renderingVersion: 1,
+            parameters: [
+                Scaling.size,
+                ParameterDescriptor(
+                    "fit", .choice(Fit.allCases.map(\.rawValue)), fallback: .word("inside"),
+                    summary: "inside the size, cover it and cut, fill it exactly, or pad it with bars"),
+                ParameterDescriptor(
+                    "enlarge", .boolean, fallback: .boolean(false), summary: "also make small pictures larger"),
+                ParameterDescriptor(
+                    "background", .color, fallback: .color(red: 255, green: 255, blue: 255, alpha: 255),
+                    summary: "of the bars that fit: pad adds"),
+                AreaOptions.light,
+            ]),
+        make: { arguments in
+            var scaling = Scaling(
+                wish: try arguments.size("size"), fit: Fit(rawValue: try arguments.word("fit")) ?? .inside,
+                enlarges: try arguments.boolean("enlarge"), kernel: .lanczos3,
+                light: Light(rawValue: try arguments.word("light")) ?? .encoded)
+            scaling.background = try arguments.color("background")
+            return ThumbnailFilter(scaling: scaling)
+        })
+
+    package var isIdentity: Bool { false }
+    package var edge: Edge { .clamp }
+    package var halo: Halo { .none }
+
+    package func extent(of input: PixelRect) -> PixelRect { scaling.extent(of: input) }
+    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
+        scaling.needed(for: output, in: input)
+    }
+    package func outputLayout(for layout: PixelLayout) -> PixelLayout { layout }
+    package func halo(in input: PixelRect) -> Halo { scaling.halo(in: input) }
+    package func scale(in input: PixelRect) -> (x: Double, y: Double) { scaling.scale(in: input) }
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 20 * Double(layout.channels) }
+
+    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
+        scaling.render(source, into: &destination)
+    }
+
+    /// How much a decoder may shrink a picture of this size, 1, 2, 4 or 8.
+    package func shrinkOnLoad(_ size: Sizing.Size) -> Int {
+        guard scaling.light == .encoded else { return 1 }  // decoders average encoded values
+        let rect = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
+        let scale = scaling.scale(in: rect)
+        return [8, 4, 2].first { Double($0) * 2 <= min(scale.x, scale.y) } ?? 1
+    }
+
+    /// The same filter for a picture that was shrunk while it was decoded.
+    ///
+    /// - Parameter original: its size in the file.
+    package func afterShrinking(_ original: Sizing.Size, by factor: Int) -> ThumbnailFilter {
+        var result = self
+        result.scaling.original = original
+        result.scaling.shrink = factor
+        return result
+    }
+}

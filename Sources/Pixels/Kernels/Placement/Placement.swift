@@ -1,0 +1,66 @@
+import Catalogs
+import Geometry
+package import Raster
+
+/// Where each pixel of an output lies in an input, when the grid is only moved, mirrored or turned by right angles.
+package struct Placement: Hashable, Sendable {
+    /// Input coordinates of output pixel (0, 0).
+    package let origin: (x: Int, y: Int)
+    /// What one output pixel to the right, and one down, means in the input.
+    package let right: (x: Int, y: Int)
+    package let down: (x: Int, y: Int)
+
+    package init(origin: (x: Int, y: Int), right: (x: Int, y: Int), down: (x: Int, y: Int)) {
+        self.origin = origin
+        self.right = right
+        self.down = down
+    }
+
+    package static func == (a: Placement, b: Placement) -> Bool {
+        a.origin == b.origin && a.right == b.right && a.down == b.down
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for value in [origin.x, origin.y, right.x, right.y, down.x, down.y] { hasher.combine(value) }
+    }
+
+    package func source(x: Int, y: Int) -> (x: Int, y: Int) {
+        (origin.x + x * right.x + y * down.x, origin.y + x * right.y + y * down.y)
+    }
+
+    /// Copies stored pixels, bit for bit.
+    ///
+    /// - Precondition: the tables cover the sources of all pixels; layouts and sample formats are the same.
+    package func copy(_ source: KernelSource, to target: inout AnyRaster) {
+        switch (source.raster, target.take()) {
+        case (.u8(let own), .u8(let other)): target = .u8(copied(own, source, other))
+        case (.u16(let own), .u16(let other)): target = .u16(copied(own, source, other))
+        case (.f32(let own), .f32(let other)): target = .f32(copied(own, source, other))
+        default: preconditionFailure("a copy has the same sample format")
+        }
+    }
+
+    private func copied<Sample: PixelSample>(
+        _ own: Raster<Sample>, _ source: KernelSource, _ other: Raster<Sample>
+    ) -> Raster<Sample> {
+        precondition(own.layout == other.layout, "a copy has the same layout")
+        var result = other
+        let channels = own.layout.channels
+        let from = own.samples.span
+        var to = result.samples.mutableSpan
+        var index = 0
+        for y in other.rect.rows {
+            var place = self.source(x: other.rect.x, y: y)
+            for _ in other.rect.columns {
+                let (row, column) = (source.rows[place.y], source.columns[place.x])
+                if row >= 0, column >= 0 {
+                    let start = row * own.stride + column * channels
+                    for channel in 0..<channels { to[index + channel] = from[start + channel] }
+                }
+                index += channels
+                place = (place.x + right.x, place.y + right.y)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,149 @@
+import Catalogs
+package import Geometry
+package import Raster
+
+/// A rotation about the picture's centre by any angle, counter-clockwise as seen.
+///
+/// Each output pixel is the Catmull-Rom interpolation of the 4 × 4 input pixels around its place, with colours
+/// multiplied by alpha. In double precision and one fixed order.
+package struct Rotation: Hashable, Sendable {
+    private let sin: Double
+    private let cos: Double
+
+    package init(degrees: Double) {
+        (sin, cos) = DeterministicMath.sinCos(degrees: degrees)
+    }
+
+    /// The smallest size that holds a turned picture.
+    package func size(width: Int, height: Int) -> (width: Int, height: Int) {
+        func side(_ a: Double, _ b: Double) -> Int { max(1, Int((abs(a) + abs(b) - 1e-9).rounded(.up))) }
+        let (w, h) = (Double(width), Double(height))
+        return (side(w * cos, h * sin), side(w * sin, h * cos))
+    }
+
+    /// The place in the input, from its centre, of a place in the output, from its own; y downwards.
+    private func source(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
+        (x * cos - y * sin, x * sin + y * cos)
+    }
+
+    /// The input pixels that an output rectangle needs; some may lie outside the input.
+    ///
+    /// - Parameter output: in coordinates where the whole output begins at (0, 0).
+    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
+        let map = Map(self, input)
+        let corners = [
+            (output.x, output.y), (output.right, output.y), (output.x, output.bottom), (output.right, output.bottom),
+        ].map { map.place(Double($0.0), Double($0.1)) }
+        let (xs, ys) = (corners.map(\.x), corners.map(\.y))
+        func range(_ values: [Double]) -> Range<Int> {
+            let low = Int((values.min() ?? 0).rounded(.down)) - 3
+            return low..<max(low, Int((values.max() ?? 0).rounded(.up))) + 3
+        }
+        return PixelRect(columns: range(xs), rows: range(ys))
+    }
+
+    private struct Map {
+        let rotation: Rotation
+        let center: (x: Double, y: Double)
+        let half: (x: Double, y: Double)
+
+        init(_ rotation: Rotation, _ input: PixelRect) {
+            self.rotation = rotation
+            let size = rotation.size(width: input.width, height: input.height)
+            half = (Double(size.width) / 2, Double(size.height) / 2)
+            center = (Double(input.x) + Double(input.width) / 2, Double(input.y) + Double(input.height) / 2)
+        }
+
+        /// Of a place in the output.
+        func place(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
+            let turned = rotation.source(x - half.x, y - half.y)
+            return (turned.x + center.x, turned.y + center.y)
+        }
+    }
+
+    /// Writes every pixel of `destination`, which has an alpha.
+    package func render(_ source: KernelSource, input: PixelRect, into destination: inout AnyRaster) {
+        let rect = destination.rect
+        guard !rect.isEmpty else { return }
+        let layout = destination.layout
+        let area = needed(for: rect, in: input)
+        let pixels = Self.read(PixelReader(source, layout: layout, light: .encoded), area)
+        var sink = PixelWriter(destination.take(), light: .encoded)
+        let (map, channels) = (Map(self, input), layout.channels)
+        var row = [Double](repeating: 0, count: rect.width * channels)
+        for y in rect.rows {
+            for (index, x) in rect.columns.enumerated() {
+                let place = map.place(Double(x) + 0.5, Double(y) + 0.5)
+                let sample = Sample(x: place.x - 0.5, y: place.y - 0.5)
+                var values = row.mutableSpan
+                sample.add(pixels.span, area, channels, to: &values, at: index * channels)
+            }
+            Self.clamp(&row, channels, full: sink.raster.format.full)
+            sink.write(row.span, x: rect.x, y: y)
+        }
+        destination = sink.raster
+    }
+
+    private static func read(_ reader: PixelReader, _ area: PixelRect) -> [Double] {
+        let stride = area.width * reader.layout.channels
+        var pixels = [Double](repeating: 0, count: stride * area.height)
+        var row = [Double](repeating: 0, count: stride)
+        for (index, y) in area.rows.enumerated() {
+            let position = reader.source.rows[y]
+            guard position >= 0 else { continue }
+            var span = row.mutableSpan
+            reader.read(columns: area.columns, atPosition: position, into: &span)
+            pixels.replaceSubrange(index * stride..<(index + 1) * stride, with: row)
+        }
+        return pixels
+    }
+
+    /// Interpolation overshoots: alpha stays within its range, and no colour exceeds its alpha.
+    private static func clamp(_ row: inout [Double], _ channels: Int, full: Double) {
+        for pixel in stride(from: 0, to: row.count, by: channels) {
+            let alpha = max(0, min(full, row[pixel + channels - 1]))
+            row[pixel + channels - 1] = alpha
+            guard full > 1 else { continue }  // floats may lie outside 0…1
+            for channel in 0..<channels - 1 { row[pixel + channel] = max(0, min(alpha, row[pixel + channel])) }
+        }
+    }
+
+    /// One place's 4 × 4 neighbours and their weights.
+    private struct Sample {
+        let left: Int
+        let top: Int
+        let columns: SIMD4<Double>
+        let rows: SIMD4<Double>
+
+        init(x: Double, y: Double) {
+            let (floorX, floorY) = (x.rounded(.down), y.rounded(.down))
+            left = Int(floorX) - 1
+            top = Int(floorY) - 1
+            columns = Self.weights(x - floorX)
+            rows = Self.weights(y - floorY)
+        }
+
+        /// Catmull-Rom, for a fraction between the second and the third neighbour.
+        private static func weights(_ t: Double) -> SIMD4<Double> {
+            let (t2, t3) = (t * t, t * t * t)
+            return SIMD4(
+                -0.5 * t3 + t2 - 0.5 * t, 1.5 * t3 - 2.5 * t2 + 1, -1.5 * t3 + 2 * t2 + 0.5 * t, 0.5 * t3 - 0.5 * t2)
+        }
+
+        @inline(__always)
+        func add(
+            _ pixels: Span<Double>, _ area: PixelRect, _ channels: Int, to row: inout MutableSpan<Double>, at index: Int
+        ) {
+            for channel in 0..<channels {
+                var sum = 0.0
+                for j in 0..<4 {
+                    let start = ((top + j - area.y) * area.width + left - area.x) * channels + channel
+                    var part = 0.0
+                    for i in 0..<4 { part += pixels[start + i * channels] * columns[i] }
+                    sum += part * rows[j]
+                }
+                row[index + channel] = sum
+            }
+        }
+    }
+}
