@@ -15,7 +15,7 @@ package struct StreamPlan: Hashable, Sendable {
     package static let decodedRows = 64
     private static let tallest = 512
     /// Bands of wide pictures are lower than would be best, to stay below this where that costs little.
-    private static let comfortableBytes = 192 << 20
+    private static let comfortableBytes = 128 << 20
     private static let comfortableHeight = 64
 
     /// Kernels do some work again at a band's borders, so bands are as tall as what is read beyond them, at least 64
