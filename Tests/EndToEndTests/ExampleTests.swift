@@ -25,7 +25,7 @@ import Testing
         try workspace.draw("jobs/generated/eclipse.jpg", width: 1500, height: 1000)
     }
 
-    @Test func `there are examples`() { #expect(Self.manifests.count >= 6) }
+    @Test func `there are examples`() { #expect(Self.manifests.count >= 7) }
 
     @Test(arguments: manifests.filter { $0 != "wrong.yaml" })
     func `an example runs and publishes`(name: String) async throws {

@@ -86,12 +86,16 @@ import WorkerProtocol
     @Test func `an audit finds a band that is not what was rendered`() throws {
         let worker = try WorkerConversation(in: workspace)
         let task = FrameTask(
-            input: input, chain: chain, output: output, tileMemory: 1 << 28, temporaryPath: path("out.png"))
+            input: input, chain: chain, output: output, tileMemory: 1 << 28, frameMemory: 1 << 28,
+            temporaryPath: path("out.png"))
         guard case .finished(_, .output(let receipt)) = try worker.ask(.frame(task)) else { throw Unexpected() }
         let grid = TileGrid(extent: facts.rect, tileWidth: 40, tileHeight: 40)
         func audit(_ bands: [BandReceipt]) throws -> Report {
             try worker.ask(
-                .audit(AuditTask(source: .input(input), chain: chain, output: output, grid: grid, bands: bands)))
+                .audit(
+                    AuditTask(
+                        source: .input(input), chain: chain, output: output, grid: grid, bands: bands,
+                        frameMemory: 1 << 30)))
         }
         guard case .finished(_, .audit(let audited)) = try audit(receipt.bands) else { throw Unexpected() }
         #expect(audited.pixels == 90 * 60)
@@ -103,7 +107,8 @@ import WorkerProtocol
     @Test func `a check finds a file that does not decode to what was rendered`() throws {
         let worker = try WorkerConversation(in: workspace)
         let task = FrameTask(
-            input: input, chain: chain, output: output, tileMemory: 1 << 28, temporaryPath: path("out.png"))
+            input: input, chain: chain, output: output, tileMemory: 1 << 28, frameMemory: 1 << 28,
+            temporaryPath: path("out.png"))
         guard case .finished(_, .output(let receipt)) = try worker.ask(.frame(task)) else { throw Unexpected() }
         let check = TaskSpec.check(CheckTask(path: path("out.png"), output: output, expected: receipt))
         guard case .finished(_, .check) = try worker.ask(check) else { throw Unexpected() }

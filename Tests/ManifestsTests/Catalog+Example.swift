@@ -3,7 +3,7 @@ import Catalogs
 extension Catalog {
     /// A small installation: filters and formats that show every kind of parameter.
     static let example = Catalog(
-        versions: ["penumbra": "1.0.0"], filters: [.gaussian, .motion, .invert, .fill],
+        versions: ["penumbra": "1.0.0"], filters: [.gaussian, .motion, .invert, .fill, .place],
         formats: [.jpeg, .png, .tiff, .webp, .heic])
 }
 
@@ -45,6 +45,18 @@ extension FilterDescriptor {
             ParameterDescriptor(
                 "steps", .integer(minimum: 1, maximum: 8), summary: "Steps",
                 synonyms: [.init("half_steps", scale: 0.5)]),
+        ])
+}
+
+extension FilterDescriptor {
+    /// Has the kinds of filters that move pixels.
+    static let place = FilterDescriptor(
+        name: "place", kind: .geometry, summary: "Changes sizes", renderingVersion: 1,
+        parameters: [
+            ParameterDescriptor("size", .size, summary: "Size", requiredLike: "320x240"),
+            ParameterDescriptor("left", .length, fallback: .length(.pixels(0)), summary: "Left side"),
+            ParameterDescriptor(
+                "angle", .numberOrWord(minimum: -360, maximum: 360, words: ["left", "right"]), summary: "Angle"),
         ])
 }
 

@@ -51,7 +51,8 @@ extension Scheduler {
             retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: time),
             shard: ShardPolicy(mode: job.shard, workers: workers, frames: frames, frameMemory: 1_000_000_000),
             verify: job.verify, workers: workers, seed: seed)
-        let factory = TaskFactory(job: job, runName: "run", scratchFolder: "/scratch", tileMemory: 1 << 30)
+        let factory = TaskFactory(
+            job: job, runName: "run", scratchFolder: "/scratch", tileMemory: 1 << 30, frameMemory: 1 << 30)
         return Scheduler(policy: policy, factory: factory)
     }
 }

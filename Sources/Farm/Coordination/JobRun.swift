@@ -59,7 +59,8 @@ package final class JobRun: Sendable {
     package func run(_ loop: RunLoop) async -> RunSummary {
         observer.began(frames: state.withLock { $0.summary.total })
         let factory = TaskFactory(
-            job: plan.job, runName: directory.name, scratchFolder: directory.scratch, tileMemory: settings.tileMemory)
+            job: plan.job, runName: directory.name, scratchFolder: directory.scratch, tileMemory: settings.tileMemory,
+            frameMemory: settings.frameMemory)
         let policy = settings.schedulingPolicy(plan.job, frames: targets.count)
         let start = loop.clock.now
         let stop = await loop.run(Scheduler(policy: policy, factory: factory), self)

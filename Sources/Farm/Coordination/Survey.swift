@@ -29,7 +29,9 @@ package final class Survey: Sendable {
         _ plan: JobPlan, frames: [PlannedFrame], settings: RunSettings, loop: RunLoop
     ) async -> (findings: Findings, stop: StopReason?) {
         let survey = Survey(plan, frames)
-        let factory = TaskFactory(job: plan.job, runName: "survey", scratchFolder: "", tileMemory: settings.tileMemory)
+        let factory = TaskFactory(
+            job: plan.job, runName: "survey", scratchFolder: "", tileMemory: settings.tileMemory,
+            frameMemory: settings.frameMemory)
         let policy = settings.schedulingPolicy(plan.job, frames: plan.frames.count)
         let stop = await loop.run(Scheduler(policy: policy, factory: factory), survey)
         return (survey.state.withLock { $0.findings }, stop)

@@ -10,12 +10,14 @@ package struct TaskFactory: Hashable, Sendable {
     /// Where canvases and tiles go, one folder a frame.
     package let scratchFolder: String
     package let tileMemory: Int
+    package let frameMemory: Int
 
-    package init(job: JobSpec, runName: String, scratchFolder: String, tileMemory: Int) {
+    package init(job: JobSpec, runName: String, scratchFolder: String, tileMemory: Int, frameMemory: Int) {
         self.job = job
         self.runName = runName
         self.scratchFolder = scratchFolder
         self.tileMemory = tileMemory
+        self.frameMemory = frameMemory
     }
 
     package func scratchFolder(of frame: FrameID) -> String { "\(scratchFolder)/\(frame.number)" }
@@ -41,13 +43,14 @@ package struct TaskFactory: Hashable, Sendable {
         .probe(
             ProbeTask(
                 input: input(order), chain: job.chain, output: output(order), tile: job.tile, tileMemory: tileMemory,
-                digestsContent: job.output.needsContent))
+                frameMemory: frameMemory, digestsContent: job.output.needsContent))
     }
 
     func frame(_ order: FrameOrder, to output: String, attempt: Int) -> TaskSpec {
         .frame(
             FrameTask(
                 input: input(order), chain: job.chain, output: self.output(order), tileMemory: tileMemory,
+                frameMemory: frameMemory,
                 temporaryPath: temporaryPath(of: output, frame: order.id, kind: .frame, attempt: attempt)))
     }
 
@@ -84,7 +87,7 @@ package struct TaskFactory: Hashable, Sendable {
         return .audit(
             AuditTask(
                 source: source, chain: job.chain, output: output(order), grid: rendered.probe.grid,
-                bands: rendered.audited))
+                bands: rendered.audited, frameMemory: frameMemory))
     }
 
     func check(_ order: FrameOrder, _ rendered: Rendered) -> TaskSpec {

@@ -52,18 +52,21 @@ package struct ProbeTask: Hashable, Sendable, Codable {
     package let tile: TileSize
     /// What one tile with its halo may take, in bytes.
     package let tileMemory: Int
+    /// What the rows of a frame that streams may take, in bytes.
+    package let frameMemory: Int
     /// Whether the input's bytes are read and digested, together with the chain and the output's options.
     package let digestsContent: Bool
 
     package init(
         input: InputSpec, chain: [FilterInvocation], output: OutputSpec, tile: TileSize, tileMemory: Int,
-        digestsContent: Bool
+        frameMemory: Int, digestsContent: Bool
     ) {
         self.input = input
         self.chain = chain
         self.output = output
         self.tile = tile
         self.tileMemory = tileMemory
+        self.frameMemory = frameMemory
         self.digestsContent = digestsContent
     }
 }
@@ -73,17 +76,21 @@ package struct FrameTask: Hashable, Sendable, Codable {
     package let input: InputSpec
     package let chain: [FilterInvocation]
     package let output: OutputSpec
-    /// What one tile of the frame may take while it is rendered, in bytes; the frame itself is held beside it.
+    /// What one tile of a frame that is held may take while it is rendered, in bytes.
     package let tileMemory: Int
+    /// What the rows of a frame that streams may take, in bytes.
+    package let frameMemory: Int
     package let temporaryPath: String
 
     package init(
-        input: InputSpec, chain: [FilterInvocation], output: OutputSpec, tileMemory: Int, temporaryPath: String
+        input: InputSpec, chain: [FilterInvocation], output: OutputSpec, tileMemory: Int, frameMemory: Int,
+        temporaryPath: String
     ) {
         self.input = input
         self.chain = chain
         self.output = output
         self.tileMemory = tileMemory
+        self.frameMemory = frameMemory
         self.temporaryPath = temporaryPath
     }
 }
@@ -203,15 +210,19 @@ package struct AuditTask: Hashable, Sendable, Codable {
     package let grid: TileGrid
     /// The bands to render again, each with the digest that its first rendering had.
     package let bands: [BandReceipt]
+    /// What the rows of a frame that streams may take, in bytes.
+    package let frameMemory: Int
 
     package init(
-        source: Source, chain: [FilterInvocation], output: OutputSpec, grid: TileGrid, bands: [BandReceipt]
+        source: Source, chain: [FilterInvocation], output: OutputSpec, grid: TileGrid, bands: [BandReceipt],
+        frameMemory: Int
     ) {
         self.source = source
         self.chain = chain
         self.output = output
         self.grid = grid
         self.bands = bands
+        self.frameMemory = frameMemory
     }
 }
 

@@ -60,44 +60,46 @@ extension AnyRaster {
 
     /// Overwrites the part that `other` covers; it must lie in `rect` and have the same layout and sample format.
     public mutating func paste(_ other: AnyRaster) {
-        switch (self, other) {
-        case (.u8(var target), .u8(let part)):
-            self = .empty
-            target.paste(part)
-            self = .u8(target)
-        case (.u16(var target), .u16(let part)):
-            self = .empty
-            target.paste(part)
-            self = .u16(target)
-        case (.f32(var target), .f32(let part)):
-            self = .empty
-            target.paste(part)
-            self = .f32(target)
-        default:
-            preconditionFailure("what is pasted has the same sample format")
+        // One reference each to what is written: a switch over both rasters at once would hold a second one, and every
+        // write would copy the whole raster.
+        switch other {
+        case .u8(let other): modifyU8 { $0.paste(other) }
+        case .u16(let other): modifyU16 { $0.paste(other) }
+        case .f32(let other): modifyF32 { $0.paste(other) }
         }
     }
 
     /// Overwrites the rows from `target` on with rows of a raster that is as wide, and of the same layout and format.
     package mutating func copyRows(_ rows: Range<Int>, of other: AnyRaster, to target: Int) {
-        // One reference each to what is written: a switch over both rasters would hold a second one.
         switch other {
-        case .u8(let other):
-            guard case .u8(var own) = self else { preconditionFailure("a copy has the same sample format") }
-            self = .empty
-            own.copyRows(rows, of: other, to: target)
-            self = .u8(own)
-        case .u16(let other):
-            guard case .u16(var own) = self else { preconditionFailure("a copy has the same sample format") }
-            self = .empty
-            own.copyRows(rows, of: other, to: target)
-            self = .u16(own)
-        case .f32(let other):
-            guard case .f32(var own) = self else { preconditionFailure("a copy has the same sample format") }
-            self = .empty
-            own.copyRows(rows, of: other, to: target)
-            self = .f32(own)
+        case .u8(let other): modifyU8 { $0.copyRows(rows, of: other, to: target) }
+        case .u16(let other): modifyU16 { $0.copyRows(rows, of: other, to: target) }
+        case .f32(let other): modifyF32 { $0.copyRows(rows, of: other, to: target) }
         }
+    }
+
+    /// Lends the raster of bytes, to be changed in place.
+    package mutating func modifyU8(_ body: (inout Raster<UInt8>) -> Void) {
+        guard case .u8(var own) = self else { preconditionFailure("a raster has the sample format that is asked for") }
+        self = .empty
+        body(&own)
+        self = .u8(own)
+    }
+
+    /// Likewise.
+    package mutating func modifyU16(_ body: (inout Raster<UInt16>) -> Void) {
+        guard case .u16(var own) = self else { preconditionFailure("a raster has the sample format that is asked for") }
+        self = .empty
+        body(&own)
+        self = .u16(own)
+    }
+
+    /// Likewise.
+    package mutating func modifyF32(_ body: (inout Raster<Float>) -> Void) {
+        guard case .f32(var own) = self else { preconditionFailure("a raster has the sample format that is asked for") }
+        self = .empty
+        body(&own)
+        self = .f32(own)
     }
 
     /// Stands in while the samples are moved out and written, so that they are not copied.

@@ -51,11 +51,10 @@ extension Raster {
     /// Overwrites the part that `other` covers, which must lie in `rect` and have the same layout.
     public mutating func paste(_ other: Raster) {
         precondition(rect.contains(other.rect) && layout == other.layout, "what is pasted fits")
+        if other.rect.width == rect.width { return copy(other, from: 0, count: other.samples.count, to: other.rect.y) }
         let count = other.stride
-        for y in other.rect.rows where count > 0 {
-            let from = other.index(x: other.rect.x, y: y)
-            let to = index(x: other.rect.x, y: y)
-            samples.replaceSubrange(to..<to + count, with: other.samples[from..<from + count])
+        for y in other.rect.rows {
+            copy(other, from: other.index(x: other.rect.x, y: y), count: count, x: other.rect.x, to: y)
         }
     }
 
@@ -64,9 +63,13 @@ extension Raster {
         precondition(
             other.rect.width == rect.width && other.layout == layout && rows.clamped(to: other.rect.rows) == rows
                 && target >= rect.y && target + rows.count <= rect.bottom, "rows are copied inside rasters")
-        let from = (rows.lowerBound - other.rect.y) * stride
-        let to = (target - rect.y) * stride
-        let count = rows.count * stride
+        copy(other, from: (rows.lowerBound - other.rect.y) * stride, count: rows.count * stride, to: target)
+    }
+
+    /// Copies neighbouring samples to the pixel at the left side, or at `x`, of row `y`.
+    private mutating func copy(_ other: Raster, from: Int, count: Int, x: Int? = nil, to y: Int) {
+        guard count > 0 else { return }
+        let to = index(x: x ?? rect.x, y: y)
         samples.withUnsafeMutableBufferPointer { own in
             other.samples.withUnsafeBufferPointer { other in
                 _ = UnsafeMutableBufferPointer(rebasing: own[to..<to + count]).update(

@@ -11,7 +11,7 @@ extension TaskRunner {
         let input = try open(task.input, task.chain, for: task.output)
         let (decoder, chain) = (input.decoder, input.chain)
         let plan = chain.plan(input: decoder.header.rect, layout: decoder.header.layout)
-        guard let stream = Passage(decoder.header, chain, plan, memoryBudget: task.tileMemory).stream else {
+        guard let stream = Passage(decoder.header, chain, plan, memoryBudget: task.frameMemory).stream else {
             return try renderHeld(task, decoder, chain, plan)
         }
         return try renderStreamed(task, decoder, chain, plan, stream)
@@ -20,7 +20,7 @@ extension TaskRunner {
     private func renderStreamed(
         _ task: FrameTask, _ decoder: ImageDecoder, _ chain: Chain, _ plan: ChainPlan, _ stream: StreamPlan
     ) throws -> OutputReceipt {
-        let conversion = try conversion(decoder, plan, task.output)
+        let conversion = try conversion(plan, decoder.header.sampleFormat, task.output)
         let frame = StreamedFrame(decoder, chain, plan, stream)
         defer { frame.stop() }
         let rows = OutputRows(extent: plan.output, conversion: conversion) { _ in try frame.nextBand() }
@@ -32,7 +32,7 @@ extension TaskRunner {
     private func renderHeld(
         _ task: FrameTask, _ decoder: ImageDecoder, _ chain: Chain, _ plan: ChainPlan
     ) throws -> OutputReceipt {
-        let conversion = try conversion(decoder, plan, task.output)
+        let conversion = try conversion(plan, decoder.header.sampleFormat, task.output)
         let picture = try decode(decoder)
         let grid = TilePlan(
             .auto, plan: plan, bytesPerSample: picture.format.bytes, memoryBudget: task.tileMemory
@@ -46,10 +46,7 @@ extension TaskRunner {
             to: task.temporaryPath)
     }
 
-    private func conversion(
-        _ decoder: ImageDecoder, _ plan: ChainPlan, _ output: OutputSpec
-    ) throws -> OutputConversion {
-        OutputConversion(
-            from: plan.outputLayout, decoder.header.sampleFormat, to: try format(output), save: output.save)
+    func conversion(_ plan: ChainPlan, _ format: SampleFormat, _ output: OutputSpec) throws -> OutputConversion {
+        OutputConversion(from: plan.outputLayout, format, to: try self.format(output), save: output.save)
     }
 }

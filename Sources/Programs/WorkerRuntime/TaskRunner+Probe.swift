@@ -29,7 +29,7 @@ extension TaskRunner {
             grid: tiles.grid,
             tileSources: tiles.grid.tiles.map { chain.regionOfInterest(for: $0, in: plan) },
             readAmplification: tiles.readAmplification, isIdentity: chain.isIdentity,
-            passage: Passage(header, chain, plan, memoryBudget: task.tileMemory).facts,
+            passage: Passage(header, chain, plan, memoryBudget: task.frameMemory).facts,
             cost: FrameCost(
                 decode: try format(named: header.formatName).cost.decoding(header.shape),
                 chain: chain.cost(plan, header.sampleFormat),

@@ -11,17 +11,44 @@ extension TaskRunner {
         switch task.source {
         case .input(let input):
             let opened = try open(input, task.chain, for: task.output)
-            return try audit(task, opened.chain, source: decode(opened.decoder))
+            let header = opened.decoder.header
+            let plan = opened.chain.plan(input: header.rect, layout: header.layout)
+            let passage = Passage(header, opened.chain, plan, memoryBudget: task.frameMemory)
+            guard let stream = passage.stream else {
+                return try audit(task, opened.chain, source: decode(opened.decoder))
+            }
+            return try audit(task, opened, plan, stream)
         case .canvas(let reference):
             return try audit(
                 task, chain(task.chain).after(reference.shrinking), source: Canvas(opening: reference))
         }
     }
 
+    /// Renders the whole picture again in bands whose borders lie elsewhere, and compares the audited ones.
+    private func audit(
+        _ task: AuditTask, _ input: OpenedInput, _ plan: ChainPlan, _ stream: StreamPlan
+    ) throws -> AuditReceipt {
+        let frame = StreamedFrame(input.decoder, input.chain, plan, stream.withOtherBorders)
+        defer { frame.stop() }
+        let rows = OutputRows(
+            extent: plan.output, conversion: try conversion(plan, input.decoder.header.sampleFormat, task.output)
+        ) { _ in try frame.nextBand() }
+        var expected = task.bands.sorted { $0.rows.lowerBound < $1.rows.lowerBound }[...]
+        var pixels = 0
+        for top in stride(from: 0, to: plan.output.height, by: BandReceipt.height) {
+            let range = top..<min(top + BandReceipt.height, plan.output.height)
+            let again = try rows.rows(range)
+            guard let band = expected.first, band.rows == range else { continue }
+            expected.removeFirst()
+            try compare(again, band)
+            pixels += again.rect.area
+        }
+        return AuditReceipt(pixels: pixels)
+    }
+
     private func audit(_ task: AuditTask, _ chain: Chain, source: some PixelSource) throws -> AuditReceipt {
         let plan = chain.plan(input: source.rect, layout: source.layout)
-        let conversion = OutputConversion(
-            from: plan.outputLayout, source.format, to: try format(task.output), save: task.output.save)
+        let conversion = try conversion(plan, source.format, task.output)
         let tiles = TileRow(chain: chain, source: source)
         var pixels = 0
         for band in task.bands {
@@ -29,16 +56,19 @@ extension TaskRunner {
                 columns: plan.output.columns,
                 rows: plan.output.y + band.rows.lowerBound..<plan.output.y + band.rows.upperBound
             ).intersection(plan.output)
-            let again = conversion.convert(try tiles.render(rect, over: task.grid.shiftedByHalf))
-            guard again.withBytes({ Digest(of: $0) }) == band.digest else {
-                throw TaskFailure(
-                    .mismatch,
-                    "rows \(band.rows.lowerBound)–\(band.rows.upperBound - 1) came out different when they were "
-                        + "rendered again")
-            }
+            try compare(conversion.convert(try tiles.render(rect, over: task.grid.shiftedByHalf)), band)
             pixels += rect.area
         }
         return AuditReceipt(pixels: pixels)
+    }
+
+    private func compare(_ again: AnyRaster, _ band: BandReceipt) throws {
+        guard again.withBytes({ Digest(of: $0) }) == band.digest else {
+            throw TaskFailure(
+                .mismatch,
+                "rows \(band.rows.lowerBound)–\(band.rows.upperBound - 1) came out different when they were "
+                    + "rendered again")
+        }
     }
 
     func check(_ task: CheckTask) throws -> TaskReceipt {

@@ -53,6 +53,18 @@ import Testing
         #expect(Reading.filter("gaussian").values?["within"] == nil)
     }
 
+    @Test func `sizes, lengths, and numbers or words are typed`() {
+        #expect(
+            Reading.filter("place: {size: 320x, left: 10%, angle: left}").values
+                == [
+                    "size": .size(.sides(width: 320, height: nil)), "left": .length(.percent(10)),
+                    "angle": .word("left"),
+                ])
+        #expect(
+            Reading.filter("place: {size: 50%, angle: -30}").values
+                == ["size": .size(.percent(50)), "left": .length(.pixels(0)), "angle": .number(-30)])
+    }
+
     @Test func `texts, truth values, integers and colors are typed`() {
         #expect(
             Reading.filter("fill: {color: '#f00', opaque: false, label: 007, steps: 8}").values

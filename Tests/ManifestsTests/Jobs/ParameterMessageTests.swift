@@ -2,6 +2,47 @@ import Testing
 
 /// Parameters that are not as a filter's descriptor has them.
 @Suite struct ParameterMessageTests {
+    @Test func `a parameter that must be given is missed`() {
+        #expect(
+            Reading.filter("place: {left: 3}").messages
+                == """
+                job.yaml:4:5: error: 'place' has no 'size'
+                4 |   - place: {left: 3}
+                  |     ^^^^^
+                  = add 'size: 320x240'
+                """)
+        #expect(
+            Reading.filter("place").messages
+                == """
+                job.yaml:4:5: error: 'place' has no 'size'
+                4 |   - place
+                  |     ^^^^^
+                  = add 'size: 320x240'
+                """)
+    }
+
+    @Test func `what is no size is told how to write one`() {
+        #expect(
+            Reading.filter("place: {size: 3x4x5}").messages
+                == """
+                job.yaml:4:19: error: 'size' needs a size, and '3x4x5' is none
+                4 |   - place: {size: 3x4x5}
+                  |                   ^^^^^
+                  = write 320 (no side longer), 320x (a width), x240 (a height), 320x240 or 50%, up to 1000000 pixels and 10000 %
+                """)
+    }
+
+    @Test func `a number or a word is neither`() {
+        #expect(
+            Reading.filter("place: {size: 9, angle: rigth}").messages
+                == """
+                job.yaml:4:29: error: 'angle' cannot be 'rigth'
+                4 |   - place: {size: 9, angle: rigth}
+                  |                             ^^^^^
+                  = did you mean 'right'? it takes a number, left or right
+                """)
+    }
+
     @Test func `a misspelled parameter is suggested`() {
         #expect(
             Reading.filter("gaussian: {radios: 12}").messages

@@ -9,7 +9,10 @@ package struct DecodeLimits: Hashable, Sendable {
     /// Where that scratch file lies. It has no name and goes with the process.
     package let scratchFolder: String
 
-    package init(maxPixels: Int, memoryBytes: Int = 256 << 20, scratchFolder: String? = nil) {
+    /// What a picture that is turned takes in memory at most.
+    package static let heldBytes = 256 << 20
+
+    package init(maxPixels: Int, memoryBytes: Int = heldBytes, scratchFolder: String? = nil) {
         self.maxPixels = maxPixels
         self.memoryBytes = memoryBytes
         self.scratchFolder = scratchFolder ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"

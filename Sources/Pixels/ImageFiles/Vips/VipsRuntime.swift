@@ -23,6 +23,7 @@ package enum VipsRuntime {
     static func startIfNeeded() throws(ImageFileError) {
         let failure: VipsFailure? = hasStarted.withLock { hasStarted in
             if hasStarted { return nil }
+            penumbra_keep_freed_memory()
             setenv("VIPS_WARNING", "0", 1)  // libvips prints warnings unless this is there when it starts
             guard vips_init("penumbra") == 0 else { return VipsFailure.take() }
             vips_cache_set_max(0)  // else a file that changed gives the pixels that it had before

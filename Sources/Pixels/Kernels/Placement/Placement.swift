@@ -32,26 +32,25 @@ package struct Placement: Hashable, Sendable {
     ///
     /// - Precondition: the tables cover the sources of all pixels; layouts and sample formats are the same.
     package func copy(_ source: KernelSource, to target: inout AnyRaster) {
-        switch (source.raster, target.take()) {
-        case (.u8(let own), .u8(let other)): target = .u8(copied(own, source, other))
-        case (.u16(let own), .u16(let other)): target = .u16(copied(own, source, other))
-        case (.f32(let own), .f32(let other)): target = .f32(copied(own, source, other))
-        default: preconditionFailure("a copy has the same sample format")
+        switch source.raster {
+        case .u8(let own): target.modifyU8 { copy(own, source, to: &$0) }
+        case .u16(let own): target.modifyU16 { copy(own, source, to: &$0) }
+        case .f32(let own): target.modifyF32 { copy(own, source, to: &$0) }
         }
     }
 
-    private func copied<Sample: PixelSample>(
-        _ own: Raster<Sample>, _ source: KernelSource, _ other: Raster<Sample>
-    ) -> Raster<Sample> {
-        precondition(own.layout == other.layout, "a copy has the same layout")
-        var result = other
+    private func copy<Sample: PixelSample>(
+        _ own: Raster<Sample>, _ source: KernelSource, to result: inout Raster<Sample>
+    ) {
+        precondition(own.layout == result.layout, "a copy has the same layout")
+        let rect = result.rect
         let channels = own.layout.channels
         let from = own.samples.span
         var to = result.samples.mutableSpan
         var index = 0
-        for y in other.rect.rows {
-            var place = self.source(x: other.rect.x, y: y)
-            for _ in other.rect.columns {
+        for y in rect.rows {
+            var place = self.source(x: rect.x, y: y)
+            for _ in rect.columns {
                 let (row, column) = (source.rows[place.y], source.columns[place.x])
                 if row >= 0, column >= 0 {
                     let start = row * own.stride + column * channels
@@ -61,6 +60,5 @@ package struct Placement: Hashable, Sendable {
                 place = (place.x + right.x, place.y + right.y)
             }
         }
-        return result
     }
 }

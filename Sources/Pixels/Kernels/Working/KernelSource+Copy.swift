@@ -10,21 +10,10 @@ extension KernelSource {
     ///
     /// - Precondition: the tables cover the target's rectangle; sample formats are the same.
     package func copyPixels(to target: inout AnyRaster) {
-        switch (raster, target) {
-        case (.u8(let own), .u8(var other)):
-            target = .empty
-            copy(own, to: &other)
-            target = .u8(other)
-        case (.u16(let own), .u16(var other)):
-            target = .empty
-            copy(own, to: &other)
-            target = .u16(other)
-        case (.f32(let own), .f32(var other)):
-            target = .empty
-            copy(own, to: &other)
-            target = .f32(other)
-        default:
-            preconditionFailure("a copy has the same sample format")
+        switch raster {
+        case .u8(let own): target.modifyU8 { copy(own, to: &$0) }
+        case .u16(let own): target.modifyU16 { copy(own, to: &$0) }
+        case .f32(let own): target.modifyF32 { copy(own, to: &$0) }
         }
     }
 

@@ -42,6 +42,16 @@ package struct StreamPlan: Hashable, Sendable {
         self.bytes = bytes
     }
 
+    private init(bandHeights: [Int], bytes: Int) {
+        self.bandHeights = bandHeights
+        self.bytes = bytes
+    }
+
+    /// Lower bands, whose borders lie elsewhere but for the multiples of both heights: for rendering again.
+    package var withOtherBorders: StreamPlan {
+        StreamPlan(bandHeights: bandHeights.map { max(1, $0 - $0 / 4 - 1) }, bytes: bytes)
+    }
+
     private struct Step {
         let filter: any Filter
         let stage: ChainPlan.Stage
