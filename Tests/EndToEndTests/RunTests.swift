@@ -75,6 +75,41 @@ import Testing
                     + "raise it in the manifest if the picture is meant"))
     }
 
+    @Test func `a pattern that nothing matches is told, and stops nothing`() async throws {
+        try workspace.writeManifest(inputs: "[photos/*, photos/*.webp]")
+        let result = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(result.code == 0)
+        #expect(result.errors == "job.yaml: warning: nothing matches 'photos/*.webp' of 'inputs'\n")
+        #expect(try await Program.run("run", "job.yaml", "--quiet", in: workspace).errors == "")
+    }
+
+    @Test func `pictures of every size and turn are the same as frames and as tiles`() async throws {
+        let filters = "[{thumbnail: {size: 70x50, fit: cover}}, {gaussian: {radius: 2}}, {rotate: {angle: 20}}]"
+        try workspace.writeManifest(filters: filters)
+        var variants: [[Data]] = []
+        for options in [["--set", "shard=frame"], ["--set", "shard=tile", "--set", "tile=23"]] {
+            let result = try await Program.run(
+                Program.penumbra, ["run", "job.yaml", "--set", "verify=full"] + options, in: workspace)
+            #expect(result.code == 0, "\(options): \(result.errors)")
+            variants.append(try ["a", "b", "c"].map { try workspace.read("out/\($0).png") })
+        }
+        #expect(variants[0] == variants[1])
+    }
+
+    @Test func `plan tells what streams, what is kept, and what is cut away`() async throws {
+        try workspace.writeManifest(filters: "[{thumbnail: {size: 5000}}]")
+        let kept = try await Program.run("plan", "job.yaml", in: workspace)
+        #expect(kept.output.contains(", kept "))
+        #expect(kept.output.contains("one frame, streamed"))
+        try workspace.writeManifest(filters: "[{flip: {axis: vertical}}]")
+        let held = try await Program.run("plan", "job.yaml", in: workspace)
+        #expect(held.output.contains("one frame, held: its first rows need its last ones"))
+        try workspace.writeManifest(filters: "[{crop: {x: 9000}}]")
+        let empty = try await Program.run("plan", "job.yaml", in: workspace)
+        #expect(empty.code == 1)
+        #expect(empty.errors.contains("'crop' keeps nothing of its "))
+    }
+
     @Test func `quiet says nothing when all is well`() async throws {
         try workspace.writeManifest()
         let result = try await Program.run("run", "--quiet", "job.yaml", in: workspace)

@@ -9,6 +9,8 @@ package enum CatalogReader {
     package struct Failure: Error, Hashable, Sendable {
         /// One sentence that names the program, and what it said.
         package let message: String
+        /// False when the program ran, and said itself what is wrong.
+        package let isMissing: Bool
     }
 
     /// Longer answers are refused; a real one has some ten kilobytes.
@@ -37,20 +39,28 @@ package enum CatalogReader {
                 environment: WorkerProcess.environment(of: command), input: .none,
                 output: .bytes(limit: longestAnswer), error: .string(limit: 65536))
         } catch {
-            throw Failure(message: "\(command.executable): the worker program cannot be run: \(error)")
+            throw Failure(
+                message: "\(command.executable): the worker program cannot be run: \(error)", isMissing: true)
         }
     }
 
     private static func catalog(from answer: Answer, _ command: WorkerCommand) throws(Failure) -> Catalog {
         guard answer.terminationStatus.isSuccess else {
-            let words = answer.standardError.split(separator: "\n").last.map { ": \($0)" } ?? ""
-            throw Failure(message: "\(command.executable) describe: \(answer.terminationStatus)\(words)")
+            let words = answer.standardError.split(separator: "\n").last.map(String.init)
+            // What the worker says of itself needs no frame around it.
+            if case .exited(69) = answer.terminationStatus, let words {
+                throw Failure(message: words, isMissing: false)
+            }
+            throw Failure(
+                message: "\(command.executable) describe: \(answer.terminationStatus)\(words.map { ": \($0)" } ?? "")",
+                isMissing: true)
         }
         do {
             return try JSONDecoder().decode(Catalog.self, from: Data(answer.standardOutput))
         } catch {
             throw Failure(
-                message: "\(command.executable) describe: the answer is no catalog; reinstall both programs together")
+                message: "\(command.executable) describe: the answer is no catalog; reinstall both programs together",
+                isMissing: true)
         }
     }
 }

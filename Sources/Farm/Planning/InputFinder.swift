@@ -19,7 +19,11 @@ package struct InputFinder {
     private let excluded: [GlobPattern]
     /// Paths of files whose names are not UTF-8. They cannot be inputs.
     package private(set) var oddPaths: [[UInt8]] = []
+    /// Patterns that no file matched, excluded ones included, in the manifest's order.
+    package private(set) var unmatched: [String] = []
     private var found: [String: InputFile] = [:]
+    /// A file counts for every pattern that it matches.
+    private var matchCount = 0
     /// How many files matched and were excluded.
     package private(set) var excludedCount = 0
 
@@ -36,7 +40,9 @@ package struct InputFinder {
             if pattern.isLiteral {
                 try addLiteral(pattern)
             } else {
+                let before = matchCount
                 try addMatches(of: pattern)
+                if matchCount == before { unmatched.append(pattern.text) }
             }
         }
         return found.values.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
@@ -91,6 +97,7 @@ package struct InputFinder {
     }
 
     private mutating func add(_ file: InputFile) {
+        matchCount += 1
         guard !excluded.contains(where: { $0.matches(file.path) }) else {
             excludedCount += 1
             return

@@ -17,6 +17,8 @@ package struct JobPlan: Sendable {
     package let frames: [PlannedFrame]
     /// Paths of inputs whose names are not UTF-8.
     package let oddPaths: [[UInt8]]
+    /// Patterns of inputs that no file matches: perhaps a slip of the pen.
+    package var unmatchedPatterns: [String] { finder.unmatched }
     private let finder: InputFinder
     /// All of the job's, whatever the selection.
     private let inputs: [InputFile]

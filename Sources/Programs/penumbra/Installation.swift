@@ -44,6 +44,7 @@ struct Installation {
         do {
             return try await CatalogReader.read(worker)
         } catch {
+            guard error.isMissing else { throw CommandError(.unavailable, error.message) }
             throw CommandError(
                 .unavailable,
                 "\(error.message)\n   = penumbra-worker belongs beside penumbra; 'worker' in the config file or "

@@ -36,6 +36,20 @@ final class Reporting: Sendable {
         return outcome.jobs
     }
 
+    /// Says which of several patterns nothing matches. (When nothing matches any of them, that is an error.)
+    func hint(_ plan: JobPlan) {
+        let folder = currentFolder()
+        let manifest = PathText.shown(plan.job.manifestPath, from: folder)
+        for pattern in plan.unmatchedPatterns {
+            let message = "nothing matches '\(PathText.shown(pattern, from: folder))' of 'inputs'"
+            if json {
+                JSONLine.problem(ProblemLine(manifest: manifest, message: message, severity: "warning")).print()
+            } else if !quiet {
+                Console.complain("\(manifest): warning: \(message)")
+            }
+        }
+    }
+
     func ended(_ summary: RunSummary, _ job: JobSpec) {
         summaries.withLock { $0.append(summary) }
         human.clear()

@@ -38,7 +38,7 @@ package struct TIFFFormat: ImageFormat {
         options: [
             ParameterDescriptor(
                 "compression", .choice(Compression.allCases.map(\.rawValue)), fallback: .word("deflate"),
-                summary: "jpeg is lossy and for 8-bit samples only"),
+                summary: "none is fastest, deflate smallest; jpeg is lossy and for 8-bit samples only"),
             ParameterDescriptor(
                 "predictor", .boolean, fallback: .boolean(true),
                 summary: "store differences of neighbours, which deflate and lzw compress better"),

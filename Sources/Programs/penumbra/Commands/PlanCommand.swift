@@ -35,6 +35,7 @@ struct PlanCommand: AsyncParsableCommand {
             for spec in specs {
                 try await allowingEmpty(jobs.allowEmpty) {
                     let prepared = try await preparation.prepare(spec, surveys: true)
+                    reporting.hint(prepared.plan)
                     if !prepared.failed.isEmpty { status = .someFailed }
                     show(prepared, PlanText(prepared, installation.runSettings))
                 }

@@ -50,7 +50,9 @@ struct RunCommand: AsyncParsableCommand {
             var prepared: [PreparedJob] = []
             for spec in specs {
                 try await allowingEmpty(jobs.allowEmpty) {
-                    prepared.append(try await preparation.prepare(spec, surveys: false))
+                    let job = try await preparation.prepare(spec, surveys: false)
+                    reporting.hint(job.plan)
+                    prepared.append(job)
                 }
             }
             try refuseSharedOutputs(prepared)
