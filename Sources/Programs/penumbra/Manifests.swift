@@ -19,6 +19,23 @@ struct ManifestFiles {
         /// A manifest could not be read at all.
         var isMissingOne = false
         var hasErrors: Bool { problems.contains { $0.severity == "error" } }
+
+        init() {}
+
+        /// Of one manifest.
+        init(_ result: ReadResult, of path: String) { add(result, of: path) }
+
+        mutating func add(_ result: ReadResult, of path: String) {
+            if let job = result.job { jobs.append(job) }
+            texts += result.messages
+            for diagnostic in result.diagnostics {
+                problems.append(
+                    ProblemLine(
+                        manifest: path, message: diagnostic.problem.words.message,
+                        severity: diagnostic.severity.rawValue, remedy: diagnostic.problem.words.remedy,
+                        line: diagnostic.position.line, column: diagnostic.position.column))
+            }
+        }
     }
 
     /// Goes on after a manifest that cannot be read, so that the others' problems are told too.
@@ -41,15 +58,7 @@ struct ManifestFiles {
         let result = JobReader.read(
             bytes: bytes, path: path, realPath: realPath(PathText.normalized(path, in: currentFolder())),
             catalog: catalog, overrides: options.overrides.map { Override($0) })
-        if let job = result.job { outcome.jobs.append(job) }
-        outcome.texts += result.messages
-        for diagnostic in result.diagnostics {
-            outcome.problems.append(
-                ProblemLine(
-                    manifest: path, message: diagnostic.problem.words.message, severity: diagnostic.severity.rawValue,
-                    remedy: diagnostic.problem.words.remedy,
-                    line: diagnostic.position.line, column: diagnostic.position.column))
-        }
+        outcome.add(result, of: path)
     }
 
     /// A manifest has at most a megabyte; the reader says so of a longer one.

@@ -13,10 +13,13 @@ struct Penumbra: AsyncParsableCommand {
               penumbra check jobs/blur.yaml     reads it and says what is wrong with it
               penumbra plan jobs/blur.yaml      shows what would run, and why
               penumbra run jobs/blur.yaml       renders, verifies and publishes
+
+            Or, without a manifest: penumbra apply 'gaussian: {radius: 12}' photo.jpg -o blurred.jpg
             """,
         version: "penumbra \(Version.penumbra)",
         subcommands: [
-            RunCommand.self, CheckCommand.self, PlanCommand.self, FiltersCommand.self, FormatsCommand.self,
+            RunCommand.self, ApplyCommand.self, CheckCommand.self, PlanCommand.self, FiltersCommand.self,
+            FormatsCommand.self,
             ConfigCommand.self, DoctorCommand.self,
         ])
 

@@ -1,0 +1,81 @@
+import Planning
+
+/// The manifest that stands for a command line of `penumbra apply`.
+struct AppliedManifest {
+    /// Filters as a manifest has them, divided by `|`.
+    let chain: String
+    /// As they were given; relative ones start from the current folder.
+    let inputs: [String]
+    let output: String
+    /// Whether a path is a folder that exists.
+    let isFolder: (String) -> Bool
+
+    /// Why there is none.
+    enum Problem: Error, Hashable {
+        case emptyChain
+        case oneFileForMany(count: Int)
+
+        var message: String {
+            switch self {
+            case .emptyChain: "the chain has no filter; write it like 'gaussian: {radius: 12}'"
+            case .oneFileForMany(let count):
+                "--output is one file, and there are \(count) pictures; end it with / for a folder, or use fields "
+                    + "such as out/{stem}.png"
+            }
+        }
+    }
+
+    func text() throws(Problem) -> String {
+        let filters = chain.split(separator: "|").map { $0.trimmed }.filter { !$0.isEmpty }
+        guard !filters.isEmpty else { throw .emptyChain }
+        let lines =
+            ["job: apply", "inputs:"] + inputs.map { "  - \(Self.quoted(Self.pattern($0)))" } + ["filters:"]
+            + filters.map { "  - \($0)" } + ["output: \(Self.quoted(try template()))"]
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// A folder keeps the pictures' names; a text with fields is a template already.
+    private func template() throws(Problem) -> String {
+        if output.hasSuffix("/") || isFolder(output) {
+            return (output.hasSuffix("/") ? output : output + "/") + "{stem}.{ext}"
+        }
+        guard inputs.count == 1 || output.contains("{") else { throw .oneFileForMany(count: inputs.count) }
+        return output
+    }
+
+    /// A pattern that matches this path: a shell has replaced wildcards already. (Braces have no escape; any character
+    /// stands for one.)
+    static func pattern(_ path: String) -> String {
+        path.map { character in
+            switch character {
+            case "*", "?", "[": "[\(character)]"
+            case "{", "}": "?"
+            default: String(character)
+            }
+        }.joined()
+    }
+
+    /// As a double-quoted text, with JSON's escapes.
+    static func quoted(_ text: String) -> String {
+        let escaped = text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\"": "\\\""
+            case "\\": "\\\\"
+            case _ where scalar.value < 0x20:
+                "\\u" + String(repeating: "0", count: 4 - String(scalar.value, radix: 16).count)
+                    + String(scalar.value, radix: 16)
+            default: String(scalar)
+            }
+        }
+        return "\"\(escaped.joined())\""
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: String {
+        var text = self
+        while let first = text.first, first.isWhitespace { text.removeFirst() }
+        while let last = text.last, last.isWhitespace { text.removeLast() }
+        return String(text)
+    }
+}

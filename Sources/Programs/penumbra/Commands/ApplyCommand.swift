@@ -1,0 +1,106 @@
+import ArgumentParser
+import Coordination
+import Glibc
+import JobModel
+import Manifests
+import Planning
+import Settings
+
+struct ApplyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "apply",
+        abstract: "Apply filters to pictures, without a manifest.",
+        discussion: """
+            The chain is written as in a manifest, its filters divided by '|':
+
+              penumbra apply 'gaussian: {radius: 12}' photo.jpg -o blurred.jpg
+              penumbra apply 'thumbnail: {size: 320} | gaussian: {radius: 1}' photos/*.jpg -o thumbs/
+
+            No picture is written over itself. --save-manifest keeps the job as a manifest, to be run again.
+            """)
+
+    @Argument(help: ArgumentHelp("Filters, divided by '|'.", valueName: "chain"))
+    var chain: String
+
+    @Argument(help: ArgumentHelp("Pictures.", valueName: "picture"), completion: .file())
+    var pictures: [String]
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "A file for one picture, a folder (that exists, or with / at its end), or a path with fields: 'out/{stem}.png'.",
+            valueName: "path"))
+    var output: String
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Changes a value of the job: 'save.quality=90'. May be given again.", valueName: "path=value"))
+    var overrides: [String] = []
+
+    @Option(help: ArgumentHelp("Also writes the job to a file that does not exist yet.", valueName: "file"))
+    var saveManifest: String?
+
+    @OptionGroup(title: "Place Options") var place: PlaceOptions
+
+    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
+    var quiet = false
+
+    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
+    var json = false
+
+    func run() async throws {
+        try await Reporting(json: json, quiet: quiet).handling { reporting in
+            let text = try manifest()
+            let installation = Installation(try Settings.load(place))
+            let signals = Signals()
+            let catalog = try await installation.introducedCatalog()
+            let result = JobReader.read(
+                bytes: Array(text.utf8), path: "apply", realPath: "\(currentFolder())/apply", catalog: catalog,
+                overrides: overrides.map { Override($0) })
+            let specs = try reporting.jobs(ManifestFiles.Outcome(result, of: "apply"))
+            try save(text)
+            let preparation = JobPreparation(
+                installation: installation, catalog: catalog, selection: JobPlan.Selection(), signals: signals)
+            var prepared: [PreparedJob] = []
+            for spec in specs { prepared.append(try await preparation.prepare(spec, surveys: false)) }
+            return try await JobRunner(
+                installation: installation, signals: signals, reporting: reporting, lockWait: nil
+            ).run(prepared)
+        }
+    }
+
+    private func manifest() throws -> String {
+        let applied = AppliedManifest(chain: chain, inputs: pictures, output: output) { path in
+            var found = stat()
+            return stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
+        }
+        do {
+            return try applied.text()
+        } catch {
+            throw CommandError(.usage, error.message)
+        }
+    }
+
+    /// Replaces no file.
+    private func save(_ text: String) throws {
+        guard let saveManifest else { return }
+        let descriptor = open(saveManifest, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        if descriptor < 0, errno == EEXIST {
+            throw CommandError(.usage, "\(saveManifest): is there already; --save-manifest replaces no file")
+        }
+        guard descriptor >= 0 else { throw unsaved(errno) }
+        defer { close(descriptor) }
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { throw unsaved(errno) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private func unsaved(_ code: Int32) -> CommandError {
+        CommandError(
+            .badPlace, "\(saveManifest ?? ""): the manifest cannot be saved: \(String(cString: strerror(code)))")
+    }
+}

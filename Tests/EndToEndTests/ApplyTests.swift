@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+/// `penumbra apply`: a chain on pictures without a manifest.
+@Suite(.serialized) struct ApplyTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.drawPhotos()
+    }
+
+    private func apply(_ arguments: String...) async throws -> Program.Result {
+        try await Program.run(Program.penumbra, ["apply"] + arguments, in: workspace)
+    }
+
+    @Test func `one picture goes to a file, with the bytes that a manifest gives`() async throws {
+        let result = try await apply("gaussian: {radius: 5}", "photos/a.png", "-o", "blurred.png")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(result.output.hasPrefix("apply: 1 published in "))
+        try workspace.writeManifest()
+        #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
+        #expect(try workspace.read("blurred.png") == workspace.read("out/a.png"))
+    }
+
+    @Test func `several go to a folder, and the job can be kept`() async throws {
+        let names = workspace.files(below: "photos").map { "photos/\($0)" }
+        let arguments =
+            ["apply", "thumbnail: {size: 40} | gaussian: {radius: 1}"] + names
+            + ["-o", "small/", "--save-manifest", "small.yaml"]
+        #expect(try await Program.run(Program.penumbra, arguments, in: workspace).code == 0)
+        #expect(workspace.files(below: "small").count == names.count)
+        let first = try workspace.read("small/\(workspace.files(below: "small")[0])")
+        #expect(try await Program.run("run", "small.yaml", in: workspace).code == 0)
+        #expect(try workspace.read("small/\(workspace.files(below: "small")[0])") == first)
+        let again = try await Program.run(Program.penumbra, arguments, in: workspace)
+        #expect(again.code == 64)
+        #expect(again.errors == "small.yaml: is there already; --save-manifest replaces no file\n")
+    }
+
+    @Test func `names that look like patterns are names`() async throws {
+        let odd = "odd [1] {x}*?\".png"
+        try FileManager.default.moveItem(
+            atPath: "\(workspace.path)/photos/a.png", toPath: "\(workspace.path)/\(odd)")
+        let result = try await apply("gaussian", odd, "-o", "out/")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(workspace.files(below: "out") == [odd])
+    }
+
+    @Test func `nothing is written over an input`() async throws {
+        let before = try workspace.read("photos/a.png")
+        let result = try await apply("gaussian", "photos/a.png", "-o", "photos")
+        #expect(result.code == 65)
+        #expect(result.errors.contains("would overwrite the input"))
+        #expect(try workspace.read("photos/a.png") == before)
+    }
+
+    @Test func `mistakes are told as those of a manifest`() async throws {
+        let misspelled = try await apply("gaussian: {radios: 12}", "photos/a.png", "-o", "x.png")
+        #expect(misspelled.code == 65)
+        #expect(
+            misspelled.errors == """
+                apply:5:16: error: 'gaussian' has no parameter 'radios'
+                5 |   - gaussian: {radios: 12}
+                  |                ^^^^^^
+                  = did you mean 'radius'?
+
+                """)
+        let many = try await apply("gaussian", "photos/a.png", "photos/b.png", "-o", "x.png")
+        #expect(many.code == 64)
+        #expect(
+            many.errors
+                == "--output is one file, and there are 2 pictures; end it with / for a folder, or use fields such as "
+                + "out/{stem}.png\n")
+        let empty = try await apply(" | ", "photos/a.png", "-o", "x.png")
+        #expect(empty.code == 64)
+        #expect(empty.errors == "the chain has no filter; write it like 'gaussian: {radius: 12}'\n")
+        #expect(try await apply("gaussian", "photos/none.png", "-o", "x.png").code == 66)
+    }
+}
