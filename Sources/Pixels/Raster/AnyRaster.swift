@@ -134,6 +134,28 @@ extension AnyRaster {
         }
     }
 
+    /// A raster whose bytes, in memory order, `fill` writes: all of them, unless it throws.
+    package init(
+        rect: PixelRect, layout: PixelLayout, format: SampleFormat,
+        filling fill: (UnsafeMutableRawBufferPointer) throws -> Void
+    ) rethrows {
+        let count = rect.area * layout.channels
+        switch format {
+        case .u8: self = .u8(Raster(rect: rect, layout: layout, samples: try Self.filled(count, fill)))
+        case .u16: self = .u16(Raster(rect: rect, layout: layout, samples: try Self.filled(count, fill)))
+        case .f32: self = .f32(Raster(rect: rect, layout: layout, samples: try Self.filled(count, fill)))
+        }
+    }
+
+    private static func filled<Sample: PixelSample>(
+        _ count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws -> Void
+    ) rethrows -> [Sample] {
+        try [Sample](unsafeUninitializedCapacity: count) { buffer, initialized in
+            try fill(UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[..<count])))
+            initialized = count
+        }
+    }
+
     private static func samples<Sample: PixelSample>(_ bytes: RawSpan) -> [Sample] {
         bytes.withUnsafeBytes { source in
             [Sample](unsafeUninitializedCapacity: source.count / MemoryLayout<Sample>.stride) { buffer, count in

@@ -19,12 +19,16 @@ package struct BandDigests: ~Copyable {
     package init() {}
 
     /// Adds the next rows: whole rows, as the output has them.
-    package mutating func append(_ band: AnyRaster) {
+    package mutating func append(_ band: AnyRaster) { append(band, rows: band.rect.rows) }
+
+    /// Adds some rows of a raster, by its coordinates.
+    package mutating func append(_ band: AnyRaster, rows: Range<Int>) {
+        precondition(rows.clamped(to: band.rect.rows) == rows, "rows lie in their raster")
         let rowBytes = band.rect.width * band.layout.channels * band.format.bytes
         band.withBytes { bytes in
-            var row = 0
-            while row < band.rect.height {
-                let count = min(Self.rows - rowsInCurrent, band.rect.height - row)
+            var row = rows.lowerBound - band.rect.y
+            while row < rows.upperBound - band.rect.y {
+                let count = min(Self.rows - rowsInCurrent, rows.upperBound - band.rect.y - row)
                 add(bytes.extracting(row * rowBytes..<(row + count) * rowBytes), rows: count)
                 row += count
             }

@@ -22,10 +22,15 @@ final class OutputRows {
         self.renderBand = renderBand
     }
 
-    /// The rows of a file, which begin at 0; asked for in order.
+    /// The rows of a file, which begin at 0, asked for in order; perhaps with more rows around them.
     func rows(_ range: Range<Int>) throws -> AnyRaster {
         let wanted = PixelRect(
             columns: extent.columns, rows: extent.y + range.lowerBound..<extent.y + range.upperBound)
+        // What an encoder asks for is a small part of a band: no copy is made of it.
+        if conversion.isIdentity, case let band = try bandHolding(wanted.y), band.rect.contains(wanted) {
+            digests?.append(band, rows: wanted.rows)
+            return band.translated(x: -extent.x, y: -extent.y)
+        }
         let converted = conversion.convert(try collect(wanted))
         digests?.append(converted)
         return converted.translated(x: -extent.x, y: -extent.y)

@@ -40,8 +40,8 @@ extension TaskRunner {
             let again = try rows.rows(range)
             guard let band = expected.first, band.rows == range else { continue }
             expected.removeFirst()
-            try compare(again, band)
-            pixels += again.rect.area
+            try compare(again.cropped(to: PixelRect(columns: again.rect.columns, rows: range)), band)
+            pixels += plan.output.width * range.count
         }
         return AuditReceipt(pixels: pixels)
     }

@@ -26,14 +26,17 @@ extension ImageDecoder {
     private func readStreaming(
         _ source: consuming StoredRows, _ bandHeight: Int, _ body: (AnyRaster) throws -> Void
     ) throws {
-        let stored = bandStore(bandHeight)
-        let upright = orientation == .upright ? stored : bandStore(bandHeight)
+        if orientation == .upright {
+            for rows in bands(of: bandHeight) {
+                try body(filledRaster(rows) { try source.decode(rows, into: $0) })
+            }
+            return try source.finish()
+        }
+        let (stored, upright) = (bandStore(bandHeight), bandStore(bandHeight))
         let turning = self.turning(storedHeight: bandHeight)
         for rows in bands(of: bandHeight) {
             try source.decode(rows, into: stored.bytes)
-            if orientation != .upright {
-                turning.copy(rows: 0..<rows.count, from: UnsafeRawBufferPointer(stored.bytes), into: upright.bytes)
-            }
+            turning.copy(rows: 0..<rows.count, from: UnsafeRawBufferPointer(stored.bytes), into: upright.bytes)
             try body(raster(rows, from: upright))
         }
         try source.finish()
@@ -75,6 +78,14 @@ extension ImageDecoder {
         } catch {
             throw ImageFileError(path: file.path, .system(.turn, errno: error.errno))
         }
+    }
+
+    private func filledRaster(
+        _ rows: Range<Int>, _ fill: (UnsafeMutableRawBufferPointer) throws -> Void
+    ) rethrows -> AnyRaster {
+        try AnyRaster(
+            rect: PixelRect(columns: 0..<header.width, rows: rows), layout: header.layout, format: header.sampleFormat,
+            filling: fill)
     }
 
     private func raster(_ rows: Range<Int>, from store: PixelStore) -> AnyRaster {

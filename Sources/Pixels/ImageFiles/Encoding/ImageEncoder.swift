@@ -13,7 +13,7 @@ package enum ImageEncoder {
     /// - Parameters:
     ///   - shape: of the rows, after ``OutputConversion``.
     ///   - metadata: of the picture that was read; `save.metadata` decides what of it is written.
-    ///   - rows: gives the rows that it is asked for: full width, in coordinates where the first row is 0. Called for
+    ///   - rows: gives the rows that it is asked for, perhaps with more around them: full width, in coordinates where the first row is 0. Called for
     ///     each row once and in order, from another thread, but never from two at a time; this function returns after
     ///     the last call.
     /// - Throws: ``ImageFileError``, or as it is what `rows` threw.

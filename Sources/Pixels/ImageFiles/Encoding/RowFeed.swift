@@ -54,9 +54,10 @@ final class RowFeed {
         do {
             let raster = try rows(wanted)
             precondition(
-                raster.rect.rows == wanted && raster.rect.width == shape.width && raster.layout == shape.layout
+                wanted.clamped(to: raster.rect.rows) == wanted && raster.rect.width == shape.width
+                    && raster.layout == shape.layout
                     && raster.format == shape.sampleFormat, "rows have the shape that was announced")
-            copy(raster, to: region)
+            copy(wanted, of: raster, to: region)
             next = wanted.upperBound
             return true
         } catch {
@@ -65,11 +66,12 @@ final class RowFeed {
         }
     }
 
-    private func copy(_ raster: AnyRaster, to region: UnsafeMutablePointer<VipsRegion>) {
+    private func copy(_ rows: Range<Int>, of raster: AnyRaster, to region: UnsafeMutablePointer<VipsRegion>) {
         let stride = shape.stride
         raster.withBytes { span in
             span.withUnsafeBytes { source in
-                for (index, row) in raster.rect.rows.enumerated() {
+                for row in rows {
+                    let index = row - raster.rect.y
                     let bytes = UnsafeRawBufferPointer(rebasing: source[index * stride..<(index + 1) * stride])
                     let target = penumbra_region_address(region, 0, gint(row))
                     UnsafeMutableRawBufferPointer(start: target, count: stride).copyMemory(from: bytes)
