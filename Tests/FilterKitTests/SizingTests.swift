@@ -42,7 +42,7 @@ struct SizingTests {
         #expect(try sizing(10_000, 3, "100").output == .init(100, 1))
     }
 
-    @Test(arguments: ["", "0", "x", "12x0", "-3", "3x4x5", "1000001", "0%", "10001%", "3 x 4", "１２"])
+    @Test(arguments: ["", "0", "x", "12x0", "-3", "3x4x5", "1000001", "0%", "10001%", "0x1p3%", "1e1%", "3 x 4", "１２"])
     func `no other text is a size`(text: String) {
         #expect(SizeWish(text) == nil)
     }

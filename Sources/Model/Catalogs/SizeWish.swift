@@ -13,7 +13,10 @@ public enum SizeWish: Hashable, Sendable, Codable {
     /// Nil for any other text, and for sides or percents that are 0 or beyond the largest.
     public init?(_ text: String) {
         if text.hasSuffix("%") {
-            guard let percent = Double(text.dropLast()), percent > 0, percent <= Self.largestPercent else { return nil }
+            let digits = text.dropLast()
+            guard digits.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }), let percent = Double(digits),
+                percent > 0, percent <= Self.largestPercent
+            else { return nil }
             self = .percent(percent)
             return
         }

@@ -39,11 +39,7 @@ extension TaskRunner {
 
     /// An output that its format cannot hold is refused before its pixels cost anything.
     private func refuse(_ plan: ChainPlan, _ task: ProbeTask) throws {
-        guard !plan.output.isEmpty else {
-            throw TaskFailure(
-                .data,
-                "\(task.input.path): 'crop' keeps nothing of its \(plan.input.width) × \(plan.input.height) pixels")
-        }
+        for stage in plan.stages { try refuse(stage, task) }
         let format = try format(task.output)
         let (width, height) = (plan.output.width, plan.output.height)
         guard max(width, height) <= format.descriptor.largestSide else {
@@ -51,6 +47,21 @@ extension TaskRunner {
                 .limit,
                 "\(task.input.path): \(width) × \(height) pixels are more than \(format.title) can hold "
                     + "(\(format.descriptor.largestSide) on a side); TIFF holds them")
+        }
+    }
+
+    /// What a filter of the chain makes may be neither nothing nor larger than pictures may be.
+    private func refuse(_ stage: ChainPlan.Stage, _ task: ProbeTask) throws {
+        let (input, output) = (stage.input, stage.output)
+        guard !output.isEmpty else {
+            throw TaskFailure(
+                .data, "\(task.input.path): 'crop' keeps nothing of \(input.width) × \(input.height) pixels")
+        }
+        guard max(output.width, output.height) <= 10_000_000, output.area <= task.input.maxPixels else {
+            throw TaskFailure(
+                .limit,
+                "\(task.input.path): a filter makes \(output.width) × \(output.height) pixels of it; 'max_pixels' allows "
+                    + "\(task.input.maxPixels), and no side may exceed 10000000")
         }
     }
 

@@ -35,13 +35,16 @@ extension TaskRunner {
         ) { _ in try frame.nextBand() }
         var expected = task.bands.sorted { $0.rows.lowerBound < $1.rows.lowerBound }[...]
         var pixels = 0
-        for top in stride(from: 0, to: plan.output.height, by: BandReceipt.height) {
+        for top in stride(from: 0, to: plan.output.height, by: BandReceipt.height) where !expected.isEmpty {
             let range = top..<min(top + BandReceipt.height, plan.output.height)
             let again = try rows.rows(range)
             guard let band = expected.first, band.rows == range else { continue }
             expected.removeFirst()
             try compare(again.cropped(to: PixelRect(columns: again.rect.columns, rows: range)), band)
             pixels += plan.output.width * range.count
+        }
+        if let band = expected.first {
+            throw TaskFailure(.mismatch, "rows \(band.rows.lowerBound)–\(band.rows.upperBound - 1) are not there again")
         }
         return AuditReceipt(pixels: pixels)
     }

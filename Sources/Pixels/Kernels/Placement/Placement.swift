@@ -3,7 +3,7 @@ import Geometry
 package import Raster
 
 /// Where each pixel of an output lies in an input, when the grid is only moved, mirrored or turned by right angles.
-package struct Placement: Hashable, Sendable {
+package struct Placement: Sendable {
     /// Input coordinates of output pixel (0, 0).
     package let origin: (x: Int, y: Int)
     /// What one output pixel to the right, and one down, means in the input.
@@ -14,14 +14,6 @@ package struct Placement: Hashable, Sendable {
         self.origin = origin
         self.right = right
         self.down = down
-    }
-
-    package static func == (a: Placement, b: Placement) -> Bool {
-        a.origin == b.origin && a.right == b.right && a.down == b.down
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        for value in [origin.x, origin.y, right.x, right.y, down.x, down.y] { hasher.combine(value) }
     }
 
     package func source(x: Int, y: Int) -> (x: Int, y: Int) {

@@ -16,7 +16,9 @@ package struct Rotation: Hashable, Sendable {
 
     /// The smallest size that holds a turned picture.
     package func size(width: Int, height: Int) -> (width: Int, height: Int) {
-        func side(_ a: Double, _ b: Double) -> Int { max(1, Int((abs(a) + abs(b) - 1e-9).rounded(.up))) }
+        func side(_ a: Double, _ b: Double) -> Int {
+            max(1, Int(min((abs(a) + abs(b) - 1e-9).rounded(.up), 100_000_000)))
+        }
         let (w, h) = (Double(width), Double(height))
         return (side(w * cos, h * sin), side(w * sin, h * cos))
     }
@@ -39,7 +41,10 @@ package struct Rotation: Hashable, Sendable {
             let low = Int((values.min() ?? 0).rounded(.down)) - 3
             return low..<max(low, Int((values.max() ?? 0).rounded(.up))) + 3
         }
-        return PixelRect(columns: range(xs), rows: range(ys))
+        let whole = PixelRect(columns: range(xs), rows: range(ys))
+        // What lies farther outside is never seen.
+        let part = whole.intersection(input.expanded(by: Halo(horizontal: 3, vertical: 3)))
+        return part.isEmpty ? PixelRect(x: input.x, y: input.y, width: 0, height: 0) : part
     }
 
     private struct Map {
@@ -61,27 +66,39 @@ package struct Rotation: Hashable, Sendable {
         }
     }
 
+    /// Blocks of the output, each of which reads its own small part of the input.
+    private static let block = 64
+
     /// Writes every pixel of `destination`, which has an alpha.
     package func render(_ source: KernelSource, input: PixelRect, into destination: inout AnyRaster) {
         let rect = destination.rect
-        guard !rect.isEmpty else { return }
-        let layout = destination.layout
-        let area = needed(for: rect, in: input)
-        let pixels = Self.read(PixelReader(source, layout: layout, light: .encoded), area)
+        let reader = PixelReader(source, layout: destination.layout, light: .encoded)
         var sink = PixelWriter(destination.take(), light: .encoded)
-        let (map, channels) = (Map(self, input), layout.channels)
+        for top in stride(from: rect.y, to: rect.bottom, by: Self.block) {
+            for left in stride(from: rect.x, to: rect.right, by: Self.block) {
+                let block = PixelRect(
+                    columns: left..<min(left + Self.block, rect.right), rows: top..<min(top + Self.block, rect.bottom))
+                render(block, reader, input, to: &sink)
+            }
+        }
+        destination = sink.raster
+    }
+
+    private func render(_ rect: PixelRect, _ reader: PixelReader, _ input: PixelRect, to sink: inout PixelWriter) {
+        let area = needed(for: rect, in: input)
+        let pixels = Self.read(reader, area)
+        let (map, channels) = (Map(self, input), reader.layout.channels)
         var row = [Double](repeating: 0, count: rect.width * channels)
         for y in rect.rows {
             for (index, x) in rect.columns.enumerated() {
                 let place = map.place(Double(x) + 0.5, Double(y) + 0.5)
                 let sample = Sample(x: place.x - 0.5, y: place.y - 0.5)
                 var values = row.mutableSpan
-                sample.add(pixels.span, area, channels, to: &values, at: index * channels)
+                sample.write(pixels.span, area, channels, to: &values, at: index * channels)
             }
             Self.clamp(&row, channels, full: sink.raster.format.full)
             sink.write(row.span, x: rect.x, y: y)
         }
-        destination = sink.raster
     }
 
     private static func read(_ reader: PixelReader, _ area: PixelRect) -> [Double] {
@@ -130,13 +147,15 @@ package struct Rotation: Hashable, Sendable {
                 -0.5 * t3 + t2 - 0.5 * t, 1.5 * t3 - 2.5 * t2 + 1, -1.5 * t3 + 2 * t2 + 0.5 * t, 0.5 * t3 - 0.5 * t2)
         }
 
+        /// Nothing where no neighbour was read: all of them lie outside the picture.
         @inline(__always)
-        func add(
+        func write(
             _ pixels: Span<Double>, _ area: PixelRect, _ channels: Int, to row: inout MutableSpan<Double>, at index: Int
         ) {
+            let isSeen = left >= area.x && left + 4 <= area.right && top >= area.y && top + 4 <= area.bottom
             for channel in 0..<channels {
                 var sum = 0.0
-                for j in 0..<4 {
+                for j in 0..<4 where isSeen {
                     let start = ((top + j - area.y) * area.width + left - area.x) * channels + channel
                     var part = 0.0
                     for i in 0..<4 { part += pixels[start + i * channels] * columns[i] }

@@ -19,9 +19,6 @@ package struct AxisResampling: Hashable, Sendable {
         self.kernel = kernel
     }
 
-    /// True when every output pixel is the input pixel in its place.
-    package var isIdentity: Bool { scale == 1 }
-
     /// The weighted pixels of one output pixel; they may lie outside the input.
     package struct Taps: Hashable, Sendable {
         package let start: Int

@@ -86,6 +86,10 @@ package struct StreamPlan: Hashable, Sendable {
         var windows = 0
         for (step, height) in zip(steps, heights) {
             windows += (step.rowsRead(height) + arriving) * rowBytes(step.stage.input, step.stage.inputLayout)
+            // A change of size holds the rows of one output row as floating-point numbers, up to twice as many.
+            if step.filter.scale(in: step.stage.input).y > 1 {
+                windows += 2 * 4 * step.rowsRead(1) * step.stage.input.width * step.stage.inputLayout.channels
+            }
             arriving = height
         }
         return decoded + windows + (queued + 2) * arriving * rowBytes(plan.output, plan.outputLayout)

@@ -57,7 +57,7 @@ package final class LocalEngine: Engine {
     }
 
     private func keepSlotFilled(
-        introducing: (@Sendable (Catalog) -> Void)? = nil, _ onEvent: @escaping @Sendable (Event) -> Void
+        introducing: (@Sendable (Catalog?) -> Void)? = nil, _ onEvent: @escaping @Sendable (Event) -> Void
     ) async {
         var introduction = introducing
         while let worker = crew.enlist() {

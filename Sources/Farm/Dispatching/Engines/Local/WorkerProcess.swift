@@ -12,7 +12,7 @@ struct WorkerProcess: Sendable {
     let command: WorkerCommand
     let crew: WorkerCrew
     /// Gets what the worker offers; a worker that nobody asks does not say it.
-    let introducing: (@Sendable (Catalog) -> Void)?
+    let introducing: (@Sendable (Catalog?) -> Void)?
     let onEvent: @Sendable (Event) -> Void
 
     /// A worker that has not said that it is ready by then hangs in loading a library.
@@ -129,7 +129,7 @@ struct WorkerProcess: Sendable {
             throw VersionMismatch(worker: greeting.protocolVersion)
         }
         conversation.course.withLock { $0.becameReady = true }
-        if let catalog = greeting.catalog { introducing?(catalog) }
+        introducing?(greeting.catalog)
         onEvent(.workerReady(id))
     }
 

@@ -45,6 +45,7 @@ package struct Scaling: Sendable {
     }
 
     package func scale(in input: PixelRect) -> (x: Double, y: Double) {
+        guard !input.isEmpty else { return (1, 1) }
         let (source, scaled) = (source(input), sizing(input).scaled)
         return (
             Double(source.width) / Double(shrink) / Double(scaled.width),

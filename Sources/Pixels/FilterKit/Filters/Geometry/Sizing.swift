@@ -80,8 +80,11 @@ package struct Sizing: Hashable, Sendable {
         }
     }
 
-    /// To the nearest pixel, and never none.
-    private static func side(_ side: Int, _ factor: Double) -> Int { max(1, Int((Double(side) * factor).rounded())) }
+    /// To the nearest pixel, and never none. Far beyond what any format holds, sides stay what they are, so that no
+    /// product of them overflows before somebody refuses them.
+    private static func side(_ side: Int, _ factor: Double) -> Int {
+        max(1, Int(min((Double(side) * factor).rounded(), 100_000_000)))
+    }
 
     /// Rounded down.
     private static func half(_ value: Int) -> Int { value >> 1 }
