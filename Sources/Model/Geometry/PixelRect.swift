@@ -73,3 +73,7 @@ extension PixelRect {
 extension PixelRect: CustomStringConvertible {
     public var description: String { "\(width)×\(height) at \(x),\(y)" }
 }
+
+extension Range<Int> {
+    package func moved(by offset: Int) -> Range<Int> { lowerBound + offset..<upperBound + offset }
+}

@@ -45,10 +45,6 @@ package struct Resampler: Sendable {
     }
 }
 
-extension Range<Int> {
-    fileprivate func moved(by offset: Int) -> Range<Int> { lowerBound + offset..<upperBound + offset }
-}
-
 /// The taps of neighbouring output columns, as the loop over a row takes them.
 private final class ColumnTaps: Sendable {
     /// The input pixels that are read.

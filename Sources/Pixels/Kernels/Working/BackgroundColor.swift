@@ -53,8 +53,9 @@ package struct BackgroundColor: Hashable, Sendable {
         var values = [Double](repeating: 0, count: rect.width * channels)
         var row = [Double](repeating: 0, count: rect.width * behind.count)
         for y in rect.rows {
+            precondition(source.rows[y] >= 0, "what is flattened is there")
             var span = values.mutableSpan
-            reader.read(columns: rect.columns, atPosition: max(0, source.rows[y]), into: &span)
+            reader.read(columns: rect.columns, atPosition: source.rows[y], into: &span)
             for x in 0..<rect.width {
                 let alpha = min(full, max(0, values[x * channels + channels - 1]))
                 for channel in behind.indices {

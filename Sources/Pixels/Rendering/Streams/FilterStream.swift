@@ -59,7 +59,6 @@ final class FilterStream {
         window.drop(before: firstRows[index])
         try fill(through: map.rows.intervals.map(\.upperBound).max() ?? stage.input.y)
         var band = AnyRaster(zeroed: rect, layout: stage.outputLayout, format: format)
-        try Task.checkCancellation()
         try filter.render(FilterSource(pixels: window.source(map), extent: stage.input), into: &band)
         index += 1
         return band

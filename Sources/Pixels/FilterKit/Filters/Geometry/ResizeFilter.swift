@@ -1,11 +1,11 @@
 package import Catalogs
-package import Geometry
+import Geometry
 import Kernels
-package import Raster
+import Raster
 
 /// `resize`: a change of size, up or down.
-package struct ResizeFilter: Filter {
-    private let scaling: Scaling
+package struct ResizeFilter: ScalingFilter {
+    package let scaling: Scaling
 
     static let entry = FilterEntry(
         FilterDescriptor(
@@ -29,19 +29,5 @@ package struct ResizeFilter: Filter {
         })
 
     package var isIdentity: Bool { scaling.wish == .percent(100) }
-    package var edge: Edge { .clamp }
-    package var halo: Halo { .none }
-
-    package func extent(of input: PixelRect) -> PixelRect { scaling.extent(of: input) }
-    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
-        scaling.needed(for: output, in: input)
-    }
-    package func outputLayout(for layout: PixelLayout) -> PixelLayout { layout }
-    package func halo(in input: PixelRect) -> Halo { scaling.halo(in: input) }
-    package func scale(in input: PixelRect) -> (x: Double, y: Double) { scaling.scale(in: input) }
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 8 * Double(layout.channels) }
-
-    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
-        scaling.render(source, into: &destination)
-    }
 }

@@ -102,6 +102,24 @@ package struct Scaling: Sendable {
     }
 }
 
-extension Range<Int> {
-    fileprivate func moved(by offset: Int) -> Range<Int> { lowerBound + offset..<upperBound + offset }
+/// A filter that is nothing but a change of size.
+package protocol ScalingFilter: Filter {
+    var scaling: Scaling { get }
+}
+
+extension ScalingFilter {
+    package var edge: Edge { .clamp }
+    package var halo: Halo { .none }
+
+    package func extent(of input: PixelRect) -> PixelRect { scaling.extent(of: input) }
+    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
+        scaling.needed(for: output, in: input)
+    }
+    package func outputLayout(for layout: PixelLayout) -> PixelLayout { layout }
+    package func halo(in input: PixelRect) -> Halo { scaling.halo(in: input) }
+    package func scale(in input: PixelRect) -> (x: Double, y: Double) { scaling.scale(in: input) }
+
+    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
+        scaling.render(source, into: &destination)
+    }
 }

@@ -1,14 +1,14 @@
 package import Catalogs
-package import Geometry
+import Geometry
 import Kernels
-package import Raster
+import Raster
 
 /// `thumbnail`: a small picture of a large one, by the Lanczos kernel.
 ///
 /// As the first filter of a chain it lets decoders shrink while they decode, by whole factors that leave it at least
 /// twice the pixels that it needs.
-package struct ThumbnailFilter: Filter {
-    private var scaling: Scaling
+package struct ThumbnailFilter: ScalingFilter {
+    package private(set) var scaling: Scaling
 
     static let entry = FilterEntry(
         FilterDescriptor(
@@ -35,21 +35,7 @@ package struct ThumbnailFilter: Filter {
         })
 
     package var isIdentity: Bool { false }
-    package var edge: Edge { .clamp }
-    package var halo: Halo { .none }
-
-    package func extent(of input: PixelRect) -> PixelRect { scaling.extent(of: input) }
-    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
-        scaling.needed(for: output, in: input)
-    }
-    package func outputLayout(for layout: PixelLayout) -> PixelLayout { layout }
-    package func halo(in input: PixelRect) -> Halo { scaling.halo(in: input) }
-    package func scale(in input: PixelRect) -> (x: Double, y: Double) { scaling.scale(in: input) }
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 20 * Double(layout.channels) }
-
-    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
-        scaling.render(source, into: &destination)
-    }
 
     /// How much a decoder may shrink a picture of this size, 1, 2, 4 or 8.
     package func shrinkOnLoad(_ size: Sizing.Size) -> Int {
