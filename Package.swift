@@ -88,7 +88,7 @@ let package = Package(
         module(
             "Pixels", "Rendering",
             ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "FilterKit", "Digests"]),
-        module("Pixels", "ImageFiles", ["Geometry", "Catalogs", "JobModel", "Raster", "CVips"]),
+        module("Pixels", "ImageFiles", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "CVips"]),
 
         // Farm
         module("Farm", "Manifests", ["Catalogs", "JobModel"]),

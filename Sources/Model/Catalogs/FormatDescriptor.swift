@@ -17,6 +17,8 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
     /// The sample formats that can be written; others are converted to the widest of these.
     public let sampleFormats: [SampleFormat]
     public let holdsAlpha: Bool
+    /// True when a file can hold an animation of several frames.
+    public let holdsAnimation: Bool
     /// True when writing and reading gives the same samples with `options`' fallbacks.
     public let isLossless: Bool
     /// The largest width and height that can be written.
@@ -25,7 +27,8 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
 
     public init(
         name: String, extensions: [String], canRead: Bool, canWrite: Bool, streams: Streaming = .yes,
-        sampleFormats: [SampleFormat], holdsAlpha: Bool, isLossless: Bool, largestSide: Int,
+        sampleFormats: [SampleFormat], holdsAlpha: Bool, holdsAnimation: Bool = false, isLossless: Bool,
+        largestSide: Int,
         options: [ParameterDescriptor]
     ) {
         self.name = name
@@ -35,6 +38,7 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
         self.streams = streams
         self.sampleFormats = sampleFormats
         self.holdsAlpha = holdsAlpha
+        self.holdsAnimation = holdsAnimation
         self.isLossless = isLossless
         self.largestSide = largestSide
         self.options = options

@@ -12,7 +12,7 @@ extension ImageFileError: CustomStringConvertible {
         case .notAFile: "not a file"
         case .permission(let action): "may not be \(action.rawValue) (permission denied)"
         case .empty: "empty file"
-        case .notAnImage: "not an image that Penumbra reads (\(Self.formatNames))"
+        case .notAnImage: "not an image that Penumbra reads ('penumbra formats' lists them)"
         case .tooManyPixels(let width, let height, let limit):
             "\(width) × \(height) pixels are more than max_pixels: \(Self.short(limit)); "
                 + "raise it in the manifest if the picture is meant"
@@ -28,10 +28,6 @@ extension ImageFileError: CustomStringConvertible {
         case .system(let action, let errno): "cannot be \(action.rawValue): \(Self.words(for: errno))"
         case .library(let detail): "libvips does not start: \(detail)"
         }
-    }
-
-    private static var formatNames: String {
-        ImageFormats.all.map(\.title).joined(separator: ", ")
     }
 
     /// `3,000`.

@@ -14,6 +14,11 @@ package struct ImageShape: Hashable, Sendable, Codable {
         self.sampleFormat = sampleFormat
     }
 
+    /// So many of these, one below the other.
+    func repeated(_ count: Int) -> ImageShape {
+        ImageShape(width: width, height: height * count, layout: layout, sampleFormat: sampleFormat)
+    }
+
     /// Bytes of one row.
     package var stride: Int { width * layout.channels * sampleFormat.bytes }
 

@@ -5,6 +5,7 @@ import JobModel
 /// A picture in the colours that the first filter sees, with the metadata that go with them; rows still as in the file.
 struct ConvertedPicture: ~Copyable {
     let image: VipsImageReference
+    /// Of one frame.
     let shape: ImageShape
     let metadata: ImageMetadata
 
@@ -19,7 +20,8 @@ struct ConvertedPicture: ~Copyable {
         if plan != .keep(profile: true) { metadata.icc = nil }
         metadata.isConverted = plan.converts
         let image = try Self.convert(stored.image, color, plan)
-        shape = try Self.shape(of: image, color)
+        shape = try Self.shape(of: image, color, frames: stored.frames)
+        if stored.frames > 1 { metadata.animation = ImageMetadata.Animation(of: stored.image, frames: stored.frames) }
         self.image = image
         self.metadata = metadata
     }
@@ -37,7 +39,7 @@ struct ConvertedPicture: ~Copyable {
     }
 
     private static func shape(
-        of image: borrowing VipsImageReference, _ color: StoredColor
+        of image: borrowing VipsImageReference, _ color: StoredColor, frames: Int
     ) throws(UnsupportedFeature) -> ImageShape {
         let layout: PixelLayout =
             switch (color.space, color.hasAlpha) {
@@ -48,7 +50,7 @@ struct ConvertedPicture: ~Copyable {
             }
         guard image.bands == layout.channels else { throw UnsupportedFeature("\(image.bands) channels") }
         return ImageShape(
-            width: image.width, height: image.height, layout: layout,
+            width: image.width, height: image.height / frames, layout: layout,
             sampleFormat: try StoredColor.sampleFormat(image.bandFormat))
     }
 }

@@ -13,13 +13,30 @@ extension ImageDecoder {
     ///   band was lent.
     /// - Precondition: this is the decoder's first and only reading.
     package func readRows(bandHeight: Int, _ body: (AnyRaster) throws -> Void) throws {
-        precondition(bandHeight > 0, "a band has rows")
+        precondition(bandHeight > 0 && header.frames == 1, "a band has rows, and they are of one picture")
         let rows = try StoredRows(takeImage(), of: self)
+        let body = isLinear ? { try body($0.encodedFromLinear()) } : body
         if header.streams {
             try readStreaming(rows, bandHeight, body)
         } else {
             try readWhole(rows, bandHeight, body)
         }
+    }
+
+    /// Decodes an animation, or a picture as its only frame, and lends the frames in their order: whole rasters in
+    /// coordinates that start at (0, 0). Otherwise like ``readRows(bandHeight:_:)``.
+    package func readFrames(_ body: (AnyRaster) throws -> Void) throws {
+        let source = try StoredRows(takeImage(), of: self)
+        let (stored, upright) = (try wholeStore(), bandStore(header.height))
+        let turning = self.turning(storedHeight: storedShape.height)
+        for frame in 0..<header.frames {
+            let top = frame * storedShape.height
+            try source.decode(top..<top + storedShape.height, into: stored.bytes)
+            turning.copy(rows: 0..<header.height, from: UnsafeRawBufferPointer(stored.bytes), into: upright.bytes)
+            let raster = raster(0..<header.height, from: upright)
+            try body(isLinear ? raster.encodedFromLinear() : raster)
+        }
+        try source.finish()
     }
 
     /// For pictures whose upright rows are the file's rows, or those rows mirrored.

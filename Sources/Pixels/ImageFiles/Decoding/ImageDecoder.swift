@@ -8,7 +8,7 @@ package import JobModel
 ///   palettes become sRGB. Under ``ColorPolicy/srgb`` gray and RGB with a profile that fits go through it to sRGB too.
 ///   What was converted carries no profile: untagged pixels are sRGB for every reader.
 /// - Samples: 1 to 8 bits become u8, 16 bits u16; floats stay as they are. Anything else is refused.
-/// - A file with several pages or frames is read as its first one.
+/// - Of a file with several pages one is read, or, of an animation, every frame: ``PageChoice``.
 /// - Damage is an error, never gray rows.
 ///
 /// Used by one thread at a time.
@@ -23,6 +23,8 @@ package final class ImageDecoder {
     let formatTitle: String
     let orientation: Orientation
     let limits: DecodeLimits
+    /// Samples come as linear light multiplied by alpha.
+    let isLinear: Bool
     /// Where the pixels come from, until they are read.
     private var image: VipsImageReference?
 
@@ -30,9 +32,11 @@ package final class ImageDecoder {
     ///
     /// - Parameter shrink: 2, 4 or 8 for a picture of that part of its width and height, rounded up, where the format's
     ///   decoder can make one (see ``ImageHeader/canShrink``).
-    package init(path: String, limits: DecodeLimits, color: ColorPolicy, shrink: Int = 1) throws(ImageFileError) {
+    package init(
+        path: String, limits: DecodeLimits, color: ColorPolicy, shrink: Int = 1, pages: PageChoice = .first
+    ) throws(ImageFileError) {
         try VipsRuntime.startIfNeeded()
-        let stored = try StoredPicture(path: path, shrink: shrink)
+        let stored = try StoredPicture(path: path, shrink: shrink, pages: pages)
         try stored.checkSize(maxPixels: limits.maxPixels)
         let picture = try Self.convert(stored, color)
         metadata = picture.metadata
@@ -41,9 +45,11 @@ package final class ImageDecoder {
         formatTitle = stored.format.title
         orientation = stored.orientation
         self.limits = limits
+        isLinear = stored.format.loader.traits.contains(.linearPremultiplied)
         header = ImageHeader(
             formatName: stored.format.descriptor.name, shape: picture.shape.turned(by: orientation),
-            orientation: orientation.rawValue, pages: stored.pages, hasProfile: picture.metadata.icc != nil,
+            orientation: orientation.rawValue, pages: stored.pages, frames: stored.frames,
+            hasProfile: picture.metadata.icc != nil,
             isHeldWhole: stored.isHeldWhole, canShrink: stored.format.shrinking(by: 2) != nil)
         storedShape = picture.shape
         image = picture.takeImage()

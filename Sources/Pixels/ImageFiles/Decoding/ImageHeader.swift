@@ -8,8 +8,10 @@ package struct ImageHeader: Hashable, Sendable, Codable {
     package let shape: ImageShape
     /// The orientation tag as the file has it, 1–8; 1 when it has none. The pixels are delivered upright.
     package let orientation: Int
-    /// How many pages or frames the file has. The first one is the picture.
+    /// How many pages or frames the file has.
     package let pages: Int
+    /// How many of them are read: more than one only of an animation. ``shape`` is of each.
+    package let frames: Int
     /// True when the pixels are to be read with a profile, which the metadata hold; else they are sRGB, or gray of the
     /// same curve.
     package let hasProfile: Bool

@@ -1,34 +1,52 @@
+import Catalogs
 import CVips
+import JobModel
 
 /// A picture as its file has it: the header is read, the pixels wait in a libvips pipeline.
 struct StoredPicture: ~Copyable {
     let file: InputFile
     let format: any ImageFormat
     let image: VipsImageReference
+    /// One below the other in ``image``.
+    let frames: Int
 
     /// Opens a file and recognises it by its content.
     ///
     /// - Parameter shrink: 2, 4 or 8 for a picture of that part of its size, where the format can; else 1.
-    init(path: String, shrink: Int) throws(ImageFileError) {
+    init(path: String, shrink: Int, pages: PageChoice) throws(ImageFileError) {
         let file = try InputFile(path: path)
         let head = try file.head(ImageFormats.headLength)
         guard !head.isEmpty else { throw ImageFileError(path: path, .empty) }
         guard let format = ImageFormats.recognizing(head) else { throw ImageFileError(path: path, .notAnImage) }
-        image = try Self.load(file, format, shrink)
+        let image = try Self.load(file, format, shrink, pages)
+        let pageHeight = image.integer("page-height") ?? image.height
+        let isWhole = pageHeight > 0 && image.height % pageHeight == 0
+        frames = pages == .animation && isWhole ? image.height / pageHeight : 1
+        self.image = image
         self.file = file
         self.format = format
     }
 
     private static func load(
-        _ file: InputFile, _ format: any ImageFormat, _ shrink: Int
+        _ file: InputFile, _ format: any ImageFormat, _ shrink: Int, _ pages: PageChoice
     ) throws(ImageFileError) -> VipsImageReference {
         do throws(VipsFailure) {
-            let call = try VipsCall(format.loader)
-            call.set("source", to: try VipsReference.reading(file))
+            let call = try VipsCall(format.loader.operation)
+            if format.loader.opensByName {
+                call.set("filename", to: file.openName)
+            } else {
+                call.set("source", to: try VipsReference.reading(file))
+            }
             call.set("access", to: .integer(Int(VIPS_ACCESS_SEQUENTIAL.rawValue)))
             // The strictest: decoders go on after damage with a mere warning, and fill the rest with gray.
             call.set("fail_on", to: .integer(Int(VIPS_FAIL_ON_WARNING.rawValue)))
             if shrink > 1, let argument = format.shrinking(by: shrink) { call.set(argument.name, to: argument.value) }
+            if format.loader.traits.contains(.hasPages) {
+                switch pages {
+                case .animation: if format.descriptor.holdsAnimation { call.set("n", to: .integer(-1)) }
+                case .page(let number): call.set("page", to: .integer(number))
+                }
+            }
             return try call.image()
         } catch {
             if let errno = file.failure { throw ImageFileError(path: file.path, .read, errno: errno) }
@@ -44,7 +62,9 @@ struct StoredPicture: ~Copyable {
         }
     }
 
-    var orientation: Orientation { Orientation(tag: image.integer("orientation") ?? 1) }
+    var orientation: Orientation {
+        format.loader.traits.contains(.turnsUpright) ? .upright : Orientation(tag: image.integer("orientation") ?? 1)
+    }
 
     /// The tags of a TIFF file, most of which libvips does not tell; nil for other formats.
     var directories: TIFFDirectories? {
@@ -56,5 +76,5 @@ struct StoredPicture: ~Copyable {
         format.isDecodedWhole || image.integer("interlaced") == 1 || image.integer("jpeg-multiscan") == 1
     }
 
-    var pages: Int { image.integer("n-pages") ?? 1 }
+    var pages: Int { format.loader.traits.contains(.hasPages) ? image.integer("n-pages") ?? 1 : 1 }
 }

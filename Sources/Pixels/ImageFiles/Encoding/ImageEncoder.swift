@@ -12,14 +12,15 @@ package enum ImageEncoder {
     ///
     /// - Parameters:
     ///   - shape: of the rows, after ``OutputConversion``.
+    ///   - frames: how many pictures of this shape come one below the other, as an animation.
     ///   - metadata: of the picture that was read; `save.metadata` decides what of it is written.
     ///   - rows: gives the rows that it is asked for, perhaps with more around them: full width, in coordinates where the first row is 0. Called for
     ///     each row once and in order, from another thread, but never from two at a time; this function returns after
     ///     the last call.
     /// - Throws: ``ImageFileError``, or as it is what `rows` threw.
     package static func write(
-        to path: String, format: any ImageFormat, save: SaveOptions, shape: ImageShape, metadata: ImageMetadata,
-        rows: (Range<Int>) throws -> AnyRaster
+        to path: String, format: any ImageFormat, save: SaveOptions, shape: ImageShape, frames: Int = 1,
+        metadata: ImageMetadata, rows: (Range<Int>) throws -> AnyRaster
     ) throws {
         try VipsRuntime.startIfNeeded()
         let saver = try saver(for: shape, format, save, path)
@@ -28,8 +29,8 @@ package enum ImageEncoder {
         let stream = EncodedStream(file: file, insertion: format.insertion(of: carried))
         do {
             try withoutActuallyEscaping(rows) { rows in
-                let feed = RowFeed(shape: shape, rows: rows)
-                try withExtendedLifetime(feed) { try run(saver, feed, carried, into: stream, format) }
+                let feed = RowFeed(shape: shape.repeated(frames), rows: rows)
+                try withExtendedLifetime(feed) { try run(saver, feed, carried, frames, into: stream, format) }
             }
             format.revise(file, adding: carried)
             try file.finish()
@@ -62,12 +63,13 @@ package enum ImageEncoder {
     /// A failure has three possible causes, and the first one in this order is the reason of the others: the rows, the
     /// disk, the encoder.
     private static func run(
-        _ saver: Saver, _ feed: RowFeed, _ metadata: ImageMetadata, into stream: EncodedStream,
+        _ saver: Saver, _ feed: RowFeed, _ metadata: ImageMetadata, _ frames: Int, into stream: EncodedStream,
         _ format: any ImageFormat
     ) throws {
         do throws(VipsFailure) {
             let image = try feed.image(metadata.resolution)
             image.setFields(metadata, only: saver.fields)
+            if frames > 1 { image.setAnimation(metadata.animation, frameHeight: image.height / frames) }
             let call = try VipsCall(saver.operation)
             call.set("in", to: image)
             call.set("target", to: try VipsReference.writing(to: stream))
@@ -83,6 +85,15 @@ package enum ImageEncoder {
 }
 
 extension VipsReference where Object == VipsImage {
+    fileprivate func setAnimation(_ animation: ImageMetadata.Animation?, frameHeight: Int) {
+        setInteger("page-height", to: frameHeight)
+        setInteger("n-pages", to: height / frameHeight)
+        if let animation {
+            setIntegers("delay", to: animation.delays)
+            setInteger("loop", to: animation.repetitions)
+        }
+    }
+
     /// Attaches what a saver is to put into the file itself.
     fileprivate func setFields(_ metadata: ImageMetadata, only fields: Set<MetadataField>) {
         for field in MetadataField.allCases where fields.contains(field) {

@@ -27,6 +27,9 @@ final class InputFile {
         close(descriptor)
     }
 
+    /// A name by which this very file can be opened again, for as long as it is open here.
+    var openName: String { "/proc/self/fd/\(descriptor)" }
+
     /// The file's first bytes, at most `count`.
     func head(_ count: Int) throws(ImageFileError) -> [UInt8] {
         guard let bytes = bytes(in: 0..<min(count, size)) else {

@@ -17,6 +17,13 @@ package struct FormatOptions: Sendable {
         return value
     }
 
+    func number(_ name: String) throws(SaveProblem) -> Double {
+        guard case .number(let value) = value(of: name), case .number(let minimum, let maximum) = kind(of: name),
+            (minimum...maximum).contains(value)
+        else { throw .option(name) }
+        return value
+    }
+
     func boolean(_ name: String) throws(SaveProblem) -> Bool {
         guard case .boolean(let value) = value(of: name) else { throw .option(name) }
         return value

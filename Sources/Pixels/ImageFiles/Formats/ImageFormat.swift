@@ -13,12 +13,13 @@ package protocol ImageFormat: Sendable {
     /// True when a decoder needs memory for the whole picture, whatever its kind.
     var isDecodedWhole: Bool { get }
     var cost: CodecCost { get }
-    /// libvips' operation that reads it from a source.
-    var loader: String { get }
-    /// The class of that operation, by which libvips allows or blocks it.
-    var loaderClass: String { get }
+    /// libvips' operation that reads it.
+    var loader: Loader { get }
+    /// Classes of further operations that libvips would block: it trusts few savers.
+    var saverClasses: [String] { get }
 
-    /// True when a file that starts with `head` (at least 16 bytes, unless the file is shorter) has this format.
+    /// True when a file that starts with `head` (``ImageFormats/headLength`` bytes, unless the file is shorter) has this
+    /// format.
     func recognizes(_ head: [UInt8]) -> Bool
 
     /// How libvips writes a picture of `shape`.
@@ -35,11 +36,16 @@ package protocol ImageFormat: Sendable {
     /// Puts metadata into a file whose pixels are written. Failures stay in the file.
     func revise(_ file: OutputFile, adding metadata: ImageMetadata)
 
+    /// False when a file may be read back with other channels than it was written with, as its pixels need them.
+    var keepsLayout: Bool { get }
+
     /// True when a file written with these options gives back exactly the samples that were written.
     func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool
 }
 
 extension ImageFormat {
+    package var saverClasses: [String] { [] }
+    package var keepsLayout: Bool { true }
     package var isDecodedWhole: Bool { false }
     package func shrinking(by factor: Int) -> (name: String, value: VipsArgument)? { nil }
     package func insertion(of metadata: ImageMetadata) -> Insertion? { nil }
@@ -52,6 +58,33 @@ extension ImageFormat {
     ) -> ColorPolicy {
         let losesGray = header.layout.removingAlpha == .gray && !holdsGray
         return header.hasProfile && (metadata == .strip || losesGray) ? .srgb : asked
+    }
+}
+
+/// An operation of libvips that reads files of one format.
+package struct Loader: Hashable, Sendable {
+    /// What libvips says of the pixels that is not so, or not what filters work on.
+    enum Trait: Hashable, Sendable {
+        /// The decoder turns pictures upright; a tag that is left in the metadata is of no more use.
+        case turnsUpright
+        /// It reads one page or several of a file: `page` and `n`.
+        case hasPages
+        /// Samples are linear light, multiplied by alpha.
+        case linearPremultiplied
+    }
+
+    let operation: String
+    /// By which libvips allows or blocks it.
+    let className: String
+    /// Where the loader takes no source but a name: it gets one that stands for the open file.
+    let opensByName: Bool
+    let traits: Set<Trait>
+
+    init(_ operation: String, _ className: String, opensByName: Bool = false, traits: Set<Trait> = []) {
+        self.operation = operation
+        self.className = className
+        self.opensByName = opensByName
+        self.traits = traits
     }
 }
 

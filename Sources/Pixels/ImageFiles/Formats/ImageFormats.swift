@@ -2,7 +2,10 @@ package import Catalogs
 
 /// The formats that Penumbra reads and writes.
 package enum ImageFormats {
-    package static let all: [any ImageFormat] = [JPEGFormat(), PNGFormat(), WebPFormat(), TIFFFormat()]
+    package static let all: [any ImageFormat] = [
+        JPEGFormat(), PNGFormat(), WebPFormat(), TIFFFormat(), GIFFormat(), AVIFFormat(), HEICFormat(), JPEGXLFormat(),
+        JPEG2000Format(), PPMFormat(), OpenEXRFormat(), SVGFormat(), PDFFormat(),
+    ]
 
     package static var descriptors: [FormatDescriptor] { all.map(\.descriptor) }
 
@@ -17,5 +20,5 @@ package enum ImageFormats {
     }
 
     /// How many of a file's bytes are needed to recognise it.
-    static let headLength = 16
+    static let headLength = 1024
 }

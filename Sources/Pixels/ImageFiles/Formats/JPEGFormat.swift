@@ -22,8 +22,7 @@ package struct JPEGFormat: ImageFormat {
     package let title = "JPEG"
     package let cost = CodecCost(decode: 8, encode: 9)
     package let holdsGray = true
-    package let loader = "jpegload_source"
-    package let loaderClass = "VipsForeignLoadJpegSource"
+    package let loader = Loader("jpegload_source", "VipsForeignLoadJpegSource")
 
     package let descriptor = FormatDescriptor(
         name: "jpeg", extensions: ["jpg", "jpeg", "jpe"], canRead: true, canWrite: true, streams: .unlessInterlaced,

@@ -5,8 +5,7 @@ package struct PNGFormat: ImageFormat {
     package let title = "PNG"
     package let cost = CodecCost(decode: 14, encode: 90)
     package let holdsGray = true
-    package let loader = "pngload_source"
-    package let loaderClass = "VipsForeignLoadPngSource"
+    package let loader = Loader("pngload_source", "VipsForeignLoadPngSource")
 
     package let descriptor = FormatDescriptor(
         name: "png", extensions: ["png"], canRead: true, canWrite: true, streams: .unlessInterlaced,

@@ -28,8 +28,7 @@ package struct TIFFFormat: ImageFormat {
     package let title = "TIFF"
     package let cost = CodecCost(decode: 8, encode: 25)
     package let holdsGray = true
-    package let loader = "tiffload_source"
-    package let loaderClass = "VipsForeignLoadTiffSource"
+    package let loader = Loader("tiffload_source", "VipsForeignLoadTiffSource", traits: [.hasPages])
 
     package let descriptor = FormatDescriptor(
         name: "tiff", extensions: ["tif", "tiff"], canRead: true, canWrite: true, sampleFormats: [.u8, .u16, .f32],
@@ -47,6 +46,9 @@ package struct TIFFFormat: ImageFormat {
                 summary: "how much detail compression jpeg keeps"),
             ParameterDescriptor(
                 "tile", .boolean, fallback: .boolean(false), summary: "tiles of 256 × 256 pixels instead of strips"),
+            ParameterDescriptor(
+                "pyramid", .boolean, fallback: .boolean(false),
+                summary: "also store the picture at a half, a quarter, … of its size, in tiles"),
             ParameterDescriptor(
                 "bigtiff", .choice(BigTIFF.allCases.map(\.rawValue)), fallback: .word("auto"),
                 summary: "allow more than 4 GB; auto does when the picture may need it"),
@@ -67,27 +69,30 @@ package struct TIFFFormat: ImageFormat {
         let predictor =
             try options.boolean("predictor")
             ? VIPS_FOREIGN_TIFF_PREDICTOR_HORIZONTAL : VIPS_FOREIGN_TIFF_PREDICTOR_NONE
+        let isPyramid = try options.boolean("pyramid")
+        let isTiled = try options.boolean("tile") || isPyramid
         return Saver(
             "tiffsave_target",
             [
                 "compression": .integer(Int(compression.vips.rawValue)),
                 "predictor": .integer(Int(predictor.rawValue)),
                 "Q": .integer(try options.integer("quality")),
-                "tile": .boolean(try options.boolean("tile")),
+                "tile": .boolean(isTiled),
                 "tile_width": .integer(256),
-                "tile_height": .integer(try options.boolean("tile") ? 256 : 128),
+                "tile_height": .integer(isTiled ? 256 : 128),
+                "pyramid": .boolean(isPyramid),
                 "bigtiff": .boolean(try needsBigTIFF(shape, options)),
             ],
             fields: [.icc, .xmp])
     }
 
-    /// Compressed data can be larger than the samples, by far less than the eighth that is left for it here.
+    /// Compressed data can be larger than the samples, by far less than the eighth that is left for it here. A pyramid takes a third more.
     private func needsBigTIFF(_ shape: ImageShape, _ options: FormatOptions) throws(SaveProblem) -> Bool {
         let choice: BigTIFF = try options.word("bigtiff")
         switch choice {
         case .on: return true
         case .off: return false
-        case .auto: return shape.byteCount > 7 << 29
+        case .auto: return shape.byteCount > (try options.boolean("pyramid") ? 5 << 29 : 7 << 29)
         }
     }
 

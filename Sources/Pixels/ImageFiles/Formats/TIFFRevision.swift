@@ -8,7 +8,9 @@ enum TIFFRevision {
         let rows = directories.main
         let document = document(of: metadata, beside: rows, littleEndian: directories.isLittleEndian)
         let place = (file.size + 1) & ~1
-        let bytes = DirectoryWriter(document, offsets: directories.offsets, foreignRows: rows).bytes(at: place)
+        let bytes = DirectoryWriter(
+            document, offsets: directories.offsets, foreignRows: rows, next: directories.offsetAfterMain
+        ).bytes(at: place)
         // A file that is as large as its offsets reach keeps its pixels and goes without.
         guard directories.offsets == .big || place + bytes.count <= UInt32.max else { return }
         file.put(bytes, at: place)

@@ -6,12 +6,11 @@ package struct WebPFormat: ImageFormat {
     package let cost = CodecCost(decode: 16, encode: 150)
     package let holdsGray = false
     package let isDecodedWhole = true
-    package let loader = "webpload_source"
-    package let loaderClass = "VipsForeignLoadWebpSource"
+    package let loader = Loader("webpload_source", "VipsForeignLoadWebpSource", traits: [.hasPages])
 
     package let descriptor = FormatDescriptor(
         name: "webp", extensions: ["webp"], canRead: true, canWrite: true, streams: .no, sampleFormats: [.u8],
-        holdsAlpha: true, isLossless: false, largestSide: 16383,
+        holdsAlpha: true, holdsAnimation: true, isLossless: false, largestSide: 16383,
         options: [
             ParameterDescriptor(
                 "quality", .integer(minimum: 0, maximum: 100), fallback: .integer(82),

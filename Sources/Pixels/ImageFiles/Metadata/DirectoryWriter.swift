@@ -9,13 +9,16 @@ struct DirectoryWriter {
     private let offsets: TIFFOffsets
     /// Rows of the main directory that are there already, whose values lie elsewhere.
     private let foreignRows: [TIFFDirectories.Entry]
+    /// Where the directory behind the main one lies: the next page or, in a pyramid, the next level.
+    private let next: Int
     /// Where the maker note lies, when it has a place of its own.
     private let noteOffset: Int?
 
     init(
         _ document: ExifDocument, offsets: TIFFOffsets = .classic, foreignRows: [TIFFDirectories.Entry] = [],
-        noteOffset: Int? = nil
+        next: Int = 0, noteOffset: Int? = nil
     ) {
+        self.next = next
         self.document = document
         self.offsets = offsets
         self.foreignRows = foreignRows
@@ -63,8 +66,8 @@ struct DirectoryWriter {
             rows.append((entry.tag, row(entry.tag, entry.type, count: count, field: field)))
         }
         let table = rows.sorted { $0.tag < $1.tag }.flatMap(\.bytes)
-        let noNext = offset(0)  // the thumbnail would be there
-        return number(rows.count, length: offsets.countLength) + table + noNext + values
+        let following = offset(directory == .main ? next : 0)
+        return number(rows.count, length: offsets.countLength) + table + following + values
     }
 
     private func row(_ tag: UInt16, _ type: TIFFType, count: Int, field: [UInt8]) -> [UInt8] {

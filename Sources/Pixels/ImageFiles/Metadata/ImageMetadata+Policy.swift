@@ -19,9 +19,9 @@ extension ImageMetadata {
     /// | icc | yes | no | no | no |
     /// | strip | no | no | no | no |
     ///
-    /// A profile that does not fit the layout is no one's: see ``ImageFormat/colorPolicy(for:asked:metadata:)``.
+    /// How an animation's frames follow each other is part of the picture. A profile that does not fit the layout is no one's: see ``ImageFormat/colorPolicy(for:asked:metadata:)``.
     package func carried(by policy: MetadataPolicy, shape: ImageShape) -> ImageMetadata {
-        var result = ImageMetadata(isConverted: isConverted)
+        var result = ImageMetadata(animation: animation, isConverted: isConverted)
         if policy != .strip, let icc, ICCProfile(icc.bytes)?.fits(shape.layout) ?? false { result.icc = icc }
         guard policy == .keep || policy == .public else { return result }
         result.resolution = resolution

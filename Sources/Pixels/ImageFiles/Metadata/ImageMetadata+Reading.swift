@@ -28,3 +28,15 @@ extension ImageMetadata {
         return Resolution(x: x, y: y, unit: image.text("resolution-unit") == "cm" ? .centimetre : .inch)
     }
 }
+
+extension ImageMetadata.Animation {
+    /// What a browser takes for a frame that states no time, in milliseconds.
+    private static let usualDelay = 100
+
+    init(of image: borrowing VipsImageReference, frames: Int) {
+        let stated = image.integers("delay") ?? []
+        self.init(
+            delays: (0..<frames).map { $0 < stated.count ? stated[$0] : Self.usualDelay },
+            repetitions: image.integer("loop") ?? 0)
+    }
+}

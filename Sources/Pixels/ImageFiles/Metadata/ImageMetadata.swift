@@ -32,18 +32,34 @@ package struct ImageMetadata: Hashable, Sendable, Codable {
     /// IPTC records (IIM), without the Photoshop resource around them.
     package var iptc: Blob?
     package var resolution: Resolution?
+    /// When there are several frames.
+    package var animation: Animation?
     /// True when the pixels were converted to sRGB, so that tags which name another colour space are wrong.
     package var isConverted: Bool
 
+    /// How the frames of an animation follow each other.
+    package struct Animation: Hashable, Sendable, Codable {
+        /// Milliseconds that each frame is shown.
+        package let delays: [Int]
+        /// How often all are shown; 0 for ever.
+        package let repetitions: Int
+
+        package init(delays: [Int], repetitions: Int) {
+            self.delays = delays
+            self.repetitions = repetitions
+        }
+    }
+
     package init(
         icc: Blob? = nil, exif: Blob? = nil, xmp: Blob? = nil, iptc: Blob? = nil, resolution: Resolution? = nil,
-        isConverted: Bool = false
+        animation: Animation? = nil, isConverted: Bool = false
     ) {
         self.icc = icc
         self.exif = exif
         self.xmp = xmp
         self.iptc = iptc
         self.resolution = resolution
+        self.animation = animation
         self.isConverted = isConverted
     }
 }

@@ -42,6 +42,14 @@ struct TIFFDirectories {
         number(at: offsets.headerPointer, bytes: offsets.length).map(directory) ?? []
     }
 
+    /// Where the directory behind the main one is; 0 when there is none.
+    var offsetAfterMain: Int {
+        guard let start = number(at: offsets.headerPointer, bytes: offsets.length), start < size,
+            let count = number(at: start, bytes: offsets.countLength), count <= 1 << 16
+        else { return 0 }
+        return number(at: start + offsets.countLength + offsets.rowLength * count, bytes: offsets.length) ?? 0
+    }
+
     /// The readable entries of the directory at `offset`; those that are broken are left out.
     func directory(at offset: Int) -> [Entry] {
         guard offset < size, let count = number(at: offset, bytes: offsets.countLength) else { return [] }

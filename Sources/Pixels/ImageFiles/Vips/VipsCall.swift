@@ -4,6 +4,7 @@ import CVips
 package enum VipsArgument: Hashable, Sendable {
     case boolean(Bool)
     case integer(Int)
+    case number(Double)
 }
 
 /// Calls libvips operations by name, with arguments by name: <https://www.libvips.org/API/current/func-list.html>.
@@ -23,6 +24,8 @@ struct VipsCall: ~Copyable {
             set(name, penumbra_type_boolean()) { g_value_set_boolean(&$0, value ? 1 : 0) }
         case .integer(let value):
             set(name, penumbra_type_int()) { g_value_set_int(&$0, gint(value)) }
+        case .number(let value):
+            set(name, penumbra_type_double()) { g_value_set_double(&$0, value) }
         }
     }
 

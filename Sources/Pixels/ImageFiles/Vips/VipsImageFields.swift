@@ -24,6 +24,18 @@ extension VipsReference where Object == VipsImage {
         return Int(value)
     }
 
+    /// A field of several integers, or nil when the image has none of this name.
+    func integers(_ field: String) -> [Int]? {
+        guard vips_image_get_typeof(pointer, field) != 0 else { return nil }
+        var values: UnsafeMutablePointer<gint>?
+        var count: gint = 0
+        guard vips_image_get_array_int(pointer, field, &values, &count) == 0, let values else {
+            vips_error_clear()
+            return nil
+        }
+        return UnsafeBufferPointer(start: values, count: Int(count)).map { Int($0) }
+    }
+
     /// A copy of a field of bytes, or nil when the image has none of this name or it is empty.
     func blob(_ field: String) -> [UInt8]? {
         guard vips_image_get_typeof(pointer, field) != 0 else { return nil }
@@ -50,6 +62,15 @@ extension VipsReference where Object == VipsImage {
 
     func setBlob(_ field: String, to bytes: [UInt8]) {
         bytes.withUnsafeBytes { vips_image_set_blob_copy(pointer, field, $0.baseAddress, $0.count) }
+    }
+
+    func setInteger(_ field: String, to value: Int) {
+        vips_image_set_int(pointer, field, gint(clamping: value))
+    }
+
+    func setIntegers(_ field: String, to values: [Int]) {
+        let values = values.map { gint(clamping: $0) }
+        vips_image_set_array_int(pointer, field, values, gint(values.count))
     }
 
     func setText(_ field: String, to text: String) {

@@ -28,18 +28,18 @@ package enum VipsRuntime {
             guard vips_init("penumbra") == 0 else { return VipsFailure.take() }
             vips_cache_set_max(0)  // else a file that changed gives the pixels that it had before
             VipsWarnings.listen()
-            allowOnlyListedLoaders()
+            allowOnlyListedFormats()
             hasStarted = true
             return nil
         }
         if let failure { throw ImageFileError(path: "", .library(failure.line)) }
     }
 
-    private static func allowOnlyListedLoaders() {
+    private static func allowOnlyListedFormats() {
         vips_block_untrusted_set(1)
         vips_operation_block_set("VipsForeignLoad", 1)
         for format in ImageFormats.all {
-            vips_operation_block_set(format.loaderClass, 0)
+            for name in [format.loader.className] + format.saverClasses { vips_operation_block_set(name, 0) }
         }
     }
 }

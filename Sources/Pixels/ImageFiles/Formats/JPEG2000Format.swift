@@ -1,0 +1,43 @@
+package import Catalogs
+
+/// JPEG 2000, as a JP2 file or a bare codestream. A file of one tile is decoded as a whole.
+package struct JPEG2000Format: ImageFormat {
+    package let title = "JPEG 2000"
+    package let cost = CodecCost(decode: 120, encode: 250)
+    package let holdsGray = true
+    package let isDecodedWhole = true
+    package let loader = Loader("jp2kload_source", "VipsForeignLoadJp2kSource")
+    package let saverClasses = ["VipsForeignSaveJp2kTarget"]
+
+    package let descriptor = FormatDescriptor(
+        name: "jp2", extensions: ["jp2", "j2k", "jpc", "j2c", "jpt"], canRead: true, canWrite: true, streams: .no,
+        sampleFormats: [.u8, .u16],
+        holdsAlpha: true, isLossless: false, largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
+        options: [
+            ParameterDescriptor(
+                "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(60),
+                summary: "how much detail is kept, in decibels of signal to noise"),
+            ParameterDescriptor(
+                "lossless", .boolean, fallback: .boolean(false), summary: "keep every sample"),
+        ])
+
+    package init() {}
+
+    package func recognizes(_ head: [UInt8]) -> Bool {
+        head.starts(with: [0xFF, 0x4F, 0xFF, 0x51])
+            || head.starts(with: [0, 0, 0, 0x0C] + Array("jP  ".utf8) + [0x0D, 0x0A, 0x87, 0x0A])
+    }
+
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+        Saver(
+            "jp2ksave_target",
+            [
+                "Q": .integer(try options.integer("quality")), "lossless": .boolean(try options.boolean("lossless")),
+            ],
+            fields: [.icc])
+    }
+
+    package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {
+        (try? options.boolean("lossless")) == true  // a wrong value is refused by `saver`
+    }
+}

@@ -1,0 +1,49 @@
+package import Catalogs
+
+/// JPEG XL. Decoders and encoders hold the whole picture. (libvips 8.14 writes floats of gray wrongly; they become 16 bits.)
+package struct JPEGXLFormat: ImageFormat {
+    package let title = "JPEG XL"
+    package let cost = CodecCost(decode: 60, encode: 300)
+    package let holdsGray = true
+    package let isDecodedWhole = true
+    package let loader = Loader("jxlload_source", "VipsForeignLoadJxlSource", traits: [.turnsUpright])
+    package let saverClasses = ["VipsForeignSaveJxlTarget"]
+
+    package let descriptor = FormatDescriptor(
+        name: "jxl", extensions: ["jxl"], canRead: true, canWrite: true, streams: .no,
+        sampleFormats: [.u8, .u16],
+        holdsAlpha: true, isLossless: false, largestSide: 1 << 30,
+        options: [
+            ParameterDescriptor(
+                "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(82),
+                summary: "how much detail is kept"),
+            ParameterDescriptor(
+                "lossless", .boolean, fallback: .boolean(false), summary: "keep every sample"),
+            ParameterDescriptor(
+                "effort", .integer(minimum: 3, maximum: 9), fallback: .integer(5),
+                summary: "3 is fastest, 9 is smallest"),
+        ])
+
+    package init() {}
+
+    /// A bare codestream, or a file of boxes: ISO/IEC 18181-2.
+    package func recognizes(_ head: [UInt8]) -> Bool {
+        head.starts(with: [0xFF, 0x0A])
+            || head.starts(with: [0, 0, 0, 0x0C] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A])
+    }
+
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+        Saver(
+            "jxlsave_target",
+            [
+                "Q": .integer(try options.integer("quality")),
+                "lossless": .boolean(try options.boolean("lossless")),
+                "effort": .integer(try options.integer("effort")),
+            ],
+            fields: [.icc])
+    }
+
+    package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {
+        (try? options.boolean("lossless")) == true  // a wrong value is refused by `saver`
+    }
+}

@@ -1,0 +1,63 @@
+package import Catalogs
+
+/// A format that Penumbra reads and does not write.
+package protocol ReadOnlyFormat: ImageFormat {}
+
+extension ReadOnlyFormat {
+    package var holdsGray: Bool { true }
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+        throw .unsuitable("Penumbra only reads it")
+    }
+    package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { false }
+
+    fileprivate static func reading(_ name: String, _ extensions: [String]) -> FormatDescriptor {
+        FormatDescriptor(
+            name: name, extensions: extensions, canRead: true, canWrite: false, sampleFormats: [],
+            holdsAlpha: true, isLossless: false, largestSide: 0, options: [])
+    }
+}
+
+/// OpenEXR: scan lines of half or full floats, read as f32. Its linear light is turned into sRGB's curve, as all
+/// pictures have it, and colour is divided by alpha.
+package struct OpenEXRFormat: ReadOnlyFormat {
+    package let title = "OpenEXR"
+    package let cost = CodecCost(decode: 10, encode: 0)
+    package let loader = Loader(
+        "openexrload", "VipsForeignLoadOpenexr", opensByName: true, traits: [.linearPremultiplied])
+    package let descriptor: FormatDescriptor = Self.reading("exr", ["exr"])
+
+    package init() {}
+
+    package func recognizes(_ head: [UInt8]) -> Bool { head.starts(with: [0x76, 0x2F, 0x31, 0x01]) }
+}
+
+/// SVG, drawn at the size that it states (at 72 dots per inch).
+package struct SVGFormat: ReadOnlyFormat {
+    package let title = "SVG"
+    package let cost = CodecCost(decode: 50, encode: 0)
+    package let loader = Loader("svgload_source", "VipsForeignLoadSvgSource")
+    package let descriptor: FormatDescriptor = Self.reading("svg", ["svg"])
+
+    package init() {}
+
+    /// Text whose first element is `svg`, behind a declaration, comments and a document type.
+    package func recognizes(_ head: [UInt8]) -> Bool {
+        let text = String(decoding: head, as: UTF8.self)
+        guard let start = text.first(where: { !$0.isWhitespace && $0 != "\u{FEFF}" }), start == "<" else {
+            return false
+        }
+        return text.firstRange(of: "<svg") != nil || text.firstRange(of: ":svg") != nil
+    }
+}
+
+/// Pages of a PDF, drawn at 72 dots per inch.
+package struct PDFFormat: ReadOnlyFormat {
+    package let title = "PDF"
+    package let cost = CodecCost(decode: 50, encode: 0)
+    package let loader = Loader("pdfload_source", "VipsForeignLoadPdfSource", traits: [.hasPages])
+    package let descriptor: FormatDescriptor = Self.reading("pdf", ["pdf"])
+
+    package init() {}
+
+    package func recognizes(_ head: [UInt8]) -> Bool { head.starts(with: Array("%PDF-".utf8)) }
+}

@@ -1,0 +1,157 @@
+import Catalogs
+import Geometry
+import ImageFiles
+import JobModel
+import Raster
+import Testing
+
+/// Formats that Penumbra reads and does not write.
+@Suite struct ForeignFormatTests {
+    private let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+    }
+
+    @Test func `OpenEXR's linear light becomes stored values, divided by alpha`() throws {
+        // Half opacity: colour is stored multiplied by it. 0.21404114 is the linear light of 0.5.
+        let pixels: [[Float]] = [[0.21404114, 0, 1, 1], [0.10702057, 0.5, 0, 0.5], [0, 0, 0, 0]]
+        _ = try workspace.write(OpenEXRBuilder(width: 3, rgba: pixels).build(), to: "light.exr")
+        let decoded = try workspace.load("light.exr")
+        #expect(decoded.header.formatName == "exr")
+        #expect(decoded.raster.layout == .rgba && decoded.raster.format == .f32)
+        let expected = [0.5, 0, 1, 1, 0.5, 1, 0, 0.5, 0, 0, 0, 0]
+        for (found, expected) in zip(decoded.raster.values, expected) { #expect(abs(found - expected) < 1e-4) }
+    }
+
+    @Test func `an SVG is drawn at its own size`() throws {
+        let text = """
+            <?xml version="1.0"?>
+            <svg xmlns="http://www.w3.org/2000/svg" width="20" height="10">
+            <rect width="10" height="10" fill="#ff0000"/></svg>
+            """
+        _ = try workspace.write(Array(text.utf8), to: "drawing.svg")
+        let decoded = try workspace.load("drawing.svg")
+        #expect(decoded.header.formatName == "svg" && decoded.raster.layout == .rgba)
+        #expect(decoded.raster.rect == PixelRect(x: 0, y: 0, width: 20, height: 10))
+        let bytes = decoded.raster.bytes
+        #expect(bytes[..<4] == [255, 0, 0, 255] && bytes[(15 * 4)..<(16 * 4)] == [0, 0, 0, 0])
+    }
+
+    @Test func `an SVG that names other files does not get them`() throws {
+        try workspace.save(
+            Pictures.picture(width: 8, height: 8, layout: .rgb, format: .u8) { _, _, _ in 1 }, as: "png",
+            to: "secret.png")
+        let text = """
+            <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="8" height="8">
+            <image width="8" height="8" xlink:href="\(workspace.path("secret.png"))"/></svg>
+            """
+        _ = try workspace.write(Array(text.utf8), to: "curious.svg")
+        #expect(try workspace.load("curious.svg").raster.bytes.allSatisfy { $0 == 0 })
+    }
+
+    @Test func `each page of a PDF is a picture of its own size`() throws {
+        _ = try workspace.write(PDFBuilder(pages: [(30, 20), (10, 40)]).build(), to: "pages.pdf")
+        for (page, size) in [(0, (30, 20)), (1, (10, 40))] {
+            let decoder = try ImageDecoder(
+                path: workspace.path("pages.pdf"), limits: .roomy, color: .keep, pages: .page(page))
+            #expect(decoder.header.pages == 2 && decoder.header.formatName == "pdf")
+            #expect((decoder.header.width, decoder.header.height) == size)
+        }
+    }
+
+    @Test func `a page that is not there is an error`() throws {
+        _ = try workspace.write(PDFBuilder(pages: [(30, 20)]).build(), to: "pages.pdf")
+        #expect(throws: ImageFileError.self) {
+            try ImageDecoder(path: workspace.path("pages.pdf"), limits: .roomy, color: .keep, pages: .page(5))
+        }
+    }
+
+    @Test(arguments: [
+        ("PBM", "P1\n3 1\n1 0 1\n", [UInt8]([0, 255, 0])), ("PGM", "P2\n2 1\n255\n7 200\n", [7, 200]),
+    ])
+    func `text forms of the anymap family are read`(_ kind: String, text: String, bytes: [UInt8]) throws {
+        _ = try workspace.write(Array(text.utf8), to: "map")
+        #expect(try workspace.load("map").raster.bytes == bytes)
+    }
+
+    @Test func `a pyramid keeps its levels when metadata are added`() throws {
+        let picture = Pictures.smooth(width: 700, height: 600)
+        let exif = ExifBuilder.full()
+        try workspace.save(
+            picture, as: "tiff", to: "pyramid.tif", save: SaveOptions(values: ["pyramid": .boolean(true)]),
+            metadata: ImageMetadata(exif: Blob(exif)))
+        let decoded = try workspace.load("pyramid.tif")
+        #expect(decoded.header.pages > 1 && decoded.metadata.exif != nil)
+        let isEqual = decoded.raster == picture
+        #expect(isEqual)
+        let level = try ImageDecoder(path: workspace.path("pyramid.tif"), limits: .roomy, color: .keep, pages: .page(1))
+        #expect(level.header.width == 350 && level.header.height == 300)
+    }
+}
+
+/// Writes tiny OpenEXR files: one part, scan lines, no compression, 32-bit floats.
+/// <https://openexr.com/en/latest/OpenEXRFileLayout.html>
+struct OpenEXRBuilder {
+    let width: Int
+    let rgba: [[Float]]
+
+    func build() -> [UInt8] {
+        let height = rgba.count / width
+        var header: [UInt8] = [0x76, 0x2F, 0x31, 0x01, 2, 0, 0, 0]
+        var channels: [UInt8] = []
+        for name in ["A", "B", "G", "R"] {
+            channels += text(name) + int(2) + [0, 0, 0, 0] + int(1) + int(1)
+        }
+        let box = int(0) + int(0) + int(width - 1) + int(height - 1)
+        header += attribute("channels", "chlist", channels + [0]) + attribute("compression", "compression", [0])
+        header += attribute("dataWindow", "box2i", box) + attribute("displayWindow", "box2i", box)
+        header += attribute("lineOrder", "lineOrder", [0]) + attribute("pixelAspectRatio", "float", float(1))
+        header += attribute("screenWindowCenter", "v2f", float(0) + float(0))
+        header += attribute("screenWindowWidth", "float", float(1)) + [0]
+        let lineBytes = 8 + 16 * width
+        var result = header
+        for line in 0..<height {
+            let offset = header.count + 8 * height + line * lineBytes
+            result += int(offset) + int(0)
+        }
+        for line in 0..<height {
+            result += int(line) + int(16 * width)
+            for channel in [3, 2, 1, 0] { result += (0..<width).flatMap { float(rgba[line * width + $0][channel]) } }
+        }
+        return result
+    }
+
+    private func attribute(_ name: String, _ type: String, _ value: [UInt8]) -> [UInt8] {
+        text(name) + text(type) + int(value.count) + value
+    }
+
+    private func text(_ text: String) -> [UInt8] { Array(text.utf8) + [0] }
+    private func int(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+    private func float(_ value: Float) -> [UInt8] { int(Int(value.bitPattern)) }
+}
+
+/// Writes PDF files with empty pages.
+struct PDFBuilder {
+    let pages: [(width: Int, height: Int)]
+
+    func build() -> [UInt8] {
+        let kids = pages.indices.map { "\($0 + 3) 0 R" }.joined(separator: " ")
+        var objects = ["<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [\(kids)] /Count \(pages.count) >>"]
+        objects += pages.map { "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 \($0.width) \($0.height)] >>" }
+        var text = "%PDF-1.4\n"
+        var offsets: [Int] = []
+        for (index, object) in objects.enumerated() {
+            offsets.append(text.utf8.count)
+            text += "\(index + 1) 0 obj\n\(object)\nendobj\n"
+        }
+        let table = text.utf8.count
+        text += "xref\n0 \(objects.count + 1)\n0000000000 65535 f \n"
+        for offset in offsets {
+            let digits = String(offset)
+            text += String(repeating: "0", count: 10 - digits.count) + digits + " 00000 n \n"
+        }
+        text += "trailer\n<< /Size \(objects.count + 1) /Root 1 0 R >>\nstartxref\n\(table)\n%%EOF\n"
+        return Array(text.utf8)
+    }
+}
