@@ -86,16 +86,17 @@ import WorkerProtocol
     @Test func `an audit finds a band that is not what was rendered`() throws {
         let worker = try WorkerConversation(in: workspace)
         let task = FrameTask(
-            input: input, chain: chain, output: output, tileMemory: 1 << 28, frameMemory: 1 << 28,
-            temporaryPath: path("out.png"))
-        guard case .finished(_, .output(let receipt)) = try worker.ask(.frame(task)) else { throw Unexpected() }
+            input: input, chain: chain, outputs: [.init(output, temporaryPath: path("out.png"))], tileMemory: 1 << 28,
+            frameMemory: 1 << 28)
+        guard case .finished(_, .outputs(let receipts)) = try worker.ask(.frame(task)) else { throw Unexpected() }
+        let receipt = receipts[0]
         let grid = TileGrid(extent: facts.rect, tileWidth: 40, tileHeight: 40)
         func audit(_ bands: [BandReceipt]) throws -> Report {
             try worker.ask(
                 .audit(
                     AuditTask(
-                        source: .input(input), chain: chain, output: output, grid: grid, bands: bands,
-                        frameMemory: 1 << 30)))
+                        source: .input(input), chain: chain, outputs: [.init(output, bands: bands)], grid: grid,
+                        tileMemory: 1 << 28, frameMemory: 1 << 30)))
         }
         guard case .finished(_, .audit(let audited)) = try audit(receipt.bands) else { throw Unexpected() }
         #expect(audited.pixels == 90 * 60)
@@ -107,10 +108,11 @@ import WorkerProtocol
     @Test func `a check finds a file that does not decode to what was rendered`() throws {
         let worker = try WorkerConversation(in: workspace)
         let task = FrameTask(
-            input: input, chain: chain, output: output, tileMemory: 1 << 28, frameMemory: 1 << 28,
-            temporaryPath: path("out.png"))
-        guard case .finished(_, .output(let receipt)) = try worker.ask(.frame(task)) else { throw Unexpected() }
-        let check = TaskSpec.check(CheckTask(path: path("out.png"), output: output, expected: receipt))
+            input: input, chain: chain, outputs: [.init(output, temporaryPath: path("out.png"))], tileMemory: 1 << 28,
+            frameMemory: 1 << 28)
+        guard case .finished(_, .outputs(let receipts)) = try worker.ask(.frame(task)) else { throw Unexpected() }
+        let receipt = receipts[0]
+        let check = TaskSpec.check(CheckTask(outputs: [.init(output, expected: receipt)]))
         guard case .finished(_, .check) = try worker.ask(check) else { throw Unexpected() }
         try FileManager.default.removeItem(atPath: path("out.png"))
         try FileManager.default.copyItem(atPath: path("a.png"), toPath: path("out.png"))

@@ -28,6 +28,36 @@ package enum PictureFiles {
         }
     }
 
+    /// Writes an animation of pictures that have one size, shown for 100 milliseconds each.
+    package static func write(
+        frames: [AnyRaster], to path: String, options: [String: ParameterValue] = [:]
+    ) throws {
+        let ext = path.split(separator: ".").last.map(String.init) ?? ""
+        guard let format = ImageFormats.all.first(where: { $0.descriptor.extensions.contains(ext) }),
+            let first = frames.first
+        else { throw Unsupported(path: path) }
+        let height = first.rect.height
+        let rect = PixelRect(x: 0, y: 0, width: first.rect.width, height: height * frames.count)
+        var film = AnyRaster(zeroed: rect, layout: first.layout, format: first.format)
+        for (index, frame) in frames.enumerated() { film.paste(frame.translated(x: 0, y: index * height)) }
+        try ImageEncoder.write(
+            to: path, format: format, save: SaveOptions(values: options),
+            shape: ImageShape(
+                width: rect.width, height: height, layout: first.layout, sampleFormat: first.format),
+            frames: frames.count,
+            metadata: ImageMetadata(animation: .init(delays: frames.map { _ in 100 }, repetitions: 0))
+        ) { _ in film }
+    }
+
+    /// All frames of an animation; of any other file its picture.
+    package static func readFrames(_ path: String) throws -> [AnyRaster] {
+        let decoder = try ImageDecoder(
+            path: path, limits: DecodeLimits(maxPixels: 1_000_000_000), color: .keep, pages: .animation)
+        var frames: [AnyRaster] = []
+        try decoder.readFrames { frames.append($0) }
+        return frames
+    }
+
     package static func read(_ path: String) throws -> AnyRaster {
         let decoder = try ImageDecoder(path: path, limits: DecodeLimits(maxPixels: 1_000_000_000), color: .keep)
         let header = decoder.header

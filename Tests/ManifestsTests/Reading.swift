@@ -96,3 +96,9 @@ extension String {
         return "\"\(escaped)\""
     }
 }
+
+extension JobSpec {
+    /// Of the first output.
+    var output: OutputTemplate { outputs[0].template }
+    var save: SaveOptions { outputs[0].save }
+}

@@ -31,7 +31,7 @@ import Testing
     ) throws -> JobPlan {
         let job = JobSpec(
             name: "job", manifestPath: folder.file("job.yaml"), folder: folder.path, inputs: inputs, exclude: exclude,
-            chain: [], output: OutputTemplate(source: "", pieces: output))
+            chain: [], outputs: [JobOutput(template: OutputTemplate(source: "", pieces: output))])
         return try JobPlan(
             job, catalog: Catalog(versions: [:], filters: [], formats: [Self.png]), date: "2026-11-21",
             selection: selection)
@@ -47,7 +47,10 @@ import Testing
 
     private func outputs(_ plan: JobPlan) -> [String] {
         plan.frames.map {
-            PathText.shown(plan.naming.path(for: $0.input, index: $0.index, measures: nil), from: folder.path)
+            PathText.shown(
+                plan.naming.path(
+                    plan.naming.templates[0], for: $0.input, index: $0.index, page: 0, measures: nil), from: folder.path
+            )
         }
     }
 

@@ -10,7 +10,10 @@ extension JobSpec {
         JobSpec(
             name: "job", manifestPath: "/jobs/job.yaml", folder: "/jobs", inputs: ["*.png"],
             chain: [FilterInvocation(filter: "gaussian", values: ["radius": .number(4)])],
-            output: OutputTemplate(source: "out/{stem}.png", pieces: [.literal("out/"), .field(.stem)]),
+            outputs: [
+                JobOutput(
+                    template: OutputTemplate(source: "out/{stem}.png", pieces: [.literal("out/"), .field(.stem)]))
+            ],
             shard: shard, retries: retries, verify: verify)
     }
 }
@@ -24,10 +27,10 @@ extension ProbeReceipt {
         let source = ImageFacts(fileFormat: "png", width: width, height: height, layout: .rgb, format: .u8)
         let grid = TileGrid(extent: source.rect, tileWidth: tile, tileHeight: tile)
         return ProbeReceipt(
-            source: source, layout: .rgb, halo: Halo(horizontal: 4, vertical: 4), grid: grid,
+            source: source, outputs: [OutputGeometry(extent: grid.extent)], layout: .rgb,
+            halo: Halo(horizontal: 4, vertical: 4), grid: grid,
             tileSources: grid.tiles.map { [$0] }, readAmplification: 1.2, isIdentity: false,
-            passage: FramePassage(heldBecause: heldBecause, bytes: source.rect.area * 3), cost: cost,
-            contentDigest: nil)
+            passage: FramePassage(heldBecause: heldBecause, bytes: source.rect.area * 3), cost: cost)
     }
 }
 
@@ -60,8 +63,8 @@ extension Scheduler {
 extension FrameOrder {
     static func make(_ number: Int, goal: Goal? = nil) -> FrameOrder {
         FrameOrder(
-            id: FrameID(number), input: "/jobs/\(number).png", format: "png",
-            goal: goal ?? .publish(output: "/jobs/out/\(number).png", probe: nil))
+            id: FrameID(number), input: "/jobs/\(number).png", formats: ["png"],
+            goal: goal ?? .publish(outputs: ["/jobs/out/\(number).png"], probe: nil))
     }
 }
 
@@ -73,8 +76,8 @@ extension Timestamp {
 func receipt(for spec: TaskSpec, probe: ProbeReceipt = .make()) -> TaskReceipt {
     switch spec {
     case .probe: .probe(probe)
-    case .frame(let task): .output(.make(path: task.temporaryPath))
-    case .stitch(let task): .output(.make(path: task.temporaryPath))
+    case .frame(let task): .outputs(task.outputs.compactMap(\.temporaryPath).map { .make(path: $0) })
+    case .stitch(let task): .outputs([.make(path: task.temporaryPath)])
     case .canvas(let task):
         .canvas(
             CanvasReceipt(

@@ -36,8 +36,8 @@ struct Farm {
             case .widen(let count): slots = count
             case .kill(let worker): killed.append(worker)
             case .recycle(let worker): recycled.append(worker)
-            case .publish(let frame, _, let path):
-                published.append(path)
+            case .publish(let frame, let outputs):
+                published += outputs.map(\.path)
                 send(.published(frame))
             case .conclude(let frame, let outcome): outcomes[frame] = outcome
             case .finish(let reason): finished = .some(reason)

@@ -142,8 +142,10 @@ private struct RandomWorld {
             if count > workers { problems.append("more workers than allowed") }
             wantedSlots = count
         case .kill(let worker), .recycle(let worker): doomed.insert(worker)
-        case .publish(let frame, _, let path):
-            if !published.insert(path).inserted { problems.append("published twice: \(path)") }
+        case .publish(let frame, let outputs):
+            for output in outputs where !published.insert(output.path).inserted {
+                problems.append("published twice: \(output.path)")
+            }
             publishing.append(frame)
         case .conclude(let frame, _): concluded[frame, default: 0] += 1
         case .finish:

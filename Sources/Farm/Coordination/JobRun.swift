@@ -10,22 +10,23 @@ package final class JobRun: Sendable {
         var next = 0
         var summary = RunSummary()
         /// Outputs of the frames that the scheduler holds, by frame number.
-        var open: [Int: Target] = [:]
+        var open: [FrameID: Target] = [:]
         /// Temporary files that a frame's attempts were told to write.
-        var temporaries: [Int: [String]] = [:]
+        var temporaries: [FrameID: [String]] = [:]
         var createdFolders: [String] = []
     }
 
-    /// A frame and where its output goes.
+    /// A frame and where its outputs go.
     package struct Target: Hashable, Sendable {
         package let frame: PlannedFrame
-        package let output: String
+        /// One for each of the job's outputs.
+        package let outputs: [String]
         /// What a survey found out; nil when none was needed.
         package let probe: ProbeReceipt?
 
-        package init(frame: PlannedFrame, output: String, probe: ProbeReceipt?) {
+        package init(frame: PlannedFrame, outputs: [String], probe: ProbeReceipt?) {
             self.frame = frame
-            self.output = output
+            self.outputs = outputs
             self.probe = probe
         }
     }
@@ -88,7 +89,7 @@ extension JobRun: RunLoop.Delegate {
                 continue
             }
             do {
-                try prepareFolder(of: target)
+                try prepareFolders(of: target)
                 orders.append(order(for: target))
             } catch {
                 if error.isPlace {
@@ -114,23 +115,31 @@ extension JobRun: RunLoop.Delegate {
     /// What needs no rendering, by `existing`.
     private func settled(_ target: Target) -> FrameReport? {
         switch plan.job.existing {
-        case .overwrite: nil
-        case .skip where FileSystem.exists(target.output): report(target, .skipped(reason: "the output is there"))
-        case .error where FileSystem.exists(target.output):
-            report(
-                target,
-                .failed(
-                    FrameFailure(.output, "\(target.output): is there already; 'existing: overwrite' replaces it")))
-        case .skip, .error: nil
+        case .overwrite:
+            return nil
+        case .skip:
+            let isThere = target.outputs.allSatisfy(FileSystem.exists)
+            let what = target.outputs.count == 1 ? "the output is there" : "all outputs are there"
+            return isThere ? report(target, .skipped(reason: what)) : nil
+        case .error:
+            return target.outputs.first(where: FileSystem.exists).map { output in
+                report(
+                    target,
+                    .failed(FrameFailure(.output, "\(output): is there already; 'existing: overwrite' replaces it")))
+            }
         }
     }
 
     private func report(_ target: Target, _ outcome: FrameReport.State) -> FrameReport {
-        FrameReport(index: target.frame.index, input: target.frame.input.path, output: target.output, state: outcome)
+        FrameReport(index: target.frame.index, input: target.frame.input.path, outputs: target.outputs, state: outcome)
     }
 
-    private func prepareFolder(of target: Target) throws(FileTrouble) {
-        let folder = PathText.folder(of: target.output)
+    private func prepareFolders(of target: Target) throws(FileTrouble) {
+        for output in target.outputs { try prepareFolder(of: output) }
+    }
+
+    private func prepareFolder(of output: String) throws(FileTrouble) {
+        let folder = PathText.folder(of: output)
         guard !FileSystem.isFolder(folder) else { return }
         for missing in FileSystem.missingFolders(folder) { try directory.journal.write(.folder(missing)) }
         let created = try FileSystem.createFolders(folder)
@@ -140,40 +149,44 @@ extension JobRun: RunLoop.Delegate {
     }
 
     private func order(for target: Target) -> FrameOrder {
-        state.withLock { $0.open[target.frame.index] = target }
+        let frame = target.frame
+        state.withLock { $0.open[frame.id] = target }
+        let keepsOthers = plan.job.existing == .skip
         return FrameOrder(
-            id: FrameID(target.frame.index), input: target.frame.input.path, format: target.frame.format,
-            goal: .publish(output: target.output, probe: target.probe))
+            id: frame.id, input: frame.input.path, pages: frame.pages, formats: frame.formats,
+            goal: .publish(
+                outputs: target.outputs.map { keepsOthers && FileSystem.exists($0) ? nil : $0 }, probe: target.probe))
     }
 
     package func willStart(_ lease: Lease) throws(FileTrouble) {
         switch lease.spec {
-        case .frame(let task): try expect(task.temporaryPath, of: lease.task.frame)
+        case .frame(let task):
+            for temporary in task.outputs.compactMap(\.temporaryPath) { try expect(temporary, of: lease.task.frame) }
         case .stitch(let task): try expect(task.temporaryPath, of: lease.task.frame)
-        case .canvas: _ = try FileSystem.createFolders("\(directory.scratch)/\(lease.task.frame.number)")
+        case .canvas: _ = try FileSystem.createFolders("\(directory.scratch)/\(lease.task.frame.name)")
         case .probe, .tile, .audit, .check: break
         }
     }
 
     private func expect(_ temporary: String, of frame: FrameID) throws(FileTrouble) {
         try directory.journal.write(.temporary(temporary))
-        state.withLock { $0.temporaries[frame.number, default: []].append(temporary) }
+        state.withLock { $0.temporaries[frame, default: []].append(temporary) }
     }
 
-    package func publish(_ frame: FrameID, _ receipt: OutputReceipt, to path: String) -> PublishProblem? {
-        publisher.publish(receipt, to: path)
+    package func publish(_ frame: FrameID, _ outputs: [Publication]) -> PublishProblem? {
+        publisher.publish(outputs)
     }
 
     package func concluded(_ frame: FrameID, _ outcome: FrameOutcome) {
-        FileSystem.removeTree("\(directory.scratch)/\(frame.number)")
+        FileSystem.removeTree("\(directory.scratch)/\(frame.name)")
         let (target, temporaries) = state.withLock { state in
-            (state.open.removeValue(forKey: frame.number), state.temporaries.removeValue(forKey: frame.number) ?? [])
+            (state.open.removeValue(forKey: frame), state.temporaries.removeValue(forKey: frame) ?? [])
         }
         // The published one was renamed away; what is left belongs to attempts that came to nothing.
         for file in temporaries { FileSystem.remove(file) }
         guard let target else { return }
         switch outcome {
-        case .published(let receipt, let probe): record(report(target, .published(receipt, probe: probe)))
+        case .published(let receipts, let probe): record(report(target, .published(receipts, probe: probe)))
         case .failed(let failure): record(report(target, .failed(failure)))
         case .left, .surveyed: record(report(target, .left))
         }

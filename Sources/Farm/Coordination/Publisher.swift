@@ -8,9 +8,20 @@ struct Publisher: Sendable {
     let journal: Journal
     let existing: ExistingPolicy
 
+    /// One after the other. What was published before a failure stays: it is verified, and as it would be.
+    func publish(_ outputs: [Publication]) -> PublishProblem? {
+        for (index, output) in outputs.enumerated() {
+            if let problem = publish(output.receipt, to: output.path) {
+                for rest in outputs[(index + 1)...] { FileSystem.remove(rest.receipt.path) }
+                return problem
+            }
+        }
+        return nil
+    }
+
     /// The worker has synced the file. Its intent is recorded, it is renamed, and the folder is synced: at any moment
     /// the final path holds either what it held before or the whole new output.
-    func publish(_ receipt: OutputReceipt, to path: String) -> PublishProblem? {
+    private func publish(_ receipt: OutputReceipt, to path: String) -> PublishProblem? {
         guard FileSystem.size(receipt.path) == receipt.bytes else {
             return .refused("\(path): the file that was written is gone or was cut before it could be published")
         }

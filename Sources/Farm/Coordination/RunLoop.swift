@@ -1,6 +1,6 @@
 package import Dispatching
 package import Scheduling
-package import WorkerProtocol
+import WorkerProtocol
 
 /// The shell around the scheduler: hands it events and the time, and carries its directives out.
 package struct RunLoop: Sendable {
@@ -11,7 +11,7 @@ package struct RunLoop: Sendable {
         /// A worker is about to write these files.
         func willStart(_ lease: Lease) throws(FileTrouble)
         /// Called concurrently with everything else; may block on a disk.
-        func publish(_ frame: FrameID, _ receipt: OutputReceipt, to path: String) -> PublishProblem?
+        func publish(_ frame: FrameID, _ outputs: [Publication]) -> PublishProblem?
         func concluded(_ frame: FrameID, _ outcome: FrameOutcome)
         func workerLost()
         func progressed(_ progress: Scheduler.Progress, at time: Timestamp)
@@ -89,9 +89,9 @@ package struct RunLoop: Sendable {
         case .widen(let count): command.yield(.widen(to: count))
         case .kill(let worker): command.yield(.kill(worker))
         case .recycle(let worker): command.yield(.recycle(worker))
-        case .publish(let frame, let receipt, let path):
+        case .publish(let frame, let outputs):
             group.addTask {
-                let problem = delegate.publish(frame, receipt, to: path)
+                let problem = delegate.publish(frame, outputs)
                 post.yield(problem.map { .publishFailed(frame, $0) } ?? .published(frame))
             }
         case .conclude(let frame, let outcome): delegate.concluded(frame, outcome)

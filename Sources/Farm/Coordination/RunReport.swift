@@ -4,7 +4,7 @@ package import WorkerProtocol
 /// How one frame ended, as it is told to the user.
 package struct FrameReport: Hashable, Sendable {
     package enum State: Hashable, Sendable {
-        case published(OutputReceipt, probe: ProbeReceipt)
+        case published([OutputReceipt], probe: ProbeReceipt)
         case skipped(reason: String)
         case failed(FrameFailure)
         case left
@@ -16,14 +16,15 @@ package struct FrameReport: Hashable, Sendable {
     package let input: String
     /// The input's path as the filesystem has it, where it is not UTF-8 and `input` is only like it.
     package let inputBytes: [UInt8]?
-    package let output: String?
+    /// Empty where they are not known.
+    package let outputs: [String]
     package let state: State
 
-    package init(index: Int, input: String, inputBytes: [UInt8]? = nil, output: String?, state: State) {
+    package init(index: Int, input: String, inputBytes: [UInt8]? = nil, outputs: [String], state: State) {
         self.index = index
         self.input = input
         self.inputBytes = inputBytes
-        self.output = output
+        self.outputs = outputs
         self.state = state
     }
 }
@@ -56,9 +57,9 @@ package struct RunSummary: Hashable, Sendable {
 
     package mutating func add(_ report: FrameReport) {
         switch report.state {
-        case .published(let receipt, let probe):
+        case .published(let receipts, let probe):
             published += 1
-            bytesWritten += receipt.bytes
+            bytesWritten += receipts.reduce(0) { $0 + $1.bytes }
             megapixels += probe.megapixels
         case .skipped: skipped += 1
         case .failed: failures.append(report)

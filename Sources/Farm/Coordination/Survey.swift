@@ -5,8 +5,8 @@ package import WorkerProtocol
 
 /// Probes every frame of a plan and renders none.
 package final class Survey: Sendable {
-    /// What is known of a frame's picture, or why nothing is.
-    package typealias Findings = [Int: Result<ProbeReceipt, FrameFailure>]
+    /// What is known of each frame's picture, or why nothing is.
+    package typealias Findings = [FrameID: Result<ProbeReceipt, FrameFailure>]
 
     private struct State {
         var next = 0
@@ -22,7 +22,7 @@ package final class Survey: Sendable {
         self.frames = frames
     }
 
-    /// By the frames' indexes. Frames that a stopped survey did not reach are missing.
+    /// Frames that a stopped survey did not reach are missing.
     ///
     /// - Parameter frames: those of the plan that are looked at.
     package static func run(
@@ -32,10 +32,14 @@ package final class Survey: Sendable {
         let factory = TaskFactory(
             job: plan.job, runName: "survey", scratchFolder: "", tileMemory: settings.tileMemory,
             frameMemory: settings.frameMemory)
-        let policy = settings.schedulingPolicy(plan.job, frames: plan.frames.count)
+        let policy = settings.schedulingPolicy(plan.job, frames: frames.count)
         let stop = await loop.run(Scheduler(policy: policy, factory: factory), survey)
         return (survey.state.withLock { $0.findings }, stop)
     }
+}
+
+extension PlannedFrame {
+    package var id: FrameID { FrameID(index, page: page) }
 }
 
 extension Survey: RunLoop.Delegate {
@@ -46,7 +50,8 @@ extension Survey: RunLoop.Delegate {
             guard !batch.isEmpty else { return .none }
             return .some(
                 batch.map {
-                    FrameOrder(id: FrameID($0.index), input: $0.input.path, format: $0.format, goal: .survey)
+                    FrameOrder(
+                        id: $0.id, input: $0.input.path, pages: $0.pages, formats: $0.formats, goal: .survey)
                 })
         }
     }
@@ -54,15 +59,15 @@ extension Survey: RunLoop.Delegate {
     package func concluded(_ frame: FrameID, _ outcome: FrameOutcome) {
         state.withLock { state in
             switch outcome {
-            case .surveyed(let probe): state.findings[frame.number] = .success(probe)
-            case .failed(let failure): state.findings[frame.number] = .failure(failure)
+            case .surveyed(let probe): state.findings[frame] = .success(probe)
+            case .failed(let failure): state.findings[frame] = .failure(failure)
             case .published, .left: break
             }
         }
     }
 
     package func willStart(_ lease: Lease) {}
-    package func publish(_ frame: FrameID, _ receipt: OutputReceipt, to path: String) -> PublishProblem? {
+    package func publish(_ frame: FrameID, _ outputs: [Publication]) -> PublishProblem? {
         .refused("a survey publishes nothing")
     }
     package func workerLost() {}

@@ -3,11 +3,23 @@ package import JobModel
 
 /// One input with its place in the job.
 package struct PlannedFrame: Hashable, Sendable {
-    /// From 1, in sorted order; `--only` and `--limit` do not change it.
+    /// The input's place in sorted order, from 1; `--only` and `--limit` do not change it.
     package let index: Int
     package let input: InputFile
-    /// The output format's name in the catalog.
-    package let format: String
+    /// The outputs' formats, by their names in the catalog.
+    package let formats: [String]
+    /// Which of the file's pages it is, where each is a frame.
+    package let pages: PageChoice
+
+    /// Another page of the same file.
+    package func page(_ number: Int) -> PlannedFrame {
+        PlannedFrame(index: index, input: input, formats: formats, pages: .page(number))
+    }
+
+    /// From 0; the first one of a file that is read as a whole.
+    package var page: Int {
+        if case .page(let number) = pages { number } else { 0 }
+    }
 }
 
 /// A job's frames in order, before any picture was opened.
@@ -52,11 +64,16 @@ package struct JobPlan: Sendable {
                 ? .allExcluded(count: finder.excludedCount) : .nothingMatched(patterns: job.inputs)
         }
         self.job = job
-        naming = OutputNaming(job, date: date)
+        let naming = OutputNaming(job, date: date)
+        self.naming = naming
         var frames: [PlannedFrame] = []
         for (offset, input) in inputs.enumerated() where selection.includes(input, in: job.folder) {
-            let format = try Self.format(of: input, job, catalog)
-            frames.append(PlannedFrame(index: offset + 1, input: input, format: format))
+            let formats = try naming.templates.map { (template) throws(PlanProblem) in
+                try Self.format(of: input, template, naming, catalog)
+            }
+            frames.append(
+                PlannedFrame(
+                    index: offset + 1, input: input, formats: formats, pages: job.rendersPages ? .first : .animation))
         }
         if let only = selection.only, frames.isEmpty, !inputs.isEmpty { throw .nothingMatched(patterns: [only]) }
         self.frames = Array(frames.prefix(selection.limit ?? .max))
@@ -66,9 +83,9 @@ package struct JobPlan: Sendable {
     }
 
     private static func format(
-        of input: InputFile, _ job: JobSpec, _ catalog: Catalog
+        of input: InputFile, _ template: OutputTemplate, _ naming: OutputNaming, _ catalog: Catalog
     ) throws(PlanProblem) -> String {
-        let name = OutputNaming(job, date: "").path(for: input, index: 1, measures: nil)
+        let name = naming.path(template, for: input, index: 1, page: 0, measures: nil)
         let ext = PathText.split(name: PathText.name(of: name)).ext
         if let format = catalog.format(forExtension: ext), format.canWrite { return format.name }
         let known = catalog.formats.filter(\.canWrite).flatMap { $0.extensions.prefix(1) }
@@ -77,7 +94,7 @@ package struct JobPlan: Sendable {
 
     /// Refuses outputs that collide, that would overwrite an input, or that would be inputs of the next run.
     ///
-    /// - Parameter outputs: the absolute path for each frame that will be published.
+    /// - Parameter outputs: the absolute paths of all that will be published, each with its frame.
     package func check(_ outputs: [(frame: PlannedFrame, path: String)]) throws(PlanProblem) {
         try refuseCollisions(outputs)
         try refuseOverwriting(outputs.map(\.path))
@@ -105,7 +122,9 @@ package struct JobPlan: Sendable {
     private func refuseCollisions(_ outputs: [(frame: PlannedFrame, path: String)]) throws(PlanProblem) {
         let byPath = Dictionary(grouping: outputs, by: \.path)
         guard let worst = byPath.filter({ $0.value.count > 1 }).min(by: { $0.key < $1.key }) else { return }
-        throw .collision(output: worst.key, inputs: worst.value.map(\.frame.input.path))
+        let inputs = worst.value.map(\.frame.input.path)
+        throw Set(inputs).count == 1
+            ? .ownCollision(output: worst.key, input: inputs[0]) : .collision(output: worst.key, inputs: inputs)
     }
 
     private func refuseFutureInput(_ path: String) throws(PlanProblem) {
@@ -117,13 +136,15 @@ package struct JobPlan: Sendable {
 
     /// The output template as a glob: what the next run would find of this one's, and little else.
     private func excludeLine(for path: String) -> String {
-        let glob = job.output.pieces.reduce(into: "") { text, piece in
-            switch piece {
-            case .literal(let literal): text += literal
-            case .field(.dir): text += "**"
-            case .field: text += "*"
+        let globs = naming.templates.map { template in
+            template.pieces.reduce(into: "") { text, piece in
+                switch piece {
+                case .literal(let literal): text += literal
+                case .field(.dir): text += "**"
+                case .field: text += "*"
+                }
             }
         }
-        return GlobPattern(glob, in: job.folder).matches(path) ? glob : PathText.shown(path, from: job.folder)
+        return globs.first { GlobPattern($0, in: job.folder).matches(path) } ?? PathText.shown(path, from: job.folder)
     }
 }

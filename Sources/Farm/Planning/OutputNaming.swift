@@ -15,25 +15,29 @@ package struct OutputNaming: Sendable {
         }
     }
 
-    let template: OutputTemplate
+    /// One for each of the job's outputs.
+    package let templates: [OutputTemplate]
     let job: String
     let folder: String
     /// `2026-11-21`
     let date: String
 
     package init(_ job: JobSpec, date: String) {
-        template = job.output
+        templates = job.outputs.map(\.template)
         self.job = job.name
         folder = job.folder
         self.date = date
     }
 
-    /// The absolute output path.
+    /// An absolute output path.
     ///
     /// - Parameters:
     ///   - index: the input's place in sorted order, from 1.
+    ///   - page: of the input, from 0.
     ///   - measures: needed when the template ``OutputTemplate/needsProbe``.
-    package func path(for input: InputFile, index: Int, measures: Measures?) -> String {
+    package func path(
+        _ template: OutputTemplate, for input: InputFile, index: Int, page: Int, measures: Measures?
+    ) -> String {
         let (stem, ext) = PathText.split(name: PathText.name(of: input.path))
         var text = ""
         for piece in template.pieces {
@@ -46,6 +50,7 @@ package struct OutputNaming: Sendable {
             case .field(.width): text += measures.map { String($0.width) } ?? "{width}"
             case .field(.height): text += measures.map { String($0.height) } ?? "{height}"
             case .field(.index(let digits)): text += Self.padded(index, digits)
+            case .field(.frame(let digits)): text += Self.padded(page + 1, digits)
             case .field(.date): text += date
             case .field(.hash8): text += measures?.contentDigest.map { String($0.description.prefix(8)) } ?? "{hash8}"
             }

@@ -10,6 +10,8 @@ package enum PlanProblem: Error, Hashable, Sendable {
     case allExcluded(count: Int)
     case patternTooWide(String)
     case collision(output: String, inputs: [String])
+    /// Several outputs of one input.
+    case ownCollision(output: String, input: String)
     case overwritesInput(output: String, input: String)
     case wouldBecomeInput(output: String, pattern: String, exclude: String)
     case nameTooLong(output: String, input: String)
@@ -19,7 +21,9 @@ package enum PlanProblem: Error, Hashable, Sendable {
     package var isMissingInput: Bool {
         switch self {
         case .unreadableFolder, .missingFolder, .missingFile, .inputIsFolder, .nothingMatched, .allExcluded: true
-        case .patternTooWide, .collision, .overwritesInput, .wouldBecomeInput, .nameTooLong, .formatUnknown: false
+        case .patternTooWide, .collision, .ownCollision, .overwritesInput, .wouldBecomeInput, .nameTooLong,
+            .formatUnknown:
+            false
         }
     }
 
@@ -48,6 +52,9 @@ package enum PlanProblem: Error, Hashable, Sendable {
                 + inputs.prefix(5).map { "     \(PathText.visible($0))\n" }.joined()
                 + (inputs.count > 5 ? "     …\n" : "")
                 + "   = add {dir}, {ext} or {index} to 'output', or exclude all but one"
+        case .ownCollision(let output, let input):
+            "\(PathText.visible(input)): several outputs would be written to \(PathText.visible(output))\n"
+                + "   = give each entry of 'outputs' a path of its own, and put {frame} into all paths or none"
         case .overwritesInput(let output, let input):
             "the output \(PathText.visible(output)) would overwrite the input \(PathText.visible(input))\n   = Penumbra never writes to its inputs: "
                 + "write to another folder"

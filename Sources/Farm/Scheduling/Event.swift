@@ -35,11 +35,23 @@ package enum Directive: Hashable, Sendable {
     case kill(WorkerID)
     /// Replace an idle worker by a fresh process; a ``Event/workerLost(_:_:)`` by order follows.
     case recycle(WorkerID)
-    case publish(FrameID, OutputReceipt, to: String)
+    /// One after the other; the first failure ends it.
+    case publish(FrameID, [Publication])
     /// The frame is over. Its scratch files and unpublished temporaries can go.
     case conclude(FrameID, FrameOutcome)
     /// Nothing is left to do, or nothing may be done any more.
     case finish(StopReason?)
+}
+
+/// A verified output and its final path.
+package struct Publication: Hashable, Sendable {
+    package let receipt: OutputReceipt
+    package let path: String
+
+    package init(_ receipt: OutputReceipt, path: String) {
+        self.receipt = receipt
+        self.path = path
+    }
 }
 
 /// The time-bound exclusive right of one worker to one attempt of one task.

@@ -42,13 +42,35 @@ struct Tiling: Hashable, Sendable {
     var isComplete: Bool { receipts.count == probe.grid.count }
 }
 
-/// A frame whose output is written, but not yet published.
+/// A frame whose outputs are written, but not yet published.
 struct Rendered: Hashable, Sendable {
+    /// One output.
+    struct Part: Hashable, Sendable {
+        let receipt: OutputReceipt
+        /// Where it is published.
+        let path: String
+        /// Its place among the job's outputs.
+        let index: Int
+        /// The bands that are rendered again; empty without an audit.
+        var audited: [BandReceipt] = []
+    }
+
     let probe: ProbeReceipt
     let canvas: CanvasReceipt?
-    let receipt: OutputReceipt
-    /// The bands that are rendered again; empty without an audit.
-    var audited: [BandReceipt] = []
+    var parts: [Part]
+
+    /// - Parameter receipts: of the outputs that have a path in `paths`, in their order.
+    init(_ probe: ProbeReceipt, canvas: CanvasReceipt?, receipts: [OutputReceipt], paths: [String?]) {
+        self.probe = probe
+        self.canvas = canvas
+        let written = paths.enumerated().compactMap { index, path in path.map { (index, $0) } }
+        parts = zip(receipts, written).map { Part(receipt: $0, path: $1.1, index: $1.0) }
+    }
+
+    /// All outputs of the job with what was written of them.
+    func each<Output>(of outputs: [Output]) -> [(Output, Part?)] {
+        outputs.enumerated().map { index, output in (output, parts.first { $0.index == index }) }
+    }
 }
 
 /// A frame that the scheduler holds.
@@ -61,11 +83,11 @@ struct FrameState: Hashable, Sendable {
     /// The workers that rendered any of its pixels: an audit goes to another one.
     var renderers: Set<WorkerID> = []
 
-    /// The path that its output is published at; nil for a survey.
-    var outputPath: String? {
+    /// The paths that its outputs are published at, see ``FrameOrder/Goal``; nil for a survey.
+    var outputPaths: [String?]? {
         switch order.goal {
         case .survey: nil
-        case .publish(let output, _): output
+        case .publish(let outputs, _): outputs
         }
     }
 

@@ -1,10 +1,19 @@
-/// A frame's place in the job's sorted inputs, from 1.
+/// A frame: an input, or a page of one.
 package struct FrameID: Hashable, Comparable, Sendable {
+    /// The input's place in the job's sorted inputs, from 1.
     package let number: Int
+    /// From 0.
+    package let page: Int
 
-    package init(_ number: Int) { self.number = number }
+    package init(_ number: Int, page: Int = 0) {
+        self.number = number
+        self.page = page
+    }
 
-    package static func < (a: FrameID, b: FrameID) -> Bool { a.number < b.number }
+    package static func < (a: FrameID, b: FrameID) -> Bool { (a.number, a.page) < (b.number, b.page) }
+
+    /// For files: `12`, and `12p3` for its fourth page.
+    package var name: String { page == 0 ? "\(number)" : "\(number)p\(page)" }
 }
 
 /// One worker process. A process that replaces a dead one is another worker.

@@ -28,15 +28,20 @@ extension Scheduler {
 
     /// Users know their output's path, not that of an attempt's temporary file.
     private func inUsersWords(_ message: String, _ lease: Lease) -> String {
-        let temporary: String? =
+        guard let frame = frames[lease.task.frame], let paths = frame.outputPaths else { return message }
+        let temporaries: [String?] =
             switch lease.spec {
-            case .frame(let task): task.temporaryPath
-            case .stitch(let task): task.temporaryPath
-            case .check(let task): task.path
-            case .probe, .canvas, .tile, .audit: nil
+            case .frame(let task): task.outputs.map(\.temporaryPath)
+            case .stitch(let task): [task.temporaryPath]
+            case .check(let task): task.outputs.map(\.expected.path)
+            case .probe, .canvas, .tile, .audit: []
             }
-        guard let temporary, let output = frames[lease.task.frame]?.outputPath else { return message }
-        return message.replacing(temporary, with: output)
+        // A check has only the outputs that were written.
+        let finals = temporaries.count == paths.count ? paths : paths.filter { $0 != nil }
+        return zip(temporaries, finals).reduce(message) { text, pair in
+            guard let temporary = pair.0, let final = pair.1 else { return text }
+            return text.replacing(temporary, with: final)
+        }
     }
 
     /// Brings a task back after a pause, or fails its frame when its attempts are used up.

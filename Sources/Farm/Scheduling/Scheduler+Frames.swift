@@ -31,16 +31,17 @@ extension Scheduler {
             return finishTile(id, index, tile)
         }
         guard let phase = frames[id]?.phase else { return }
+        let paths = frames[id]?.outputPaths ?? []
         switch (lease.task.kind, phase, receipt) {
         case (.probe, .probing, .probe(let probe)):
             finishProbe(id, probe)
-        case (.frame, .rendering(let probe), .output(let output)):
+        case (.frame, .rendering(let probe), .outputs(let receipts)) where receipts.count == paths.count { $0 != nil }:
             frames[id]?.renderers.insert(lease.worker)
-            verify(id, Rendered(probe: probe, canvas: nil, receipt: output))
+            verify(id, Rendered(probe, canvas: nil, receipts: receipts, paths: paths))
         case (.canvas, .filling(let probe), .canvas(let canvas)):
             beginTiles(id, Tiling(probe: probe, canvas: canvas))
-        case (.stitch, .stitching(let tiling), .output(let output)):
-            verify(id, Rendered(probe: tiling.probe, canvas: tiling.canvas, receipt: output))
+        case (.stitch, .stitching(let tiling), .outputs(let receipts)) where receipts.count == 1:
+            verify(id, Rendered(tiling.probe, canvas: tiling.canvas, receipts: receipts, paths: paths))
         case (.audit, .auditing(let rendered), .audit):
             policy.verify == .full ? check(id, rendered) : publish(id, rendered)
         case (.check, .checking(let rendered), .check):
@@ -105,7 +106,10 @@ extension Scheduler {
         case .digest: publish(id, rendered)
         case .audit, .full:
             var rendered = rendered
-            rendered.audited = AuditPolicy.sample(rendered.receipt.bands, using: &random)
+            for index in rendered.parts.indices {
+                let bands = rendered.parts[index].receipt.bands
+                rendered.parts[index].audited = AuditPolicy.sample(bands, using: &random)
+            }
             frames[id]?.phase = .auditing(rendered)
             enqueue(id, .audit)
         }
@@ -117,14 +121,14 @@ extension Scheduler {
     }
 
     private mutating func publish(_ id: FrameID, _ rendered: Rendered) {
-        guard let output = frames[id]?.outputPath else { return }
         frames[id]?.phase = .publishing(rendered)
-        directives.append(.publish(id, rendered.receipt, to: output))
+        let outputs = rendered.parts.map { Publication($0.receipt, path: $0.path) }
+        directives.append(.publish(id, outputs))
     }
 
     mutating func finishPublishing(_ id: FrameID) {
         guard case .publishing(let rendered) = frames[id]?.phase else { return }
-        conclude(id, .published(rendered.receipt, probe: rendered.probe))
+        conclude(id, .published(rendered.parts.map(\.receipt), probe: rendered.probe))
     }
 
     mutating func failPublishing(_ id: FrameID, _ problem: PublishProblem) {

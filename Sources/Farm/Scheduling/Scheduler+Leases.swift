@@ -80,17 +80,18 @@ extension Scheduler {
     /// Nil when the frame's phase asks for no such task any more.
     private func spec(of kind: TaskKind, for frame: FrameState, attempt: Int) -> TaskSpec? {
         let order = frame.order
-        switch (kind, frame.phase, frame.outputPath) {
+        switch (kind, frame.phase, frame.outputPaths) {
         case (.probe, .probing, _):
             return factory.probe(order)
-        case (.frame, .rendering, let output?):
-            return factory.frame(order, to: output, attempt: attempt)
+        case (.frame, .rendering, let paths?):
+            return factory.frame(order, to: paths, attempt: attempt)
         case (.canvas, .filling(let probe), _):
             return factory.canvas(order, probe, attempt: attempt)
         case (.tile(let index), .tiling(let tiling), _):
             return factory.tile(index, of: order, tiling, attempt: attempt)
-        case (.stitch, .stitching(let tiling), let output?):
-            return factory.stitch(order, tiling, to: output, attempt: attempt)
+        case (.stitch, .stitching(let tiling), let paths?):
+            guard let path = paths.first.flatMap(\.self) else { return nil }
+            return factory.stitch(order, tiling, to: path, attempt: attempt)
         case (.audit, .auditing(let rendered), _):
             return factory.audit(order, rendered)
         case (.check, .checking(let rendered), _):
@@ -101,13 +102,13 @@ extension Scheduler {
     }
 
     private func timeLimit(of kind: TaskKind, for frame: FrameState) -> Duration {
-        let filters = factory.job.chain.count
+        let filters = factory.job.outputs.reduce(factory.job.chain.count) { $0 + $1.chain.count }
         guard let probe = frame.probe else {
             // A content digest reads the whole file, whose size nobody knows yet.
-            let megapixels = factory.job.output.needsContent ? 1000.0 : 0
+            let megapixels = factory.job.needsContent ? 1000.0 : 0
             return policy.time.timeLimit(megapixels: megapixels, filters: filters)
         }
-        let whole = max(probe.megapixels, Double(probe.extent.area) / 1e6)
+        let whole = max(probe.megapixels, probe.megapixelsWritten)
         switch kind {
         case .tile(let index):
             let read = probe.tileSources[index].reduce(probe.grid[index].area) { $0 + $1.area }

@@ -26,6 +26,10 @@ package struct ShardPolicy: Hashable, Sendable {
     }
 
     package func decision(for probe: ProbeReceipt) -> Decision {
+        if probe.source.frames > 1 { return Decision(tiled: false, reason: "an animation is rendered frame by frame") }
+        if probe.outputs.count > 1 {
+            return Decision(tiled: false, reason: "decoded once for \(probe.outputs.count) outputs")
+        }
         switch mode {
         case .frame: return Decision(tiled: false, reason: "shard: frame")
         case .tile: return Decision(tiled: true, reason: "shard: tile")

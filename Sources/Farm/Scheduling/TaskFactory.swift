@@ -20,52 +20,71 @@ package struct TaskFactory: Hashable, Sendable {
         self.frameMemory = frameMemory
     }
 
-    package func scratchFolder(of frame: FrameID) -> String { "\(scratchFolder)/\(frame.number)" }
+    package func scratchFolder(of frame: FrameID) -> String { "\(scratchFolder)/\(frame.name)" }
 
     /// Beside the final path, so that the rename stays on one filesystem. The leading dot keeps globs away from it.
-    package func temporaryPath(of output: String, frame: FrameID, kind: TaskKind, attempt: Int) -> String {
+    package func temporaryPath(
+        of output: String, _ index: Int = 0, frame: FrameID, kind: TaskKind, attempt: Int
+    ) -> String {
         let slash = output.lastIndex(of: "/") ?? output.startIndex
         let mode = kind == .stitch ? "stitch" : "frame"
-        return "\(output[..<slash])/.penumbra-\(runName)-\(frame.number)-\(mode)-\(attempt)"
+        let part = index == 0 ? "" : "-\(index)"
+        return "\(output[..<slash])/.penumbra-\(runName)-\(frame.name)\(part)-\(mode)-\(attempt)"
     }
 
     package func input(_ order: FrameOrder) -> InputSpec {
         InputSpec(
             path: order.input, maxPixels: job.maxPixels, color: job.color,
-            scratchFolder: scratchFolder.isEmpty ? nil : scratchFolder)
+            scratchFolder: scratchFolder.isEmpty ? nil : scratchFolder, pages: order.pages)
     }
 
-    package func output(_ order: FrameOrder) -> OutputSpec {
-        OutputSpec(format: order.format, save: job.save)
+    /// What all outputs have in common; with a single one, all that is done.
+    private var chain: [FilterInvocation] {
+        job.outputs.count == 1 ? job.chain + job.outputs[0].chain : job.chain
     }
+
+    package func outputs(_ order: FrameOrder) -> [OutputSpec] {
+        zip(job.outputs, order.formats).map { output, format in
+            OutputSpec(chain: job.outputs.count == 1 ? [] : output.chain, format: format, save: output.save)
+        }
+    }
+
+    /// Of a frame that is tiled, which has no other.
+    private func output(_ order: FrameOrder) -> OutputSpec { outputs(order)[0] }
 
     package func probe(_ order: FrameOrder) -> TaskSpec {
         .probe(
             ProbeTask(
-                input: input(order), chain: job.chain, output: output(order), tile: job.tile, tileMemory: tileMemory,
-                frameMemory: frameMemory, digestsContent: job.output.needsContent))
+                input: input(order), chain: chain, outputs: outputs(order), tile: job.tile, tileMemory: tileMemory,
+                frameMemory: frameMemory, digestsContent: job.needsContent))
     }
 
-    func frame(_ order: FrameOrder, to output: String, attempt: Int) -> TaskSpec {
-        .frame(
+    func frame(_ order: FrameOrder, to paths: [String?], attempt: Int) -> TaskSpec {
+        let outputs = zip(outputs(order), paths).enumerated().map { index, output in
+            FrameTask.Output(
+                output.0,
+                temporaryPath: output.1.map {
+                    temporaryPath(of: $0, index, frame: order.id, kind: .frame, attempt: attempt)
+                })
+        }
+        return .frame(
             FrameTask(
-                input: input(order), chain: job.chain, output: self.output(order), tileMemory: tileMemory,
-                frameMemory: frameMemory,
-                temporaryPath: temporaryPath(of: output, frame: order.id, kind: .frame, attempt: attempt)))
+                input: input(order), chain: chain, outputs: outputs, tileMemory: tileMemory,
+                frameMemory: frameMemory))
     }
 
     func canvas(_ order: FrameOrder, _ probe: ProbeReceipt, attempt: Int) -> TaskSpec {
         let folder = scratchFolder(of: order.id)
         return .canvas(
             CanvasTask(
-                input: input(order), chain: job.chain, output: output(order), canvasPath: "\(folder)/canvas-\(attempt)",
+                input: input(order), chain: chain, output: output(order), canvasPath: "\(folder)/canvas-\(attempt)",
                 metadataPath: "\(folder)/metadata-\(attempt)", expected: probe.source))
     }
 
     func tile(_ index: Int, of order: FrameOrder, _ tiling: Tiling, attempt: Int) -> TaskSpec {
         .tile(
             TileTask(
-                canvas: tiling.canvas.canvas, chain: job.chain, rect: tiling.probe.grid[index],
+                canvas: tiling.canvas.canvas, chain: chain, rect: tiling.probe.grid[index],
                 tilePath: "\(scratchFolder(of: order.id))/tile-\(index)-\(attempt)"))
     }
 
@@ -86,11 +105,16 @@ package struct TaskFactory: Hashable, Sendable {
             }
         return .audit(
             AuditTask(
-                source: source, chain: job.chain, output: output(order), grid: rendered.probe.grid,
-                bands: rendered.audited, frameMemory: frameMemory))
+                source: source, chain: chain,
+                outputs: rendered.each(of: outputs(order)).map { AuditTask.Output($0, bands: $1?.audited ?? []) },
+                grid: rendered.probe.grid, tileMemory: tileMemory, frameMemory: frameMemory))
     }
 
     func check(_ order: FrameOrder, _ rendered: Rendered) -> TaskSpec {
-        .check(CheckTask(path: rendered.receipt.path, output: output(order), expected: rendered.receipt))
+        .check(
+            CheckTask(
+                outputs: rendered.each(of: outputs(order)).compactMap { spec, part in
+                    part.map { CheckTask.Output(spec, expected: $0.receipt) }
+                }))
     }
 }

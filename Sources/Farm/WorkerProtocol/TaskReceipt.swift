@@ -7,8 +7,8 @@ package enum TaskReceipt: Hashable, Sendable, Codable {
     case probe(ProbeReceipt)
     case canvas(CanvasReceipt)
     case tile(TileReceipt)
-    /// Of a whole frame, and of a stitch.
-    case output(OutputReceipt)
+    /// Of a whole frame, in the order of the outputs that were to be written; and of a stitch.
+    case outputs([OutputReceipt])
     case audit(AuditReceipt)
     case check
 }
@@ -21,8 +21,13 @@ package struct ImageFacts: Hashable, Sendable, Codable {
     package let height: Int
     package let layout: PixelLayout
     package let format: SampleFormat
+    /// More than one of an animation; each is of this size.
+    package let frames: Int
 
-    package init(fileFormat: String, width: Int, height: Int, layout: PixelLayout, format: SampleFormat) {
+    package init(
+        fileFormat: String, width: Int, height: Int, layout: PixelLayout, format: SampleFormat, frames: Int = 1
+    ) {
+        self.frames = frames
         self.fileFormat = fileFormat
         self.width = width
         self.height = height
@@ -31,7 +36,8 @@ package struct ImageFacts: Hashable, Sendable, Codable {
     }
 
     package var rect: PixelRect { PixelRect(x: 0, y: 0, width: width, height: height) }
-    package var megapixels: Double { Double(width * height) / 1e6 }
+    /// Of all frames.
+    package var megapixels: Double { Double(width * height * frames) / 1e6 }
 }
 
 /// How a whole frame goes through one worker.
@@ -64,10 +70,30 @@ package struct FrameCost: Hashable, Sendable, Codable {
     package var total: Double { decode + chain + encode }
 }
 
+/// What the chain makes of one input for one output.
+package struct OutputGeometry: Hashable, Sendable, Codable {
+    /// Of one frame.
+    package let extent: PixelRect
+    /// How many frames of the input become frames of the output.
+    package let frames: Int
+    /// The digest of the input's bytes, the chain and the output's options, when it was asked for.
+    package let contentDigest: Digest?
+
+    package init(extent: PixelRect, frames: Int = 1, contentDigest: Digest? = nil) {
+        self.extent = extent
+        self.frames = frames
+        self.contentDigest = contentDigest
+    }
+}
+
 /// The chain's geometry for one input: all that the coordinator plans with.
 package struct ProbeReceipt: Hashable, Sendable, Codable {
     /// What the chain gets.
     package let source: ImageFacts
+    /// How many pages or frames the file has.
+    package let pages: Int
+    /// One for each that was asked about. What else there is here tells of the first of them, memory and cost of all.
+    package let outputs: [OutputGeometry]
     /// What a decoder has done of the chain's first filter before; nil for nothing.
     package let shrinking: Shrinking?
     /// Layout of the chain's output; its sample format is the source's.
@@ -82,15 +108,15 @@ package struct ProbeReceipt: Hashable, Sendable, Codable {
     package let isIdentity: Bool
     package let passage: FramePassage
     package let cost: FrameCost
-    /// The digest of the input's bytes, the chain and the output's options, when it was asked for.
-    package let contentDigest: Digest?
 
     package init(
-        source: ImageFacts, shrinking: Shrinking? = nil, layout: PixelLayout, halo: Halo, grid: TileGrid,
-        tileSources: [[PixelRect]],
-        readAmplification: Double, isIdentity: Bool, passage: FramePassage, cost: FrameCost, contentDigest: Digest?
+        source: ImageFacts, pages: Int = 1, outputs: [OutputGeometry], shrinking: Shrinking? = nil,
+        layout: PixelLayout, halo: Halo, grid: TileGrid, tileSources: [[PixelRect]], readAmplification: Double,
+        isIdentity: Bool, passage: FramePassage, cost: FrameCost
     ) {
         self.source = source
+        self.pages = pages
+        self.outputs = outputs
         self.shrinking = shrinking
         self.layout = layout
         self.halo = halo
@@ -100,15 +126,22 @@ package struct ProbeReceipt: Hashable, Sendable, Codable {
         self.isIdentity = isIdentity
         self.passage = passage
         self.cost = cost
-        self.contentDigest = contentDigest
     }
 
-    /// Of the picture in its file.
+    /// Of the picture in its file, all frames of it.
     package var megapixels: Double {
         shrinking.map { Double($0.width * $0.height) / 1e6 } ?? source.megapixels
     }
 
-    /// The rectangle of the output.
+    /// Of all outputs.
+    package var megapixelsWritten: Double {
+        outputs.reduce(0) { $0 + Double($1.extent.area * $1.frames) } / 1e6
+    }
+
+    /// True when the frame can only be rendered as a whole.
+    package var isIndivisible: Bool { outputs.count > 1 || source.frames > 1 }
+
+    /// The rectangle of the first output.
     package var extent: PixelRect { grid.extent }
 }
 
@@ -157,7 +190,7 @@ package struct OutputReceipt: Hashable, Sendable, Codable {
     /// Of the file's bytes.
     package let digest: Digest
     package let bytes: Int
-    /// As written: what a reader of the file finds.
+    /// As written: what a reader of the file finds. (Of an animation, ``bands`` are of all frames one below the other.)
     package let image: ImageFacts
     package let bands: [BandReceipt]
 

@@ -23,8 +23,12 @@ package struct InputSpec: Hashable, Sendable, Codable {
     package let color: ColorPolicy
     /// Where a picture that must be turned upright is held when it is large; nil for the system's temporary folder.
     package let scratchFolder: String?
+    package let pages: PageChoice
 
-    package init(path: String, maxPixels: Int, color: ColorPolicy, scratchFolder: String? = nil) {
+    package init(
+        path: String, maxPixels: Int, color: ColorPolicy, scratchFolder: String? = nil, pages: PageChoice = .first
+    ) {
+        self.pages = pages
         self.path = path
         self.maxPixels = maxPixels
         self.color = color
@@ -32,13 +36,16 @@ package struct InputSpec: Hashable, Sendable, Codable {
     }
 }
 
-/// How an output is written.
+/// How one output of a frame is made.
 package struct OutputSpec: Hashable, Sendable, Codable {
+    /// Continues the task's chain.
+    package let chain: [FilterInvocation]
     /// The format's name in the catalog.
     package let format: String
     package let save: SaveOptions
 
-    package init(format: String, save: SaveOptions) {
+    package init(chain: [FilterInvocation] = [], format: String, save: SaveOptions) {
+        self.chain = chain
         self.format = format
         self.save = save
     }
@@ -48,22 +55,22 @@ package struct OutputSpec: Hashable, Sendable, Codable {
 package struct ProbeTask: Hashable, Sendable, Codable {
     package let input: InputSpec
     package let chain: [FilterInvocation]
-    package let output: OutputSpec
+    package let outputs: [OutputSpec]
     package let tile: TileSize
     /// What one tile with its halo may take, in bytes.
     package let tileMemory: Int
     /// What the rows of a frame that streams may take, in bytes.
     package let frameMemory: Int
-    /// Whether the input's bytes are read and digested, together with the chain and the output's options.
+    /// Whether the input's bytes are read and digested, together with the chain and each output's options.
     package let digestsContent: Bool
 
     package init(
-        input: InputSpec, chain: [FilterInvocation], output: OutputSpec, tile: TileSize, tileMemory: Int,
+        input: InputSpec, chain: [FilterInvocation], outputs: [OutputSpec], tile: TileSize, tileMemory: Int,
         frameMemory: Int, digestsContent: Bool
     ) {
         self.input = input
         self.chain = chain
-        self.output = output
+        self.outputs = outputs
         self.tile = tile
         self.tileMemory = tileMemory
         self.frameMemory = frameMemory
@@ -73,25 +80,34 @@ package struct ProbeTask: Hashable, Sendable, Codable {
 
 /// Decodes, filters and encodes one whole frame.
 package struct FrameTask: Hashable, Sendable, Codable {
+    package struct Output: Hashable, Sendable, Codable {
+        package let spec: OutputSpec
+        /// Nil when it is not to be written this time. (It is named here nonetheless: how an input is decoded depends on
+        /// all outputs, and must not depend on which of them are missing.)
+        package let temporaryPath: String?
+
+        package init(_ spec: OutputSpec, temporaryPath: String?) {
+            self.spec = spec
+            self.temporaryPath = temporaryPath
+        }
+    }
+
     package let input: InputSpec
     package let chain: [FilterInvocation]
-    package let output: OutputSpec
+    package let outputs: [Output]
     /// What one tile of a frame that is held may take while it is rendered, in bytes.
     package let tileMemory: Int
     /// What the rows of a frame that streams may take, in bytes.
     package let frameMemory: Int
-    package let temporaryPath: String
 
     package init(
-        input: InputSpec, chain: [FilterInvocation], output: OutputSpec, tileMemory: Int, frameMemory: Int,
-        temporaryPath: String
+        input: InputSpec, chain: [FilterInvocation], outputs: [Output], tileMemory: Int, frameMemory: Int
     ) {
         self.input = input
         self.chain = chain
-        self.output = output
+        self.outputs = outputs
         self.tileMemory = tileMemory
         self.frameMemory = frameMemory
-        self.temporaryPath = temporaryPath
     }
 }
 
@@ -203,39 +219,56 @@ package struct AuditTask: Hashable, Sendable, Codable {
         case canvas(CanvasReference)
     }
 
+    package struct Output: Hashable, Sendable, Codable {
+        package let spec: OutputSpec
+        /// The bands to render again, each with the digest that its first rendering had.
+        package let bands: [BandReceipt]
+
+        package init(_ spec: OutputSpec, bands: [BandReceipt]) {
+            self.spec = spec
+            self.bands = bands
+        }
+    }
+
     package let source: Source
     package let chain: [FilterInvocation]
-    package let output: OutputSpec
-    /// The tiles that were rendered; the audit's borders run through their middles.
+    package let outputs: [Output]
+    /// The tiles that were rendered of a canvas; the audit's borders run through their middles.
     package let grid: TileGrid
-    /// The bands to render again, each with the digest that its first rendering had.
-    package let bands: [BandReceipt]
+    /// What one tile of a frame that is held may take while it is rendered, in bytes.
+    package let tileMemory: Int
     /// What the rows of a frame that streams may take, in bytes.
     package let frameMemory: Int
 
     package init(
-        source: Source, chain: [FilterInvocation], output: OutputSpec, grid: TileGrid, bands: [BandReceipt],
+        source: Source, chain: [FilterInvocation], outputs: [Output], grid: TileGrid, tileMemory: Int,
         frameMemory: Int
     ) {
+        self.tileMemory = tileMemory
         self.source = source
         self.chain = chain
-        self.output = output
+        self.outputs = outputs
         self.grid = grid
-        self.bands = bands
         self.frameMemory = frameMemory
     }
 }
 
-/// Decodes a written file and compares it with its receipt: every pixel when the format keeps them, size and channels
-/// otherwise.
+/// Decodes written files and compares them with their receipts: every pixel when the format keeps them, size and
+/// channels otherwise.
 package struct CheckTask: Hashable, Sendable, Codable {
-    package let path: String
-    package let output: OutputSpec
-    package let expected: OutputReceipt
+    package struct Output: Hashable, Sendable, Codable {
+        package let spec: OutputSpec
+        package let expected: OutputReceipt
 
-    package init(path: String, output: OutputSpec, expected: OutputReceipt) {
-        self.path = path
-        self.output = output
-        self.expected = expected
+        package init(_ spec: OutputSpec, expected: OutputReceipt) {
+            self.spec = spec
+            self.expected = expected
+        }
+    }
+
+    package let outputs: [Output]
+
+    package init(outputs: [Output]) {
+        self.outputs = outputs
     }
 }

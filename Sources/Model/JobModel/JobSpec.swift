@@ -9,9 +9,10 @@ public struct JobSpec: Hashable, Sendable, Codable {
     /// Glob patterns, relative to `folder` or absolute.
     public var inputs: [String]
     public var exclude: [String]
+    /// What all outputs have in common.
     public var chain: [FilterInvocation]
-    public var output: OutputTemplate
-    public var save: SaveOptions
+    /// At least one.
+    public var outputs: [JobOutput]
     public var color: ColorPolicy
     public var tile: TileSize
     public var shard: ShardMode
@@ -24,7 +25,7 @@ public struct JobSpec: Hashable, Sendable, Codable {
 
     public init(
         name: String, summary: String = "", manifestPath: String, folder: String, inputs: [String],
-        exclude: [String] = [], chain: [FilterInvocation], output: OutputTemplate, save: SaveOptions = SaveOptions(),
+        exclude: [String] = [], chain: [FilterInvocation], outputs: [JobOutput],
         color: ColorPolicy = .keep, tile: TileSize = .auto, shard: ShardMode = .auto,
         existing: ExistingPolicy = .overwrite, retries: Int = 2, timeout: TimeLimit = .auto,
         maxPixels: Int = 2_000_000_000, verify: VerifyLevel = .digest
@@ -36,8 +37,7 @@ public struct JobSpec: Hashable, Sendable, Codable {
         self.inputs = inputs
         self.exclude = exclude
         self.chain = chain
-        self.output = output
-        self.save = save
+        self.outputs = outputs
         self.color = color
         self.tile = tile
         self.shard = shard
@@ -47,4 +47,13 @@ public struct JobSpec: Hashable, Sendable, Codable {
         self.maxPixels = maxPixels
         self.verify = verify
     }
+
+    /// True when names are known only after the pictures were probed.
+    public var needsProbe: Bool { outputs.contains { $0.template.needsProbe } }
+
+    /// True when names are known only after the pictures' bytes were read.
+    public var needsContent: Bool { outputs.contains { $0.template.needsContent } }
+
+    /// True when every page of an input is a frame of its own.
+    public var rendersPages: Bool { outputs.contains { $0.template.namesPages } }
 }

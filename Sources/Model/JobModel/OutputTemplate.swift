@@ -10,6 +10,8 @@ public struct OutputTemplate: Hashable, Sendable, Codable {
         case height
         /// The input's place in sorted order, from 1, zero-padded to `digits`.
         case index(digits: Int)
+        /// The page of a file that has several, from 1, zero-padded to `digits`.
+        case frame(digits: Int)
         /// The run's date in UTC, `2026-11-21`.
         case date
         /// Eight hexadecimal digits that change with the input's bytes, the chain and the save options.
@@ -31,7 +33,14 @@ public struct OutputTemplate: Hashable, Sendable, Codable {
 
     /// True when a name is known only after the picture was probed.
     public var needsProbe: Bool {
-        needsContent || pieces.contains(.field(.width)) || pieces.contains(.field(.height))
+        needsContent || namesPages || pieces.contains(.field(.width)) || pieces.contains(.field(.height))
+    }
+
+    /// True when each page of a file gets a name of its own.
+    public var namesPages: Bool {
+        pieces.contains { piece in
+            if case .field(.frame) = piece { true } else { false }
+        }
     }
 
     /// True when a name is known only after the picture's bytes were read.

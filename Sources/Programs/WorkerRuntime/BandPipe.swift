@@ -80,8 +80,73 @@ extension BandPipe {
     /// - Parameter make: may use what the caller holds, since the caller does not touch it before ``waitForEnd()`` has
     ///   returned.
     func start(_ make: @escaping (BandPipe) throws -> Void) {
+        Self.start([self]) { [self] in try make(self) }
+    }
+
+    /// Makes the bands of several pipes on one thread.
+    static func start(_ pipes: [BandPipe], _ make: @escaping () throws -> Void) {
         let handed = Handed(value: make)
-        let thread = Thread { [self] in finish(Result { try handed.value(self) }) }
+        let thread = Thread {
+            let result = Result { try handed.value() }
+            for pipe in pipes { pipe.finish(result) }
+        }
         thread.start()
+    }
+
+    /// Runs `body` for each number below `count`, the first on this thread and every other one on its own, and waits for
+    /// all of them.
+    ///
+    /// - Parameters:
+    ///   - body: may use what the caller holds, each number other things than the others.
+    ///   - abandon: is called at the first failure; lets the others end soon.
+    /// - Throws: the first failure that is not ``Closed``.
+    static func together<Value>(
+        _ count: Int, _ body: @escaping (Int) throws -> Value, abandon: @escaping () -> Void
+    ) throws -> [Value] {
+        let handed = Handed(value: (body: body, abandon: abandon))
+        let results = Results<Value>(count)
+        for number in (0..<count).reversed() {
+            let work = {
+                let result = Result { try handed.value.body(number) }
+                if case .failure = result { handed.value.abandon() }
+                results.put(result, for: number)
+            }
+            if number == 0 {
+                work()
+            } else {
+                let started = Handed(value: work)
+                Thread { started.value() }.start()
+            }
+        }
+        return try results.all()
+    }
+
+    /// What several threads bring together.
+    private final class Results<Value>: @unchecked Sendable {
+        // Sendable: everything that changes is touched only while `condition` is locked.
+        private let condition = NSCondition()
+        private let count: Int
+        private var results: [Int: Result<Value, any Error>] = [:]
+
+        init(_ count: Int) { self.count = count }
+
+        func put(_ result: Result<Value, any Error>, for number: Int) {
+            condition.lock()
+            defer { condition.unlock() }
+            results[number] = result
+            condition.broadcast()
+        }
+
+        /// Waits for all.
+        func all() throws -> [Value] {
+            condition.lock()
+            defer { condition.unlock() }
+            while results.count < count { condition.wait() }
+            let failures = results.sorted { $0.key < $1.key }.compactMap { number, result in
+                if case .failure(let error) = result { error } else { nil }
+            }
+            if let reason = failures.first(where: { !($0 is Closed) }) ?? failures.first { throw reason }
+            return try (0..<count).compactMap { try results[$0]?.get() }
+        }
     }
 }

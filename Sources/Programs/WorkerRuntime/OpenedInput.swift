@@ -4,25 +4,89 @@ import JobModel
 import Rendering
 import WorkerProtocol
 
-/// An input and the chain that goes over it, matched: what a decoder shrinks, the chain's first filter need not.
+/// An input as some outputs of a frame need it, and the chains that go over it, matched: what a decoder shrinks, the
+/// first filter need not.
 struct OpenedInput {
+    /// One of the outputs.
+    struct Branch {
+        /// Its place among the frame's outputs.
+        let index: Int
+        let spec: OutputSpec
+        /// What comes after the common chain.
+        let own: Chain
+        /// From the decoder to the encoder.
+        let whole: Chain
+        /// How many frames of the input become frames of the output.
+        let frames: Int
+    }
+
     let decoder: ImageDecoder
+    /// What the branches have in common.
     let chain: Chain
     let shrinking: Shrinking?
+    let branches: [Branch]
 }
 
 extension TaskRunner {
-    /// Opens the input of a task.
-    func open(_ input: InputSpec, _ invocations: [FilterInvocation], for output: OutputSpec) throws -> OpenedInput {
-        let chain = try chain(invocations)
-        let decoder = try decoder(input, for: output)
-        let header = decoder.header
-        let factor = header.canShrink ? chain.shrinkOnLoad(width: header.width, height: header.height) : 1
-        guard factor > 1 else { return OpenedInput(decoder: decoder, chain: chain, shrinking: nil) }
-        let shrinking = Shrinking(factor: factor, width: header.width, height: header.height)
+    /// Opens the input of a task, once for each way of decoding that its outputs need: outputs that keep a profile and
+    /// those that lose it need other colours, and only some hold animations. Nearly always that is once for all.
+    func open(
+        _ input: InputSpec, _ invocations: [FilterInvocation], for outputs: [OutputSpec]
+    ) throws -> [OpenedInput] {
+        let asked = try decoder(input, input.color)
+        let header = asked.header
+        var ways: [DecodingWay] = []
+        for (index, output) in outputs.enumerated() {
+            let format = try format(output)
+            let color = format.colorPolicy(for: header, asked: input.color, metadata: output.save.metadata)
+            let frames = format.descriptor.holdsAnimation ? header.frames : 1
+            if let way = ways.firstIndex(where: { $0.color == color && $0.frames == frames }) {
+                ways[way].outputs.append(index)
+            } else {
+                ways.append(DecodingWay(color: color, frames: frames, outputs: [index]))
+            }
+        }
+        return try ways.map { way in
+            let isAsAsked = way.color == input.color && way.frames == header.frames
+            let decoder = isAsAsked ? asked : try self.decoder(input, way)
+            return try matched(decoder, input, way, invocations, outputs)
+        }
+    }
+
+    /// What outputs that share a decoder have in common.
+    struct DecodingWay {
+        let color: ColorPolicy
+        let frames: Int
+        var outputs: [Int]
+        var shrink = 1
+    }
+
+    private func matched(
+        _ decoder: ImageDecoder, _ input: InputSpec, _ way: DecodingWay, _ invocations: [FilterInvocation],
+        _ outputs: [OutputSpec]
+    ) throws -> OpenedInput {
+        let wholes = try way.outputs.map { try chain(invocations + outputs[$0].chain) }
+        let (width, height) = (decoder.header.width, decoder.header.height)
+        var way = way
+        // The largest picture that any output needs serves all.
+        way.shrink =
+            decoder.header.canShrink ? wholes.map { $0.shrinkOnLoad(width: width, height: height) }.min() ?? 1 : 1
+        let shrinking = way.shrink > 1 ? Shrinking(factor: way.shrink, width: width, height: height) : nil
+        let common = try chain(invocations)
+        let branches = try zip(way.outputs, wholes).map { index, whole in
+            let own = try chain(outputs[index].chain)
+            return OpenedInput.Branch(
+                index: index, spec: outputs[index], own: common.isIdentity ? own.after(shrinking) : own,
+                whole: whole.after(shrinking), frames: way.frames)
+        }
         return OpenedInput(
-            decoder: try self.decoder(input, decoder.color, shrink: factor), chain: chain.after(shrinking),
-            shrinking: shrinking)
+            decoder: shrinking == nil ? decoder : try self.decoder(input, way), chain: common.after(shrinking),
+            shrinking: shrinking, branches: branches)
+    }
+
+    private func decoder(_ input: InputSpec, _ way: DecodingWay) throws -> ImageDecoder {
+        let pages = input.pages == .animation && way.frames == 1 ? .first : input.pages
+        return try decoder(input, way.color, shrink: way.shrink, pages: pages)
     }
 }
 

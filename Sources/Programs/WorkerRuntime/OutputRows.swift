@@ -9,7 +9,8 @@ import WorkerProtocol
 ///
 /// Used by one thread at a time.
 final class OutputRows {
-    private let extent: PixelRect
+    /// Of all rows; the first one of the file is its first.
+    let extent: PixelRect
     private let conversion: OutputConversion
     /// Renders the next rows of the extent, from the row that it is given; at least one row.
     private let renderBand: (Int) throws -> AnyRaster

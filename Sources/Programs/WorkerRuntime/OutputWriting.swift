@@ -11,17 +11,17 @@ import WorkerProtocol
 extension TaskRunner {
     /// Encodes, syncs and digests an output at its temporary path.
     func write(
-        _ rows: OutputRows, size: PixelRect, conversion: OutputConversion, output: OutputSpec,
+        _ rows: OutputRows, frames: Int = 1, conversion: OutputConversion, output: OutputSpec,
         metadata: ImageMetadata, to path: String
     ) throws -> OutputReceipt {
         let format = try format(output)
         let shape = ImageShape(
-            width: size.width, height: size.height, layout: conversion.outputLayout,
+            width: rows.extent.width, height: rows.extent.height / frames, layout: conversion.outputLayout,
             sampleFormat: conversion.outputFormat)
         do {
-            try ImageEncoder.write(to: path, format: format, save: output.save, shape: shape, metadata: metadata) {
-                try rows.rows($0)
-            }
+            try ImageEncoder.write(
+                to: path, format: format, save: output.save, shape: shape, frames: frames, metadata: metadata
+            ) { try rows.rows($0) }
         } catch let error as ImageFileError where error.path == path && error.kind != .place {
             // The picture that was read is not to blame.
             throw TaskFailure(.output, "\(error)")
@@ -31,7 +31,7 @@ extension TaskRunner {
             path: path, digest: try Digest(ofFileAt: path), bytes: bytes,
             image: ImageFacts(
                 fileFormat: format.descriptor.name, width: shape.width, height: shape.height, layout: shape.layout,
-                format: shape.sampleFormat),
+                format: shape.sampleFormat, frames: frames),
             bands: rows.receipts())
     }
 

@@ -6,31 +6,60 @@ import WorkerProtocol
 
 /// How a whole frame goes through a worker.
 struct Passage {
-    /// The bands that the chain renders while rows come in; nil when it starts with the whole picture.
-    let stream: StreamPlan?
+    /// The bands that the common chain renders while rows come in; nil when the decoded picture is held.
+    let trunk: StreamPlan?
+    /// Likewise for each branch, from what the common chain gives; nil when that is held for it.
+    let branches: [StreamPlan?]
+    let chainPlan: ChainPlan
+    /// From what the common chain gives to the output.
+    let branchPlans: [ChainPlan]
     /// What the coordinator plans with.
     let facts: FramePassage
 
     /// - Parameter memoryBudget: for the rows of one frame that are held at once, in bytes.
-    init(_ header: ImageHeader, _ chain: Chain, _ plan: ChainPlan, memoryBudget: Int) {
-        let stream = StreamPlan(chain, plan, bytesPerSample: header.sampleFormat.bytes, memoryBudget: memoryBudget)
-        self.stream = stream
-        let whole = header.shape.byteCount
-        let bands = stream?.bytes ?? 0
-        if !plan.isRowLocal {
-            facts = FramePassage(heldBecause: "its first rows need its last ones", bytes: whole)
-        } else if stream == nil {
-            facts = FramePassage(
-                heldBecause: "the rows that its filters read at once exceed the memory budget", bytes: whole)
-        } else if header.isHeldWhole {
-            facts = FramePassage(heldBecause: "its file is decoded as a whole", bytes: whole + bands)
-        } else if !header.streams {
-            // Turned in memory, or in a scratch file when it is large.
-            facts = FramePassage(
-                heldBecause: "its orientation (tag \(header.orientation)) turns it",
-                bytes: min(whole, DecodeLimits.heldBytes) + bands)
-        } else {
-            facts = FramePassage(heldBecause: nil, bytes: bands)
+    init(_ input: OpenedInput, memoryBudget: Int) {
+        let header = input.decoder.header
+        let samples = header.sampleFormat.bytes
+        let plan = input.chain.plan(input: header.rect, layout: header.layout)
+        chainPlan = plan
+        branchPlans = input.branches.map { $0.own.plan(input: plan.output, layout: plan.outputLayout) }
+        var budget = memoryBudget
+        func stream(_ chain: Chain, _ plan: ChainPlan) -> StreamPlan? {
+            let stream = StreamPlan(chain, plan, bytesPerSample: samples, memoryBudget: budget)
+            budget -= stream?.bytes ?? 0
+            return stream
         }
+        let isAnimation = header.frames > 1
+        let trunk = isAnimation ? nil : stream(input.chain, plan)
+        self.trunk = trunk
+        branches =
+            trunk == nil
+            ? input.branches.map { _ in nil }
+            : zip(input.branches, branchPlans).map { $0.own.isIdentity ? trunk : stream($0.own, $1) }
+        let decoded = header.shape.byteCount
+        let between = plan.output.area * plan.outputLayout.channels * samples
+        let held = trunk == nil ? (isAnimation ? 3 : 1) * decoded : branches.count { $0 == nil } * between
+        facts = FramePassage(
+            heldBecause: Self.reason(header, plan, branchPlans, trunk, branches),
+            bytes: memoryBudget - budget + held + Self.heldByDecoder(header))
+    }
+
+    private static func reason(
+        _ header: ImageHeader, _ plan: ChainPlan, _ branchPlans: [ChainPlan], _ trunk: StreamPlan?,
+        _ branches: [StreamPlan?]
+    ) -> String? {
+        if header.frames > 1 { return "an animation, frame by frame" }
+        if !plan.isRowLocal || !branchPlans.allSatisfy(\.isRowLocal) { return "its first rows need its last ones" }
+        if trunk == nil || branches.contains(where: { $0 == nil }) {
+            return "the rows that its filters read at once exceed the memory budget"
+        }
+        if header.isHeldWhole { return "its file is decoded as a whole" }
+        return header.streams ? nil : "its orientation (tag \(header.orientation)) turns it"
+    }
+
+    /// Turned in memory, or in a scratch file when it is large.
+    private static func heldByDecoder(_ header: ImageHeader) -> Int {
+        if header.isHeldWhole { return header.shape.byteCount }
+        return header.streams ? 0 : min(header.shape.byteCount, DecodeLimits.heldBytes)
     }
 }

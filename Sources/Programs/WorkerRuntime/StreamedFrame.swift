@@ -3,41 +3,77 @@ import ImageFiles
 import Raster
 import Rendering
 
-/// A frame on its way through three threads: one decodes, one runs the chain, and the caller's encoder pulls the rows.
+/// A frame on its way through threads: one decodes, one runs the common chain and hands its bands to every branch, one
+/// for each branch runs what comes after; encoders pull the rows.
+///
+/// A branch that is slow holds the others up, so that all of them together hold few bands.
 struct StreamedFrame {
     private let decoded = BandPipe(capacity: StreamPlan.queued)
-    private let rendered = BandPipe(capacity: StreamPlan.queued)
-    private let output: PixelRect
+    /// What the common chain gives, for each branch.
+    private let trunk: [BandPipe]
+    /// What each branch gives; the same pipe where it changes nothing.
+    private let ends: [BandPipe]
+    private let outputs: [PixelRect]
+
+    /// One branch's chain.
+    struct Branch {
+        let chain: Chain
+        let plan: ChainPlan
+        /// Nil for a branch that takes what the common chain gives.
+        let stream: StreamPlan?
+    }
 
     /// Starts the threads. ``stop()`` has to follow before the decoder is used or let go.
-    init(_ decoder: ImageDecoder, _ chain: Chain, _ plan: ChainPlan, _ stream: StreamPlan) {
-        output = plan.output
+    init(
+        _ decoder: ImageDecoder, _ chain: Chain, _ plan: ChainPlan, _ stream: StreamPlan, branches: [Branch]
+    ) {
         let format = decoder.header.sampleFormat
+        let trunk = branches.map { _ in BandPipe(capacity: StreamPlan.queued) }
+        self.trunk = trunk
         decoded.start { pipe in
             try decoder.readRows(bandHeight: StreamPlan.decodedRows) { try pipe.push($0) }
         }
         let decoded = decoded
-        rendered.start { pipe in
-            let chain = ChainStream(chain, plan, format: format, bandHeights: stream.bandHeights) {
+        BandPipe.start(trunk) {
+            let bands = ChainStream(chain, plan, format: format, bandHeights: stream.bandHeights) {
                 try decoded.pull()
             }
-            while let band = try chain.nextBand() { try pipe.push(band) }
+            while let band = try bands.nextBand() { for pipe in trunk { try pipe.push(band) } }
+            // Damage in rows that no filter needs is damage too.
+            while try decoded.pull() != nil {}
         }
+        ends = zip(trunk, branches).map { source, branch in
+            guard let stream = branch.stream, !branch.chain.isIdentity else { return source }
+            let end = BandPipe(capacity: StreamPlan.queued)
+            end.start { pipe in
+                let bands = ChainStream(branch.chain, branch.plan, format: format, bandHeights: stream.bandHeights) {
+                    try source.pull()
+                }
+                while let band = try bands.nextBand() { try pipe.push(band) }
+                // The other branches wait until this one has taken all.
+                while try source.pull() != nil {}
+            }
+            return end
+        }
+        outputs = branches.map { $0.stream == nil ? plan.output : $0.plan.output }
     }
 
-    /// The next band. The last one comes only when the file was read to its end, so that damage in its last rows is
-    /// known before an output is complete.
-    func nextBand() throws -> AnyRaster {
-        guard let band = try rendered.pull() else { preconditionFailure("a chain renders all of its rows") }
-        if band.rect.bottom == output.bottom { while try rendered.pull() != nil {} }
+    /// The next band of a branch. The last one comes only when the file was read to its end, so that damage in its last
+    /// rows is known before an output is complete.
+    func nextBand(_ branch: Int) throws -> AnyRaster {
+        guard let band = try ends[branch].pull() else { preconditionFailure("a chain renders all of its rows") }
+        if band.rect.bottom == outputs[branch].bottom { while try ends[branch].pull() != nil {} }
         return band
     }
 
-    /// Ends both threads, wherever they are, and waits for them.
+    /// Wakes all threads for good: somebody failed.
+    func close() {
+        for pipe in [decoded] + trunk + ends { pipe.close() }
+    }
+
+    /// Ends all threads, wherever they are, and waits for them.
     func stop() {
-        decoded.close()
-        rendered.close()
-        rendered.waitForEnd()
-        decoded.waitForEnd()
+        close()
+        for pipe in ends + trunk + [decoded] { pipe.waitForEnd() }
     }
 }

@@ -7,46 +7,34 @@ import Rendering
 import WorkerProtocol
 
 extension TaskRunner {
-    func renderFrame(_ task: FrameTask) throws -> OutputReceipt {
-        let input = try open(task.input, task.chain, for: task.output)
-        let (decoder, chain) = (input.decoder, input.chain)
-        let plan = chain.plan(input: decoder.header.rect, layout: decoder.header.layout)
-        guard let stream = Passage(decoder.header, chain, plan, memoryBudget: task.frameMemory).stream else {
-            return try renderHeld(task, decoder, chain, plan)
+    func renderFrame(_ task: FrameTask) throws -> [OutputReceipt] {
+        var receipts: [Int: OutputReceipt] = [:]
+        for input in try open(task.input, task.chain, for: task.outputs.map(\.spec)) {
+            let wanted = input.branches.indices.filter { task.outputs[input.branches[$0].index].temporaryPath != nil }
+            guard !wanted.isEmpty else { continue }
+            let rendering = FrameRendering(
+                input: input, passage: Passage(input, memoryBudget: task.frameMemory), branches: wanted,
+                tileMemory: task.tileMemory)
+            let written = try rendering(conversion: conversion(input)) { branch, rows, conversion in
+                let path = task.outputs[branch.index].temporaryPath ?? ""
+                return (
+                    branch.index,
+                    try write(
+                        rows, frames: branch.frames, conversion: conversion, output: branch.spec,
+                        metadata: input.decoder.metadata, to: path)
+                )
+            }
+            for (index, receipt) in written { receipts[index] = receipt }
         }
-        return try renderStreamed(task, decoder, chain, plan, stream)
+        return receipts.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    private func renderStreamed(
-        _ task: FrameTask, _ decoder: ImageDecoder, _ chain: Chain, _ plan: ChainPlan, _ stream: StreamPlan
-    ) throws -> OutputReceipt {
-        let conversion = try conversion(plan, decoder.header.sampleFormat, task.output)
-        let frame = StreamedFrame(decoder, chain, plan, stream)
-        defer { frame.stop() }
-        let rows = OutputRows(extent: plan.output, conversion: conversion) { _ in try frame.nextBand() }
-        return try write(
-            rows, size: plan.output, conversion: conversion, output: task.output, metadata: decoder.metadata,
-            to: task.temporaryPath)
-    }
-
-    private func renderHeld(
-        _ task: FrameTask, _ decoder: ImageDecoder, _ chain: Chain, _ plan: ChainPlan
-    ) throws -> OutputReceipt {
-        let conversion = try conversion(plan, decoder.header.sampleFormat, task.output)
-        let picture = try decode(decoder)
-        let grid = TilePlan(
-            .auto, plan: plan, bytesPerSample: picture.format.bytes, memoryBudget: task.tileMemory
-        ).grid
-        let tiles = TileRow(chain: chain, source: picture)
-        let rows = OutputRows(extent: plan.output, conversion: conversion) { row in
-            try tiles.render(grid.rowOfTiles(holding: row), over: grid)
+    /// From what a chain gives to what a branch's file holds.
+    func conversion(_ input: OpenedInput) -> (OpenedInput.Branch, ChainPlan) throws -> OutputConversion {
+        let samples = input.decoder.header.sampleFormat
+        return { branch, plan in
+            OutputConversion(
+                from: plan.outputLayout, samples, to: try format(branch.spec), save: branch.spec.save)
         }
-        return try write(
-            rows, size: plan.output, conversion: conversion, output: task.output, metadata: decoder.metadata,
-            to: task.temporaryPath)
-    }
-
-    func conversion(_ plan: ChainPlan, _ format: SampleFormat, _ output: OutputSpec) throws -> OutputConversion {
-        OutputConversion(from: plan.outputLayout, format, to: try self.format(output), save: output.save)
     }
 }

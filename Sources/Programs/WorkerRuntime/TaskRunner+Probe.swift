@@ -12,10 +12,30 @@ extension TaskRunner {
     private static let mostTiles = 65_536
 
     func probe(_ task: ProbeTask) throws -> ProbeReceipt {
-        let input = try open(task.input, task.chain, for: task.output)
-        let (header, chain) = (input.decoder.header, input.chain)
-        let plan = chain.plan(input: header.rect, layout: header.layout)
-        try refuse(plan, task)
+        let inputs = try open(task.input, task.chain, for: task.outputs)
+        let branches = inputs.flatMap { input in input.branches.map { (input: input, branch: $0) } }
+            .sorted { $0.branch.index < $1.branch.index }
+        let plans = branches.map { input, branch in
+            branch.whole.plan(input: input.decoder.header.rect, layout: input.decoder.header.layout)
+        }
+        for (plan, output) in zip(plans, task.outputs) { try refuse(plan, output, task) }
+        let digests = try contentDigests(task)
+        let (first, plan) = (branches[0], plans[0])
+        let header = first.input.decoder.header
+        let tiles = try tiles(plan, header, task)
+        return ProbeReceipt(
+            source: header.facts, pages: header.pages,
+            outputs: zip(branches, plans).enumerated().map { index, step in
+                OutputGeometry(
+                    extent: step.1.output, frames: step.0.branch.frames, contentDigest: digests?[index])
+            },
+            shrinking: first.input.shrinking, layout: plan.outputLayout, halo: plan.halo, grid: tiles.grid,
+            tileSources: tiles.grid.tiles.map { first.branch.whole.regionOfInterest(for: $0, in: plan) },
+            readAmplification: tiles.readAmplification, isIdentity: first.branch.whole.isIdentity,
+            passage: passage(inputs, task), cost: try cost(inputs, zip(branches.map(\.branch), plans)))
+    }
+
+    private func tiles(_ plan: ChainPlan, _ header: ImageHeader, _ task: ProbeTask) throws -> TilePlan {
         let tiles = TilePlan(
             task.tile, plan: plan, bytesPerSample: header.sampleFormat.bytes, memoryBudget: task.tileMemory)
         guard tiles.grid.count <= Self.mostTiles else {
@@ -24,23 +44,39 @@ extension TaskRunner {
                 "\(task.input.path): 'tile' cuts it into \(tiles.grid.count) tiles; at most \(Self.mostTiles) are "
                     + "rendered, so take a larger 'tile' or 'tile: auto'")
         }
-        return ProbeReceipt(
-            source: header.facts, shrinking: input.shrinking, layout: plan.outputLayout, halo: plan.halo,
-            grid: tiles.grid,
-            tileSources: tiles.grid.tiles.map { chain.regionOfInterest(for: $0, in: plan) },
-            readAmplification: tiles.readAmplification, isIdentity: chain.isIdentity,
-            passage: Passage(header, chain, plan, memoryBudget: task.frameMemory).facts,
-            cost: FrameCost(
-                decode: try format(named: header.formatName).cost.decoding(header.shape),
-                chain: chain.cost(plan, header.sampleFormat),
-                encode: try format(task.output).cost.encoding(plan.output, plan.outputLayout, header.sampleFormat)),
-            contentDigest: task.digestsContent ? try contentDigest(task) : nil)
+        return tiles
+    }
+
+    /// Ways of decoding come one after the other.
+    private func passage(_ inputs: [OpenedInput], _ task: ProbeTask) -> FramePassage {
+        let facts = inputs.map { Passage($0, memoryBudget: task.frameMemory).facts }
+        return FramePassage(
+            heldBecause: facts.lazy.compactMap(\.heldBecause).first, bytes: facts.map(\.bytes).max() ?? 0)
+    }
+
+    private func cost(
+        _ inputs: [OpenedInput], _ outputs: some Sequence<(OpenedInput.Branch, ChainPlan)>
+    ) throws -> FrameCost {
+        let header = inputs[0].decoder.header
+        let samples = header.sampleFormat
+        let decode = try inputs.reduce(0) { sum, input in
+            let header = input.decoder.header
+            return sum + Double(header.frames)
+                * (try format(named: header.formatName).cost.decoding(header.shape))
+        }
+        var (chain, encode) = (0.0, 0.0)
+        for (branch, plan) in outputs {
+            chain += Double(branch.frames) * branch.whole.cost(plan, samples)
+            encode +=
+                Double(branch.frames) * (try format(branch.spec).cost.encoding(plan.output, plan.outputLayout, samples))
+        }
+        return FrameCost(decode: decode, chain: chain, encode: encode)
     }
 
     /// An output that its format cannot hold is refused before its pixels cost anything.
-    private func refuse(_ plan: ChainPlan, _ task: ProbeTask) throws {
+    private func refuse(_ plan: ChainPlan, _ output: OutputSpec, _ task: ProbeTask) throws {
         for stage in plan.stages { try refuse(stage, task) }
-        let format = try format(task.output)
+        let format = try format(output)
         let (width, height) = (plan.output.width, plan.output.height)
         guard max(width, height) <= format.descriptor.largestSide else {
             throw TaskFailure(
@@ -65,18 +101,25 @@ extension TaskRunner {
         }
     }
 
-    private func contentDigest(_ task: ProbeTask) throws -> Digest {
+    /// One for each output, when they were asked for.
+    private func contentDigests(_ task: ProbeTask) throws -> [Digest]? {
+        guard task.digestsContent else { return nil }
         struct Recipe: Encodable {
             let chain: [FilterInvocation]
             let color: ColorPolicy
+            let pages: PageChoice
             let output: OutputSpec
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        let recipe = try encoder.encode(Recipe(chain: task.chain, color: task.input.color, output: task.output))
-        var stream = DigestStream()
-        stream.update(Array("\(try Digest(ofFileAt: task.input.path))".utf8).span.bytes)
-        stream.update(Array(recipe).span.bytes)
-        return stream.digest()
+        let content = Array("\(try Digest(ofFileAt: task.input.path))".utf8)
+        return try task.outputs.map { output in
+            var stream = DigestStream()
+            stream.update(content.span.bytes)
+            let recipe = try encoder.encode(
+                Recipe(chain: task.chain, color: task.input.color, pages: task.input.pages, output: output))
+            stream.update(Array(recipe).span.bytes)
+            return stream.digest()
+        }
     }
 }

@@ -9,7 +9,7 @@ import WorkerProtocol
 
 extension TaskRunner {
     func fillCanvas(_ task: CanvasTask) throws -> CanvasReceipt {
-        let input = try open(task.input, task.chain, for: task.output)
+        let input = try open(task.input, task.chain, for: [task.output])[0]
         let decoder = input.decoder
         guard decoder.header.facts == task.expected else {
             throw TaskFailure(.data, "\(task.input.path): the picture was replaced while the job ran; run it again")

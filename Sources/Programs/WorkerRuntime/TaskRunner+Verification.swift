@@ -10,51 +10,53 @@ extension TaskRunner {
     func audit(_ task: AuditTask) throws -> AuditReceipt {
         switch task.source {
         case .input(let input):
-            let opened = try open(input, task.chain, for: task.output)
-            let header = opened.decoder.header
-            let plan = opened.chain.plan(input: header.rect, layout: header.layout)
-            let passage = Passage(header, opened.chain, plan, memoryBudget: task.frameMemory)
-            guard let stream = passage.stream else {
-                return try audit(task, opened.chain, source: decode(opened.decoder))
-            }
-            return try audit(task, opened, plan, stream)
+            let inputs = try open(input, task.chain, for: task.outputs.map(\.spec))
+            return AuditReceipt(pixels: try inputs.reduce(0) { try $0 + audit(task, $1) })
         case .canvas(let reference):
             return try audit(
                 task, chain(task.chain).after(reference.shrinking), source: Canvas(opening: reference))
         }
     }
 
-    /// Renders the whole picture again in bands whose borders lie elsewhere, and compares the audited ones.
-    private func audit(
-        _ task: AuditTask, _ input: OpenedInput, _ plan: ChainPlan, _ stream: StreamPlan
-    ) throws -> AuditReceipt {
-        let frame = StreamedFrame(input.decoder, input.chain, plan, stream.withOtherBorders)
-        defer { frame.stop() }
-        let rows = OutputRows(
-            extent: plan.output, conversion: try conversion(plan, input.decoder.header.sampleFormat, task.output)
-        ) { _ in try frame.nextBand() }
-        var expected = task.bands.sorted { $0.rows.lowerBound < $1.rows.lowerBound }[...]
+    /// Renders whole pictures again in bands whose borders lie elsewhere, and compares the audited rows.
+    private func audit(_ task: AuditTask, _ input: OpenedInput) throws -> Int {
+        let audited = input.branches.indices.filter { !task.outputs[input.branches[$0].index].bands.isEmpty }
+        guard !audited.isEmpty else { return 0 }
+        let rendering = FrameRendering(
+            input: input, passage: Passage(input, memoryBudget: task.frameMemory), branches: audited,
+            tileMemory: task.tileMemory, isShifted: true)
+        return try rendering(conversion: conversion(input)) { branch, rows, _ in
+            try compare(rows, with: task.outputs[branch.index].bands)
+        }.reduce(0, +)
+    }
+
+    /// - Returns: how many pixels were compared.
+    private func compare(_ rows: OutputRows, with bands: [BandReceipt]) throws -> Int {
+        var expected = bands.sorted { $0.rows.lowerBound < $1.rows.lowerBound }[...]
         var pixels = 0
-        for top in stride(from: 0, to: plan.output.height, by: BandReceipt.height) where !expected.isEmpty {
-            let range = top..<min(top + BandReceipt.height, plan.output.height)
+        for top in stride(from: 0, to: rows.extent.height, by: BandReceipt.height) {
+            // To the end, where other outputs wait for their rows.
+            let range = top..<min(top + BandReceipt.height, rows.extent.height)
             let again = try rows.rows(range)
             guard let band = expected.first, band.rows == range else { continue }
             expected.removeFirst()
             try compare(again.cropped(to: PixelRect(columns: again.rect.columns, rows: range)), band)
-            pixels += plan.output.width * range.count
+            pixels += rows.extent.width * range.count
         }
         if let band = expected.first {
             throw TaskFailure(.mismatch, "rows \(band.rows.lowerBound)–\(band.rows.upperBound - 1) are not there again")
         }
-        return AuditReceipt(pixels: pixels)
+        return pixels
     }
 
     private func audit(_ task: AuditTask, _ chain: Chain, source: some PixelSource) throws -> AuditReceipt {
         let plan = chain.plan(input: source.rect, layout: source.layout)
-        let conversion = try conversion(plan, source.format, task.output)
+        let output = task.outputs[0]
+        let conversion = OutputConversion(
+            from: plan.outputLayout, source.format, to: try format(output.spec), save: output.spec.save)
         let tiles = TileRow(chain: chain, source: source)
         var pixels = 0
-        for band in task.bands {
+        for band in output.bands {
             let rect = PixelRect(
                 columns: plan.output.columns,
                 rows: plan.output.y + band.rows.lowerBound..<plan.output.y + band.rows.upperBound
@@ -75,20 +77,30 @@ extension TaskRunner {
     }
 
     func check(_ task: CheckTask) throws -> TaskReceipt {
-        let decoder: ImageDecoder
-        do {
-            decoder = try self.decoder(InputSpec(path: task.path, maxPixels: .max, color: .keep), .keep)
-        } catch {
-            throw TaskFailure(.mismatch, "the written file cannot be read back: \(error)")
-        }
-        try compareFacts(decoder, task)
-        try comparePixels(decoder, task)
+        for output in task.outputs { try check(output) }
         return .check
     }
 
-    private func compareFacts(_ decoder: ImageDecoder, _ task: CheckTask) throws {
-        let (found, expected) = (decoder.header.facts, task.expected.image)
-        guard found == expected else {
+    private func check(_ output: CheckTask.Output) throws {
+        let frames = output.expected.image.frames
+        let decoder: ImageDecoder
+        do {
+            decoder = try self.decoder(
+                InputSpec(path: output.expected.path, maxPixels: .max, color: .keep), .keep,
+                pages: frames > 1 ? .animation : .first)
+        } catch {
+            throw TaskFailure(.mismatch, "the written file cannot be read back: \(error)")
+        }
+        try compareFacts(decoder, output)
+        try comparePixels(decoder, output)
+    }
+
+    private func compareFacts(_ decoder: ImageDecoder, _ output: CheckTask.Output) throws {
+        let (found, expected) = (decoder.header.facts, output.expected.image)
+        let isSame =
+            try format(output.spec).keepsLayout
+            ? found == expected : found.rect == expected.rect && found.fileFormat == expected.fileFormat
+        guard isSame else {
             throw TaskFailure(
                 .mismatch,
                 "the written file reads back as \(found.fileFormat) \(found.width)×\(found.height) \(found.layout) "
@@ -98,18 +110,22 @@ extension TaskRunner {
     }
 
     /// A format that loses pixels must still decode to its end.
-    private func comparePixels(_ decoder: ImageDecoder, _ task: CheckTask) throws {
-        let format = try format(task.output)
-        let options = FormatOptions(task.output.save.values, of: format.descriptor)
-        let isLossless = format.isLossless(task.expected.image.layout, options: options)
+    private func comparePixels(_ decoder: ImageDecoder, _ output: CheckTask.Output) throws {
+        let format = try format(output.spec)
+        let options = FormatOptions(output.spec.save.values, of: format.descriptor)
         var digests = BandDigests()
         do {
-            try decoder.readRows(bandHeight: BandReceipt.height) { digests.append($0) }
+            if decoder.header.frames > 1 {
+                try decoder.readFrames { digests.append($0) }
+            } else {
+                try decoder.readRows(bandHeight: BandReceipt.height) { digests.append($0) }
+            }
         } catch {
             throw TaskFailure(.mismatch, "the written file cannot be read back: \(error)")
         }
         let found = digests.finish()
-        guard !isLossless || found == task.expected.bands.map(\.digest) else {
+        let isLossless = format.isLossless(output.expected.image.layout, options: options)
+        guard !isLossless || found == output.expected.bands.map(\.digest) else {
             throw TaskFailure(.mismatch, "the written file does not decode to the pixels that were rendered")
         }
     }

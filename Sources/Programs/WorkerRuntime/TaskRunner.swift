@@ -24,10 +24,10 @@ struct TaskRunner {
     private func run(_ spec: TaskSpec) throws -> TaskReceipt {
         switch spec {
         case .probe(let task): .probe(try probe(task))
-        case .frame(let task): .output(try renderFrame(task))
+        case .frame(let task): .outputs(try renderFrame(task))
         case .canvas(let task): .canvas(try fillCanvas(task))
         case .tile(let task): .tile(try renderTile(task))
-        case .stitch(let task): .output(try stitch(task))
+        case .stitch(let task): .outputs([try stitch(task)])
         case .audit(let task): .audit(try audit(task))
         case .check(let task): try check(task)
         }
@@ -37,17 +37,12 @@ struct TaskRunner {
         try Chain(invocations, registry: toolbox.registry(watchedBy: watch))
     }
 
-    /// Opens an input in the colours that its output needs: a profile that the output would lose is converted first.
-    func decoder(_ input: InputSpec, for output: OutputSpec) throws -> ImageDecoder {
-        let asked = try decoder(input, input.color)
-        let color = try format(output).colorPolicy(
-            for: asked.header, asked: input.color, metadata: output.save.metadata)
-        return color == input.color ? asked : try decoder(input, color)
-    }
-
-    func decoder(_ input: InputSpec, _ color: ColorPolicy, shrink: Int = 1) throws -> ImageDecoder {
+    func decoder(
+        _ input: InputSpec, _ color: ColorPolicy, shrink: Int = 1, pages: PageChoice? = nil
+    ) throws -> ImageDecoder {
         let limits = DecodeLimits(maxPixels: input.maxPixels, scratchFolder: input.scratchFolder)
-        return try ImageDecoder(path: input.path, limits: limits, color: color, shrink: shrink)
+        return try ImageDecoder(
+            path: input.path, limits: limits, color: color, shrink: shrink, pages: pages ?? input.pages)
     }
 
     func format(_ output: OutputSpec) throws -> any ImageFormat { try format(named: output.format) }
@@ -58,20 +53,13 @@ struct TaskRunner {
         }
         return format
     }
-
-    /// The whole picture in memory.
-    func decode(_ decoder: ImageDecoder) throws -> AnyRaster {
-        let header = decoder.header
-        var picture = AnyRaster(zeroed: header.rect, layout: header.layout, format: header.sampleFormat)
-        try decoder.readRows(bandHeight: BandReceipt.height) { picture.paste($0) }
-        return picture
-    }
 }
 
 extension ImageHeader {
     var rect: PixelRect { PixelRect(x: 0, y: 0, width: width, height: height) }
 
     var facts: ImageFacts {
-        ImageFacts(fileFormat: formatName, width: width, height: height, layout: layout, format: sampleFormat)
+        ImageFacts(
+            fileFormat: formatName, width: width, height: height, layout: layout, format: sampleFormat, frames: frames)
     }
 }

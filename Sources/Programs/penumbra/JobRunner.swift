@@ -85,11 +85,11 @@ struct JobRunner {
     private func refuseSharedOutputs(_ jobs: [PreparedJob]) throws {
         var owners: [String: String] = [:]
         for job in jobs {
-            for target in job.targets {
-                if let other = owners.updateValue(job.job.name, forKey: target.output) {
+            for output in job.targets.flatMap(\.outputs) {
+                if let other = owners.updateValue(job.job.name, forKey: output) {
                     throw CommandError(
                         .badManifest,
-                        "\(target.output): both '\(other)' and '\(job.job.name)' would write this output\n"
+                        "\(output): both '\(other)' and '\(job.job.name)' would write this output\n"
                             + "   = give the jobs different output folders, or names with {job}")
                 }
             }

@@ -32,8 +32,16 @@ struct JobPreparation {
         let plan = try planned(job)
         var prepared = PreparedJob(plan: plan)
         prepared.failed = plan.oddPaths.map(Self.oddName)
-        if surveys || job.output.needsProbe { try await survey(&prepared) }
-        nameOutputs(&prepared)
+        var frames = plan.frames
+        if surveys || job.needsProbe {
+            try await survey(&prepared, frames)
+            if job.rendersPages {
+                frames = frames.flatMap { pages(of: $0, prepared.findings) }
+                // Pages differ in size; the first ones are known.
+                try await survey(&prepared, frames.filter { $0.page > 0 })
+            }
+        }
+        nameOutputs(&prepared, frames)
         try refuseHarm(prepared)
         return prepared
     }
@@ -49,48 +57,56 @@ struct JobPreparation {
 
     private static func oddName(_ path: [UInt8]) -> FrameReport {
         FrameReport(
-            index: 0, input: String(decoding: path, as: UTF8.self), inputBytes: path, output: nil,
+            index: 0, input: String(decoding: path, as: UTF8.self), inputBytes: path, outputs: [],
             state: .failed(FrameFailure(.data, "the file's name is not UTF-8; rename it")))
     }
 
-    private func survey(_ prepared: inout PreparedJob) async throws {
+    /// All pages of a file that could be opened.
+    private func pages(of frame: PlannedFrame, _ findings: Survey.Findings) -> [PlannedFrame] {
+        guard case .success(let probe) = findings[frame.id] else { return [frame] }
+        return (0..<probe.pages).map { frame.page($0) }
+    }
+
+    private func survey(_ prepared: inout PreparedJob, _ frames: [PlannedFrame]) async throws {
+        guard !frames.isEmpty else { return }
         let settings = installation.runSettings
         let loop = RunLoop(
             engine: installation.engine(), signals: signals.stream)
         let (findings, stop) = await Survey.run(
-            prepared.plan, frames: prepared.plan.frames, settings: settings, loop: loop)
+            prepared.plan, frames: frames, settings: settings, loop: loop)
         if let stop {
             var summary = RunSummary()
             summary.stop = stop
             throw CommandError(ExitStatus(summary), SummaryText.describe(stop))
         }
-        prepared.findings = findings
+        prepared.findings.merge(findings) { $1 }
     }
 
-    private func nameOutputs(_ prepared: inout PreparedJob) {
+    private func nameOutputs(_ prepared: inout PreparedJob, _ frames: [PlannedFrame]) {
         let naming = prepared.plan.naming
-        for frame in prepared.plan.frames {
+        for frame in frames {
             var probe: ProbeReceipt?
-            switch prepared.findings[frame.index] {
+            switch prepared.findings[frame.id] {
             case .success(let found): probe = found
             case .failure(let failure):
                 prepared.failed.append(
-                    FrameReport(index: frame.index, input: frame.input.path, output: nil, state: .failed(failure)))
+                    FrameReport(index: frame.index, input: frame.input.path, outputs: [], state: .failed(failure)))
                 continue
             case nil: break
             }
-            let measures = probe.map {
-                OutputNaming.Measures(
-                    width: $0.extent.width, height: $0.extent.height, contentDigest: $0.contentDigest)
+            let outputs = naming.templates.enumerated().map { index, template in
+                naming.path(
+                    template, for: frame.input, index: frame.index, page: frame.page,
+                    measures: (probe?.outputs[index]).map(OutputNaming.Measures.init))
             }
-            let output = naming.path(for: frame.input, index: frame.index, measures: measures)
-            prepared.targets.append(JobRun.Target(frame: frame, output: output, probe: probe))
+            prepared.targets.append(JobRun.Target(frame: frame, outputs: outputs, probe: probe))
         }
     }
 
     private func refuseHarm(_ prepared: PreparedJob) throws {
         do {
-            try prepared.plan.check(prepared.targets.map { ($0.frame, $0.output) })
+            try prepared.plan.check(
+                prepared.targets.flatMap { target in target.outputs.map { (target.frame, $0) } })
         } catch {
             throw Self.refusal(error, prepared.job)
         }
@@ -100,6 +116,13 @@ struct JobPreparation {
         let manifest = PathText.shown(job.manifestPath, from: currentFolder())
         return CommandError(
             problem.isMissingInput ? .missingInput : .badManifest, "\(manifest): error: \(problem.message)")
+    }
+}
+
+extension OutputNaming.Measures {
+    init(_ geometry: OutputGeometry) {
+        self.init(
+            width: geometry.extent.width, height: geometry.extent.height, contentDigest: geometry.contentDigest)
     }
 }
 

@@ -56,12 +56,16 @@ import Testing
                             ]),
                         FilterInvocation(filter: "invert", values: [:]),
                     ],
-                    output: OutputTemplate(
-                        source: "out/{dir}/{stem}.webp",
-                        pieces: [
-                            .literal("out/"), .field(.dir), .literal("/"), .field(.stem), .literal(".webp"),
-                        ]),
-                    save: SaveOptions(metadata: .public, background: [0, 0, 0], values: ["quality": .integer(82)]),
+                    outputs: [
+                        JobOutput(
+                            template: OutputTemplate(
+                                source: "out/{dir}/{stem}.webp",
+                                pieces: [
+                                    .literal("out/"), .field(.dir), .literal("/"), .field(.stem), .literal(".webp"),
+                                ]),
+                            save: SaveOptions(
+                                metadata: .public, background: [0, 0, 0], values: ["quality": .integer(82)]))
+                    ],
                     color: .srgb, tile: .pixels(512), shard: .tile, existing: .skip, retries: 5,
                     timeout: .seconds(90), maxPixels: 500_000_000, verify: .audit))
     }
@@ -73,8 +77,11 @@ import Testing
                 == JobSpec(
                     name: "a", manifestPath: "/home/ann/jobs/job.yaml", folder: "/home/ann/jobs", inputs: ["*.jpg"],
                     chain: [FilterInvocation(filter: "invert", values: [:])],
-                    output: OutputTemplate(
-                        source: "out/{stem}.png", pieces: [.literal("out/"), .field(.stem), .literal(".png")])))
+                    outputs: [
+                        JobOutput(
+                            template: OutputTemplate(
+                                source: "out/{stem}.png", pieces: [.literal("out/"), .field(.stem), .literal(".png")]))
+                    ]))
         #expect(job.maxPixels == 2_000_000_000)
         #expect(job.retries == 2)
         #expect(job.existing == .overwrite)

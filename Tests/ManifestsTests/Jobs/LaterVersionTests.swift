@@ -2,17 +2,6 @@ import Testing
 
 /// What is planned but not part of this version says so, and what to do instead.
 @Suite struct LaterVersionTests {
-    @Test func `outputs is not part of this version`() {
-        #expect(
-            Reading.job("outputs: x").messages
-                == """
-                job.yaml:1:1: error: 'outputs' is not part of this version
-                1 | outputs: x
-                  | ^^^^^^^
-                  = write one 'output', and a manifest of its own for each further one
-                """)
-    }
-
     @Test func `layers is not part of this version`() {
         #expect(
             Reading.job("layers: x").messages
@@ -31,7 +20,7 @@ import Testing
                 job.yaml:1:1: error: 'animate' is not part of this version
                 1 | animate: x
                   | ^^^^^^^
-                  = give the frames as single pictures
+                  = remove it: GIF and WebP outputs keep the frames of an animation
                 """)
     }
 
@@ -131,17 +120,6 @@ import Testing
                 1 | existing: update
                   |           ^^^^^^
                   = write overwrite to make outputs again, or skip to keep those that are there
-                """)
-    }
-
-    @Test func `frames are not part of this version`() {
-        #expect(
-            Reading.job("output: out/{stem}-{frame}.png").messages
-                == """
-                job.yaml:1:20: error: '{frame}' is not part of this version, which has no animations
-                1 | output: out/{stem}-{frame}.png
-                  |                    ^^^^^^^
-                  = remove it; {index} numbers the inputs
                 """)
     }
 }

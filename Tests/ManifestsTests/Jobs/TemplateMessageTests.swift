@@ -9,7 +9,7 @@ import Testing
                 job.yaml:1:13: error: unknown field '{zzz}'
                 1 | output: out/{zzz}.png
                   |             ^^^^^
-                  = the fields are {dir}, {stem}, {ext}, {job}, {width}, {height}, {index}, {date} and {hash8}
+                  = the fields are {dir}, {stem}, {ext}, {job}, {width}, {height}, {index}, {frame}, {date} and {hash8}
                 """)
     }
 

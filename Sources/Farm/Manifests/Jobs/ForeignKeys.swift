@@ -18,9 +18,8 @@ struct ForeignKeys {
 
     /// Keys that are planned, and what to do until then.
     private static let laterKeys = [
-        "outputs": "write one 'output', and a manifest of its own for each further one",
         "layers": "put the layers together in another program, and give the result as input",
-        "animate": "give the frames as single pictures",
+        "animate": "remove it: GIF and WebP outputs keep the frames of an animation",
         "min_age": "remove it, and run the job when the pictures are complete",
         "max_failures": "remove it: a job goes on after a failure, and lists all of them at its end",
         "durability": "remove it: every output is written aside, synced and then renamed",

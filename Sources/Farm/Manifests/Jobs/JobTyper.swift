@@ -14,18 +14,25 @@ struct JobTyper {
         let summary = reader.value("description", .text, default: "")
         let inputs = reader.required("inputs", .patterns, example: "photos/**/*.jpg")
         let exclude = reader.value("exclude", .list(of: .nonEmptyText), default: [])
-        let chain = reader.required("filters", ChainReader(catalog: catalog).chain, example: "[invert]")
-        let output = reader.required("output", OutputReader(catalog: catalog).output, example: "out/{stem}.png")
-        let save = reader.optional("save", SaveReader(catalog: catalog, format: output?.format ?? .unknown).options)
+        let chain = commonChain(from: &reader)
+        let outputs = OutputsReader(catalog: catalog, log: log).outputs(from: &reader)
         let policies = Policies(from: &reader)
         reader.finish(aliases: Self.aliases) { ForeignKeys(catalog: catalog).problem(of: $0) }
-        guard let name, let inputs, let chain, let output else { return nil }
+        guard let name, let inputs, let chain, let outputs else { return nil }
 
-        checkNames(of: output, inputs: inputs, at: reader)
+        checkNames(of: outputs, inputs: inputs, at: reader)
         return policies.job(
             JobSpec(
                 name: name, summary: summary, manifestPath: manifestPath, folder: Self.folder(of: manifestPath),
-                inputs: inputs, exclude: exclude, chain: chain, output: output.template, save: save ?? SaveOptions()))
+                inputs: inputs, exclude: exclude, chain: chain, outputs: outputs.map(\.job)))
+    }
+
+    /// Several outputs may each have filters of their own, and none in common.
+    private func commonChain(from reader: inout MappingReader) -> [FilterInvocation]? {
+        let type = ChainReader(catalog: catalog).chain
+        let isOptional = reader.mapping["outputs"] != nil && reader.mapping["filters"] == nil
+        return isOptional
+            ? reader.optional("filters", type) ?? [] : reader.required("filters", type, example: "[invert]")
     }
 
     /// What stands before the last slash.
@@ -35,15 +42,17 @@ struct JobTyper {
     }
 
     /// Warns of what is allowed and probably not meant.
-    private func checkNames(of output: OutputReader.Output, inputs: [String], at reader: MappingReader) {
-        for (key, texts) in [("inputs", inputs), ("output", [output.template.source])] {
-            guard let node = reader.mapping[key], texts.contains(where: { $0.hasPrefix("~") }) else { continue }
-            log.warning(.job(.tilde(name: key)), at: node.span)
+    private func checkNames(of outputs: [OutputsReader.Output], inputs: [String], at reader: MappingReader) {
+        if let node = reader.mapping["inputs"], inputs.contains(where: { $0.hasPrefix("~") }) {
+            log.warning(.job(.tilde(name: "inputs")), at: node.span)
         }
         let wildcard = inputs.first { $0.contains { "*?[".contains($0) } }
-        guard let node = reader.mapping["output"], !output.template.tellsInputsApart else { return }
-        if let cause = wildcard ?? (inputs.count > 1 ? inputs.joined(separator: ", ") : nil) {
-            log.warning(.job(.sameNameForAll(inputs: cause.quoted)), at: node.span)
+        let cause = wildcard ?? (inputs.count > 1 ? inputs.joined(separator: ", ") : nil)
+        for output in outputs {
+            if output.job.template.source.hasPrefix("~") { log.warning(.job(.tilde(name: "output")), at: output.span) }
+            if let cause, !output.job.template.tellsInputsApart {
+                log.warning(.job(.sameNameForAll(inputs: cause.quoted)), at: output.span)
+            }
         }
     }
 }

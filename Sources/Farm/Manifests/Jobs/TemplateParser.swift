@@ -50,18 +50,16 @@ struct TemplateParser {
 
     private func field(_ text: String, at range: Range<Int>) throws(Diagnostic) -> OutputTemplate.Field {
         if let field = Self.fields[text] { return field }
-        if text.hasPrefix("index:") { return .index(digits: try digits(String(text.dropFirst(6)), at: range)) }
-        switch text {
-        case "": throw error(.emptyField, at: range)
-        case "frame": throw error(.frame, at: range)
-        default: throw error(unknown(text), at: range)
-        }
+        if text.hasPrefix("index:") { return .index(digits: try digits(text, of: "index", at: range)) }
+        if text.hasPrefix("frame:") { return .frame(digits: try digits(text, of: "frame", at: range)) }
+        throw error(text.isEmpty ? .emptyField : unknown(text), at: range)
     }
 
-    /// `04` is four digits.
-    private func digits(_ width: String, at range: Range<Int>) throws(Diagnostic) -> Int {
+    /// `index:04` is four digits.
+    private func digits(_ text: String, of name: String, at range: Range<Int>) throws(Diagnostic) -> Int {
+        let width = String(text.dropFirst(name.count + 1))
         guard width.utf8.count == 2, width.hasPrefix("0"), let digits = Int(width), digits > 0 else {
-            throw error(.badDigits(width), at: range)
+            throw error(.badDigits(width, field: name), at: range)
         }
         return digits
     }
@@ -78,12 +76,12 @@ struct TemplateParser {
     }
 
     private static let fieldNames = [
-        "dir", "stem", "ext", "job", "width", "height", "index", "date", "hash8",
+        "dir", "stem", "ext", "job", "width", "height", "index", "frame", "date", "hash8",
     ]
 
     private static let fields: [String: OutputTemplate.Field] = [
         "dir": .dir, "stem": .stem, "ext": .ext, "job": .job, "width": .width, "height": .height,
-        "index": .index(digits: 1), "date": .date, "hash8": .hash8,
+        "index": .index(digits: 1), "frame": .frame(digits: 1), "date": .date, "hash8": .hash8,
     ]
 
     /// Other tools' names for fields.
@@ -91,6 +89,6 @@ struct TemplateParser {
         "name": "stem", "filename": "stem", "basename": "stem", "base": "stem", "file": "stem",
         "extension": "ext", "suffix": "ext", "folder": "dir", "directory": "dir", "path": "dir",
         "n": "index", "i": "index", "number": "index", "counter": "index",
-        "w": "width", "h": "height", "hash": "hash8", "digest": "hash8",
+        "page": "frame", "w": "width", "h": "height", "hash": "hash8", "digest": "hash8",
     ]
 }

@@ -45,7 +45,10 @@ struct FrameLine: Encodable {
     let input: String
     /// The exact path, where it is not UTF-8.
     let pathBase64: String?
+    /// The first one.
     let output: String?
+    /// All of them, where there are several.
+    let outputs: [Output]?
     let state: String
     var reason: String?
     var cause: String?
@@ -55,8 +58,16 @@ struct FrameLine: Encodable {
     var width: Int?
     var height: Int?
 
+    struct Output: Encodable {
+        let path: String
+        var bytes: Int?
+        var digest: String?
+        var width: Int?
+        var height: Int?
+    }
+
     private enum CodingKeys: String, CodingKey {
-        case event, job, index, input, output, state, reason, cause, message, bytes, digest, width, height
+        case event, job, index, input, output, outputs, state, reason, cause, message, bytes, digest, width, height
         case pathBase64 = "path_base64"
     }
 
@@ -65,14 +76,17 @@ struct FrameLine: Encodable {
         index = report.index
         input = report.input
         pathBase64 = report.inputBytes.map { Data($0).base64EncodedString() }
-        output = report.output
+        output = report.outputs.first
+        outputs = report.outputs.count > 1 ? Self.outputs(of: report) : nil
         switch report.state {
-        case .published(let receipt, _):
+        case .published(let receipts, _):
             state = "published"
-            bytes = receipt.bytes
-            digest = receipt.digest.description
-            width = receipt.image.width
-            height = receipt.image.height
+            bytes = receipts.reduce(0) { $0 + $1.bytes }
+            if receipts.count == 1 {
+                digest = receipts[0].digest.description
+                width = receipts[0].image.width
+                height = receipts[0].image.height
+            }
         case .skipped(let why):
             state = "skipped"
             reason = why
@@ -82,6 +96,20 @@ struct FrameLine: Encodable {
             message = failure.message
         case .left:
             state = "left"
+        }
+    }
+}
+
+extension FrameLine {
+    /// With what is known of those that were written.
+    private static func outputs(of report: FrameReport) -> [Output] {
+        guard case .published(let receipts, _) = report.state, receipts.count == report.outputs.count else {
+            return report.outputs.map { Output(path: $0) }
+        }
+        return zip(report.outputs, receipts).map { path, receipt in
+            Output(
+                path: path, bytes: receipt.bytes, digest: receipt.digest.description, width: receipt.image.width,
+                height: receipt.image.height)
         }
     }
 }

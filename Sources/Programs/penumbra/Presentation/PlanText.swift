@@ -22,11 +22,15 @@ struct PlanText {
         for target in prepared.targets {
             guard let probe = target.probe else { continue }
             let decision = shard.decision(for: probe)
+            let page = target.frame.page > 0 ? " page \(target.frame.page + 1)" : ""
             table.add(
-                String(target.frame.index), PathText.shown(target.frame.input.path, from: folder),
-                size(probe),
-                PathText.shown(target.output, from: folder), Self.rendering(probe, tiled: decision.tiled),
-                Self.halo(probe.halo), skipReason(target) ?? decision.reason)
+                String(target.frame.index), PathText.shown(target.frame.input.path, from: folder) + page,
+                size(probe, probe.outputs[0]), PathText.shown(target.outputs[0], from: folder),
+                Self.rendering(probe, tiled: decision.tiled), Self.halo(probe.halo),
+                skipReason(target) ?? decision.reason)
+            for (output, path) in zip(probe.outputs, target.outputs).dropFirst() {
+                table.add("", "", size(probe, output), PathText.shown(path, from: folder), "", "", "")
+            }
         }
         let megapixels = prepared.targets.reduce(0) { $0 + ($1.probe?.megapixels ?? 0) }
         let count = Format.plural(prepared.targets.count, "frame")
@@ -42,22 +46,26 @@ struct PlanText {
 
     /// Why a run would not render a frame.
     private func skipReason(_ target: JobRun.Target) -> String? {
-        guard PlannedOutput.exists(target.output) else { return nil }
+        let present = target.outputs.count(where: PlannedOutput.exists)
+        guard present > 0 else { return nil }
         switch prepared.job.existing {
         case .overwrite: return nil
-        case .skip: return "skipped: the output is there"
+        case .skip where present < target.outputs.count: return nil
+        case .skip: return target.outputs.count == 1 ? "skipped: the output is there" : "skipped: all outputs are there"
         case .error: return "refused: the output is there"
         }
     }
 
     /// `300×200 rgb u8`, and what the chain makes of it where that is something else.
-    private func size(_ probe: ProbeReceipt) -> String {
-        let (source, extent) = (probe.source, probe.extent)
+    private func size(_ probe: ProbeReceipt, _ output: OutputGeometry) -> String {
+        let (source, extent) = (probe.source, output.extent)
         let (width, height) = (probe.shrinking?.width ?? source.width, probe.shrinking?.height ?? source.height)
-        let text = "\(width)×\(height) \(source.layout) \(source.format)"
+        let frames = output.frames > 1 ? ", \(output.frames) frames" : ""
+        let text = "\(width)×\(height) \(source.layout) \(source.format)\(frames)"
         if extent.width != width || extent.height != height { return text + " → \(extent.width)×\(extent.height)" }
         // A thumbnail that would be larger than the picture is none.
-        return prepared.job.chain.contains { $0.filter == "thumbnail" } ? text + ", kept \(width)×\(height)" : text
+        return (prepared.job.chain + prepared.job.outputs.flatMap(\.chain)).contains { $0.filter == "thumbnail" }
+            ? text + ", kept \(width)×\(height)" : text
     }
 
     private static func rendering(_ probe: ProbeReceipt, tiled: Bool) -> String {
@@ -91,11 +99,22 @@ struct PlanLine: Encodable {
         let reads: [PixelRect]
     }
 
+    struct Output: Encodable {
+        let path: String
+        let extent: PixelRect
+        let frames: Int
+    }
+
     let event = "plan"
     let job: String
     let index: Int
     let input: String
+    /// From 1.
+    let page: Int
+    /// The first one.
     let output: String
+    /// All of them, where there are several.
+    let outputs: [Output]?
     let width: Int
     let height: Int
     /// What a decoder divides both sides by before the first filter.
@@ -117,7 +136,12 @@ struct PlanLine: Encodable {
         self.job = job
         index = target.frame.index
         input = target.frame.input.path
-        output = target.output
+        page = target.frame.page + 1
+        output = target.outputs[0]
+        outputs =
+            target.outputs.count == 1
+            ? nil
+            : zip(target.outputs, probe.outputs).map { Output(path: $0, extent: $1.extent, frames: $1.frames) }
         width = probe.shrinking?.width ?? probe.source.width
         height = probe.shrinking?.height ?? probe.source.height
         shrunkBy = probe.shrinking?.factor

@@ -9,6 +9,13 @@ package enum JobProblem: Hashable, Sendable {
     /// A key for what a manifest does not decide.
     case decidedElsewhere(String, instead: String)
 
+    // Several outputs.
+    /// A key that has no meaning beside `outputs:`.
+    case besideOutputs(String)
+    case outputsNotAList(found: String)
+    case tooManyOutputs(count: Int, most: Int)
+    case outputTwice(path: String)
+
     // Saving. `owners` are the formats that have the option, `format` is the output's.
     case optionOfOtherFormat(String, owners: [String], format: String, known: [String])
     case backgroundNotOpaque
@@ -34,6 +41,24 @@ extension JobProblem {
             Words("'\(name)' is a filter", remedy: "write it as an item below 'filters:': - \(name)")
         case .decidedElsewhere(let key, let instead):
             Words("the job has no key \(key.quoted)", remedy: instead)
+
+        case .besideOutputs(let key):
+            Words(
+                "'\(key)' cannot stand beside 'outputs'",
+                remedy: key == "output"
+                    ? "write it as an entry of 'outputs': - path: out/{stem}.png"
+                    : "write it into the entries of 'outputs'")
+        case .outputsNotAList(let found):
+            Words(
+                "'outputs' is a list, and this is \(found)",
+                remedy: "write each output as an item: - path: out/{stem}.png; a single one is 'output: out/{stem}.png'"
+            )
+        case .tooManyOutputs(let count, let most):
+            Words(
+                "\(count) outputs are more than the \(most) that a job can have",
+                remedy: "divide them into several jobs")
+        case .outputTwice(let path):
+            Words("two outputs have the path \(path.quoted)", remedy: "give each a path of its own")
 
         case .optionOfOtherFormat(let option, let owners, let format, let known):
             Words(

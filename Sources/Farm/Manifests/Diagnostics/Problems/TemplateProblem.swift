@@ -6,8 +6,7 @@ package enum TemplateProblem: Hashable, Sendable {
     case doubledBrace
     case emptyField
     case unknownField(String, nearest: String?, known: [String])
-    case frame
-    case badDigits(String)
+    case badDigits(String, field: String)
 
     // The path.
     case folder
@@ -34,14 +33,10 @@ extension TemplateProblem {
                 "unknown field '{\(name.cut(to: 40))}'",
                 remedy: nearest.map { "did you mean {\($0)}?" }
                     ?? "the fields are \(known.map { "{\($0)}" }.enumeration)")
-        case .frame:
+        case .badDigits(let text, let field):
             Words(
-                "'{frame}' is not part of this version, which has no animations",
-                remedy: "remove it; {index} numbers the inputs")
-        case .badDigits(let text):
-            Words(
-                "'{index:\(text.cut(to: 20))}' does not say how many digits",
-                remedy: "write {index}, or {index:04} for 0001, 0002, …")
+                "'{\(field):\(text.cut(to: 20))}' does not say how many digits",
+                remedy: "write {\(field)}, or {\(field):04} for 0001, 0002, …")
 
         case .folder:
             Words("the output is a folder, not a file", remedy: "add a file's name, such as {stem}.png")

@@ -1,0 +1,162 @@
+import Catalogs
+import ExamplePictures
+import Foundation
+import Geometry
+import Raster
+import Testing
+
+/// Several outputs of one decoding, animations and pages, with real workers.
+@Suite(.serialized) struct OutputsTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.drawPhotos()
+    }
+
+    private func run(_ manifest: String, _ more: String...) async throws -> Program.Result {
+        try await Program.run(Program.penumbra, ["run", manifest] + more, in: workspace)
+    }
+
+    /// Filters of each output; the second one needs the whole picture at once.
+    private static let chains = [
+        "small": "- thumbnail: {size: 90}", "turned": "- rotate: {angle: right}\n      - gaussian: {radius: 3}",
+        "same": "", "cut": "- crop: {x: 0, y: 0, width: 100%, height: 30%}",
+    ]
+
+    private func writeManifest(verify: String = "full") throws {
+        let outputs = Self.chains.sorted { $0.key < $1.key }.map { name, filters in
+            "  - path: all/{stem}-\(name).png\n" + (filters.isEmpty ? "" : "    filters:\n      \(filters)\n")
+        }
+        try workspace.write(
+            "job: all\ninputs: photos/*\nfilters:\n  - gaussian: {radius: 2}\nverify: \(verify)\noutputs:\n"
+                + outputs.joined(),
+            to: "all.yaml")
+    }
+
+    @Test func `each output has the bytes that a job of its own gives`() async throws {
+        try writeManifest()
+        let result = try await run("all.yaml")
+        #expect(result.code == 0, "\(result.errors)")
+        for (name, filters) in Self.chains {
+            let lines = filters.isEmpty ? "" : "  " + filters.replacing("      - ", with: "  - ") + "\n"
+            try workspace.write(
+                "job: one\ninputs: photos/*\nfilters:\n  - gaussian: {radius: 2}\n\(lines)"
+                    + "output: one/{stem}-\(name).png\n",
+                to: "one.yaml")
+            let one = try await run("one.yaml")
+            #expect(one.code == 0, "\(one.errors)")
+        }
+        #expect(workspace.files(below: "all").count == 12)
+        for file in workspace.files(below: "all") {
+            #expect(try workspace.read("all/\(file)") == workspace.read("one/\(file)"), "\(file)")
+        }
+    }
+
+    @Test func `only outputs that are missing are written again under existing: skip`() async throws {
+        try writeManifest(verify: "digest")
+        #expect(try await run("all.yaml").code == 0)
+        let before = try workspace.read("all/a-small.png")
+        try workspace.write("edited", to: "all/a-cut.png")
+        try FileManager.default.removeItem(atPath: "\(workspace.path)/all/a-small.png")
+        let again = try await run("all.yaml", "--set", "existing=skip", "--json")
+        #expect(again.code == 0, "\(again.errors)")
+        #expect(try workspace.read("all/a-small.png") == before)
+        #expect(try workspace.read("all/a-cut.png") == Data("edited".utf8))
+        #expect(again.output.contains(#""reason":"all outputs are there""#))
+        #expect(workspace.files(below: "all").allSatisfy { !$0.hasPrefix(".") })
+    }
+
+    @Test func `what plan prints has every output`() async throws {
+        try writeManifest()
+        let plan = try await Program.run("plan", "all.yaml", "--limit", "1", in: workspace)
+        #expect(plan.code == 0)
+        #expect(plan.output.contains("decoded once for 4 outputs"))
+        for name in ["all/a-cut.png", "all/a-same.png", "all/a-small.png", "all/a-turned.png"] {
+            #expect(plan.output.contains(name))
+        }
+        #expect(plan.output.contains("160×120 rgb u8 → 90×68") && plan.output.contains("160×120 rgb u8 → 120×160"))
+    }
+
+    @Test func `two outputs that meet at one path are refused`() async throws {
+        try workspace.write(
+            "job: clash\ninputs: photos/a.png\nfilters: [gaussian]\noutputs:\n  - path: x/{stem}.png\n"
+                + "  - path: x/a.png\n",
+            to: "clash.yaml")
+        let result = try await run("clash.yaml")
+        #expect(result.code == 65)
+        #expect(
+            result.errors.contains("photos/a.png: several outputs would be written to \(workspace.path)/x/a.png"))
+        #expect(!workspace.exists("x"))
+    }
+}
+
+extension OutputsTests {
+    private var frames: [AnyRaster] {
+        (0..<4).map {
+            Scene.eclipse(width: 60 + 8, height: 40).cropped(to: PixelRect(x: 2 * $0, y: 0, width: 60, height: 40))
+                .translated(x: -2 * $0, y: 0)
+        }
+    }
+
+    @Test func `every frame of an animation is filtered as a picture is`() async throws {
+        let frames = frames
+        try PictureFiles.write(
+            frames: frames, to: "\(workspace.path)/moving.webp", options: ["lossless": .boolean(true)])
+        for (index, frame) in frames.enumerated() {
+            try PictureFiles.write(frame, to: "\(workspace.path)/still/\(index).png".createdFolder)
+        }
+        try workspace.write(
+            "job: moving\ninputs: moving.webp\nfilters:\n  - gaussian: {radius: 3}\nverify: full\noutputs:\n"
+                + "  - path: out/moving.webp\n    save: {lossless: true}\n  - path: out/moving.gif\n"
+                + "  - path: out/first.png\n",
+            to: "moving.yaml")
+        let result = try await run("moving.yaml")
+        #expect(result.code == 0, "\(result.errors)")
+        let still = try await Program.run(
+            Program.penumbra,
+            ["apply", "gaussian: {radius: 3}"] + (0..<4).map { "still/\($0).png" } + ["-o", "stills/"],
+            in: workspace)
+        #expect(still.code == 0, "\(still.errors)")
+        let moved = try PictureFiles.readFrames("\(workspace.path)/out/moving.webp")
+        #expect(moved.count == 4)
+        for (index, frame) in moved.enumerated() {
+            let expected = try PictureFiles.read("\(workspace.path)/stills/\(index).png")
+            #expect(frame.colors == expected.colors)
+        }
+        #expect(try PictureFiles.readFrames("\(workspace.path)/out/moving.gif").count == 4)
+        let first = try PictureFiles.read("\(workspace.path)/out/first.png")
+        #expect(try first.colors == PictureFiles.read("\(workspace.path)/stills/0.png").colors)
+        let plan = try await Program.run("plan", "moving.yaml", in: workspace)
+        #expect(plan.output.contains("60×40 rgba u8, 4 frames"))
+        #expect(plan.output.contains("one frame, held: an animation, frame by frame"))
+    }
+
+    @Test func `{frame} makes an output of every page`() async throws {
+        try PictureFiles.write(
+            frames: frames, to: "\(workspace.path)/moving.webp", options: ["lossless": .boolean(true)])
+        let result = try await Program.run(
+            "apply", "gaussian: {radius: 3}", "moving.webp", "-o", "pages/{stem}-{frame:02}-{width}.png", in: workspace)
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(workspace.files(below: "pages") == (1...4).map { "moving-0\($0)-60.png" })
+        #expect(try workspace.read("pages/moving-01-60.png") != workspace.read("pages/moving-04-60.png"))
+    }
+}
+
+extension AnyRaster {
+    /// Samples without alpha.
+    fileprivate var colors: [UInt8] {
+        guard case .u8(let raster) = self else { return [] }
+        return raster.samples.enumerated().filter { !layout.hasAlpha || $0.offset % 4 != 3 }.map(\.element)
+    }
+}
+
+extension String {
+    /// The path, whose folder is there now.
+    fileprivate var createdFolder: String {
+        let folder = URL(filePath: self).deletingLastPathComponent()
+        // What goes wrong shows when the file is written.
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return self
+    }
+}
