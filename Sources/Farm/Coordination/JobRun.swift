@@ -164,7 +164,7 @@ extension JobRun: RunLoop.Delegate {
             for temporary in task.outputs.compactMap(\.temporaryPath) { try expect(temporary, of: lease.task.frame) }
         case .stitch(let task): try expect(task.temporaryPath, of: lease.task.frame)
         case .canvas: _ = try FileSystem.createFolders("\(directory.scratch)/\(lease.task.frame.name)")
-        case .probe, .tile, .audit, .check: break
+        case .probe, .tile, .audit, .check, .preview: break
         }
     }
 

@@ -65,12 +65,12 @@ struct DirectoryListing {
 }
 
 /// Tells whether two paths name one file, by device and inode, however they are written.
-struct FileIdentity: Hashable, Sendable {
+package struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
 
     /// Nil when nothing lies at the path.
-    init?(of path: String) {
+    package init?(of path: String) {
         var found = stat()
         guard stat(path, &found) == 0 else { return nil }
         device = UInt64(found.st_dev)

@@ -34,7 +34,7 @@ extension Scheduler {
             case .frame(let task): task.outputs.map(\.temporaryPath)
             case .stitch(let task): [task.temporaryPath]
             case .check(let task): task.outputs.map(\.expected.path)
-            case .probe, .canvas, .tile, .audit: []
+            case .probe, .canvas, .tile, .audit, .preview: []
             }
         // A check has only the outputs that were written.
         let finals = temporaries.count == paths.count ? paths : paths.filter { $0 != nil }

@@ -11,6 +11,7 @@ package enum TaskReceipt: Hashable, Sendable, Codable {
     case outputs([OutputReceipt])
     case audit(AuditReceipt)
     case check
+    case preview(PreviewReceipt)
 }
 
 /// An image as its header tells it, orientation applied.

@@ -14,6 +14,7 @@ package enum TaskSpec: Hashable, Sendable, Codable {
     case stitch(StitchTask)
     case audit(AuditTask)
     case check(CheckTask)
+    case preview(PreviewTask)
 }
 
 /// How an input is opened; the same for every task that decodes it.

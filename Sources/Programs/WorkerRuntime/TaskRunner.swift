@@ -30,6 +30,7 @@ struct TaskRunner {
         case .stitch(let task): .outputs([try stitch(task)])
         case .audit(let task): .audit(try audit(task))
         case .check(let task): try check(task)
+        case .preview(let task): .preview(try preview(task))
         }
     }
 
@@ -56,8 +57,6 @@ struct TaskRunner {
 }
 
 extension ImageHeader {
-    var rect: PixelRect { PixelRect(x: 0, y: 0, width: width, height: height) }
-
     var facts: ImageFacts {
         ImageFacts(
             fileFormat: formatName, width: width, height: height, layout: layout, format: sampleFormat, frames: frames)

@@ -17,6 +17,7 @@ package final class ImageDecoder {
     package let metadata: ImageMetadata
     /// What was asked for.
     package let color: ColorPolicy
+    let pages: PageChoice
     let file: InputFile
     /// The picture as the file has it: not upright yet.
     let storedShape: ImageShape
@@ -41,6 +42,7 @@ package final class ImageDecoder {
         let picture = try Self.convert(stored, color)
         metadata = picture.metadata
         self.color = color
+        self.pages = pages
         file = stored.file
         formatTitle = stored.format.title
         orientation = stored.orientation
@@ -55,7 +57,7 @@ package final class ImageDecoder {
         image = picture.takeImage()
     }
 
-    private static func convert(
+    static func convert(
         _ stored: borrowing StoredPicture, _ color: ColorPolicy
     ) throws(ImageFileError) -> ConvertedPicture {
         do throws(UnsupportedFeature) {

@@ -15,10 +15,17 @@ struct StoredPicture: ~Copyable {
     /// - Parameter shrink: 2, 4 or 8 for a picture of that part of its size, where the format can; else 1.
     init(path: String, shrink: Int, pages: PageChoice) throws(ImageFileError) {
         let file = try InputFile(path: path)
+        guard file.size > 0 else { throw ImageFileError(path: path, .empty) }
+        try self.init(file: file, shrink: shrink, pages: pages)
+    }
+
+    /// - Parameter access: how the pixels will be asked for; only some formats are any good at random.
+    init(
+        file: InputFile, shrink: Int = 1, pages: PageChoice, access: VipsAccess = VIPS_ACCESS_SEQUENTIAL
+    ) throws(ImageFileError) {
         let head = try file.head(ImageFormats.headLength)
-        guard !head.isEmpty else { throw ImageFileError(path: path, .empty) }
-        guard let format = ImageFormats.recognizing(head) else { throw ImageFileError(path: path, .notAnImage) }
-        let image = try Self.load(file, format, shrink, pages)
+        guard let format = ImageFormats.recognizing(head) else { throw ImageFileError(path: file.path, .notAnImage) }
+        let image = try Self.load(file, format, shrink, pages, access)
         let pageHeight = image.integer("page-height") ?? image.height
         let isWhole = pageHeight > 0 && image.height % pageHeight == 0
         frames = pages == .animation && isWhole ? image.height / pageHeight : 1
@@ -28,7 +35,7 @@ struct StoredPicture: ~Copyable {
     }
 
     private static func load(
-        _ file: InputFile, _ format: any ImageFormat, _ shrink: Int, _ pages: PageChoice
+        _ file: InputFile, _ format: any ImageFormat, _ shrink: Int, _ pages: PageChoice, _ access: VipsAccess
     ) throws(ImageFileError) -> VipsImageReference {
         do throws(VipsFailure) {
             let call = try VipsCall(format.loader.operation)
@@ -37,7 +44,7 @@ struct StoredPicture: ~Copyable {
             } else {
                 call.set("source", to: try VipsReference.reading(file))
             }
-            call.set("access", to: .integer(Int(VIPS_ACCESS_SEQUENTIAL.rawValue)))
+            call.set("access", to: .integer(Int(access.rawValue)))
             // The strictest: decoders go on after damage with a mere warning, and fill the rest with gray.
             call.set("fail_on", to: .integer(Int(VIPS_FAIL_ON_WARNING.rawValue)))
             if shrink > 1, let argument = format.shrinking(by: shrink) { call.set(argument.name, to: argument.value) }

@@ -1,4 +1,6 @@
+import Catalogs
 import CVips
+import Geometry
 
 /// The rows of a picture as its file has them, decoded from top to bottom on the calling thread.
 struct StoredRows: ~Copyable {
@@ -11,7 +13,10 @@ struct StoredRows: ~Copyable {
     private let formatTitle: String
     private let shape: ImageShape
 
-    init(_ image: consuming VipsImageReference, of decoder: ImageDecoder) throws(ImageFileError) {
+    /// - Parameter shape: of what is in `image`; the decoder's own unless it is a part of that.
+    init(
+        _ image: consuming VipsImageReference, of decoder: ImageDecoder, shape: ImageShape? = nil
+    ) throws(ImageFileError) {
         guard let region = VipsReference(adopting: vips_region_new(image.pointer)) else {
             throw ImageFileError(path: decoder.file.path, .library(VipsFailure.take().line))
         }
@@ -19,21 +24,28 @@ struct StoredRows: ~Copyable {
         self.image = image
         file = decoder.file
         formatTitle = decoder.formatTitle
-        shape = decoder.storedShape
+        self.shape = shape ?? decoder.storedShape
     }
 
     /// Decodes `rows`, which follow those of the last call, into `buffer`: row after row without padding.
     func decode(_ rows: Range<Int>, into buffer: UnsafeMutableRawBufferPointer) throws(ImageFileError) {
-        precondition(buffer.count >= rows.count * shape.stride, "the buffer has room for the rows")
-        for top in Swift.stride(from: rows.lowerBound, to: rows.upperBound, by: Self.step) {
-            let some = top..<min(top + Self.step, rows.upperBound)
-            var rect = VipsRect(left: 0, top: gint(top), width: gint(shape.width), height: gint(some.count))
+        try decode(PixelRect(columns: 0..<shape.width, rows: rows), into: buffer)
+    }
+
+    /// Decodes a part whose rows do not begin above those of the last call, into `buffer`.
+    func decode(_ part: PixelRect, into buffer: UnsafeMutableRawBufferPointer) throws(ImageFileError) {
+        let stride = part.width * shape.layout.channels * shape.sampleFormat.bytes
+        precondition(buffer.count >= part.height * stride, "the buffer has room for the rows")
+        for top in Swift.stride(from: part.y, to: part.bottom, by: Self.step) {
+            let some = top..<min(top + Self.step, part.bottom)
+            var rect = VipsRect(
+                left: gint(part.x), top: gint(top), width: gint(part.width), height: gint(some.count))
             guard vips_region_prepare(region.pointer, &rect) == 0 else { throw broken(after: top) }
             for row in some {
-                let start = (row - rows.lowerBound) * shape.stride
-                UnsafeMutableRawBufferPointer(rebasing: buffer[start..<start + shape.stride]).copyMemory(
+                let start = (row - part.y) * stride
+                UnsafeMutableRawBufferPointer(rebasing: buffer[start..<start + stride]).copyMemory(
                     from: UnsafeRawBufferPointer(
-                        start: penumbra_region_address(region.pointer, 0, gint(row)), count: shape.stride))
+                        start: penumbra_region_address(region.pointer, gint(part.x), gint(row)), count: stride))
             }
         }
     }

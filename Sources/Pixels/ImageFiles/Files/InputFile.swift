@@ -7,6 +7,8 @@ final class InputFile {
     let path: String
     let size: Int
     private let descriptor: Int32
+    /// Bytes that stand in for the file's own, or behind them.
+    private let patches: [Patch]
     private var position = 0
     private(set) var failure: Int32?
 
@@ -21,6 +23,22 @@ final class InputFile {
         }
         self.descriptor = descriptor
         self.size = Int(status.st_size)
+        patches = []
+    }
+
+    /// Bytes at an offset.
+    struct Patch {
+        let offset: Int
+        let bytes: [UInt8]
+    }
+
+    /// The same file as if it had other bytes in some places; the last ones may lie behind its end.
+    init(_ file: InputFile, patches: [Patch]) throws(ImageFileError) {
+        path = file.path
+        descriptor = dup(file.descriptor)
+        guard descriptor >= 0 else { throw ImageFileError(path: file.path, .open, errno: errno) }
+        size = patches.reduce(file.size) { max($0, $1.offset + $1.bytes.count) }
+        self.patches = patches
     }
 
     deinit {
@@ -62,10 +80,22 @@ final class InputFile {
     private func transfer(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
         while true {
             let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
-            if count >= 0 { return count }
+            if count >= 0 { return patches.isEmpty ? count : patched(buffer, offset, count) }
             if errno == EINTR { continue }
             failure = failure ?? errno
             return -1
         }
+    }
+
+    /// - Parameter count: how many of the bytes the file had.
+    private func patched(_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int, _ count: Int) -> Int {
+        let total = max(count, min(buffer.count, size - offset))
+        guard total > 0 else { return count }
+        for index in count..<total { buffer[index] = 0 }
+        for patch in patches {
+            let (start, end) = (max(offset, patch.offset), min(offset + total, patch.offset + patch.bytes.count))
+            for index in start..<max(start, end) { buffer[index - offset] = patch.bytes[index - patch.offset] }
+        }
+        return total
     }
 }

@@ -61,7 +61,8 @@ struct ProgressBar {
             case .tile: "tile \(progress.tilesDone + 1) of \(progress.tilesPlanned)"
             case .stitch: "stitching"
             case .audit: "auditing"
-            case .check: "checking"
+            case .preview: "previewing"
+        case .check: "checking"
             }
         return path.split(separator: "/").last.map { PathText.visible(String($0)) }
     }

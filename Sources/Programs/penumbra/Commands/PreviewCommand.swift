@@ -1,0 +1,228 @@
+import ArgumentParser
+import Catalogs
+import Coordination
+import Dispatching
+import Geometry
+import Glibc
+import JobModel
+import Manifests
+import Planning
+import Scheduling
+import Settings
+import WorkerProtocol
+
+struct PreviewCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "preview",
+        abstract: "Show a part of what a job would make of a picture.",
+        discussion: """
+            Renders a crop with exactly the pixels that a run would give (before they are encoded), at about the cost of \
+            the crop. Without a picture, the job's first input is shown.
+
+              penumbra preview job.yaml scan.tif --at 40%,30% --size 800 -o p.png
+              penumbra preview job.yaml --sweep radius=4,8,16 --compare side -o p.png
+
+            --compare shows the picture before all filters that change pixels beside what they make of it: split (left \
+            half before, right half after, a line between), side (before to the left), blink (an animation, to .gif or \
+            .webp).
+            """)
+
+    @Argument(help: ArgumentHelp("A job manifest.", valueName: "manifest"), completion: .file(extensions: ["yaml", "yml"]))
+    var manifest: String
+
+    @Argument(help: ArgumentHelp("A picture; the job's first input when there is none.", valueName: "picture"), completion: .file())
+    var picture: String?
+
+    @Option(help: ArgumentHelp("The middle of the crop, in px or % of the output.", valueName: "x,y"))
+    var at = "50%,50%"
+
+    @Option(help: ArgumentHelp("The size of the crop in px: 800, or 800x600.", valueName: "size"))
+    var size = "800"
+
+    @Option(help: ArgumentHelp("Renders a panel for each value: 'radius=4,8,16'.", valueName: "parameter=values"))
+    var sweep: String?
+
+    @Option(help: "Shows the picture before the filters too: split, side or blink.")
+    var compare: PreviewTask.Comparison?
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The file that is written; one that is there is replaced.", valueName: "file"),
+        completion: .file())
+    var output: String
+
+    @Option(help: ArgumentHelp("Which of the job's outputs, from 1.", valueName: "n"))
+    var outputNumber = 1
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Changes a value of the manifest: 'filters[0].gaussian.radius=14'. May be given again.",
+            valueName: "path=value"))
+    var overrides: [String] = []
+
+    @OptionGroup(title: "Place Options") var place: PlaceOptions
+
+    /// A preview that takes longer than this hangs.
+    private static let limit = Duration.seconds(600)
+
+    func run() async throws {
+        try await Reporting(json: false).handling { reporting in
+            let view = try self.view()
+            let installation = Installation(try Settings.load(place))
+            let signals = Signals()
+            let catalog = try await installation.introducedCatalog()
+            let format = try fileFormat(catalog)
+            let spec = try job(reporting, catalog, set: [])
+            guard spec.outputs.indices.contains(outputNumber - 1) else {
+                throw CommandError(.usage, "--output-number takes 1 to \(spec.outputs.count), the outputs of \(spec.name)")
+            }
+            let (labels, specs) = try swept(spec, reporting, catalog)
+            let input = try self.input(spec, catalog)
+            let temporary = try temporaryPath(beside: input)
+            defer { unlink(temporary) }
+            let task = PreviewTask(
+                input: InputSpec(path: input, maxPixels: spec.maxPixels, color: spec.color),
+                chains: specs.map { $0.chain + $0.outputs[outputNumber - 1].chain }, output: outputSpec(spec, input, catalog),
+                view: view, comparison: compare, fileFormat: format, path: temporary,
+                memory: installation.runSettings.frameMemory)
+            let receipt = try await rendered(task, installation, signals)
+            try put(temporary)
+            show(receipt, labels, input)
+            return .done
+        }
+    }
+}
+
+extension PreviewCommand {
+    private func view() throws -> PreviewTask.View {
+        do {
+            let (at, size) = (try PreviewWish.place(at), try PreviewWish.size(size))
+            return PreviewTask.View(x: at.x, y: at.y, width: size.width, height: size.height)
+        } catch {
+            throw CommandError(.usage, error.message)
+        }
+    }
+
+    private func fileFormat(_ catalog: Catalog) throws -> String {
+        let ext = PathText.split(name: PathText.name(of: output)).ext
+        let writable = catalog.formats.filter(\.canWrite)
+        guard let format = catalog.format(forExtension: ext), format.canWrite else {
+            let known = writable.flatMap { $0.extensions.prefix(1) }.map { ".\($0)" }.joined(separator: ", ")
+            throw CommandError(.usage, "\(output): no format is written to '.\(ext)'; the extensions are \(known)")
+        }
+        if compare == .blink, !format.holdsAnimation {
+            throw CommandError(.usage, "\(output): --compare blink is an animation; write it to .gif or .webp")
+        }
+        return format.name
+    }
+
+    /// The job with more of its values set.
+    private func job(_ reporting: Reporting, _ catalog: Catalog, set more: [String]) throws -> JobSpec {
+        var options = ManifestOptions()
+        options.manifests = [manifest]
+        options.overrides = overrides + more
+        let jobs = try reporting.jobs(ManifestFiles(options: options, catalog: catalog).read())
+        guard let job = jobs.first else { throw ExitStatus.badManifest.code }
+        return job
+    }
+
+    /// A job for each value of the sweep, and what its panel is called.
+    private func swept(
+        _ spec: JobSpec, _ reporting: Reporting, _ catalog: Catalog
+    ) throws -> (labels: [String], specs: [JobSpec]) {
+        guard let sweep else { return ([], [spec]) }
+        do {
+            let sweep = try PreviewWish.Sweep(sweep)
+            let path = try sweep.path(in: spec, output: outputNumber - 1, catalog)
+            let specs = try sweep.values.map { try job(reporting, catalog, set: ["\(path)=\($0)"]) }
+            return (sweep.values.map { "\(sweep.name) \($0)" }, specs)
+        } catch let problem as PreviewWish.Problem {
+            throw CommandError(.usage, problem.message)
+        }
+    }
+
+    private func input(_ spec: JobSpec, _ catalog: Catalog) throws -> String {
+        if let picture { return PathText.normalized(picture, in: currentFolder()) }
+        do {
+            let plan = try JobPlan(spec, catalog: catalog, date: "", selection: JobPlan.Selection(limit: 1))
+            guard let frame = plan.frames.first else { throw PlanProblem.nothingMatched(patterns: spec.inputs) }
+            return frame.input.path
+        } catch let problem as PlanProblem {
+            throw CommandError(problem.isMissingInput ? .missingInput : .badManifest, "\(manifest): error: \(problem.message)")
+        }
+    }
+
+    private func outputSpec(_ spec: JobSpec, _ input: String, _ catalog: Catalog) -> OutputSpec {
+        let output = spec.outputs[outputNumber - 1]
+        let naming = OutputNaming(spec, date: "")
+        let name = naming.path(
+            output.template, for: InputFile(path: input, dir: ""), index: 1, page: 0, measures: nil)
+        // An input's own format may be one that is only read; the pixels are shown as PNG would hold them.
+        let format = catalog.format(forExtension: PathText.split(name: PathText.name(of: name)).ext)
+        return OutputSpec(format: format.flatMap { $0.canWrite ? $0.name : nil } ?? "png", save: output.save)
+    }
+
+    /// Beside the preview, so that it can be put there in one step.
+    private func temporaryPath(beside input: String) throws -> String {
+        let path = PathText.normalized(output, in: currentFolder())
+        if let there = FileIdentity(of: path), there == FileIdentity(of: input) {
+            throw CommandError(.usage, "\(output): the preview would overwrite the picture that it shows")
+        }
+        return "\(PathText.folder(of: path))/.penumbra-preview-\(getpid())"
+    }
+
+    private func rendered(
+        _ task: PreviewTask, _ installation: Installation, _ signals: Signals
+    ) async throws -> PreviewReceipt {
+        do {
+            let receipt = try await installation.engine().ask(
+                .preview(task), signals: signals.stream, limit: Self.limit)
+            guard case .preview(let preview) = receipt else {
+                throw CommandError(.unavailable, "the worker answered another question; reinstall both programs together")
+            }
+            return preview
+        } catch let reason as LocalEngine.NoAnswer {
+            throw Self.error(reason, task, output)
+        }
+    }
+
+    private static func error(
+        _ reason: LocalEngine.NoAnswer, _ task: PreviewTask, _ output: String
+    ) -> CommandError {
+        switch reason {
+        case .failed(let failure):
+            return CommandError(
+                failure.kind == .place ? .badPlace : .someFailed, failure.message.replacing(task.path, with: output))
+        case .died(let death):
+            let words = death.lastWords.isEmpty ? "" : ": \(death.lastWords)"
+            return CommandError(.someFailed, "\(task.input.path): the worker ended (\(death.manner))\(words)")
+        case .interrupted(let signal):
+            return CommandError(ExitStatus(rawValue: 128 + signal) ?? .terminated, "interrupted; nothing was written")
+        case .tookTooLong:
+            return CommandError(.someFailed, "\(task.input.path): no preview after \(limit)")
+        }
+    }
+
+    private func put(_ temporary: String) throws {
+        guard rename(temporary, output) == 0 else {
+            throw CommandError(.badPlace, "\(output): cannot be written: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    private func show(_ receipt: PreviewReceipt, _ labels: [String], _ input: String) {
+        let picture = PathText.shown(input, from: currentFolder())
+        let panel = receipt.panels[0]
+        Console.print(
+            "\(output): \(panel.part.width)×\(panel.part.height) px at \(panel.part.x),\(panel.part.y) of \(picture), "
+                + "\(panel.width)×\(panel.height) px")
+        let panels = (compare == .side || compare == .blink ? ["before"] : []) + (labels.isEmpty ? ["after"] : labels)
+        if panels.count > 1 || compare == .split {
+            let order = compare == .blink ? "by turns" : "from left to right"
+            let split = compare == .split ? "before | " : ""
+            Console.print("  \(order): " + panels.map { split + $0 }.joined(separator: ", "))
+        }
+    }
+}
+
+extension PreviewTask.Comparison: ExpressibleByArgument {}
