@@ -86,6 +86,7 @@ func receipt(for spec: TaskSpec, probe: ProbeReceipt = .make()) -> TaskReceipt {
                 metadataPath: task.metadataPath))
     case .tile(let task): .tile(TileReceipt(rect: task.rect, digest: Digest(high: 3, low: 4), path: task.tilePath))
     case .audit: .audit(AuditReceipt(pixels: 100))
-    case .check: .check
+    // No scheduler orders a preview.
+    case .check, .preview: .check
     }
 }

@@ -1,0 +1,133 @@
+import ExamplePictures
+import Foundation
+import Geometry
+import Raster
+import Testing
+
+/// `penumbra preview`: parts of what a job would make.
+@Suite(.serialized) struct PreviewTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.drawPhotos()
+        try workspace.draw("photos/scan.tif", width: 640, height: 900)
+    }
+
+    private func preview(_ arguments: String...) async throws -> Program.Result {
+        try await Program.run(Program.penumbra, ["preview"] + arguments, in: workspace)
+    }
+
+    private func picture(_ name: String) throws -> AnyRaster {
+        try PictureFiles.read("\(workspace.path)/\(name)")
+    }
+
+    @Test(arguments: [
+        "[{gaussian: {radius: 5}}]", "[{gaussian: {radius: 9, edge: wrap}}]", "[{motion: {radius: 20, angle: 30}}]",
+        "[{gaussian: {radius: 3, extent: expand}}, {rotate: {angle: left}}, {gaussian: {radius: 2}}]",
+        "[{thumbnail: {size: 300}}, {gaussian: {radius: 2}}]", "[{crop: {x: 10, y: 20, width: 500, height: 400}}]",
+    ])
+    func `its pixels are those of a run`(filters: String) async throws {
+        try workspace.writeManifest(inputs: "photos/scan.tif", filters: filters)
+        #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
+        let whole = try picture("out/scan.png")
+        let result = try await preview("job.yaml", "--at", "30%,80%", "--size", "120x90", "-o", "p.png")
+        #expect(result.code == 0, "\(result.errors)")
+        let (width, height) = (whole.rect.width, whole.rect.height)
+        let x = max(0, min(width - 120, Int((Double(width) * 0.3 - 60).rounded())))
+        let y = max(0, min(height - 90, Int((Double(height) * 0.8 - 45).rounded())))
+        #expect(
+            result.output == "p.png: 120×90 px at \(x),\(y) of photos/scan.tif, \(width)×\(height) px\n")
+        let isEqual =
+            try picture("p.png")
+            == whole.cropped(to: PixelRect(x: x, y: y, width: 120, height: 90)).translated(x: -x, y: -y)
+        #expect(isEqual)
+    }
+
+    @Test func `a crop larger than the output is the output`() async throws {
+        try workspace.writeManifest()
+        #expect(try await preview("job.yaml", "photos/a.png", "-o", "p.png").code == 0)
+        #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
+        let isEqual = try picture("p.png") == picture("out/a.png")
+        #expect(isEqual)
+    }
+
+    @Test func `a sweep has a panel for each value`() async throws {
+        try workspace.writeManifest()
+        let result = try await preview(
+            "job.yaml", "photos/a.png", "--size", "40", "--sweep", "radius=0,3,8", "-o", "p.png")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(result.output.hasSuffix("  from left to right: radius 0, radius 3, radius 8\n"))
+        let sheet = try picture("p.png")
+        #expect(sheet.rect.width == 3 * 40 + 2 * 8 && sheet.rect.height == 40)
+        let single = try await preview(
+            "job.yaml", "photos/a.png", "--size", "40", "--set", "filters[0].gaussian.radius=3", "-o", "one.png")
+        #expect(single.code == 0)
+        let panel = sheet.cropped(to: PixelRect(x: 48, y: 0, width: 40, height: 40)).translated(x: -48, y: 0)
+        let isEqual = try panel == picture("one.png")
+        #expect(isEqual)
+    }
+
+    @Test func `before and after stand side by side, share a panel, or blink`() async throws {
+        try workspace.writeManifest(filters: "[{thumbnail: {size: 100}}, {gaussian: {radius: 5}}]")
+        let before = try await Program.run(
+            "apply", "thumbnail: {size: 100}", "photos/a.png", "-o", "before.png", in: workspace)
+        #expect(before.code == 0)
+        #expect(try await preview("job.yaml", "photos/a.png", "-o", "after.png").code == 0)
+        let (was, is_) = (try picture("before.png"), try picture("after.png"))
+
+        #expect(try await preview("job.yaml", "photos/a.png", "--compare", "side", "-o", "side.png").code == 0)
+        let side = try picture("side.png")
+        let left = side.cropped(to: was.rect)
+        #expect(left == was && side.rect.width == 2 * was.rect.width + 8)
+
+        #expect(try await preview("job.yaml", "photos/a.png", "--compare", "split", "-o", "split.png").code == 0)
+        let split = try picture("split.png")
+        let (first, last) = (PixelRect(x: 0, y: 0, width: 49, height: 75), PixelRect(x: 51, y: 0, width: 49, height: 75))
+        #expect(split.cropped(to: first) == was.cropped(to: first))
+        #expect(split.cropped(to: last) == is_.cropped(to: last))
+
+        #expect(try await preview("job.yaml", "photos/a.png", "--compare", "blink", "-o", "blink.webp").code == 0)
+        #expect(try PictureFiles.readFrames("\(workspace.path)/blink.webp").count == 2)
+    }
+
+    @Test(arguments: [
+        (["--at", "40"], "--at takes a point like 40%,30% or 1200,800, not '40'"),
+        (["--at", "140%,3"], "--at takes a point like 40%,30% or 1200,800, not '140%,3'"),
+        (["--size", "0"], "--size takes 1 to 8192 pixels like 800 or 800x600, not '0'"),
+        (["--size", "8x9x10"], "--size takes 1 to 8192 pixels like 800 or 800x600, not '8x9x10'"),
+        (["--sweep", "radius"], "--sweep takes a parameter and up to 16 values like radius=4,8,16, not 'radius'"),
+        (["--sweep", "angle=3"], "--sweep: no filter of the job has a parameter 'angle'"),
+        (
+            ["--sweep", "edge=wrap"],
+            "--sweep: several filters have a parameter 'edge'; write one of filters[0].gaussian.edge, filters[1].gaussian.edge"
+        ),
+        (["--compare", "blink"], "p.png: --compare blink is an animation; write it to .gif or .webp"),
+        (["--output-number", "2"], "--output-number takes 1 to 1, the outputs of test"),
+    ])
+    func `wrong wishes are told`(arguments: [String], message: String) async throws {
+        try workspace.writeManifest(filters: "[gaussian, gaussian]")
+        let result = try await Program.run(
+            Program.penumbra, ["preview", "job.yaml", "photos/a.png", "-o", "p.png"] + arguments, in: workspace)
+        #expect(result.code == 64)
+        #expect(result.errors == message + "\n")
+        #expect(!workspace.exists("p.png"))
+    }
+
+    @Test func `a picture is never overwritten, and a broken one leaves no file`() async throws {
+        try workspace.writeManifest()
+        let before = try workspace.read("photos/a.png")
+        let same = try await preview("job.yaml", "photos/a.png", "-o", "photos/../photos/a.png")
+        #expect(same.code == 64 && same.errors.hasSuffix("the preview would overwrite the picture that it shows\n"))
+        #expect(try workspace.read("photos/a.png") == before)
+        try workspace.write("not a picture", to: "notes.png")
+        let broken = try await preview("job.yaml", "notes.png", "-o", "new/p.png")
+        #expect(broken.code == 1)
+        #expect(broken.errors.hasSuffix("notes.png: not an image that Penumbra reads ('penumbra formats' lists them)\n"))
+        let noFolder = try await preview("job.yaml", "photos/a.png", "-o", "new/p.png")
+        #expect(noFolder.code == 1 && noFolder.errors.hasPrefix("new/p.png: "))
+        let value = try await preview("job.yaml", "photos/a.png", "--sweep", "radius=4,5000", "-o", "p.png")
+        #expect(value.code == 65 && value.errors.contains("'radius' cannot be 5000"))
+        #expect(!workspace.exists("p.png") && !workspace.exists("new"))
+    }
+}
