@@ -67,6 +67,35 @@ import Testing
         #expect(workspace.files(below: "all").allSatisfy { !$0.hasPrefix(".") })
     }
 
+    @Test func `a dithered output has the same bytes as frame and as tiles, beside others and alone`() async throws {
+        let outputs = "outputs:\n  - path: both/{stem}-d.png\n    save: {dither: true}\n  - path: both/{stem}.png\n"
+        try workspace.write(
+            "job: both\ninputs: photos/*\nfilters:\n  - gaussian: {radius: 9}\nverify: full\n\(outputs)",
+            to: "both.yaml")
+        #expect(try await run("both.yaml").code == 0)
+        for (folder, more) in [("frames", "shard: frame"), ("tiles", "shard: tile\ntile: 50")] {
+            try workspace.writeManifest(
+                filters: "[{gaussian: {radius: 9}}]", output: "\(folder)/{stem}-d.png",
+                more: "save: {dither: true}\nverify: full\n\(more)\n")
+            let result = try await run("job.yaml")
+            #expect(result.code == 0, "\(result.errors)")
+        }
+        for name in ["a-d.png", "b-d.png", "c-d.png"] {
+            let bytes = try workspace.read("both/\(name)")
+            #expect(try workspace.read("frames/\(name)") == bytes && workspace.read("tiles/\(name)") == bytes)
+        }
+        let (plain, dithered) = (
+            try PictureFiles.read("\(workspace.path)/both/a.png"),
+            try PictureFiles.read("\(workspace.path)/both/a-d.png")
+        )
+        guard case .u8(let one) = plain, case .u8(let other) = dithered else {
+            Issue.record("both have 8 bits")
+            return
+        }
+        #expect(plain != dithered)
+        #expect(zip(one.samples, other.samples).allSatisfy { abs(Int($0) - Int($1)) <= 1 })
+    }
+
     @Test func `what plan prints has every output`() async throws {
         try writeManifest()
         let plan = try await Program.run("plan", "all.yaml", "--limit", "1", in: workspace)

@@ -83,7 +83,9 @@ import Testing
 
         #expect(try await preview("job.yaml", "photos/a.png", "--compare", "split", "-o", "split.png").code == 0)
         let split = try picture("split.png")
-        let (first, last) = (PixelRect(x: 0, y: 0, width: 49, height: 75), PixelRect(x: 51, y: 0, width: 49, height: 75))
+        let (first, last) = (
+            PixelRect(x: 0, y: 0, width: 49, height: 75), PixelRect(x: 51, y: 0, width: 49, height: 75)
+        )
         #expect(split.cropped(to: first) == was.cropped(to: first))
         #expect(split.cropped(to: last) == is_.cropped(to: last))
 
@@ -123,7 +125,8 @@ import Testing
         try workspace.write("not a picture", to: "notes.png")
         let broken = try await preview("job.yaml", "notes.png", "-o", "new/p.png")
         #expect(broken.code == 1)
-        #expect(broken.errors.hasSuffix("notes.png: not an image that Penumbra reads ('penumbra formats' lists them)\n"))
+        #expect(
+            broken.errors.hasSuffix("notes.png: not an image that Penumbra reads ('penumbra formats' lists them)\n"))
         let noFolder = try await preview("job.yaml", "photos/a.png", "-o", "new/p.png")
         #expect(noFolder.code == 1 && noFolder.errors.hasPrefix("new/p.png: "))
         let value = try await preview("job.yaml", "photos/a.png", "--sweep", "radius=4,5000", "-o", "p.png")

@@ -53,7 +53,7 @@ import Testing
     func `an animation comes back with its frames and times`(format: String, layout: PixelLayout) throws {
         let frames = frames(layout)
         let save = SaveOptions(
-            metadata: .strip, values: format == "webp" ? ["lossless": .boolean(true)] : ["dither": .number(0)])
+            metadata: .strip, values: format == "webp" ? ["lossless": .boolean(true)] : ["palette_dither": .number(0)])
         try write(frames, as: format, save: save)
         let found = try read(.animation)
         #expect(found.header.frames == 3 && found.header.pages == 3 && found.header.height == 18)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `one page of an animation is a still picture`() throws {
-        try write(frames(), as: "gif", save: SaveOptions(values: ["dither": .number(0)]))
+        try write(frames(), as: "gif", save: SaveOptions(values: ["palette_dither": .number(0)]))
         for page in 0..<3 {
             let found = try read(.page(page))
             #expect(found.header.frames == 1 && found.header.pages == 3)

@@ -19,6 +19,7 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
     var needsLastRowsFirst: Bool {
         invocations.contains { filter in
             filter.filter == "rotate" || filter.values["axis"] == .word("vertical")
+                || [.word("attention"), .word("entropy")].contains(filter.values["crop"])
                 || filter.values["edge"] == .word("wrap") && testDescription != "gaussian {9, 0} wrap"
         }
     }
@@ -65,6 +66,14 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
         ChainCase("thumbnail", [.thumbnail("20")]),
         ChainCase(
             "thumbnail to cover, in linear light", [.thumbnail("19x11", ["fit": .word("cover"), "light": linear])]),
+        ChainCase(
+            "thumbnail of what draws the eye",
+            [.thumbnail("17x23", ["fit": .word("cover"), "crop": .word("attention")])]),
+        ChainCase(
+            "thumbnail of what varies most, blurred before and after",
+            [
+                .gaussian(2), .thumbnail("23x17", ["fit": .word("cover"), "crop": .word("entropy")]), .gaussian(1),
+            ]),
         ChainCase("thumbnail with bars", [.thumbnail("30x30", ["fit": .word("pad"), "background": blue])]),
         ChainCase("larger", [.resize("150%"), .gaussian(2)]),
         ChainCase("smaller by a box", [.gaussian(1), .resize("17x", ["kernel": .word("box")])]),

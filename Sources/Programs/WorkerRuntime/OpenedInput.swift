@@ -29,7 +29,8 @@ struct OpenedInput {
 
 extension TaskRunner {
     /// Opens the input of a task, once for each way of decoding that its outputs need: outputs that keep a profile and
-    /// those that lose it need other colours, and only some hold animations. Nearly always that is once for all.
+    /// those that lose it need other colours, only some hold animations, and only some are dithered. Nearly always that
+    /// is once for all.
     func open(
         _ input: InputSpec, _ invocations: [FilterInvocation], for outputs: [OutputSpec]
     ) throws -> [OpenedInput] {
@@ -40,14 +41,16 @@ extension TaskRunner {
             let format = try format(output)
             let color = format.colorPolicy(for: header, asked: input.color, metadata: output.save.metadata)
             let frames = format.descriptor.holdsAnimation ? header.frames : 1
-            if let way = ways.firstIndex(where: { $0.color == color && $0.frames == frames }) {
-                ways[way].outputs.append(index)
+            let isFine = output.save.dither && header.sampleFormat == .u8
+            let alike = ways.firstIndex { $0.color == color && $0.frames == frames && $0.isFine == isFine }
+            if let alike {
+                ways[alike].outputs.append(index)
             } else {
-                ways.append(DecodingWay(color: color, frames: frames, outputs: [index]))
+                ways.append(DecodingWay(color: color, frames: frames, isFine: isFine, outputs: [index]))
             }
         }
         return try ways.map { way in
-            let isAsAsked = way.color == input.color && way.frames == header.frames
+            let isAsAsked = way.color == input.color && way.frames == header.frames && !way.isFine
             let decoder = isAsAsked ? asked : try self.decoder(input, way)
             return try matched(decoder, input, way, invocations, outputs)
         }
@@ -57,6 +60,8 @@ extension TaskRunner {
     struct DecodingWay {
         let color: ColorPolicy
         let frames: Int
+        /// 8-bit samples become 16-bit ones.
+        let isFine: Bool
         var outputs: [Int]
         var shrink = 1
     }
@@ -86,7 +91,7 @@ extension TaskRunner {
 
     private func decoder(_ input: InputSpec, _ way: DecodingWay) throws -> ImageDecoder {
         let pages = input.pages == .animation && way.frames == 1 ? .first : input.pages
-        return try decoder(input, way.color, shrink: way.shrink, pages: pages)
+        return try decoder(input, way.color, shrink: way.shrink, pages: pages, isFine: way.isFine)
     }
 }
 

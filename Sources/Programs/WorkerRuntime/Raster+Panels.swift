@@ -49,7 +49,9 @@ extension Raster {
         var result: [Sample] = []
         result.reserveCapacity(samples.count / old * new)
         for pixel in Swift.stride(from: 0, to: samples.count, by: old) {
-            for channel in 0..<layout.removingAlpha.channels { result.append(samples[pixel + min(channel, colors - 1)]) }
+            for channel in 0..<layout.removingAlpha.channels {
+                result.append(samples[pixel + min(channel, colors - 1)])
+            }
             if layout.hasAlpha {
                 result.append(self.layout.hasAlpha ? samples[pixel + old - 1] : Sample(rounding: Sample.full))
             }

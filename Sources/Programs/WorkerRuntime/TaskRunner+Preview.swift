@@ -13,7 +13,8 @@ extension TaskRunner {
         let after = try task.chains.map { try part(of: $0, task) { task.view.part(of: $0) } }
         let before =
             task.comparison == nil
-            ? [] : try zip(task.chains, after).map { chain, after in
+            ? []
+            : try zip(task.chains, after).map { chain, after in
                 try part(of: geometryAlone(chain), task) { after.rect.intersection($0) }
             }
         var pixels = try pixels(of: after + before, task)

@@ -39,11 +39,12 @@ struct TaskRunner {
     }
 
     func decoder(
-        _ input: InputSpec, _ color: ColorPolicy, shrink: Int = 1, pages: PageChoice? = nil
+        _ input: InputSpec, _ color: ColorPolicy, shrink: Int = 1, pages: PageChoice? = nil, isFine: Bool = false
     ) throws -> ImageDecoder {
         let limits = DecodeLimits(maxPixels: input.maxPixels, scratchFolder: input.scratchFolder)
         return try ImageDecoder(
-            path: input.path, limits: limits, color: color, shrink: shrink, pages: pages ?? input.pages)
+            path: input.path, limits: limits, color: color, shrink: shrink, pages: pages ?? input.pages,
+            isFine: isFine)
     }
 
     func format(_ output: OutputSpec) throws -> any ImageFormat { try format(named: output.format) }

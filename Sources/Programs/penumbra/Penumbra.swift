@@ -18,7 +18,8 @@ struct Penumbra: AsyncParsableCommand {
             """,
         version: "penumbra \(Version.penumbra)",
         subcommands: [
-            RunCommand.self, ApplyCommand.self, PreviewCommand.self, CheckCommand.self, PlanCommand.self, FiltersCommand.self,
+            RunCommand.self, ApplyCommand.self, PreviewCommand.self, CheckCommand.self, PlanCommand.self,
+            FiltersCommand.self,
             FormatsCommand.self,
             ConfigCommand.self, DoctorCommand.self,
         ])

@@ -52,7 +52,8 @@ enum PreviewWish {
             let values = parts.count == 2 ? parts[1].split(separator: ",").map(String.init) : []
             guard !values.isEmpty, !parts[0].isEmpty, values.count <= Self.most else {
                 throw Problem(
-                    message: "--sweep takes a parameter and up to \(Self.most) values like radius=4,8,16, not '\(text)'")
+                    message: "--sweep takes a parameter and up to \(Self.most) values like radius=4,8,16, not '\(text)'"
+                )
             }
             name = parts[0]
             self.values = values

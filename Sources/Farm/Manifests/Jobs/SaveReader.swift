@@ -6,16 +6,17 @@ struct SaveReader {
     let catalog: Catalog
     let format: OutputReader.Format
 
-    static let generalKeys = ["metadata", "background"]
+    static let generalKeys = ["metadata", "background", "dither"]
 
     var options: ValueReader<SaveOptions> {
         ValueReader { node, name, log in
             guard var reader = MappingReader(node, of: "'\(name)'", noun: "option", log: log) else { return nil }
             let metadata: MetadataPolicy = reader.value("metadata", .choice, default: .keep)
             let background = reader.value("background", .background, default: [255, 255, 255])
+            let dither = reader.value("dither", .boolean, default: false)
             let values = formatValues(from: &reader, log: log)
             reader.finish(aliases: Self.aliases, explaining: optionOfOtherFormat)
-            return SaveOptions(metadata: metadata, background: background, values: values)
+            return SaveOptions(metadata: metadata, background: background, dither: dither, values: values)
         }
     }
 

@@ -21,9 +21,10 @@ extension ImageDecoder {
         let picture = try reopened(file, access: VIPS_ACCESS_RANDOM)
         let rows = try StoredRows(picture.takeImage(), of: self)
         return try rects.map { rect in
-            try AnyRaster(rect: rect, layout: header.layout, format: header.sampleFormat) {
-                try rows.decode(rect, into: $0)
-            }
+            delivered(
+                try AnyRaster(rect: rect, layout: shape.layout, format: shape.sampleFormat) {
+                    try rows.decode(rect, into: $0)
+                })
         }
     }
 
@@ -40,9 +41,10 @@ extension ImageDecoder {
         let shape = picture.shape
         let rows = try StoredRows(picture.takeImage(), of: self, shape: shape)
         let part = PixelRect(x: rect.x, y: rect.y - excerpt.rows.lowerBound, width: rect.width, height: rect.height)
-        return try AnyRaster(rect: rect, layout: header.layout, format: header.sampleFormat) {
-            try rows.decode(part, into: $0)
-        }
+        return delivered(
+            try AnyRaster(rect: rect, layout: self.shape.layout, format: self.shape.sampleFormat) {
+                try rows.decode(part, into: $0)
+            })
     }
 
     /// Cut out of whole rows, from the top down to the last one that is needed.

@@ -15,7 +15,7 @@ extension ImageDecoder {
     package func readRows(bandHeight: Int, _ body: (AnyRaster) throws -> Void) throws {
         precondition(bandHeight > 0 && header.frames == 1, "a band has rows, and they are of one picture")
         let rows = try StoredRows(takeImage(), of: self)
-        let body = isLinear ? { try body($0.encodedFromLinear()) } : body
+        let body = { try body(self.delivered($0)) }
         if header.streams {
             try readStreaming(rows, bandHeight, body)
         } else {
@@ -33,8 +33,7 @@ extension ImageDecoder {
             let top = frame * storedShape.height
             try source.decode(top..<top + storedShape.height, into: stored.bytes)
             turning.copy(rows: 0..<header.height, from: UnsafeRawBufferPointer(stored.bytes), into: upright.bytes)
-            let raster = raster(0..<header.height, from: upright)
-            try body(isLinear ? raster.encodedFromLinear() : raster)
+            try body(delivered(raster(0..<header.height, from: upright)))
         }
         try source.finish()
     }
@@ -82,11 +81,11 @@ extension ImageDecoder {
     private func turning(storedHeight: Int) -> Turning {
         Turning(
             orientation, storedWidth: storedShape.width, storedHeight: storedHeight,
-            pixelBytes: header.layout.channels * header.sampleFormat.bytes)
+            pixelBytes: header.layout.channels * shape.sampleFormat.bytes)
     }
 
     private func bandStore(_ bandHeight: Int) -> PixelStore {
-        PixelStore(byteCount: min(bandHeight, header.height) * header.shape.stride)
+        PixelStore(byteCount: min(bandHeight, header.height) * shape.stride)
     }
 
     private func wholeStore() throws(ImageFileError) -> PixelStore {
@@ -101,14 +100,21 @@ extension ImageDecoder {
         _ rows: Range<Int>, _ fill: (UnsafeMutableRawBufferPointer) throws -> Void
     ) rethrows -> AnyRaster {
         try AnyRaster(
-            rect: PixelRect(columns: 0..<header.width, rows: rows), layout: header.layout, format: header.sampleFormat,
+            rect: PixelRect(columns: 0..<header.width, rows: rows), layout: header.layout, format: shape.sampleFormat,
             filling: fill)
     }
 
     private func raster(_ rows: Range<Int>, from store: PixelStore) -> AnyRaster {
-        let bytes = UnsafeRawBufferPointer(rebasing: store.bytes[..<(rows.count * header.shape.stride)])
+        let bytes = UnsafeRawBufferPointer(rebasing: store.bytes[..<(rows.count * shape.stride)])
         return AnyRaster(
             bytes: bytes.bytes, rect: PixelRect(columns: 0..<header.width, rows: rows), layout: header.layout,
-            format: header.sampleFormat)
+            format: shape.sampleFormat)
+    }
+
+    /// What was decoded, as filters take it.
+    func delivered(_ raster: AnyRaster) -> AnyRaster {
+        if isLinear { return raster.encodedFromLinear() }
+        guard case .u8(let bytes) = raster, header.sampleFormat == .u16 else { return raster }
+        return .u16(Raster(rect: bytes.rect, layout: bytes.layout, samples: bytes.samples.map { UInt16($0) &* 257 }))
     }
 }

@@ -21,6 +21,8 @@ package final class ImageDecoder {
     let file: InputFile
     /// The picture as the file has it: not upright yet.
     let storedShape: ImageShape
+    /// Upright, with the file's samples.
+    let shape: ImageShape
     let formatTitle: String
     let orientation: Orientation
     let limits: DecodeLimits
@@ -33,8 +35,10 @@ package final class ImageDecoder {
     ///
     /// - Parameter shrink: 2, 4 or 8 for a picture of that part of its width and height, rounded up, where the format's
     ///   decoder can make one (see ``ImageHeader/canShrink``).
+    /// - Parameter isFine: whether samples of 8 bits are delivered as 16.
     package init(
-        path: String, limits: DecodeLimits, color: ColorPolicy, shrink: Int = 1, pages: PageChoice = .first
+        path: String, limits: DecodeLimits, color: ColorPolicy, shrink: Int = 1, pages: PageChoice = .first,
+        isFine: Bool = false
     ) throws(ImageFileError) {
         try VipsRuntime.startIfNeeded()
         let stored = try StoredPicture(path: path, shrink: shrink, pages: pages)
@@ -48,8 +52,9 @@ package final class ImageDecoder {
         orientation = stored.orientation
         self.limits = limits
         isLinear = stored.format.loader.traits.contains(.linearPremultiplied)
+        shape = picture.shape.turned(by: orientation)
         header = ImageHeader(
-            formatName: stored.format.descriptor.name, shape: picture.shape.turned(by: orientation),
+            formatName: stored.format.descriptor.name, shape: isFine ? shape.fine : shape,
             orientation: orientation.rawValue, pages: stored.pages, frames: stored.frames,
             hasProfile: picture.metadata.icc != nil,
             isHeldWhole: stored.isHeldWhole, canShrink: stored.format.shrinking(by: 2) != nil)
@@ -76,6 +81,12 @@ package final class ImageDecoder {
 }
 
 extension ImageShape {
+    /// The same with samples of 16 bits in place of 8.
+    fileprivate var fine: ImageShape {
+        ImageShape(
+            width: width, height: height, layout: layout, sampleFormat: sampleFormat == .u8 ? .u16 : sampleFormat)
+    }
+
     /// The shape of the upright picture when this one is the file's.
     func turned(by orientation: Orientation) -> ImageShape {
         orientation.swapsSides

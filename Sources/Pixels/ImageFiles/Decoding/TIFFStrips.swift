@@ -49,7 +49,8 @@ struct TIFFStrips {
         let held = strips.lowerBound * rowsPerStrip..<min(height, strips.upperBound * rowsPerStrip)
         let place = (file.size + 7) & ~7
         let patches = [
-            InputFile.Patch(offset: directories.offsets.headerPointer, bytes: number(place, directories.offsets.length)),
+            InputFile.Patch(
+                offset: directories.offsets.headerPointer, bytes: number(place, directories.offsets.length)),
             InputFile.Patch(offset: place, bytes: directory(strips, height: held.count, at: place)),
         ]
         return (try InputFile(file, patches: patches), held)

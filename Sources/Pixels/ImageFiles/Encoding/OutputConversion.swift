@@ -7,6 +7,8 @@ package import Raster
 ///
 /// - A format without alpha: the picture is flattened onto `save.background`, in stored values.
 /// - A format without gray: gray becomes RGB.
+/// - Under `save.dither` samples become 8-bit integers by a threshold that depends on the pixel's place alone, the same for
+///   all colours: a value between two steps is rounded up at that part of the pixels, and whole steps stay what they are.
 /// - Samples that the format does not hold become the widest integers that it does. Floats are clamped to 0–1.
 ///
 /// All roundings are to the nearest, halves upwards.
@@ -16,6 +18,7 @@ package struct OutputConversion: Hashable, Sendable {
     package let outputLayout: PixelLayout
     package let outputFormat: SampleFormat
     private let background: Background
+    private let dithers: Bool
 
     package init(
         from layout: PixelLayout, _ sampleFormat: SampleFormat, to format: any ImageFormat, save: SaveOptions
@@ -25,7 +28,8 @@ package struct OutputConversion: Hashable, Sendable {
         self.sampleFormat = sampleFormat
         let withoutAlpha = descriptor.holdsAlpha ? layout : layout.removingAlpha
         outputLayout = format.holdsGray ? withoutAlpha : withoutAlpha.inColor
-        outputFormat = Self.held(sampleFormat, by: descriptor)
+        outputFormat = save.dither ? .u8 : Self.held(sampleFormat, by: descriptor)
+        dithers = save.dither && sampleFormat != .u8
         background = Background(save.background)
     }
 
@@ -54,7 +58,7 @@ package struct OutputConversion: Hashable, Sendable {
         if layout.hasAlpha, !outputLayout.hasAlpha { raster = raster.flattened(onto: background) }
         if raster.layout.channels < outputLayout.channels { raster = raster.inColor() }
         return switch outputFormat {
-        case .u8: .u8(raster.map(Sample.toU8))
+        case .u8: .u8(dithers ? raster.dithered() : raster.map(Sample.toU8))
         case .u16: .u16(raster.map(Sample.toU16))
         case .f32: Sample.erase(raster)
         }

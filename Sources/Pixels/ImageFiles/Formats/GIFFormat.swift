@@ -16,7 +16,7 @@ package struct GIFFormat: ImageFormat {
                 "colors", .integer(minimum: 2, maximum: 256), fallback: .integer(256),
                 summary: "of each frame, rounded up to a power of two"),
             ParameterDescriptor(
-                "dither", .number(minimum: 0, maximum: 1), fallback: .number(1),
+                "palette_dither", .number(minimum: 0, maximum: 1), fallback: .number(1),
                 summary: "how much of the colours' errors is spread over neighbours"),
             ParameterDescriptor(
                 "effort", .integer(minimum: 1, maximum: 10), fallback: .integer(7),
@@ -35,7 +35,7 @@ package struct GIFFormat: ImageFormat {
             "gifsave_target",
             [
                 "bitdepth": .integer((1...8).first { 1 << $0 >= colors } ?? 8),
-                "dither": .number(try options.number("dither")),
+                "dither": .number(try options.number("palette_dither")),
                 "effort": .integer(try options.integer("effort")),
             ])
     }

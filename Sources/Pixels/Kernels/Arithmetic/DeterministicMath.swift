@@ -17,6 +17,22 @@ public enum DeterministicMath {
         return series * Double(bitPattern: UInt64(1023 + n) << 52)  // times 2ⁿ, exactly
     }
 
+    /// The logarithm to the base of 2 of a positive, normal number.
+    ///
+    /// x = 2ⁿ·m with √½ ≤ m < √2, then ln m = 2·artanh((m − 1)/(m + 1) as a series up to the 23rd power (what is left out
+    /// is below 1e-18).
+    public static func log2(_ x: Double) -> Double {
+        precondition(x.isNormal && x > 0, "only positive numbers have a logarithm")
+        var (n, m) = (Double(x.exponent), x.significand)
+        if m > 1.4142135623730951 {
+            n += 1
+            m /= 2
+        }
+        let t = (m - 1) / (m + 1)
+        let series = stride(from: 23.0, through: 1, by: -2).reduce(0) { sum, k in sum * t * t + 1 / k }
+        return n + 2 * t * series * 1.4426950408889634
+    }
+
     /// Sine and cosine of an angle in degrees.
     ///
     /// Exact where the result is rational, that is at the multiples of 30° that give 0, ±½ and ±1 (Niven's theorem has

@@ -27,10 +27,13 @@ struct PreviewCommand: AsyncParsableCommand {
             .webp).
             """)
 
-    @Argument(help: ArgumentHelp("A job manifest.", valueName: "manifest"), completion: .file(extensions: ["yaml", "yml"]))
+    @Argument(
+        help: ArgumentHelp("A job manifest.", valueName: "manifest"), completion: .file(extensions: ["yaml", "yml"]))
     var manifest: String
 
-    @Argument(help: ArgumentHelp("A picture; the job's first input when there is none.", valueName: "picture"), completion: .file())
+    @Argument(
+        help: ArgumentHelp("A picture; the job's first input when there is none.", valueName: "picture"),
+        completion: .file())
     var picture: String?
 
     @Option(help: ArgumentHelp("The middle of the crop, in px or % of the output.", valueName: "x,y"))
@@ -75,7 +78,8 @@ struct PreviewCommand: AsyncParsableCommand {
             let format = try fileFormat(catalog)
             let spec = try job(reporting, catalog, set: [])
             guard spec.outputs.indices.contains(outputNumber - 1) else {
-                throw CommandError(.usage, "--output-number takes 1 to \(spec.outputs.count), the outputs of \(spec.name)")
+                throw CommandError(
+                    .usage, "--output-number takes 1 to \(spec.outputs.count), the outputs of \(spec.name)")
             }
             let (labels, specs) = try swept(spec, reporting, catalog)
             let input = try self.input(spec, catalog)
@@ -83,7 +87,8 @@ struct PreviewCommand: AsyncParsableCommand {
             defer { unlink(temporary) }
             let task = PreviewTask(
                 input: InputSpec(path: input, maxPixels: spec.maxPixels, color: spec.color),
-                chains: specs.map { $0.chain + $0.outputs[outputNumber - 1].chain }, output: outputSpec(spec, input, catalog),
+                chains: specs.map { $0.chain + $0.outputs[outputNumber - 1].chain },
+                output: outputSpec(spec, input, catalog),
                 view: view, comparison: compare, fileFormat: format, path: temporary,
                 memory: installation.runSettings.frameMemory)
             let receipt = try await rendered(task, installation, signals)
@@ -149,7 +154,8 @@ extension PreviewCommand {
             guard let frame = plan.frames.first else { throw PlanProblem.nothingMatched(patterns: spec.inputs) }
             return frame.input.path
         } catch let problem as PlanProblem {
-            throw CommandError(problem.isMissingInput ? .missingInput : .badManifest, "\(manifest): error: \(problem.message)")
+            throw CommandError(
+                problem.isMissingInput ? .missingInput : .badManifest, "\(manifest): error: \(problem.message)")
         }
     }
 
@@ -179,7 +185,8 @@ extension PreviewCommand {
             let receipt = try await installation.engine().ask(
                 .preview(task), signals: signals.stream, limit: Self.limit)
             guard case .preview(let preview) = receipt else {
-                throw CommandError(.unavailable, "the worker answered another question; reinstall both programs together")
+                throw CommandError(
+                    .unavailable, "the worker answered another question; reinstall both programs together")
             }
             return preview
         } catch let reason as LocalEngine.NoAnswer {

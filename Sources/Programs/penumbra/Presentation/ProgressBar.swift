@@ -62,7 +62,7 @@ struct ProgressBar {
             case .stitch: "stitching"
             case .audit: "auditing"
             case .preview: "previewing"
-        case .check: "checking"
+            case .check: "checking"
             }
         return path.split(separator: "/").last.map { PathText.visible(String($0)) }
     }

@@ -12,6 +12,8 @@ package struct Scaling: Sendable {
     package let light: Light
     /// Of bars.
     package var background = BackgroundColor(red: 255, green: 255, blue: 255, alpha: 255)
+    /// What is kept where `fit: cover` cuts.
+    package var crop = CropChoice.centre
     /// The picture's size in its file, when the decoder has shrunk it, by ``shrink``.
     package var original: Sizing.Size?
     package var shrink = 1
@@ -36,6 +38,13 @@ package struct Scaling: Sendable {
 
     func sizing(_ input: PixelRect) -> Sizing {
         Sizing(source(input), to: wish, fit, enlarges: enlarges)
+    }
+
+    /// True when what is kept depends on the pixels, all of them.
+    package func looksAtPixels(of input: PixelRect) -> Bool {
+        guard fit == .cover, crop != .centre, !input.isEmpty else { return false }
+        let sizing = sizing(input)
+        return sizing.scaled != sizing.output
     }
 
     package func extent(of input: PixelRect) -> PixelRect {
@@ -63,7 +72,9 @@ package struct Scaling: Sendable {
     package func halo(in input: PixelRect) -> Halo {
         guard !input.isEmpty else { return .none }
         let resampler = resampler(input)
-        return Halo(horizontal: resampler.horizontal.reach, vertical: resampler.vertical.reach)
+        let (x, y) = (resampler.horizontal.reach, resampler.vertical.reach)
+        return looksAtPixels(of: input)
+            ? Halo(horizontal: input.width + x, vertical: input.height + y) : Halo(horizontal: x, vertical: y)
     }
 
     /// The part of an output rectangle that no bar covers.
@@ -79,6 +90,11 @@ package struct Scaling: Sendable {
         let part = picture(in: output, sizing)
         guard !part.isEmpty else { return PixelRect(x: input.x, y: input.y, width: 0, height: 0) }
         let resampler = resampler(input)
+        guard !looksAtPixels(of: input) else {
+            return PixelRect(
+                columns: resampler.horizontal.needed(0..<sizing.scaled.width).moved(by: input.x),
+                rows: resampler.vertical.needed(0..<sizing.scaled.height).moved(by: input.y))
+        }
         let columns = resampler.horizontal.needed(part.columns.moved(by: sizing.shift.x))
         let rows = resampler.vertical.needed(part.rows.moved(by: sizing.shift.y))
         return PixelRect(columns: columns.moved(by: input.x), rows: rows.moved(by: input.y))
@@ -87,6 +103,11 @@ package struct Scaling: Sendable {
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {
         let input = source.extent
         let sizing = sizing(input)
+        if looksAtPixels(of: input) {
+            return resampler(input).render(
+                source.pixels, corner: (input.x, input.y), shift: chosenShift(source, sizing), light: light,
+                into: &destination)
+        }
         let part = picture(in: destination.rect, sizing)
         let resampler = resampler(input)
         guard part != destination.rect else {
@@ -99,6 +120,40 @@ package struct Scaling: Sendable {
         resampler.render(
             source.pixels, corner: (input.x, input.y), shift: sizing.shift, light: light, into: &inner)
         destination.paste(inner)
+    }
+}
+
+extension Scaling {
+    /// The longer side of the picture that a crop is chosen by.
+    private static let lookedAt = 96
+
+    /// Where the part that is worth keeping begins in the scaled picture.
+    private func chosenShift(_ source: FilterSource, _ sizing: Sizing) -> (x: Int, y: Int) {
+        let input = source.extent
+        let longer = max(sizing.scaled.width, sizing.scaled.height)
+        let factor = min(1, Double(Self.lookedAt) / Double(longer))
+        func small(_ side: Int) -> Int { max(1, Int((Double(side) * factor).rounded())) }
+        let (width, height) = (small(sizing.scaled.width), small(sizing.scaled.height))
+        let looker = Resampler(
+            horizontal: AxisResampling(scale: Double(input.width) / Double(width), kernel: .box),
+            vertical: AxisResampling(scale: Double(input.height) / Double(height), kernel: .box))
+        var picture = AnyRaster(
+            zeroed: PixelRect(x: 0, y: 0, width: width, height: height), layout: source.pixels.raster.layout,
+            format: source.pixels.raster.format)
+        looker.render(source.pixels, corner: (input.x, input.y), shift: (0, 0), light: .encoded, into: &picture)
+        guard case .u8(let bytes) = picture.converted(to: .u8) else { return sizing.shift }
+        let window = CropWindow(bytes)
+        func shift(_ small: Int, _ whole: Int, _ output: Int, _ choose: (Int) -> Int) -> Int {
+            let count = max(1, Int((Double(small) * Double(output) / Double(whole)).rounded()))
+            let start = Double(choose(min(count, small))) / Double(small) * Double(whole)
+            return max(0, min(whole - output, Int(start.rounded())))
+        }
+        return (
+            sizing.output.width < sizing.scaled.width
+                ? shift(width, sizing.scaled.width, sizing.output.width) { window.column(count: $0, crop) } : 0,
+            sizing.output.height < sizing.scaled.height
+                ? shift(height, sizing.scaled.height, sizing.output.height) { window.row(count: $0, crop) } : 0
+        )
     }
 }
 
@@ -116,6 +171,7 @@ extension ScalingFilter {
         scaling.needed(for: output, in: input)
     }
     package func outputLayout(for layout: PixelLayout) -> PixelLayout { layout }
+    package func isRowLocal(in input: PixelRect) -> Bool { !scaling.looksAtPixels(of: input) }
     package func halo(in input: PixelRect) -> Halo { scaling.halo(in: input) }
     package func scale(in input: PixelRect) -> (x: Double, y: Double) { scaling.scale(in: input) }
 

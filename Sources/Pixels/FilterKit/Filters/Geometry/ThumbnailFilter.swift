@@ -19,6 +19,9 @@ package struct ThumbnailFilter: ScalingFilter {
                     "fit", .choice(Fit.allCases.map(\.rawValue)), fallback: .word("inside"),
                     summary: "inside the size, cover it and cut, fill it exactly, or pad it with bars"),
                 ParameterDescriptor(
+                    "crop", .choice(CropChoice.allCases.map(\.rawValue)), fallback: .word("centre"),
+                    summary: "what fit: cover keeps: the middle, what draws the eye, or what varies most"),
+                ParameterDescriptor(
                     "enlarge", .boolean, fallback: .boolean(false), summary: "also make small pictures larger"),
                 ParameterDescriptor(
                     "background", .color, fallback: .color(red: 255, green: 255, blue: 255, alpha: 255),
@@ -30,6 +33,7 @@ package struct ThumbnailFilter: ScalingFilter {
                 wish: try arguments.size("size"), fit: Fit(rawValue: try arguments.word("fit")) ?? .inside,
                 enlarges: try arguments.boolean("enlarge"), kernel: .lanczos3,
                 light: Light(rawValue: try arguments.word("light")) ?? .encoded)
+            scaling.crop = CropChoice(rawValue: try arguments.word("crop")) ?? .centre
             scaling.background = try arguments.color("background")
             return ThumbnailFilter(scaling: scaling)
         })
