@@ -19,10 +19,12 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
     var needsLastRowsFirst: Bool {
         invocations.contains { filter in
             filter.filter == "rotate" || filter.values["axis"] == .word("vertical")
-                || [.word("attention"), .word("entropy")].contains(filter.values["crop"])
                 || filter.values["edge"] == .word("wrap") && testDescription != "gaussian {9, 0} wrap"
         }
     }
+
+    /// True when a thumbnail may have to see all of the picture.
+    var choosesWhatToKeep: Bool { invocations.contains { $0.values["crop"] != nil } }
 
     func make() throws -> Chain { try Chain(invocations, registry: .builtIn) }
 
