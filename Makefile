@@ -28,9 +28,10 @@ format:
 lint:
 	swift format lint --strict --recursive Package.swift Sources Plugins Tests Examples
 
-## make bench: race the kernels against what users would take instead, for some 20 minutes (ARGUMENTS=--quick for less)
+## make bench: race kernels and whole jobs against what users would take instead, for an hour and a half (ARGUMENTS=--quick
+## for fewer kernels, ARGUMENTS="kernels --quick" or ARGUMENTS="jobs --quick" for one of the two)
 bench: setup
-	$(SWIFT_BUILD) --product BenchmarkedKernels
+	$(SWIFT_BUILD)
 	Scripts/bench $(ARGUMENTS)
 
 ## make fuzz: let libFuzzer at the manifest reader for 30 seconds (SECONDS=n for longer)
