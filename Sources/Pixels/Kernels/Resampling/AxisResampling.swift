@@ -82,7 +82,9 @@ package struct AxisResampling: Hashable, Sendable {
     private static func lanczos3(_ x: Double) -> Double {
         guard x != 0 else { return 1 }
         guard abs(x) < 3 else { return 0 }
-        let product = DeterministicMath.sinCos(degrees: 180 * x).sin * DeterministicMath.sinCos(degrees: 60 * x).sin
+        guard x != x.rounded() else { return 0 }
+        let sine = DeterministicMath.sinCos(degrees: 60 * x).sin
+        let product = (3 - 4 * sine * sine) * sine * sine  // sin 3a = 3·sin a − 4·sin³ a
         return 3 * product / (Double.pi * Double.pi * x * x)
     }
 }
