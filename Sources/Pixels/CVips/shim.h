@@ -2,6 +2,7 @@
 #ifdef __linux__
 #include <malloc.h>
 #endif
+#include <dlfcn.h>
 #include <vips/vips.h>
 
 // What Swift cannot reach by itself: macros, variadic functions, and signals whose handlers should have a type.
@@ -11,6 +12,19 @@ static inline GType penumbra_type_int(void) { return G_TYPE_INT; }
 static inline GType penumbra_type_double(void) { return G_TYPE_DOUBLE; }
 static inline GType penumbra_type_string(void) { return G_TYPE_STRING; }
 static inline GType penumbra_type_object(void) { return G_TYPE_OBJECT; }
+
+// Loads a part of libvips that is kept in a file of its own; 0 when that cannot be done. (libvips brings GModule along.)
+static inline int penumbra_load_module(const char *_Nonnull path) {
+    void *(*open)(const char *, int) = (void *(*)(const char *, int))dlsym(NULL, "g_module_open");
+    return open && open(path, 1 /* G_MODULE_BIND_LAZY */) ? 1 : 0;
+}
+
+// The file that libvips was loaded from, or NULL. (`dladdr`, which C's headers show only to GNU sources.)
+static inline const char *_Nullable penumbra_library_path(void) {
+    struct { const char *file; void *base; const char *symbol; void *address; } info = {0};
+    int (*find)(const void *, void *) = (int (*)(const void *, void *))dlsym(NULL, "dladdr");
+    return find && find(dlsym(NULL, "vips_init"), &info) ? info.file : NULL;
+}
 
 // Buffers of rows and tiles are of the same few sizes again and again. Without this the C library gives each of them
 // back to the kernel, which clears it anew: on a large picture that took most of the time (19 million page faults).

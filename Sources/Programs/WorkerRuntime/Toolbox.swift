@@ -13,7 +13,7 @@ struct Toolbox: Sendable {
     private let entries: [FilterEntry]
 
     /// Plugins come from the folders in `PENUMBRA_PLUGIN_PATH` and from beside this program.
-    init() {
+    init() throws {
         let folders = Self.pluginFolders().map { PluginFolder($0) }
         let (plugins, problems) = PluginLoader.load(
             folders: folders + [PluginFolder(Self.programFolder(), isImplicit: true)],
@@ -25,7 +25,7 @@ struct Toolbox: Sendable {
         ]
         for plugin in plugins { versions[plugin.name] = plugin.version }
         catalog = Catalog(
-            versions: versions, filters: registry.descriptors, formats: ImageFormats.descriptors,
+            versions: versions, filters: registry.descriptors, formats: try ImageFormats.descriptors(),
             pluginProblems: problems)
     }
 

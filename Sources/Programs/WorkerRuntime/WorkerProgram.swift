@@ -39,7 +39,7 @@ public enum WorkerProgram {
         let channel = Channel()
         do {
             try Toolbox.startLibraries()
-            try channel.send(bytes: FrameCodec.json(Toolbox().catalog))
+            try channel.send(bytes: FrameCodec.json(try Toolbox().catalog))
             return 0
         } catch {
             complain("\(error)\n")
@@ -51,7 +51,7 @@ public enum WorkerProgram {
         let channel = Channel()
         do {
             try Toolbox.startLibraries()
-            let toolbox = Toolbox()
+            let toolbox = try Toolbox()
             let orders = OrderQueue(channel)
             try channel.send(
                 .ready(

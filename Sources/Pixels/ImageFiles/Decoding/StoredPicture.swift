@@ -38,6 +38,7 @@ struct StoredPicture: ~Copyable {
         _ file: InputFile, _ format: any ImageFormat, _ shrink: Int, _ pages: PageChoice, _ access: VipsAccess
     ) throws(ImageFileError) -> VipsImageReference {
         do throws(VipsFailure) {
+            VipsModules.load(for: format)
             let call = try VipsCall(format.loader.operation)
             if format.loader.opensByName {
                 call.set("filename", to: file.openName)

@@ -23,6 +23,7 @@ package enum ImageEncoder {
         metadata: ImageMetadata, rows: (Range<Int>) throws -> AnyRaster
     ) throws {
         try VipsRuntime.startIfNeeded()
+        VipsModules.load(for: format)
         let saver = try saver(for: shape, format, save, path)
         let carried = metadata.carried(by: save.metadata, shape: shape)
         let file = try OutputFile(path: path)

@@ -7,6 +7,7 @@ package struct AVIFFormat: ImageFormat {
     package let cost = CodecCost(decode: 60, encode: 1200)
     package let holdsGray = false
     package let isDecodedWhole = true
+    package let module: String? = "vips-heif"
     package let loader = Loader("heifload_source", "VipsForeignLoadHeifSource", traits: [.turnsUpright, .hasPages])
 
     package let descriptor = FormatDescriptor(

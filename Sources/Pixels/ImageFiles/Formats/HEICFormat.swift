@@ -8,6 +8,7 @@ package struct HEICFormat: ImageFormat {
     package let cost = CodecCost(decode: 60, encode: 900)
     package let holdsGray = false
     package let isDecodedWhole = true
+    package let module: String? = "vips-heif"
     package let loader = Loader("heifload_source", "VipsForeignLoadHeifSource", traits: [.turnsUpright, .hasPages])
 
     package let descriptor = FormatDescriptor(

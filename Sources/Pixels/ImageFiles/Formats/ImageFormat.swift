@@ -18,6 +18,9 @@ package protocol ImageFormat: Sendable {
     /// Classes of further operations that libvips would block: it trusts few savers.
     var saverClasses: [String] { get }
 
+    /// The part of libvips that has its operations, where they are not in libvips itself.
+    var module: String? { get }
+
     /// True when a file that starts with `head` (``ImageFormats/headLength`` bytes, unless the file is shorter) has this
     /// format.
     func recognizes(_ head: [UInt8]) -> Bool
@@ -45,6 +48,7 @@ package protocol ImageFormat: Sendable {
 
 extension ImageFormat {
     package var saverClasses: [String] { [] }
+    package var module: String? { nil }
     package var keepsLayout: Bool { true }
     package var isDecodedWhole: Bool { false }
     package func shrinking(by factor: Int) -> (name: String, value: VipsArgument)? { nil }

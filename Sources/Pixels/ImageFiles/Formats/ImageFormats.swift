@@ -7,7 +7,13 @@ package enum ImageFormats {
         JPEG2000Format(), PPMFormat(), OpenEXRFormat(), SVGFormat(), PDFFormat(),
     ]
 
-    package static var descriptors: [FormatDescriptor] { all.map(\.descriptor) }
+    /// Of those that this libvips has.
+    ///
+    /// - Throws: when libvips does not start.
+    package static func descriptors() throws(ImageFileError) -> [FormatDescriptor] {
+        try VipsRuntime.startIfNeeded()
+        return all.filter(VipsModules.offers).map(\.descriptor)
+    }
 
     /// The format with this name in the catalog, `jpeg`.
     package static func named(_ name: String) -> (any ImageFormat)? {

@@ -6,6 +6,7 @@ package struct JPEGXLFormat: ImageFormat {
     package let cost = CodecCost(decode: 60, encode: 300)
     package let holdsGray = true
     package let isDecodedWhole = true
+    package let module: String? = "vips-jxl"
     package let loader = Loader("jxlload_source", "VipsForeignLoadJxlSource", traits: [.turnsUpright])
     package let saverClasses = ["VipsForeignSaveJxlTarget"]
 

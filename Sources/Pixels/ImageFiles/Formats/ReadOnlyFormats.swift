@@ -53,6 +53,7 @@ package struct SVGFormat: ReadOnlyFormat {
 /// Pages of a PDF, drawn at 72 dots per inch.
 package struct PDFFormat: ReadOnlyFormat {
     package let title = "PDF"
+    package let module: String? = "vips-poppler"
     package let cost = CodecCost(decode: 50, encode: 0)
     package let loader = Loader("pdfload_source", "VipsForeignLoadPdfSource", traits: [.hasPages])
     package let descriptor: FormatDescriptor = Self.reading("pdf", ["pdf"])

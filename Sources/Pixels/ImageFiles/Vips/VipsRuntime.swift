@@ -25,21 +25,13 @@ package enum VipsRuntime {
             if hasStarted { return nil }
             penumbra_keep_freed_memory()
             setenv("VIPS_WARNING", "0", 1)  // libvips prints warnings unless this is there when it starts
-            guard vips_init("penumbra") == 0 else { return VipsFailure.take() }
+            guard VipsModules.withoutLoading({ vips_init("penumbra") }) == 0 else { return VipsFailure.take() }
             vips_cache_set_max(0)  // else a file that changed gives the pixels that it had before
             VipsWarnings.listen()
-            allowOnlyListedFormats()
+            VipsModules.allowOnlyListedFormats()
             hasStarted = true
             return nil
         }
         if let failure { throw ImageFileError(path: "", .library(failure.line)) }
-    }
-
-    private static func allowOnlyListedFormats() {
-        vips_block_untrusted_set(1)
-        vips_operation_block_set("VipsForeignLoad", 1)
-        for format in ImageFormats.all {
-            for name in [format.loader.className] + format.saverClasses { vips_operation_block_set(name, 0) }
-        }
     }
 }
