@@ -20,7 +20,7 @@ import Testing
                 job.yaml:1:8: error: 'save' has no option 'speed'
                 1 | save: {speed: 3}
                   |        ^^^^^
-                  = its options are metadata, background and compression
+                  = its options are metadata, background, dither and compression
                 """)
     }
 
@@ -97,7 +97,7 @@ import Testing
                 job.yaml:2:8: error: 'save' has no option 'speed'
                 2 | save: {speed: 3}
                   |        ^^^^^
-                  = its options are metadata, background, quality, progressive, compression and lossless
+                  = its options are metadata, background, dither, quality, progressive, compression and lossless
                 """)
     }
 
