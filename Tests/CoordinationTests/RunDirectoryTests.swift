@@ -61,6 +61,25 @@ import Testing
         #expect(!exists("runs/run-3"))
     }
 
+    @Test func `a folder that was moved aside comes back, or goes when its place is taken`() throws {
+        try write("old", to: "zoom/.penumbra-run-5-1-frame-1-old/a.dzi")
+        try write("old", to: "zoom/.penumbra-run-5-2-frame-1-old/b.dzi")
+        try write("new", to: "zoom/b/b.dzi")
+        try write("half", to: "zoom/.penumbra-run-5-3-frame-1/c_files/0/0_0.jpg")
+        try leaveBehind(
+            "run-5",
+            journal: [
+                #"{"replace":{"aside":"\#(state.file("zoom/.penumbra-run-5-1-frame-1-old"))","final":"\#(state.file("zoom/a"))"}}"#,
+                #"{"replace":{"aside":"\#(state.file("zoom/.penumbra-run-5-2-frame-1-old"))","final":"\#(state.file("zoom/b"))"}}"#,
+                #"{"temporary":{"_0":"\#(state.file("zoom/.penumbra-run-5-3-frame-1"))"}}"#,
+                #"{"temporary":{"_0":"\#(state.file("zoom/.penumbra-run-5-9/../b"))"}}"#,
+            ])
+        RunDirectory.sweep(state: state.path)
+        #expect(try String(contentsOfFile: state.file("zoom/a/a.dzi"), encoding: .utf8) == "old")
+        #expect(try String(contentsOfFile: state.file("zoom/b/b.dzi"), encoding: .utf8) == "new")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: state.file("zoom")).sorted() == ["a", "b"])
+    }
+
     @Test func `a second run of one name is refused`() throws {
         let run = try RunDirectory(state: state.path, name: "run-4", scratch: nil)
         #expect(throws: FileTrouble.self) { try RunDirectory(state: state.path, name: "run-4", scratch: nil) }

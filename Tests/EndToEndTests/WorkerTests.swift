@@ -46,7 +46,7 @@ import WorkerProtocol
         .stitch(
             StitchTask(
                 extent: facts.rect, layout: .rgb, format: .u8, tiles: tiles, metadataPath: canvas.metadataPath,
-                output: output, temporaryPath: path("out.png")))
+                output: output, temporaryPath: path("out.png"), name: "out.png"))
     }
 
     @Test func `a bit that flips in a tile file is found by the stitch, which names the tile`() throws {
@@ -86,7 +86,8 @@ import WorkerProtocol
     @Test func `an audit finds a band that is not what was rendered`() throws {
         let worker = try WorkerConversation(in: workspace)
         let task = FrameTask(
-            input: input, chain: chain, outputs: [.init(output, temporaryPath: path("out.png"))], tileMemory: 1 << 28,
+            input: input, chain: chain, outputs: [.init(output, temporaryPath: path("out.png"), name: "out.png")],
+            tileMemory: 1 << 28,
             frameMemory: 1 << 28)
         guard case .finished(_, .outputs(let receipts)) = try worker.ask(.frame(task)) else { throw Unexpected() }
         let receipt = receipts[0]
@@ -108,7 +109,8 @@ import WorkerProtocol
     @Test func `a check finds a file that does not decode to what was rendered`() throws {
         let worker = try WorkerConversation(in: workspace)
         let task = FrameTask(
-            input: input, chain: chain, outputs: [.init(output, temporaryPath: path("out.png"))], tileMemory: 1 << 28,
+            input: input, chain: chain, outputs: [.init(output, temporaryPath: path("out.png"), name: "out.png")],
+            tileMemory: 1 << 28,
             frameMemory: 1 << 28)
         guard case .finished(_, .outputs(let receipts)) = try worker.ask(.frame(task)) else { throw Unexpected() }
         let receipt = receipts[0]

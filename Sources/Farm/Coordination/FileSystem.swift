@@ -44,6 +44,17 @@ enum FileSystem {
         guard Glibc.rename(from, path) == 0 else { throw FileTrouble(path: path, code: errno, action: "publish") }
     }
 
+    /// Exchanges two folders, or files, in one step: at any moment both paths hold one or the other.
+    ///
+    /// - Returns: false where the file system cannot.
+    static func exchange(_ one: String, _ other: String) -> Bool {
+        // C's headers show it to GNU sources only. <https://man7.org/linux/man-pages/man2/rename.2.html>
+        typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+        guard let symbol = dlsym(nil, "renameat2") else { return false }
+        let exchange: UInt32 = 2
+        return unsafeBitCast(symbol, to: Rename.self)(AT_FDCWD, one, AT_FDCWD, other, exchange) == 0
+    }
+
     /// Puts a file at its final path in one step, unless something is there already.
     static func renameWithoutReplacing(_ from: String, to path: String) throws(FileTrouble) {
         if link(from, path) == 0 {
@@ -56,6 +67,12 @@ enum FileSystem {
         }
         // A filesystem without hard links. What appears in this very moment is replaced.
         try rename(from, to: path)
+    }
+
+    /// Of a file, or of all files in a folder.
+    static func treeSize(_ path: String) -> Int? {
+        guard isOwnFolder(path) else { return size(path) }
+        return names(in: path).reduce(0) { $0 + (treeSize("\(path)/\($1)") ?? 0) }
     }
 
     /// Makes the names in a folder last through a power failure, after `change` has changed them.
@@ -91,7 +108,7 @@ enum FileSystem {
     }
 
     /// A folder, and not a link to one.
-    private static func isOwnFolder(_ path: String) -> Bool {
+    static func isOwnFolder(_ path: String) -> Bool {
         var found = stat()
         return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
     }

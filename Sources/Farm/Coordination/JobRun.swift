@@ -183,7 +183,7 @@ extension JobRun: RunLoop.Delegate {
             (state.open.removeValue(forKey: frame), state.temporaries.removeValue(forKey: frame) ?? [])
         }
         // The published one was renamed away; what is left belongs to attempts that came to nothing.
-        for file in temporaries { FileSystem.remove(file) }
+        for file in temporaries { FileSystem.removeTree(file) }
         guard let target else { return }
         switch outcome {
         case .published(let receipts, let probe): record(report(target, .published(receipts, probe: probe)))

@@ -17,6 +17,9 @@ final class Journal: Sendable {
         /// The temporary file, with this digest, will be renamed to the final path. A sweep needs only to know the
         /// temporary one; this is for whoever has to find out what happened.
         case publish(temporary: String, digest: Digest, final: String)
+        /// The folder at the final path will be moved aside, and the new one put in its place: where file systems cannot
+        /// exchange them.
+        case replace(aside: String, final: String)
     }
 
     private let descriptor: Mutex<Int32>

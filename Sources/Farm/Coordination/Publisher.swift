@@ -12,7 +12,7 @@ struct Publisher: Sendable {
     func publish(_ outputs: [Publication]) -> PublishProblem? {
         for (index, output) in outputs.enumerated() {
             if let problem = publish(output.receipt, to: output.path) {
-                for rest in outputs[(index + 1)...] { FileSystem.remove(rest.receipt.path) }
+                for rest in outputs[(index + 1)...] { FileSystem.removeTree(rest.receipt.path) }
                 return problem
             }
         }
@@ -22,16 +22,21 @@ struct Publisher: Sendable {
     /// The worker has synced the file. Its intent is recorded, it is renamed, and the folder is synced: at any moment
     /// the final path holds either what it held before or the whole new output.
     private func publish(_ receipt: OutputReceipt, to path: String) -> PublishProblem? {
-        guard FileSystem.size(receipt.path) == receipt.bytes else {
+        guard FileSystem.treeSize(receipt.path) == receipt.bytes else {
             return .refused("\(path): the file that was written is gone or was cut before it could be published")
         }
         do {
             try journal.write(.publish(temporary: receipt.path, digest: receipt.digest, final: path))
             let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "/"
-            try FileSystem.syncFolder(folder) { () throws(FileTrouble) in try put(receipt.path, at: path) }
+            try FileSystem.syncFolder(folder) { () throws(FileTrouble) in
+                FileSystem.isOwnFolder(receipt.path)
+                    ? try putFolder(receipt.path, at: path) : try put(receipt.path, at: path)
+            }
+            // What an exchange has left there is the folder that was replaced.
+            FileSystem.removeTree(receipt.path)
             return nil
         } catch {
-            FileSystem.remove(receipt.path)
+            FileSystem.removeTree(receipt.path)
             return problem(error, path)
         }
     }
@@ -43,9 +48,48 @@ struct Publisher: Sendable {
         }
     }
 
+    /// Replaces only a folder that holds what an output of this name holds, and nothing else.
+    private func putFolder(_ temporary: String, at path: String) throws(FileTrouble) {
+        guard FileSystem.exists(path) else { return try FileSystem.rename(temporary, to: path) }
+        guard existing == .overwrite else { throw FileTrouble(path: path, code: EEXIST, action: "publish") }
+        guard FileSystem.isOwnFolder(path) else { throw FileTrouble(path: path, code: ENOTDIR, action: "publish") }
+        guard isOutput(path, like: temporary) else {
+            throw FileTrouble(path: path, code: ENOTEMPTY, action: "publish")
+        }
+        if FileSystem.exchange(temporary, path) { return }
+        let aside = temporary + "-old"
+        try journal.write(.replace(aside: aside, final: path))
+        try FileSystem.rename(path, to: aside)
+        do {
+            try FileSystem.rename(temporary, to: path)
+        } catch {
+            Self.undoReplacement(aside: aside, final: path)
+            throw error
+        }
+        FileSystem.removeTree(aside)
+    }
+
+    private func isOutput(_ path: String, like other: String) -> Bool {
+        Set(FileSystem.names(in: path)).isSubset(of: FileSystem.names(in: other))
+    }
+
+    /// After this the final path holds the old folder or the new one.
+    static func undoReplacement(aside: String, final: String) {
+        guard FileSystem.exists(aside) else { return }
+        if FileSystem.exists(final) {
+            FileSystem.removeTree(aside)
+        } else {
+            try? FileSystem.rename(aside, to: final)  // what cannot be put back stays aside, and is not lost
+        }
+    }
+
     private func problem(_ trouble: FileTrouble, _ path: String) -> PublishProblem {
         if trouble.isPlace { return .place(trouble.message) }
         if trouble.code == EEXIST { return .refused("\(path): appeared while it was rendered; left as it is") }
+        if trouble.code == ENOTEMPTY {
+            return .refused("\(path): a folder with other things in it is in the way; it is left as it is")
+        }
+        if trouble.code == ENOTDIR { return .refused("\(path): something that is no folder is in the way") }
         if trouble.code == EISDIR { return .refused("\(path): a folder is in the way") }
         return .refused(trouble.message)
     }

@@ -1,4 +1,5 @@
 import Glibc
+import Planning
 
 /// The folder of one run: its lock, its journal and, unless told otherwise, its scratch space.
 ///
@@ -65,8 +66,13 @@ package final class RunDirectory: Sendable {
 
     private static func clean(_ path: String, run: String) {
         let entries = Journal.read("\(path)/journal")
-        for case .temporary(let file) in entries where file.contains("/.penumbra-\(run)-") {
-            FileSystem.remove(file)
+        // By its last name: folders are removed with all that they hold.
+        func isOwn(_ path: String) -> Bool { PathText.name(of: path).hasPrefix(".penumbra-\(run)-") }
+        for case .temporary(let file) in entries where isOwn(file) {
+            FileSystem.removeTree(file)
+        }
+        for case .replace(let aside, let final) in entries where isOwn(aside) {
+            Publisher.undoReplacement(aside: aside, final: final)
         }
         for case .scratch(let folder) in entries where folder.contains(run) {
             FileSystem.removeTree(folder)

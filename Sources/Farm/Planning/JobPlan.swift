@@ -32,6 +32,7 @@ package struct JobPlan: Sendable {
     /// Patterns of inputs that no file matches: perhaps a slip of the pen.
     package var unmatchedPatterns: [String] { finder.unmatched }
     private let finder: InputFinder
+    private let catalog: Catalog
     /// All of the job's, whatever the selection.
     private let inputs: [InputFile]
 
@@ -78,6 +79,7 @@ package struct JobPlan: Sendable {
         if let only = selection.only, frames.isEmpty, !inputs.isEmpty { throw .nothingMatched(patterns: [only]) }
         self.frames = Array(frames.prefix(selection.limit ?? .max))
         oddPaths = finder.oddPaths
+        self.catalog = catalog
         self.finder = finder
         self.inputs = inputs
     }
@@ -92,6 +94,19 @@ package struct JobPlan: Sendable {
         throw .formatUnknown(extension: ext, input: input.path, known: known)
     }
 
+    /// The absolute paths of a frame's outputs.
+    ///
+    /// - Parameter measures: one for each output; nil where no name needs them.
+    package func outputs(of frame: PlannedFrame, measures: [OutputNaming.Measures]?) -> [String] {
+        naming.templates.enumerated().map { index, template in
+            let path = naming.path(
+                template, for: frame.input, index: frame.index, page: frame.page, measures: measures?[index])
+            return isFolder(frame.formats[index]) ? String(path[..<(path.lastIndex(of: ".") ?? path.endIndex)]) : path
+        }
+    }
+
+    private func isFolder(_ format: String) -> Bool { catalog.formats.first { $0.name == format }?.isFolder ?? false }
+
     /// Refuses outputs that collide, that would overwrite an input, or that would be inputs of the next run.
     ///
     /// - Parameter outputs: the absolute paths of all that will be published, each with its frame.
@@ -103,6 +118,13 @@ package struct JobPlan: Sendable {
                 throw .nameTooLong(output: path, input: frame.input.path)
             }
             try refuseFutureInput(path)
+            if frame.formats.contains(where: isFolder) {
+                // What would be in it, if it is one.
+                let name = PathText.name(of: path)
+                for inside in ["\(name).dzi", "\(name)_files/0/0_0.jpg", "\(name)_files/0/0_0.png"] {
+                    try refuseFutureInput("\(path)/\(inside)")
+                }
+            }
         }
     }
 

@@ -32,6 +32,10 @@ package struct TaskFactory: Hashable, Sendable {
         return "\(output[..<slash])/.penumbra-\(runName)-\(frame.name)\(part)-\(mode)-\(attempt)"
     }
 
+    private func name(of path: String) -> String {
+        String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+    }
+
     package func input(_ order: FrameOrder) -> InputSpec {
         InputSpec(
             path: order.input, maxPixels: job.maxPixels, color: job.color,
@@ -65,7 +69,7 @@ package struct TaskFactory: Hashable, Sendable {
                 output.0,
                 temporaryPath: output.1.map {
                     temporaryPath(of: $0, index, frame: order.id, kind: .frame, attempt: attempt)
-                })
+                }, name: output.1.map(name) ?? "")
         }
         return .frame(
             FrameTask(
@@ -94,7 +98,8 @@ package struct TaskFactory: Hashable, Sendable {
                 extent: tiling.probe.extent, layout: tiling.probe.layout, format: tiling.probe.source.format,
                 tiles: tiling.receipts.sorted { $0.key < $1.key }.map(\.value),
                 metadataPath: tiling.canvas.metadataPath, output: self.output(order),
-                temporaryPath: temporaryPath(of: output, frame: order.id, kind: .stitch, attempt: attempt)))
+                temporaryPath: temporaryPath(of: output, frame: order.id, kind: .stitch, attempt: attempt),
+                name: name(of: output)))
     }
 
     func audit(_ order: FrameOrder, _ rendered: Rendered) -> TaskSpec {

@@ -86,8 +86,11 @@ package struct FrameTask: Hashable, Sendable, Codable {
         /// Nil when it is not to be written this time. (It is named here nonetheless: how an input is decoded depends on
         /// all outputs, and must not depend on which of them are missing.)
         package let temporaryPath: String?
+        /// The last part of its final path: what is in a folder is named after it.
+        package let name: String
 
-        package init(_ spec: OutputSpec, temporaryPath: String?) {
+        package init(_ spec: OutputSpec, temporaryPath: String?, name: String) {
+            self.name = name
             self.spec = spec
             self.temporaryPath = temporaryPath
         }
@@ -197,11 +200,14 @@ package struct StitchTask: Hashable, Sendable, Codable {
     package let metadataPath: String
     package let output: OutputSpec
     package let temporaryPath: String
+    /// The last part of the final path, as in ``FrameTask/Output``.
+    package let name: String
 
     package init(
         extent: PixelRect, layout: PixelLayout, format: SampleFormat, tiles: [TileReceipt], metadataPath: String,
-        output: OutputSpec, temporaryPath: String
+        output: OutputSpec, temporaryPath: String, name: String
     ) {
+        self.name = name
         self.extent = extent
         self.layout = layout
         self.format = format

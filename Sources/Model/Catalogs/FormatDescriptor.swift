@@ -19,6 +19,8 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
     public let holdsAlpha: Bool
     /// True when a file can hold an animation of several frames.
     public let holdsAnimation: Bool
+    /// True when an output is a folder: at a path without the extension, with a file of that name in it.
+    public let isFolder: Bool
     /// True when writing and reading gives the same samples with `options`' fallbacks.
     public let isLossless: Bool
     /// The largest width and height that can be written.
@@ -27,8 +29,8 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
 
     public init(
         name: String, extensions: [String], canRead: Bool, canWrite: Bool, streams: Streaming = .yes,
-        sampleFormats: [SampleFormat], holdsAlpha: Bool, holdsAnimation: Bool = false, isLossless: Bool,
-        largestSide: Int,
+        sampleFormats: [SampleFormat], holdsAlpha: Bool, holdsAnimation: Bool = false, isFolder: Bool = false,
+        isLossless: Bool, largestSide: Int,
         options: [ParameterDescriptor]
     ) {
         self.name = name
@@ -39,6 +41,7 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
         self.sampleFormats = sampleFormats
         self.holdsAlpha = holdsAlpha
         self.holdsAnimation = holdsAnimation
+        self.isFolder = isFolder
         self.isLossless = isLossless
         self.largestSide = largestSide
         self.options = options

@@ -11,7 +11,7 @@ import WorkerProtocol
 extension TaskRunner {
     /// Encodes, syncs and digests an output at its temporary path.
     func write(
-        _ rows: OutputRows, frames: Int = 1, conversion: OutputConversion, output: OutputSpec,
+        _ rows: OutputRows, name: String, frames: Int = 1, conversion: OutputConversion, output: OutputSpec,
         metadata: ImageMetadata, to path: String
     ) throws -> OutputReceipt {
         let format = try format(output)
@@ -20,15 +20,17 @@ extension TaskRunner {
             sampleFormat: conversion.outputFormat)
         do {
             try ImageEncoder.write(
-                to: path, format: format, save: output.save, shape: shape, frames: frames, metadata: metadata
+                to: path, format: format, save: output.save, shape: shape, frames: frames, name: name,
+                metadata: metadata
             ) { try rows.rows($0) }
         } catch let error as ImageFileError where error.path == path && error.kind != .place {
             // The picture that was read is not to blame.
             throw TaskFailure(.output, "\(error)")
         }
-        let bytes = try sync(path)
+        let (digest, bytes) =
+            format.descriptor.isFolder ? try syncFolder(path) : (try Digest(ofFileAt: path), try sync(path))
         return OutputReceipt(
-            path: path, digest: try Digest(ofFileAt: path), bytes: bytes,
+            path: path, digest: digest, bytes: bytes,
             image: ImageFacts(
                 fileFormat: format.descriptor.name, width: shape.width, height: shape.height, layout: shape.layout,
                 format: shape.sampleFormat, frames: frames),
@@ -44,6 +46,22 @@ extension TaskRunner {
         var found = stat()
         guard fstat(file, &found) == 0 else { throw trouble(path, errno) }
         return Int(found.st_size)
+    }
+
+    /// Waits until the disk has all files of a folder, and the folders' names.
+    private func syncFolder(_ path: String) throws -> (Digest, Int) {
+        let files = try TreeDigest.files(in: path, under: "")
+        for file in files { _ = try sync("\(path)/\(file)") }
+        let folders = Set(
+            files.flatMap { file in
+                file.split(separator: "/").dropLast().indices.map { depth in
+                    file.split(separator: "/")[...depth].joined(separator: "/")
+                }
+            })
+        for folder in folders { _ = try sync("\(path)/\(folder)") }
+        _ = try sync(path)
+        let tree = try TreeDigest(ofFolderAt: path)
+        return (tree.digest, tree.bytes)
     }
 
     private func trouble(_ path: String, _ code: Int32) -> TaskFailure {

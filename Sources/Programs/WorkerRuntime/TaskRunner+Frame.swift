@@ -16,12 +16,12 @@ extension TaskRunner {
                 input: input, passage: Passage(input, memoryBudget: task.frameMemory), branches: wanted,
                 tileMemory: task.tileMemory)
             let written = try rendering(conversion: conversion(input)) { branch, rows, conversion in
-                let path = task.outputs[branch.index].temporaryPath ?? ""
+                let output = task.outputs[branch.index]
                 return (
                     branch.index,
                     try write(
-                        rows, frames: branch.frames, conversion: conversion, output: branch.spec,
-                        metadata: input.decoder.metadata, to: path)
+                        rows, name: output.name, frames: branch.frames, conversion: conversion, output: branch.spec,
+                        metadata: input.decoder.metadata, to: output.temporaryPath ?? "")
                 )
             }
             for (index, receipt) in written { receipts[index] = receipt }

@@ -1,3 +1,4 @@
+import Catalogs
 import Digests
 import Geometry
 import ImageFiles
@@ -82,6 +83,7 @@ extension TaskRunner {
     }
 
     private func check(_ output: CheckTask.Output) throws {
+        if try format(output.spec).descriptor.isFolder { return try checkFolder(output) }
         let frames = output.expected.image.frames
         let decoder: ImageDecoder
         do {
@@ -93,6 +95,14 @@ extension TaskRunner {
         }
         try compareFacts(decoder, output)
         try comparePixels(decoder, output)
+    }
+
+    /// What cannot be read back must at least be what was written.
+    private func checkFolder(_ output: CheckTask.Output) throws {
+        guard let found = try? TreeDigest(ofFolderAt: output.expected.path), found.digest == output.expected.digest
+        else {
+            throw TaskFailure(.mismatch, "the written folder does not hold the files that were written")
+        }
     }
 
     private func compareFacts(_ decoder: ImageDecoder, _ output: CheckTask.Output) throws {

@@ -83,7 +83,6 @@ struct JobPreparation {
     }
 
     private func nameOutputs(_ prepared: inout PreparedJob, _ frames: [PlannedFrame]) {
-        let naming = prepared.plan.naming
         for frame in frames {
             var probe: ProbeReceipt?
             switch prepared.findings[frame.id] {
@@ -94,11 +93,8 @@ struct JobPreparation {
                 continue
             case nil: break
             }
-            let outputs = naming.templates.enumerated().map { index, template in
-                naming.path(
-                    template, for: frame.input, index: frame.index, page: frame.page,
-                    measures: (probe?.outputs[index]).map(OutputNaming.Measures.init))
-            }
+            let outputs = prepared.plan.outputs(
+                of: frame, measures: probe?.outputs.map(OutputNaming.Measures.init))
             prepared.targets.append(JobRun.Target(frame: frame, outputs: outputs, probe: probe))
         }
     }

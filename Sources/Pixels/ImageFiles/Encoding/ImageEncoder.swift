@@ -5,7 +5,8 @@ package import Raster
 
 /// Writes image files, pulling their rows from top to bottom.
 package enum ImageEncoder {
-    /// Encodes a picture into a new file at `path`, whatever the name says about its format.
+    /// Encodes a picture into a new file at `path`, whatever the name says about its format; or, where the format is one of
+    /// folders, into a new folder.
     ///
     /// The same rows, options and metadata give the same bytes. The file is closed but not flushed to the disk: that,
     /// and its final name, are the caller's. When anything fails, the file is removed.
@@ -13,6 +14,7 @@ package enum ImageEncoder {
     /// - Parameters:
     ///   - shape: of the rows, after ``OutputConversion``.
     ///   - frames: how many pictures of this shape come one below the other, as an animation.
+    ///   - name: of the file in a folder, without extension.
     ///   - metadata: of the picture that was read; `save.metadata` decides what of it is written.
     ///   - rows: gives the rows that it is asked for, perhaps with more around them: full width, in coordinates where the first row is 0. Called for
     ///     each row once and in order, from another thread, but never from two at a time; this function returns after
@@ -20,12 +22,18 @@ package enum ImageEncoder {
     /// - Throws: ``ImageFileError``, or as it is what `rows` threw.
     package static func write(
         to path: String, format: any ImageFormat, save: SaveOptions, shape: ImageShape, frames: Int = 1,
-        metadata: ImageMetadata, rows: (Range<Int>) throws -> AnyRaster
+        name: String = "image", metadata: ImageMetadata, rows: (Range<Int>) throws -> AnyRaster
     ) throws {
         try VipsRuntime.startIfNeeded()
         VipsModules.load(for: format)
         let saver = try saver(for: shape, format, save, path)
         let carried = metadata.carried(by: save.metadata, shape: shape)
+        if format.descriptor.isFolder {
+            return try withoutActuallyEscaping(rows) { rows in
+                let feed = RowFeed(shape: shape, rows: rows)
+                try withExtendedLifetime(feed) { try FolderEncoder(path: path, name: name).run(saver, feed, format) }
+            }
+        }
         let file = try OutputFile(path: path)
         let stream = EncodedStream(file: file, insertion: format.insertion(of: carried))
         do {

@@ -61,7 +61,7 @@ extension ImageFormat {
         for header: ImageHeader, asked: ColorPolicy, metadata: MetadataPolicy
     ) -> ColorPolicy {
         let losesGray = header.layout.removingAlpha == .gray && !holdsGray
-        return header.hasProfile && (metadata == .strip || losesGray) ? .srgb : asked
+        return header.hasProfile && (metadata == .strip || losesGray || descriptor.isFolder) ? .srgb : asked
     }
 }
 

@@ -4,7 +4,7 @@ package import Catalogs
 package enum ImageFormats {
     package static let all: [any ImageFormat] = [
         JPEGFormat(), PNGFormat(), WebPFormat(), TIFFFormat(), GIFFormat(), AVIFFormat(), HEICFormat(), JPEGXLFormat(),
-        JPEG2000Format(), PPMFormat(), OpenEXRFormat(), SVGFormat(), PDFFormat(),
+        JPEG2000Format(), PPMFormat(), OpenEXRFormat(), SVGFormat(), PDFFormat(), DeepZoomFormat(),
     ]
 
     /// Of those that this libvips has.

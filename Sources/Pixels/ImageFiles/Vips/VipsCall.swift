@@ -5,6 +5,7 @@ package enum VipsArgument: Hashable, Sendable {
     case boolean(Bool)
     case integer(Int)
     case number(Double)
+    case text(String)
 }
 
 /// Calls libvips operations by name, with arguments by name: <https://www.libvips.org/API/current/func-list.html>.
@@ -26,6 +27,8 @@ struct VipsCall: ~Copyable {
             set(name, penumbra_type_int()) { g_value_set_int(&$0, gint(value)) }
         case .number(let value):
             set(name, penumbra_type_double()) { g_value_set_double(&$0, value) }
+        case .text(let value):
+            set(name, to: value)
         }
     }
 

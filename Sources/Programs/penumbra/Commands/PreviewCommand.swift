@@ -111,8 +111,8 @@ extension PreviewCommand {
 
     private func fileFormat(_ catalog: Catalog) throws -> String {
         let ext = PathText.split(name: PathText.name(of: output)).ext
-        let writable = catalog.formats.filter(\.canWrite)
-        guard let format = catalog.format(forExtension: ext), format.canWrite else {
+        let writable = catalog.formats.filter { $0.canWrite && !$0.isFolder }
+        guard let format = catalog.format(forExtension: ext), format.canWrite, !format.isFolder else {
             let known = writable.flatMap { $0.extensions.prefix(1) }.map { ".\($0)" }.joined(separator: ", ")
             throw CommandError(.usage, "\(output): no format is written to '.\(ext)'; the extensions are \(known)")
         }

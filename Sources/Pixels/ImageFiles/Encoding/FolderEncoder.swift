@@ -1,0 +1,48 @@
+import CVips
+import Glibc
+
+/// Writes formats that are folders, which libvips fills itself, by the names of files.
+struct FolderEncoder {
+    let path: String
+    /// Of the file in it, without extension.
+    let name: String
+
+    /// When anything fails, the folder is removed.
+    func run(_ saver: Saver, _ feed: RowFeed, _ format: any ImageFormat) throws {
+        guard mkdir(path, 0o777) == 0 else { throw ImageFileError(path: path, .create, errno: errno) }
+        do throws(VipsFailure) {
+            let call = try VipsCall(saver.operation)
+            call.set("in", to: try feed.image(nil))
+            call.set("filename", to: "\(path)/\(name)")
+            for (name, argument) in saver.arguments { call.set(name, to: argument) }
+            try call.run()
+        } catch {
+            let isFull = isFull()
+            remove(path)
+            if let reason = feed.failure { throw reason }
+            if isFull { throw ImageFileError(path: path, .write, errno: ENOSPC) }
+            throw ImageFileError(path: path, .encoder(format: format.title, detail: error.line))
+        }
+    }
+
+    /// libvips says in words alone what kept it from writing.
+    private func isFull() -> Bool {
+        var place = statvfs()
+        return statvfs(path, &place) == 0 && (place.f_bavail < 16 || place.f_files > 0 && place.f_favail == 0)
+    }
+
+    private func remove(_ path: String) {
+        if let stream = opendir(path) {
+            while let entry = readdir(stream) {
+                let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                if name != ".", name != ".." { remove("\(path)/\(name)") }
+            }
+            closedir(stream)
+            rmdir(path)
+        } else {
+            unlink(path)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package import Catalogs
+
+/// Deep Zoom: a folder with the picture at every power of two, in tiles, for viewers that load what they show.
+///
+/// Tiles carry no metadata; a profile is converted to sRGB.
+/// <https://learn.microsoft.com/en-us/previous-versions/windows/silverlight/dotnet-windows-silverlight/cc645077(v=vs.95)>
+package struct DeepZoomFormat: ImageFormat {
+    private enum TileFormat: String, CaseIterable {
+        case jpeg
+        case png
+        case webp
+    }
+
+    package let title = "Deep Zoom"
+    package let cost = CodecCost(decode: 0, encode: 25)
+    package let holdsGray = true
+    // Never read; nothing is recognised as it.
+    package let loader = Loader("jpegload_source", "VipsForeignLoadJpegSource")
+
+    package let descriptor = FormatDescriptor(
+        name: "dzi", extensions: ["dzi"], canRead: false, canWrite: true, sampleFormats: [.u8], holdsAlpha: false,
+        isFolder: true, isLossless: false, largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
+        options: [
+            ParameterDescriptor(
+                "tile_format", .choice(TileFormat.allCases.map(\.rawValue)), fallback: .word("jpeg"),
+                summary: "of the tiles' files"),
+            ParameterDescriptor(
+                "tile_size", .integer(minimum: 64, maximum: 4096), fallback: .integer(254), unit: "px",
+                summary: "the side of a tile, without its overlap"),
+            ParameterDescriptor(
+                "overlap", .integer(minimum: 0, maximum: 32), fallback: .integer(1), unit: "px",
+                summary: "what a tile has of each neighbour"),
+            ParameterDescriptor(
+                "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(82),
+                summary: "how much detail jpeg and webp tiles keep"),
+        ])
+
+    package init() {}
+
+    package func recognizes(_ head: [UInt8]) -> Bool { false }
+
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+        let tiles: TileFormat = try options.word("tile_format")
+        let quality = try options.integer("quality")
+        let suffix =
+            switch tiles {
+            case .jpeg: ".jpg[Q=\(quality)]"
+            case .webp: ".webp[Q=\(quality)]"
+            case .png: ".png"
+            }
+        return Saver(
+            "dzsave",
+            [
+                "suffix": .text(suffix), "tile_size": .integer(try options.integer("tile_size")),
+                "overlap": .integer(try options.integer("overlap")), "strip": .boolean(true),
+            ])
+    }
+
+    package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { false }
+}

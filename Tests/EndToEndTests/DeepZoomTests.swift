@@ -1,0 +1,71 @@
+import ExamplePictures
+import Foundation
+import Geometry
+import Raster
+import Testing
+
+/// Outputs that are folders.
+@Suite(.serialized) struct DeepZoomTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.draw("photos/a.png", width: 700, height: 400)
+        try workspace.writeManifest(
+            output: "zoom/{stem}.dzi", more: "save: {tile_format: png, overlap: 0, tile_size: 256}\n")
+    }
+
+    private func run(_ more: String...) async throws -> Program.Result {
+        try await Program.run(Program.penumbra, ["run", "job.yaml"] + more, in: workspace)
+    }
+
+    @Test(arguments: ["frame", "tile"])
+    func `a folder has the pixels of the output, in tiles`(shard: String) async throws {
+        let result = try await run("--set", "shard=\(shard)", "--set", "verify=full")
+        #expect(result.code == 0, "\(result.errors)")
+        try workspace.writeManifest("plain.yaml")
+        #expect(try await Program.run("run", "plain.yaml", in: workspace).code == 0)
+        let whole = try PictureFiles.read("\(workspace.path)/out/a.png")
+        let description = String(decoding: try workspace.read("zoom/a/a.dzi"), as: UTF8.self)
+        #expect(description.contains(#"Height="400""#) && description.contains(#"Width="700""#))
+        for (column, row) in [(0, 0), (1, 1), (2, 1)] {
+            let tile = try PictureFiles.read("\(workspace.path)/zoom/a/a_files/10/\(column)_\(row).png")
+            let rect = tile.rect.translated(x: 256 * column, y: 256 * row)
+            let isEqual = tile == whole.cropped(to: rect).translated(x: -rect.x, y: -rect.y)
+            #expect(isEqual)
+        }
+        #expect(workspace.files(below: "zoom").allSatisfy { $0.hasPrefix("a/a") })
+    }
+
+    @Test func `a folder takes the place of the one before, whole`() async throws {
+        #expect(try await run().code == 0)
+        let before = try workspace.read("zoom/a/a_files/10/0_0.png")
+        try workspace.write("of an older picture", to: "zoom/a/a_files/12/9_9.png")
+        #expect(try await run("--set", "filters[0].gaussian.radius=9").code == 0)
+        #expect(try workspace.read("zoom/a/a_files/10/0_0.png") != before)
+        #expect(!workspace.exists("zoom/a/a_files/12"))
+        #expect(workspace.files(below: "zoom").allSatisfy { $0.hasPrefix("a/a") })
+        let skipped = try await run("--set", "existing=skip", "--json")
+        #expect(skipped.output.contains(#""state":"skipped""#))
+    }
+
+    @Test func `a folder with anything else in it is left as it is`() async throws {
+        try workspace.write("mine", to: "zoom/a/letter.txt")
+        let result = try await run()
+        #expect(result.code == 1)
+        #expect(result.errors.contains("zoom/a: a folder with other things in it is in the way; it is left as it is"))
+        #expect(workspace.files(below: "zoom") == ["a/letter.txt"])
+        try FileManager.default.removeItem(atPath: "\(workspace.path)/zoom/a")
+        try workspace.write("a file", to: "zoom/a")
+        #expect(try await run().code == 1)
+        #expect(try workspace.read("zoom/a") == Data("a file".utf8))
+    }
+
+    @Test func `tiles that the job's inputs would match are refused before anything starts`() async throws {
+        try workspace.writeManifest(inputs: "'**/*.png'", output: "zoom/{stem}.dzi")
+        let result = try await run()
+        #expect(result.code == 65)
+        #expect(result.errors.contains("would be an input of the next run"))
+        #expect(!workspace.exists("zoom"))
+    }
+}
