@@ -53,6 +53,28 @@ import Testing
         }
     }
 
+    @Test func `a picture that breaks off leaves none of its outputs, and the others are done`() async throws {
+        let whole = try workspace.read("photos/c.jpg")
+        try workspace.write(whole.prefix(whole.count / 2), to: "photos/c.jpg")
+        try writeManifest()
+        let result = try await run("all.yaml")
+        #expect(result.code == 1)
+        #expect(result.errors.contains("photos/c.jpg: broken JPEG: only "))
+        #expect(workspace.files(below: "all").count == 8)
+        #expect(workspace.files(below: "all").allSatisfy { !$0.hasPrefix(".") && !$0.hasPrefix("c") })
+    }
+
+    @Test func `an output that cannot be written fails its frame, whatever the others do`() async throws {
+        try FileManager.default.createDirectory(
+            atPath: "\(workspace.path)/all/b-small.png", withIntermediateDirectories: true)
+        try writeManifest(verify: "digest")
+        let result = try await run("all.yaml")
+        #expect(result.code == 1)
+        #expect(result.errors.contains("all/b-small.png: a folder is in the way"))
+        #expect(workspace.files(below: "all").allSatisfy { !$0.hasPrefix(".") })
+        #expect(workspace.exists("all/a-small.png") && workspace.exists("all/c-turned.png"))
+    }
+
     @Test func `only outputs that are missing are written again under existing: skip`() async throws {
         try writeManifest(verify: "digest")
         #expect(try await run("all.yaml").code == 0)
