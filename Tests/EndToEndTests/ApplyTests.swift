@@ -38,6 +38,17 @@ import Testing
         #expect(again.errors == "small.yaml: is there already; --save-manifest replaces no file\n")
     }
 
+    @Test func `a job that is kept in another folder finds its pictures from there`() async throws {
+        try FileManager.default.createDirectory(atPath: "\(workspace.path)/jobs", withIntermediateDirectories: true)
+        let result = try await apply(
+            "gaussian: {radius: 2}", "photos/a.png", "-o", "out/{stem}.png", "--save-manifest", "jobs/kept.yaml")
+        #expect(result.code == 0, "\(result.errors)")
+        let before = try workspace.read("out/a.png")
+        try FileManager.default.removeItem(atPath: "\(workspace.path)/out/a.png")
+        #expect(try await Program.run("run", "jobs/kept.yaml", in: workspace).code == 0)
+        #expect(try workspace.read("out/a.png") == before)
+    }
+
     @Test func `names that look like patterns are names`() async throws {
         let odd = "odd [1] {x}*?\".png"
         try FileManager.default.moveItem(

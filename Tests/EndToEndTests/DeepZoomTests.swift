@@ -61,11 +61,71 @@ import Testing
         #expect(try workspace.read("zoom/a") == Data("a file".utf8))
     }
 
+    @Test(arguments: ["zoom/a/a_files/mine/notes.txt", "zoom/a/a_files/10/notes.txt", "zoom/a/a_files/notes.txt"])
+    func `a file among the tiles is left as it is`(file: String) async throws {
+        #expect(try await run().code == 0)
+        let before = try workspace.read("zoom/a/a_files/10/0_0.png")
+        try workspace.write("mine", to: file)
+        #expect(try await run("--set", "filters[0].gaussian.radius=9").code == 1)
+        #expect(try workspace.read(file) == Data("mine".utf8))
+        #expect(try workspace.read("zoom/a/a_files/10/0_0.png") == before)
+    }
+
+    @Test func `a folder without a picture in it is no output`() async throws {
+        try FileManager.default.createDirectory(
+            atPath: "\(workspace.path)/zoom/a", withIntermediateDirectories: true)
+        let result = try await run("--set", "existing=skip")
+        #expect(result.code == 1, "what is there is not replaced, and not taken for the output")
+        #expect(try await run().code == 0)
+        #expect(workspace.exists("zoom/a/a.dzi"))
+    }
+
+    @Test(arguments: ["scan.zip.png", "IMG[3].png", "b.dz.png", "a.szi.png"])
+    func `a picture's name means nothing to the encoder`(name: String) async throws {
+        try FileManager.default.moveItem(
+            atPath: "\(workspace.path)/photos/a.png", toPath: "\(workspace.path)/photos/\(name)")
+        #expect(try await run().code == 0)
+        let stem = name.dropLast(4)
+        #expect(workspace.exists("zoom/\(stem)/\(stem).dzi"))
+        #expect(workspace.exists("zoom/\(stem)/\(stem)_files/0/0_0.png"))
+        #expect(try await run().code == 0)
+    }
+
+    @Test func `two runs give the same bytes`() async throws {
+        #expect(try await run().code == 0)
+        let files = workspace.files(below: "zoom")
+        let before = try files.map { try workspace.read("zoom/\($0)") }
+        #expect(try await run().code == 0)
+        #expect(workspace.files(below: "zoom") == files)
+        #expect(try files.map { try workspace.read("zoom/\($0)") } == before)
+    }
+
+    @Test func `no other output may lie in the folder`() async throws {
+        try workspace.write(
+            "job: clash\ninputs: photos/a.png\nfilters: [gaussian]\noutputs:\n  - path: zoom/{stem}.dzi\n"
+                + "  - path: zoom/{stem}/full.jpg\n",
+            to: "job.yaml")
+        let result = try await run()
+        #expect(result.code == 65)
+        #expect(
+            result.errors.contains(
+                "the output \(workspace.path)/zoom/a/full.jpg would lie in \(workspace.path)/zoom/a, a folder that is an output"
+            ))
+        #expect(!workspace.exists("zoom"))
+    }
+
     @Test func `tiles that the job's inputs would match are refused before anything starts`() async throws {
         try workspace.writeManifest(inputs: "'**/*.png'", output: "zoom/{stem}.dzi")
         let result = try await run()
         #expect(result.code == 65)
         #expect(result.errors.contains("would be an input of the next run"))
         #expect(!workspace.exists("zoom"))
+        // What the message says to add is enough for ever.
+        try workspace.writeManifest(
+            inputs: "'**/*.png'", output: "zoom/{stem}.dzi",
+            more: "save: {tile_format: png}\nexclude:\n  - zoom/*/*_files/**\n")
+        #expect(result.errors.contains("- zoom/*/*_files/**"))
+        #expect(try await run().code == 0)
+        #expect(try await run().code == 0)
     }
 }

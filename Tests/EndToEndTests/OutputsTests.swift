@@ -183,6 +183,18 @@ extension OutputsTests {
         #expect(plan.output.contains("one frame, held: an animation, frame by frame"))
     }
 
+    @Test func `frames that are alike may be joined, and the file is verified nonetheless`() async throws {
+        let held = [frames[0], frames[0], frames[0], frames[1], frames[1]]
+        try PictureFiles.write(frames: held, to: "\(workspace.path)/held.webp", options: ["lossless": .boolean(true)])
+        for name in ["held.webp", "held.gif"] {
+            try workspace.write(
+                "job: held\ninputs: held.webp\nfilters:\n  - gaussian: {radius: 1}\noutput: out/\(name)\nverify: full\n",
+                to: "held.yaml")
+            let result = try await run("held.yaml")
+            #expect(result.code == 0, "\(result.errors)")
+        }
+    }
+
     @Test func `{frame} makes an output of every page`() async throws {
         try PictureFiles.write(
             frames: frames, to: "\(workspace.path)/moving.webp", options: ["lossless": .boolean(true)])

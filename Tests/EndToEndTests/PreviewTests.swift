@@ -105,7 +105,7 @@ import Testing
             "--sweep: several filters have a parameter 'edge'; write one of filters[0].gaussian.edge, filters[1].gaussian.edge"
         ),
         (["--compare", "blink"], "p.png: --compare blink is an animation; write it to .gif or .webp"),
-        (["--output-number", "2"], "--output-number takes 1 to 1, the outputs of test"),
+        (["--output-number", "2"], "--output-number: test has only one output"),
     ])
     func `wrong wishes are told`(arguments: [String], message: String) async throws {
         try workspace.writeManifest(filters: "[gaussian, gaussian]")
@@ -116,6 +116,36 @@ import Testing
         #expect(!workspace.exists("p.png"))
     }
 
+    @Test func `each of several outputs is shown as a run gives it, whatever the others need`() async throws {
+        try workspace.draw("photos/large.jpg", width: 1600, height: 1200)
+        try workspace.write(
+            "job: sizes\ninputs: photos/large.jpg\noutputs:\n  - path: out/{stem}-s.png\n    filters:\n"
+                + "      - thumbnail: {size: 100}\n  - path: out/{stem}-l.png\n    filters:\n      - thumbnail: {size: 700}\n",
+            to: "sizes.yaml")
+        #expect(try await Program.run("run", "sizes.yaml", in: workspace).code == 0)
+        for (number, name) in [("1", "s"), ("2", "l")] {
+            let result = try await preview("sizes.yaml", "--output-number", number, "-o", "p.png")
+            #expect(result.code == 0, "\(result.errors)")
+            let isEqual = try picture("p.png") == picture("out/large-\(name).png")
+            #expect(isEqual)
+        }
+    }
+
+    @Test func `a filter's name chooses between parameters`() async throws {
+        try workspace.writeManifest(filters: "[{gaussian: {radius: 5}}, {motion: {radius: 9}}]")
+        let result = try await preview("job.yaml", "photos/a.png", "--sweep", "motion.radius=2,9", "-o", "p.png")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(result.output.hasSuffix("  from left to right: motion.radius 2, motion.radius 9\n"))
+    }
+
+    @Test func `so many panels that they take too much memory are refused`() async throws {
+        try workspace.writeManifest(inputs: "photos/scan.tif", filters: "[{resize: {size: 8000x8000}}, gaussian]")
+        let values = (1...16).map(String.init).joined(separator: ",")
+        let result = try await preview("job.yaml", "--size", "8192", "--sweep", "radius=\(values)", "-o", "p.png")
+        #expect(result.code == 1)
+        #expect(result.errors.contains("so many panels of this size take "))
+    }
+
     @Test func `a picture is never overwritten, and a broken one leaves no file`() async throws {
         try workspace.writeManifest()
         let before = try workspace.read("photos/a.png")
@@ -123,12 +153,16 @@ import Testing
         #expect(same.code == 64 && same.errors.hasSuffix("the preview would overwrite the picture that it shows\n"))
         #expect(try workspace.read("photos/a.png") == before)
         try workspace.write("not a picture", to: "notes.png")
-        let broken = try await preview("job.yaml", "notes.png", "-o", "new/p.png")
+        let broken = try await preview("job.yaml", "notes.png", "-o", "p.png")
         #expect(broken.code == 1)
         #expect(
             broken.errors.hasSuffix("notes.png: not an image that Penumbra reads ('penumbra formats' lists them)\n"))
         let noFolder = try await preview("job.yaml", "photos/a.png", "-o", "new/p.png")
-        #expect(noFolder.code == 1 && noFolder.errors.hasPrefix("new/p.png: "))
+        #expect(
+            noFolder.code == 74
+                && noFolder.errors == "new/p.png: its folder is not there; create it, or choose another\n")
+        let missing = try await preview("job.yaml", "photos/none.png", "-o", "p.png")
+        #expect(missing.code == 66 && missing.errors == "photos/none.png: no such file\n")
         let value = try await preview("job.yaml", "photos/a.png", "--sweep", "radius=4,5000", "-o", "p.png")
         #expect(value.code == 65 && value.errors.contains("'radius' cannot be 5000"))
         #expect(!workspace.exists("p.png") && !workspace.exists("new"))

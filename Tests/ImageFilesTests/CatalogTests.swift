@@ -12,6 +12,27 @@ import Testing
         #expect(Set(extensions).count == extensions.count)
     }
 
+    @Test(arguments: ["gif", "jp2", "ppm", "dzi"])
+    func `where no profile can be stored colours become sRGB`(name: String) throws {
+        let format = try #require(ImageFormats.named(name))
+        let workspace = try Workspace()
+        try workspace.save(
+            Pictures.busy(), as: "png", to: "profiled",
+            metadata: ImageMetadata(icc: Blob(ProfileBuilder.rgb(gamma: 1.8))))
+        let header = try ImageDecoder(path: workspace.path("profiled"), limits: .roomy, color: .keep).header
+        #expect(header.hasProfile)
+        #expect(format.colorPolicy(for: header, asked: .keep, metadata: .keep) == .srgb)
+    }
+
+    @Test(arguments: ImageFormats.all.filter { $0.descriptor.canWrite && !$0.descriptor.isFolder }.map(\.title))
+    func `the same picture gives the same bytes at any time`(title: String) throws {
+        let format = try #require(ImageFormats.all.first { $0.title == title })
+        let workspace = try Workspace()
+        try workspace.save(Pictures.smooth(), as: format.descriptor.name, to: "once")
+        try workspace.save(Pictures.smooth(), as: format.descriptor.name, to: "again")
+        #expect(try workspace.bytes("once") == workspace.bytes("again"))
+    }
+
     @Test(arguments: ImageFormats.all.map(\.descriptor))
     func `an option has a fallback and a summary without a full stop`(descriptor: FormatDescriptor) {
         for option in descriptor.options {

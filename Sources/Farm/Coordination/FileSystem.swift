@@ -69,6 +69,25 @@ enum FileSystem {
         try rename(from, to: path)
     }
 
+    /// True when an output is there: a file, or a folder with the file that it is named after. (Anything else at the path of a
+    /// folder is no output.)
+    static func isOutput(_ path: String) -> Bool {
+        let name = path.split(separator: "/").last ?? ""
+        return isOwnFolder(path) ? exists("\(path)/\(name).dzi") : exists(path)
+    }
+
+    /// A folder that can be read, and holds nothing.
+    static func isEmptyFolder(_ path: String) -> Bool {
+        isOwnFolder(path) && access(path, R_OK | X_OK) == 0 && names(in: path).isEmpty
+    }
+
+    /// Paths of all files in a folder, below it.
+    static func files(below path: String) -> [String] {
+        names(in: path).flatMap { name in
+            isOwnFolder("\(path)/\(name)") ? files(below: "\(path)/\(name)").map { "\(name)/\($0)" } : [name]
+        }
+    }
+
     /// Of a file, or of all files in a folder.
     static func treeSize(_ path: String) -> Int? {
         guard isOwnFolder(path) else { return size(path) }

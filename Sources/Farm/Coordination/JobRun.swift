@@ -118,7 +118,7 @@ extension JobRun: RunLoop.Delegate {
         case .overwrite:
             return nil
         case .skip:
-            let isThere = target.outputs.allSatisfy(FileSystem.exists)
+            let isThere = target.outputs.allSatisfy(FileSystem.isOutput)
             let what = target.outputs.count == 1 ? "the output is there" : "all outputs are there"
             return isThere ? report(target, .skipped(reason: what)) : nil
         case .error:
@@ -155,7 +155,7 @@ extension JobRun: RunLoop.Delegate {
         return FrameOrder(
             id: frame.id, input: frame.input.path, pages: frame.pages, formats: frame.formats,
             goal: .publish(
-                outputs: target.outputs.map { keepsOthers && FileSystem.exists($0) ? nil : $0 }, probe: target.probe))
+                outputs: target.outputs.map { keepsOthers && FileSystem.isOutput($0) ? nil : $0 }, probe: target.probe))
     }
 
     package func willStart(_ lease: Lease) throws(FileTrouble) {
@@ -186,7 +186,7 @@ extension JobRun: RunLoop.Delegate {
         for file in temporaries { FileSystem.removeTree(file) }
         guard let target else { return }
         switch outcome {
-        case .published(let receipts, let probe): record(report(target, .published(receipts, probe: probe)))
+        case .published(let outputs, let probe): record(report(target, .published(outputs, probe: probe)))
         case .failed(let failure): record(report(target, .failed(failure)))
         case .left, .surveyed: record(report(target, .left))
         }

@@ -53,7 +53,8 @@ struct Publisher: Sendable {
         guard FileSystem.exists(path) else { return try FileSystem.rename(temporary, to: path) }
         guard existing == .overwrite else { throw FileTrouble(path: path, code: EEXIST, action: "publish") }
         guard FileSystem.isOwnFolder(path) else { throw FileTrouble(path: path, code: ENOTDIR, action: "publish") }
-        guard isOutput(path, like: temporary) else {
+        let isOurs = FileSystem.isOutput(path) || FileSystem.isEmptyFolder(path)
+        guard isOurs, DeepZoomNames(of: path).all(FileSystem.files(below: path)) else {
             throw FileTrouble(path: path, code: ENOTEMPTY, action: "publish")
         }
         if FileSystem.exchange(temporary, path) { return }
@@ -67,10 +68,6 @@ struct Publisher: Sendable {
             throw error
         }
         FileSystem.removeTree(aside)
-    }
-
-    private func isOutput(_ path: String, like other: String) -> Bool {
-        Set(FileSystem.names(in: path)).isSubset(of: FileSystem.names(in: other))
     }
 
     /// After this the final path holds the old folder or the new one.
@@ -93,4 +90,28 @@ struct Publisher: Sendable {
         if trouble.code == EISDIR { return .refused("\(path): a folder is in the way") }
         return .refused(trouble.message)
     }
+}
+
+/// What the files of a Deep Zoom folder are called: `a.dzi`, `a_files/12/3_4.jpg`.
+struct DeepZoomNames {
+    private let name: String
+
+    init(of folder: String) {
+        name = folder.split(separator: "/").last.map(String.init) ?? ""
+    }
+
+    func all(_ files: [String]) -> Bool { files.allSatisfy(isOne) }
+
+    private func isOne(_ file: String) -> Bool {
+        if file == "\(name).dzi" { return true }
+        let parts = file.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == "\(name)_files", isNumber(parts[1]),
+            let dot = parts[2].lastIndex(of: "."),
+            ["jpg", "png", "webp"].contains(parts[2][parts[2].index(after: dot)...])
+        else { return false }
+        let place = parts[2][..<dot].split(separator: "_", omittingEmptySubsequences: false)
+        return place.count == 2 && place.allSatisfy(isNumber)
+    }
+
+    private func isNumber(_ text: Substring) -> Bool { !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber } }
 }

@@ -4,7 +4,7 @@ package import WorkerProtocol
 /// How one frame ended, as it is told to the user.
 package struct FrameReport: Hashable, Sendable {
     package enum State: Hashable, Sendable {
-        case published([OutputReceipt], probe: ProbeReceipt)
+        case published([Publication], probe: ProbeReceipt)
         case skipped(reason: String)
         case failed(FrameFailure)
         case left
@@ -57,9 +57,9 @@ package struct RunSummary: Hashable, Sendable {
 
     package mutating func add(_ report: FrameReport) {
         switch report.state {
-        case .published(let receipts, let probe):
+        case .published(let outputs, let probe):
             published += 1
-            bytesWritten += receipts.reduce(0) { $0 + $1.bytes }
+            bytesWritten += outputs.reduce(0) { $0 + $1.receipt.bytes }
             megapixels += probe.megapixels
         case .skipped: skipped += 1
         case .failed: failures.append(report)

@@ -112,7 +112,13 @@ package struct JobPlan: Sendable {
     /// - Parameter outputs: the absolute paths of all that will be published, each with its frame.
     package func check(_ outputs: [(frame: PlannedFrame, path: String)]) throws(PlanProblem) {
         try refuseCollisions(outputs)
+        try refuseOutputsInside(Set(outputs.filter { $0.frame.formats.contains(where: isFolder) }.map(\.path)), outputs)
         try refuseOverwriting(outputs.map(\.path))
+        for (frame, path) in outputs where frame.formats.contains(where: isFolder) {
+            if let input = inputs.first(where: { $0.path.hasPrefix(path + "/") }) {
+                throw .overwritesInput(output: path, input: input.path)
+            }
+        }
         for (frame, path) in outputs {
             if PathText.name(of: path).utf8.count > 255 {
                 throw .nameTooLong(output: path, input: frame.input.path)
@@ -121,9 +127,22 @@ package struct JobPlan: Sendable {
             if frame.formats.contains(where: isFolder) {
                 // What would be in it, if it is one.
                 let name = PathText.name(of: path)
-                for inside in ["\(name).dzi", "\(name)_files/0/0_0.jpg", "\(name)_files/0/0_0.png"] {
-                    try refuseFutureInput("\(path)/\(inside)")
-                }
+                let tiles = ["jpg", "png", "webp"].map { "\(name)_files/0/0_0.\($0)" }
+                for inside in ["\(name).dzi"] + tiles { try refuseFutureInput("\(path)/\(inside)") }
+            }
+        }
+    }
+
+    /// - Parameter folders: outputs that may be folders.
+    private func refuseOutputsInside(
+        _ folders: Set<String>, _ outputs: [(frame: PlannedFrame, path: String)]
+    ) throws(PlanProblem) {
+        guard !folders.isEmpty else { return }
+        for (_, path) in outputs {
+            var above = PathText.folder(of: path)
+            while above.count > 1 {
+                if folders.contains(above) { throw .insideOutput(output: path, folder: above) }
+                above = PathText.folder(of: above)
             }
         }
     }
@@ -167,6 +186,12 @@ package struct JobPlan: Sendable {
                 }
             }
         }
-        return globs.first { GlobPattern($0, in: job.folder).matches(path) } ?? PathText.shown(path, from: job.folder)
+        // Of what a folder holds, its tiles and the file beside them.
+        let inside = globs.flatMap { glob -> [String] in
+            let folder = glob.lastIndex(of: ".").map { String(glob[..<$0]) } ?? glob
+            return ["\(folder)/*_files/**", "\(folder)/*.dzi"]
+        }
+        let fitting = (globs + inside).first { GlobPattern($0, in: job.folder).matches(path) }
+        return fitting ?? PathText.shown(path, from: job.folder)
     }
 }

@@ -12,6 +12,8 @@ package enum PlanProblem: Error, Hashable, Sendable {
     case collision(output: String, inputs: [String])
     /// Several outputs of one input.
     case ownCollision(output: String, input: String)
+    /// An output would lie in a folder that is an output itself.
+    case insideOutput(output: String, folder: String)
     case overwritesInput(output: String, input: String)
     case wouldBecomeInput(output: String, pattern: String, exclude: String)
     case nameTooLong(output: String, input: String)
@@ -21,7 +23,8 @@ package enum PlanProblem: Error, Hashable, Sendable {
     package var isMissingInput: Bool {
         switch self {
         case .unreadableFolder, .missingFolder, .missingFile, .inputIsFolder, .nothingMatched, .allExcluded: true
-        case .patternTooWide, .collision, .ownCollision, .overwritesInput, .wouldBecomeInput, .nameTooLong,
+        case .patternTooWide, .collision, .ownCollision, .insideOutput, .overwritesInput, .wouldBecomeInput,
+            .nameTooLong,
             .formatUnknown:
             false
         }
@@ -55,6 +58,9 @@ package enum PlanProblem: Error, Hashable, Sendable {
         case .ownCollision(let output, let input):
             "\(PathText.visible(input)): several outputs would be written to \(PathText.visible(output))\n"
                 + "   = give each entry of 'outputs' a path of its own, and put {frame} into all paths or none"
+        case .insideOutput(let output, let folder):
+            "the output \(PathText.visible(output)) would lie in \(PathText.visible(folder)), a folder that is an output itself\n"
+                + "   = write it to another folder: what is published as a folder holds nothing else"
         case .overwritesInput(let output, let input):
             "the output \(PathText.visible(output)) would overwrite the input \(PathText.visible(input))\n   = Penumbra never writes to its inputs: "
                 + "write to another folder"

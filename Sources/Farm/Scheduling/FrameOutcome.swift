@@ -3,7 +3,7 @@ package import WorkerProtocol
 /// How a frame ended.
 package enum FrameOutcome: Hashable, Sendable {
     case surveyed(ProbeReceipt)
-    case published([OutputReceipt], probe: ProbeReceipt)
+    case published([Publication], probe: ProbeReceipt)
     case failed(FrameFailure)
     /// The run was stopped before this frame was done. Nothing of it was published.
     case left

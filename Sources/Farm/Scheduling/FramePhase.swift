@@ -67,6 +67,8 @@ struct Rendered: Hashable, Sendable {
         parts = zip(receipts, written).map { Part(receipt: $0, path: $1.1, index: $1.0) }
     }
 
+    var publications: [Publication] { parts.map { Publication($0.receipt, path: $0.path) } }
+
     /// All outputs of the job with what was written of them.
     func each<Output>(of outputs: [Output]) -> [(Output, Part?)] {
         outputs.enumerated().map { index, output in (output, parts.first { $0.index == index }) }

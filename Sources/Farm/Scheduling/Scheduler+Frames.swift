@@ -122,13 +122,12 @@ extension Scheduler {
 
     private mutating func publish(_ id: FrameID, _ rendered: Rendered) {
         frames[id]?.phase = .publishing(rendered)
-        let outputs = rendered.parts.map { Publication($0.receipt, path: $0.path) }
-        directives.append(.publish(id, outputs))
+        directives.append(.publish(id, rendered.publications))
     }
 
     mutating func finishPublishing(_ id: FrameID) {
         guard case .publishing(let rendered) = frames[id]?.phase else { return }
-        conclude(id, .published(rendered.parts.map(\.receipt), probe: rendered.probe))
+        conclude(id, .published(rendered.publications, probe: rendered.probe))
     }
 
     mutating func failPublishing(_ id: FrameID, _ problem: PublishProblem) {

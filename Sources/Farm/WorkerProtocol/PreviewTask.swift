@@ -34,6 +34,8 @@ package struct PreviewTask: Hashable, Sendable, Codable {
     package let chains: [[FilterInvocation]]
     /// How the job would write its output, which decides the colours.
     package let output: OutputSpec
+    /// The job's other outputs, with their whole chains: how an input is decoded depends on all of them.
+    package let others: [OutputSpec]
     package let view: View
     package let comparison: Comparison?
     /// Of the preview's own file.
@@ -43,12 +45,14 @@ package struct PreviewTask: Hashable, Sendable, Codable {
     package let memory: Int
 
     package init(
-        input: InputSpec, chains: [[FilterInvocation]], output: OutputSpec, view: View, comparison: Comparison?,
+        input: InputSpec, chains: [[FilterInvocation]], output: OutputSpec, others: [OutputSpec], view: View,
+        comparison: Comparison?,
         fileFormat: String, path: String, memory: Int
     ) {
         self.input = input
         self.chains = chains
         self.output = output
+        self.others = others
         self.view = view
         self.comparison = comparison
         self.fileFormat = fileFormat

@@ -21,6 +21,8 @@ package struct ImageFileError: Error, Hashable, Sendable {
         case brokenHeader(format: String, detail: String)
         /// Decoding stopped after `rows` of `height` rows.
         case broken(format: String, rows: Int, height: Int, detail: String)
+        /// A format that this machine's libvips was built without.
+        case noDecoder(format: String)
         /// A picture that is whole but has what Penumbra does not handle.
         case unsupported(format: String, feature: String)
         /// The output is larger than its format can hold.

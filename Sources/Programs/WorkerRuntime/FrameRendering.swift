@@ -2,7 +2,6 @@ import Catalogs
 import Geometry
 import ImageFiles
 import JobModel
-import JobModel
 import Raster
 import Rendering
 import WorkerProtocol

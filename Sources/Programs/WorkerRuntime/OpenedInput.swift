@@ -39,6 +39,7 @@ extension TaskRunner {
         var ways: [DecodingWay] = []
         for (index, output) in outputs.enumerated() {
             let format = try format(output)
+            try VipsRuntime.prepare(format)
             let color = format.colorPolicy(for: header, asked: input.color, metadata: output.save.metadata)
             let frames = format.descriptor.holdsAnimation ? header.frames : 1
             let isFine = output.save.dither && header.sampleFormat == .u8
@@ -90,7 +91,7 @@ extension TaskRunner {
     }
 
     private func decoder(_ input: InputSpec, _ way: DecodingWay) throws -> ImageDecoder {
-        let pages = input.pages == .animation && way.frames == 1 ? .first : input.pages
+        let pages = input.pages == .animation && way.frames == 1 ? .first : input.pages  // as `.animation` does of stills
         return try decoder(input, way.color, shrink: way.shrink, pages: pages, isFine: way.isFine)
     }
 }

@@ -41,7 +41,8 @@ struct Passage {
         let held = trunk == nil ? (isAnimation ? 3 : 1) * decoded : branches.count { $0 == nil } * between
         facts = FramePassage(
             heldBecause: Self.reason(header, plan, branchPlans, trunk, branches),
-            bytes: memoryBudget - budget + held + Self.heldByDecoder(header))
+            bytes: memoryBudget - budget + held + Self.heldByDecoder(header)
+                + zip(input.branches, branchPlans).reduce(0) { $0 + Self.heldByEncoder($1.0, $1.1, samples) })
     }
 
     private static func reason(
@@ -55,6 +56,12 @@ struct Passage {
         }
         if header.isHeldWhole { return "its file is decoded as a whole" }
         return header.streams ? nil : "its orientation (tag \(header.orientation)) turns it"
+    }
+
+    /// Formats that are decoded as a whole are encoded so.
+    private static func heldByEncoder(_ branch: OpenedInput.Branch, _ plan: ChainPlan, _ samples: Int) -> Int {
+        guard ImageFormats.named(branch.spec.format)?.isDecodedWhole ?? false else { return 0 }
+        return branch.frames * plan.output.area * plan.outputLayout.channels * samples
     }
 
     /// Turned in memory, or in a scratch file when it is large.

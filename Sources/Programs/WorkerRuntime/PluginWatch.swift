@@ -2,19 +2,37 @@ import Catalogs
 import FilterKit
 import Geometry
 import Raster
+import Synchronization
 import WorkerProtocol
 
 /// Tells the coordinator when a plugin's code is about to run and when it has returned, so that a crash in it is laid
 /// to its door by name.
-struct PluginWatch: Sendable {
-    let lease: LeaseID
-    let channel: Channel
+final class PluginWatch: Sendable {
+    private let lease: LeaseID
+    private let channel: Channel
+    /// The outputs of a frame are rendered on several threads at once.
+    private let running = Mutex<[String]>([])
+
+    init(lease: LeaseID, channel: Channel) {
+        self.lease = lease
+        self.channel = channel
+    }
 
     func within<Result>(_ plugin: String, _ body: () throws -> Result) throws -> Result {
-        try channel.send(.inPlugin(lease, plugin))
+        try change { $0.append(plugin) }
         let result = Swift.Result { try body() }
-        try channel.send(.inPlugin(lease, nil))
+        try change { running in
+            if let index = running.lastIndex(of: plugin) { running.remove(at: index) }
+        }
         return try result.get()
+    }
+
+    /// Of several that run, the one that was called last is told.
+    private func change(_ body: (inout [String]) -> Void) throws {
+        try running.withLock { running in
+            body(&running)
+            try channel.send(.inPlugin(lease, running.last))
+        }
     }
 }
 

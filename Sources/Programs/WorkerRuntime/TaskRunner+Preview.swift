@@ -40,7 +40,7 @@ extension TaskRunner {
         /// In coordinates where the output begins at (0, 0).
         let rect: PixelRect
 
-        var chain: Chain { input.branches[0].whole }
+        let chain: Chain
         var wanted: PixelRect { rect.translated(x: plan.output.x, y: plan.output.y) }
         /// What has to be decoded for it.
         var sources: [PixelRect] { rect.isEmpty ? [] : chain.regionOfInterest(for: wanted, in: plan) }
@@ -65,15 +65,27 @@ extension TaskRunner {
         of invocations: [FilterInvocation], _ task: PreviewTask, choose: (PixelRect) -> PixelRect
     ) throws -> Part {
         let output = OutputSpec(chain: invocations, format: task.output.format, save: task.output.save)
-        let input = try open(task.input, [], for: [output])[0]
+        let inputs = try open(task.input, [], for: [output] + task.others)
+        guard let input = inputs.first(where: { $0.branches[0].index == 0 }) else {
+            preconditionFailure("every output has its way of decoding, and the first output the first one")
+        }
+        let branch = input.branches[0]
         let header = input.decoder.header
-        let plan = input.branches[0].whole.plan(input: header.rect, layout: header.layout)
+        let plan = branch.whole.plan(input: header.rect, layout: header.layout)
         guard !plan.output.isEmpty else {
             throw TaskFailure(.data, "\(task.input.path): the chain keeps nothing of the picture")
         }
+        let rect = choose(PixelRect(x: 0, y: 0, width: plan.output.width, height: plan.output.height))
+        // What is decoded for it, rendered, made alike and laid out, for each panel.
+        let bytes = 6 * rect.area * 4 * header.sampleFormat.bytes * task.chains.count
+        guard bytes <= max(task.memory, 1 << 28) else {
+            throw TaskFailure(
+                .limit,
+                "\(task.input.path): so many panels of this size take \(bytes / 1_000_000) MB; 'memory' in the config "
+                    + "allows a preview \(task.memory / 1_000_000) MB")
+        }
         return Part(
-            input: input, plan: plan, conversion: try conversion(input)(input.branches[0], plan),
-            rect: choose(PixelRect(x: 0, y: 0, width: plan.output.width, height: plan.output.height)))
+            input: input, plan: plan, conversion: try conversion(input)(branch, plan), rect: rect, chain: branch.whole)
     }
 
     /// Parts of one decoding are decoded together.

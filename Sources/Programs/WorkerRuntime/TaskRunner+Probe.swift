@@ -18,8 +18,8 @@ extension TaskRunner {
         let plans = branches.map { input, branch in
             branch.whole.plan(input: input.decoder.header.rect, layout: input.decoder.header.layout)
         }
-        for (plan, output) in zip(plans, task.outputs) { try refuse(plan, output, task) }
-        let digests = try contentDigests(task)
+        for ((_, branch), plan) in zip(branches, plans) { try refuse(plan, branch, task) }
+        let digests = try contentDigests(task, branches.map(\.input.shrinking))
         let (first, plan) = (branches[0], plans[0])
         let header = first.input.decoder.header
         let tiles = try tiles(plan, header, task)
@@ -74,9 +74,15 @@ extension TaskRunner {
     }
 
     /// An output that its format cannot hold is refused before its pixels cost anything.
-    private func refuse(_ plan: ChainPlan, _ output: OutputSpec, _ task: ProbeTask) throws {
+    private func refuse(_ plan: ChainPlan, _ branch: OpenedInput.Branch, _ task: ProbeTask) throws {
         for stage in plan.stages { try refuse(stage, task) }
-        let format = try format(output)
+        guard plan.output.height * branch.frames <= 10_000_000 else {
+            throw TaskFailure(
+                .limit,
+                "\(task.input.path): \(branch.frames) frames of \(plan.output.height) rows are more than the 10000000 rows "
+                    + "that an animation may have")
+        }
+        let format = try format(branch.spec)
         let (width, height) = (plan.output.width, plan.output.height)
         guard max(width, height) <= format.descriptor.largestSide else {
             throw TaskFailure(
@@ -102,22 +108,26 @@ extension TaskRunner {
     }
 
     /// One for each output, when they were asked for.
-    private func contentDigests(_ task: ProbeTask) throws -> [Digest]? {
+    private func contentDigests(_ task: ProbeTask, _ shrinkings: [Shrinking?]) throws -> [Digest]? {
         guard task.digestsContent else { return nil }
         struct Recipe: Encodable {
             let chain: [FilterInvocation]
             let color: ColorPolicy
             let pages: PageChoice
+            /// Which other outputs have a say in.
+            let shrinking: Shrinking?
             let output: OutputSpec
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         let content = Array("\(try Digest(ofFileAt: task.input.path))".utf8)
-        return try task.outputs.map { output in
+        return try zip(task.outputs, shrinkings).map { output, shrinking in
             var stream = DigestStream()
             stream.update(content.span.bytes)
             let recipe = try encoder.encode(
-                Recipe(chain: task.chain, color: task.input.color, pages: task.input.pages, output: output))
+                Recipe(
+                    chain: task.chain, color: task.input.color, pages: task.input.pages, shrinking: shrinking,
+                    output: output))
             stream.update(Array(recipe).span.bytes)
             return stream.digest()
         }

@@ -10,7 +10,7 @@ enum PreviewWish {
 
     /// `40%,30%` or `1200,800`: a point of the output.
     static func place(_ text: String) throws(Problem) -> (x: Length, y: Length) {
-        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        let parts = text.filter { $0 != " " }.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 2, let x = length(parts[0]), let y = length(parts[1]) else {
             throw Problem(message: "--at takes a point like 40%,30% or 1200,800, not '\(text)'")
         }
@@ -61,14 +61,17 @@ enum PreviewWish {
 
         /// Where the parameter is in a manifest: `filters[1].motion.radius`.
         func path(in job: JobSpec, output: Int, _ catalog: Catalog) throws(Problem) -> String {
-            if name.contains(".") || name.contains("[") { return name }
+            let parts = name.split(separator: ".").map(String.init)
+            if name.contains("[") || parts.count > 2 { return name }
+            let (wantedFilter, parameter) = (parts.count == 2 ? parts[0] : nil, parts.last ?? name)
             let common = job.chain.enumerated().map { ("filters[\($0)]", $1.filter) }
             let own = job.outputs[output].chain.enumerated().map { ("outputs[\(output)].filters[\($0)]", $1.filter) }
             let places = (common + own).filter { _, filter in
-                catalog.filter(named: filter)?.parameters.contains {
-                    $0.name == name || $0.synonyms.contains { $0.name == name }
+                guard filter == wantedFilter ?? filter else { return false }
+                return catalog.filter(named: filter)?.parameters.contains {
+                    $0.name == parameter || $0.synonyms.contains { $0.name == parameter }
                 } ?? false
-            }.map { "\($0).\($1).\(name)" }
+            }.map { "\($0).\($1).\(parameter)" }
             guard let place = places.first else {
                 throw Problem(message: "--sweep: no filter of the job has a parameter '\(name)'")
             }

@@ -25,6 +25,13 @@ struct StoredPicture: ~Copyable {
     ) throws(ImageFileError) {
         let head = try file.head(ImageFormats.headLength)
         guard let format = ImageFormats.recognizing(head) else { throw ImageFileError(path: file.path, .notAnImage) }
+        if let feature = format.unsupportedFeature(in: head) {
+            throw ImageFileError(path: file.path, .unsupported(format: format.title, feature: feature))
+        }
+        VipsModules.load(for: format)
+        guard VipsModules.offers(format) else {
+            throw ImageFileError(path: file.path, .noDecoder(format: format.title))
+        }
         let image = try Self.load(file, format, shrink, pages, access)
         let pageHeight = image.integer("page-height") ?? image.height
         let isWhole = pageHeight > 0 && image.height % pageHeight == 0
@@ -38,7 +45,6 @@ struct StoredPicture: ~Copyable {
         _ file: InputFile, _ format: any ImageFormat, _ shrink: Int, _ pages: PageChoice, _ access: VipsAccess
     ) throws(ImageFileError) -> VipsImageReference {
         do throws(VipsFailure) {
-            VipsModules.load(for: format)
             let call = try VipsCall(format.loader.operation)
             if format.loader.opensByName {
                 call.set("filename", to: file.openName)
@@ -51,6 +57,7 @@ struct StoredPicture: ~Copyable {
             if shrink > 1, let argument = format.shrinking(by: shrink) { call.set(argument.name, to: argument.value) }
             if format.loader.traits.contains(.hasPages) {
                 switch pages {
+                case .first: break  // of HEIC the one that the file names
                 case .animation: if format.descriptor.holdsAnimation { call.set("n", to: .integer(-1)) }
                 case .page(let number): call.set("page", to: .integer(number))
                 }
@@ -84,5 +91,16 @@ struct StoredPicture: ~Copyable {
         format.isDecodedWhole || image.integer("interlaced") == 1 || image.integer("jpeg-multiscan") == 1
     }
 
-    var pages: Int { format.loader.traits.contains(.hasPages) ? image.integer("n-pages") ?? 1 : 1 }
+    var pages: Int {
+        guard format.loader.traits.contains(.hasPages), !isPyramid else { return 1 }
+        return image.integer("n-pages") ?? 1
+    }
+
+    /// True when the second directory of a TIFF has the first one's picture, only smaller.
+    private var isPyramid: Bool {
+        guard let directories, case let second = directories.directory(at: directories.offsetAfterMain),
+            let kind = second.first(where: { $0.tag == ExifTag.newSubfileType })
+        else { return false }
+        return (directories.number(of: kind) ?? 0) & 1 == 1
+    }
 }

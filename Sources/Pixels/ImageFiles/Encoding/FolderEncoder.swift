@@ -13,15 +13,23 @@ struct FolderEncoder {
         do throws(VipsFailure) {
             let call = try VipsCall(saver.operation)
             call.set("in", to: try feed.image(nil))
-            call.set("filename", to: "\(path)/\(name)")
+            // A name of our own: what is like an option or an archive's extension in a picture's would mean something.
+            call.set("filename", to: "\(path)/image")
+            call.set("container", to: .integer(Int(VIPS_FOREIGN_DZ_CONTAINER_FS.rawValue)))
             for (name, argument) in saver.arguments { call.set(name, to: argument) }
             try call.run()
+            unlink("\(path)/image_files/vips-properties.xml")  // the time is in it
         } catch {
             let isFull = isFull()
             remove(path)
             if let reason = feed.failure { throw reason }
             if isFull { throw ImageFileError(path: path, .write, errno: ENOSPC) }
             throw ImageFileError(path: path, .encoder(format: format.title, detail: error.line))
+        }
+        for ending in [".dzi", "_files"] where rename("\(path)/image\(ending)", "\(path)/\(name)\(ending)") != 0 {
+            let code = errno
+            remove(path)
+            throw ImageFileError(path: path, .write, errno: code)
         }
     }
 

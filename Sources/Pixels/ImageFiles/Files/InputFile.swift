@@ -7,6 +7,8 @@ final class InputFile {
     let path: String
     let size: Int
     private let descriptor: Int32
+    /// Without what patches put behind its end.
+    private let ownSize: Int
     /// Bytes that stand in for the file's own, or behind them.
     private let patches: [Patch]
     private var position = 0
@@ -23,6 +25,7 @@ final class InputFile {
         }
         self.descriptor = descriptor
         self.size = Int(status.st_size)
+        ownSize = size
         patches = []
     }
 
@@ -38,6 +41,7 @@ final class InputFile {
         descriptor = dup(file.descriptor)
         guard descriptor >= 0 else { throw ImageFileError(path: file.path, .open, errno: errno) }
         size = patches.reduce(file.size) { max($0, $1.offset + $1.bytes.count) }
+        ownSize = file.ownSize
         self.patches = patches
     }
 
@@ -89,6 +93,8 @@ final class InputFile {
 
     /// - Parameter count: how many of the bytes the file had.
     private func patched(_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int, _ count: Int) -> Int {
+        // A file that has become shorter ends where it ends.
+        guard count == buffer.count || offset + count >= ownSize else { return count }
         let total = max(count, min(buffer.count, size - offset))
         guard total > 0 else { return count }
         for index in count..<total { buffer[index] = 0 }

@@ -1,7 +1,7 @@
 package import Catalogs
 import CVips
 
-/// AVIF: a HEIF file of AV1 pictures. Decoders and encoders hold the whole picture; 16-bit samples are kept to 12 bits.
+/// AVIF: a HEIF file of AV1 pictures. Decoders and encoders hold the whole picture; 16-bit samples are kept to 12 bits. Metadata: the profile, XMP.
 package struct AVIFFormat: ImageFormat {
     package let title = "AVIF"
     package let cost = CodecCost(decode: 60, encode: 1200)

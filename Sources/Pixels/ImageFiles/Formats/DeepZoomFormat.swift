@@ -14,6 +14,7 @@ package struct DeepZoomFormat: ImageFormat {
     package let title = "Deep Zoom"
     package let cost = CodecCost(decode: 0, encode: 25)
     package let holdsGray = true
+    package let holdsProfile = false
     // Never read; nothing is recognised as it.
     package let loader = Loader("jpegload_source", "VipsForeignLoadJpegSource")
 

@@ -1,11 +1,13 @@
 package import Catalogs
 
-/// GIF, still or animated: 256 colours a frame, each of them opaque or fully transparent. No metadata.
+/// GIF, still or animated: 256 colours a frame, each of them opaque or fully transparent. No metadata: a
+/// profile is converted to sRGB.
 package struct GIFFormat: ImageFormat {
     package let title = "GIF"
     package let cost = CodecCost(decode: 10, encode: 300)
     package let holdsGray = false
     package let keepsLayout = false
+    package let holdsProfile = false
     package let loader = Loader("gifload_source", "VipsForeignLoadNsgifSource", traits: [.hasPages])
 
     package let descriptor = FormatDescriptor(

@@ -2,7 +2,7 @@ package import Catalogs
 import CVips
 
 /// HEIC: a HEIF file of HEVC pictures, as phones write them. Decoders and encoders hold the whole picture; 16-bit
-/// samples are kept to 12 bits.
+/// samples are kept to 12 bits. Metadata: the profile, XMP.
 package struct HEICFormat: ImageFormat {
     package let title = "HEIC"
     package let cost = CodecCost(decode: 60, encode: 900)

@@ -8,6 +8,8 @@ package protocol ImageFormat: Sendable {
     var descriptor: FormatDescriptor { get }
     /// As people write it: `JPEG`.
     var title: String { get }
+    /// False when a file cannot say what its colours mean; they are then converted to sRGB.
+    var holdsProfile: Bool { get }
     /// False when gray is stored as RGB.
     var holdsGray: Bool { get }
     /// True when a decoder needs memory for the whole picture, whatever its kind.
@@ -24,6 +26,9 @@ package protocol ImageFormat: Sendable {
     /// True when a file that starts with `head` (``ImageFormats/headLength`` bytes, unless the file is shorter) has this
     /// format.
     func recognizes(_ head: [UInt8]) -> Bool
+
+    /// What there is in a file that starts with `head` which libvips reads without a word, and wrongly.
+    func unsupportedFeature(in head: [UInt8]) -> String?
 
     /// How libvips writes a picture of `shape`.
     ///
@@ -48,8 +53,10 @@ package protocol ImageFormat: Sendable {
 
 extension ImageFormat {
     package var saverClasses: [String] { [] }
+    package func unsupportedFeature(in head: [UInt8]) -> String? { nil }
     package var module: String? { nil }
     package var keepsLayout: Bool { true }
+    package var holdsProfile: Bool { true }
     package var isDecodedWhole: Bool { false }
     package func shrinking(by factor: Int) -> (name: String, value: VipsArgument)? { nil }
     package func insertion(of metadata: ImageMetadata) -> Insertion? { nil }
@@ -61,7 +68,7 @@ extension ImageFormat {
         for header: ImageHeader, asked: ColorPolicy, metadata: MetadataPolicy
     ) -> ColorPolicy {
         let losesGray = header.layout.removingAlpha == .gray && !holdsGray
-        return header.hasProfile && (metadata == .strip || losesGray || descriptor.isFolder) ? .srgb : asked
+        return header.hasProfile && (metadata == .strip || losesGray || !holdsProfile) ? .srgb : asked
     }
 }
 

@@ -1,11 +1,13 @@
 package import Catalogs
 
-/// JPEG 2000, as a JP2 file or a bare codestream. A file of one tile is decoded as a whole.
+/// JPEG 2000, as a JP2 file or a bare codestream. A file of one tile is decoded as a whole. libvips 8.14 writes no metadata: a
+/// profile is converted to sRGB.
 package struct JPEG2000Format: ImageFormat {
     package let title = "JPEG 2000"
     package let cost = CodecCost(decode: 120, encode: 250)
     package let holdsGray = true
     package let isDecodedWhole = true
+    package let holdsProfile = false
     package let loader = Loader("jp2kload_source", "VipsForeignLoadJp2kSource")
     package let saverClasses = ["VipsForeignSaveJp2kTarget"]
 
@@ -33,8 +35,7 @@ package struct JPEG2000Format: ImageFormat {
             "jp2ksave_target",
             [
                 "Q": .integer(try options.integer("quality")), "lossless": .boolean(try options.boolean("lossless")),
-            ],
-            fields: [.icc])
+            ])
     }
 
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {

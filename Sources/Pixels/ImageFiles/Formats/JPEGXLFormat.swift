@@ -1,6 +1,6 @@
 package import Catalogs
 
-/// JPEG XL. Decoders and encoders hold the whole picture. (libvips 8.14 writes floats of gray wrongly; they become 16 bits.)
+/// JPEG XL. Decoders and encoders hold the whole picture. (libvips 8.14 writes floats of gray wrongly; they become 16 bits.) Metadata: the profile.
 package struct JPEGXLFormat: ImageFormat {
     package let title = "JPEG XL"
     package let cost = CodecCost(decode: 60, encode: 300)

@@ -1,17 +1,17 @@
 package import Catalogs
 import CVips
 
-/// The portable anymap family: PBM, PGM, PPM and, for floats, PFM. What is written follows from the samples, not from
-/// the name. No metadata.
+/// The portable anymap family: PBM, PGM, PPM and PFM in, PPM out. No metadata: a profile is converted to sRGB.
 package struct PPMFormat: ImageFormat {
     package let title = "PPM"
     package let cost = CodecCost(decode: 1, encode: 1)
-    package let holdsGray = true
+    package let holdsGray = false
+    package let holdsProfile = false
     package let loader = Loader("ppmload_source", "VipsForeignLoadPpmSource")
 
     package let descriptor = FormatDescriptor(
-        name: "ppm", extensions: ["ppm", "pgm", "pbm", "pnm", "pfm"], canRead: true, canWrite: true,
-        sampleFormats: [.u8, .u16, .f32], holdsAlpha: false, isLossless: true,
+        name: "ppm", extensions: ["ppm", "pnm"], canRead: true, canWrite: true,
+        sampleFormats: [.u8, .u16], holdsAlpha: false, isLossless: true,
         largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
         options: [])
 
@@ -23,14 +23,24 @@ package struct PPMFormat: ImageFormat {
             && " \t\r\n#".utf8.contains(head[2])
     }
 
+    /// libvips takes samples as they are, whatever the largest one stands for full intensity.
+    package func unsupportedFeature(in head: [UInt8]) -> String? {
+        guard "2356".utf8.contains(head[1]) else { return nil }
+        // Width, height and the largest sample, between white space and comments.
+        let text = String(decoding: head.dropFirst(2), as: UTF8.self)
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        let numbers = lines.flatMap { $0.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace) }
+        guard numbers.count >= 3, let largest = Int(numbers[2]) else { return "a header that it cannot read" }
+        return [255, 65535].contains(largest) ? nil : "samples up to \(largest), not 255 or 65535"
+    }
+
     package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
-        let kind =
-            switch (shape.sampleFormat, shape.layout.removingAlpha) {
-            case (.f32, _): VIPS_FOREIGN_PPM_FORMAT_PFM
-            case (_, .gray): VIPS_FOREIGN_PPM_FORMAT_PGM
-            default: VIPS_FOREIGN_PPM_FORMAT_PPM
-            }
-        return Saver("ppmsave_target", ["format": .integer(Int(kind.rawValue))])
+        Saver(
+            "ppmsave_target",
+            [
+                "format": .integer(Int(VIPS_FOREIGN_PPM_FORMAT_PPM.rawValue)),
+                "strip": .boolean(true),  // else the time is in it
+            ])
     }
 
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { true }

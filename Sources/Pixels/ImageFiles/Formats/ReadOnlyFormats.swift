@@ -42,14 +42,19 @@ package struct SVGFormat: ReadOnlyFormat {
 
     /// Text whose first element is `svg`, behind a declaration, comments and a document type.
     package func recognizes(_ head: [UInt8]) -> Bool {
-        let text = String(decoding: head, as: UTF8.self)
-        guard let start = text.first(where: { !$0.isWhitespace && $0 != "\u{FEFF}" }), start == "<" else {
-            return false
+        var text = String(decoding: head, as: UTF8.self)[...]
+        while true {
+            text = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+            let endings = [("<?", "?>"), ("<!--", "-->"), ("<!DOCTYPE", ">")]
+            guard let (_, ending) = endings.first(where: { text.hasPrefix($0.0) }) else { break }
+            guard let end = text.firstRange(of: ending) else { return false }
+            text = text[end.upperBound...]
         }
-        return text.firstRange(of: "<svg") != nil || text.firstRange(of: ":svg") != nil
+        guard text.first == "<" else { return false }
+        let name = text.dropFirst().prefix { !$0.isWhitespace && $0 != ">" && $0 != "/" }
+        return name == "svg" || name.hasSuffix(":svg")
     }
 }
-
 /// Pages of a PDF, drawn at 72 dots per inch.
 package struct PDFFormat: ReadOnlyFormat {
     package let title = "PDF"

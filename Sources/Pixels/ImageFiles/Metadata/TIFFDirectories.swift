@@ -66,7 +66,6 @@ struct TIFFDirectories {
 
     func values(of entry: Entry) -> [UInt8]? { bytes(in: entry.range) }
 
-    /// The first value of an entry of short or long numbers.
     /// All values of an entry of whole numbers; nil for other types.
     func numbers(of entry: Entry) -> [Int]? {
         guard [.short, .long, .long8].contains(entry.type), let bytes = values(of: entry) else { return nil }
@@ -76,6 +75,7 @@ struct TIFFDirectories {
         }
     }
 
+    /// The first value of an entry of short or long numbers.
     func number(of entry: Entry) -> Int? {
         [.short, .long].contains(entry.type) ? number(at: entry.range.lowerBound, bytes: entry.type.size) : nil
     }

@@ -1,3 +1,4 @@
+import Catalogs
 import CVips
 import Glibc
 import Synchronization
@@ -33,6 +34,7 @@ enum VipsModules {
 
     /// True when this libvips reads the format.
     static func offers(_ format: any ImageFormat) -> Bool {
+        if format.descriptor.isFolder { return isRegistered("VipsForeignSaveDzFile") }
         if isRegistered(format.loader.className) { return true }
         return format.module.flatMap(path(of:)).map { access($0, R_OK) == 0 } ?? false
     }

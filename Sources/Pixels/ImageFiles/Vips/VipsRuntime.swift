@@ -13,6 +13,12 @@ package enum VipsRuntime {
         vips_concurrency_set(gint(clamping: max(1, threads)))
     }
 
+    /// Loads what the format's operations need, before several threads do.
+    package static func prepare(_ format: any ImageFormat) throws(ImageFileError) {
+        try startIfNeeded()
+        VipsModules.load(for: format)
+    }
+
     /// `8.14.1`.
     package static var version: String {
         "\(vips_version(0)).\(vips_version(1)).\(vips_version(2))"

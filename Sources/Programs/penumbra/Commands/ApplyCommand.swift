@@ -59,7 +59,7 @@ struct ApplyCommand: AsyncParsableCommand {
                 bytes: Array(text.utf8), path: "apply", realPath: "\(currentFolder())/apply", catalog: catalog,
                 overrides: overrides.map { Override($0) })
             let specs = try reporting.jobs(ManifestFiles.Outcome(result, of: "apply"))
-            try save(text)
+            if let saveManifest { try save(savedManifest(at: saveManifest), to: saveManifest) }
             let preparation = JobPreparation(
                 installation: installation, catalog: catalog, selection: JobPlan.Selection(), signals: signals)
             var prepared: [PreparedJob] = []
@@ -70,8 +70,20 @@ struct ApplyCommand: AsyncParsableCommand {
         }
     }
 
-    private func manifest() throws -> String {
-        let applied = AppliedManifest(chain: chain, inputs: pictures, output: output) { path in
+    private func manifest() throws -> String { try manifest(inputs: pictures, output: output) }
+
+    /// With whole paths where the manifest goes to another folder: relative ones start from the manifest's.
+    private func savedManifest(at path: String) throws -> String {
+        let here = currentFolder()
+        if PathText.folder(of: PathText.normalized(path, in: here)) == here { return try manifest() }
+        func whole(_ path: String) -> String {
+            path.hasPrefix("/") ? path : PathText.normalized(path, in: here) + (path.hasSuffix("/") ? "/" : "")
+        }
+        return try manifest(inputs: pictures.map(whole), output: whole(output))
+    }
+
+    private func manifest(inputs: [String], output: String) throws -> String {
+        let applied = AppliedManifest(chain: chain, inputs: inputs, output: output) { path in
             var found = stat()
             return stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
         }
@@ -83,8 +95,7 @@ struct ApplyCommand: AsyncParsableCommand {
     }
 
     /// Replaces no file.
-    private func save(_ text: String) throws {
-        guard let saveManifest else { return }
+    private func save(_ text: String, to saveManifest: String) throws {
         let descriptor = open(saveManifest, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         if descriptor < 0, errno == EEXIST {
             throw CommandError(.usage, "\(saveManifest): is there already; --save-manifest replaces no file")

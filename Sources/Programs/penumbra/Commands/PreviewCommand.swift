@@ -21,6 +21,7 @@ struct PreviewCommand: AsyncParsableCommand {
 
               penumbra preview job.yaml scan.tif --at 40%,30% --size 800 -o p.png
               penumbra preview job.yaml --sweep radius=4,8,16 --compare side -o p.png
+              penumbra preview job.yaml --sweep motion.radius=20,40 -o p.png    (where several filters have a radius)
 
             --compare shows the picture before all filters that change pixels beside what they make of it: split (left \
             half before, right half after, a line between), side (before to the left), blink (an animation, to .gif or \
@@ -79,17 +80,22 @@ struct PreviewCommand: AsyncParsableCommand {
             let spec = try job(reporting, catalog, set: [])
             guard spec.outputs.indices.contains(outputNumber - 1) else {
                 throw CommandError(
-                    .usage, "--output-number takes 1 to \(spec.outputs.count), the outputs of \(spec.name)")
+                    .usage,
+                    spec.outputs.count == 1
+                        ? "--output-number: \(spec.name) has only one output"
+                        : "--output-number takes 1 to \(spec.outputs.count), the outputs of \(spec.name)")
             }
             let (labels, specs) = try swept(spec, reporting, catalog)
             let input = try self.input(spec, catalog)
+            let outputs = spec.outputs.indices.map { outputSpec(spec, $0, input, catalog) }
             let temporary = try temporaryPath(beside: input)
             defer { unlink(temporary) }
             let task = PreviewTask(
                 input: InputSpec(path: input, maxPixels: spec.maxPixels, color: spec.color),
                 chains: specs.map { $0.chain + $0.outputs[outputNumber - 1].chain },
-                output: outputSpec(spec, input, catalog),
-                view: view, comparison: compare, fileFormat: format, path: temporary,
+                output: outputs[outputNumber - 1],
+                others: outputs.indices.filter { $0 != outputNumber - 1 }.map { outputs[$0] }, view: view,
+                comparison: compare, fileFormat: format, path: temporary,
                 memory: installation.runSettings.frameMemory)
             let receipt = try await rendered(task, installation, signals)
             try put(temporary)
@@ -114,7 +120,10 @@ extension PreviewCommand {
         let writable = catalog.formats.filter { $0.canWrite && !$0.isFolder }
         guard let format = catalog.format(forExtension: ext), format.canWrite, !format.isFolder else {
             let known = writable.flatMap { $0.extensions.prefix(1) }.map { ".\($0)" }.joined(separator: ", ")
-            throw CommandError(.usage, "\(output): no format is written to '.\(ext)'; the extensions are \(known)")
+            let found =
+                ext.isEmpty
+                ? "the name has no extension, which decides the format" : "no format is written to '.\(ext)'"
+            throw CommandError(.usage, "\(output): \(found); a preview is written to \(known)")
         }
         if compare == .blink, !format.holdsAnimation {
             throw CommandError(.usage, "\(output): --compare blink is an animation; write it to .gif or .webp")
@@ -148,7 +157,11 @@ extension PreviewCommand {
     }
 
     private func input(_ spec: JobSpec, _ catalog: Catalog) throws -> String {
-        if let picture { return PathText.normalized(picture, in: currentFolder()) }
+        if let picture {
+            let path = PathText.normalized(picture, in: currentFolder())
+            guard FileIdentity(of: path) != nil else { throw CommandError(.missingInput, "\(picture): no such file") }
+            return path
+        }
         do {
             let plan = try JobPlan(spec, catalog: catalog, date: "", selection: JobPlan.Selection(limit: 1))
             guard let frame = plan.frames.first else { throw PlanProblem.nothingMatched(patterns: spec.inputs) }
@@ -159,14 +172,17 @@ extension PreviewCommand {
         }
     }
 
-    private func outputSpec(_ spec: JobSpec, _ input: String, _ catalog: Catalog) -> OutputSpec {
-        let output = spec.outputs[outputNumber - 1]
+    /// With its whole chain.
+    private func outputSpec(_ spec: JobSpec, _ index: Int, _ input: String, _ catalog: Catalog) -> OutputSpec {
+        let output = spec.outputs[index]
         let naming = OutputNaming(spec, date: "")
         let name = naming.path(
             output.template, for: InputFile(path: input, dir: ""), index: 1, page: 0, measures: nil)
         // An input's own format may be one that is only read; the pixels are shown as PNG would hold them.
         let format = catalog.format(forExtension: PathText.split(name: PathText.name(of: name)).ext)
-        return OutputSpec(format: format.flatMap { $0.canWrite ? $0.name : nil } ?? "png", save: output.save)
+        return OutputSpec(
+            chain: spec.chain + output.chain, format: format.flatMap { $0.canWrite ? $0.name : nil } ?? "png",
+            save: output.save)
     }
 
     /// Beside the preview, so that it can be put there in one step.
@@ -175,7 +191,11 @@ extension PreviewCommand {
         if let there = FileIdentity(of: path), there == FileIdentity(of: input) {
             throw CommandError(.usage, "\(output): the preview would overwrite the picture that it shows")
         }
-        return "\(PathText.folder(of: path))/.penumbra-preview-\(getpid())"
+        let folder = PathText.folder(of: path)
+        guard FileIdentity(of: folder) != nil else {
+            throw CommandError(.badPlace, "\(output): its folder is not there; create it, or choose another")
+        }
+        return "\(folder)/.penumbra-preview-\(getpid())"
     }
 
     private func rendered(

@@ -79,13 +79,13 @@ struct FrameLine: Encodable {
         output = report.outputs.first
         outputs = report.outputs.count > 1 ? Self.outputs(of: report) : nil
         switch report.state {
-        case .published(let receipts, _):
+        case .published(let written, _):
             state = "published"
-            bytes = receipts.reduce(0) { $0 + $1.bytes }
-            if receipts.count == 1 {
-                digest = receipts[0].digest.description
-                width = receipts[0].image.width
-                height = receipts[0].image.height
+            bytes = written.reduce(0) { $0 + $1.receipt.bytes }
+            if report.outputs.count == 1, let receipt = written.first?.receipt {
+                digest = receipt.digest.description
+                width = receipt.image.width
+                height = receipt.image.height
             }
         case .skipped(let why):
             state = "skipped"
@@ -101,15 +101,14 @@ struct FrameLine: Encodable {
 }
 
 extension FrameLine {
-    /// With what is known of those that were written.
+    /// With what is known of those that were written; the others have a path alone.
     private static func outputs(of report: FrameReport) -> [Output] {
-        guard case .published(let receipts, _) = report.state, receipts.count == report.outputs.count else {
-            return report.outputs.map { Output(path: $0) }
-        }
-        return zip(report.outputs, receipts).map { path, receipt in
-            Output(
-                path: path, bytes: receipt.bytes, digest: receipt.digest.description, width: receipt.image.width,
-                height: receipt.image.height)
+        guard case .published(let written, _) = report.state else { return report.outputs.map { Output(path: $0) } }
+        return report.outputs.map { path in
+            let receipt = written.first { $0.path == path }?.receipt
+            return Output(
+                path: path, bytes: receipt?.bytes, digest: receipt?.digest.description, width: receipt?.image.width,
+                height: receipt?.image.height)
         }
     }
 }
