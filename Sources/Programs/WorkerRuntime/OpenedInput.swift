@@ -91,7 +91,8 @@ extension TaskRunner {
     }
 
     private func decoder(_ input: InputSpec, _ way: DecodingWay) throws -> ImageDecoder {
-        let pages = input.pages == .animation && way.frames == 1 ? .first : input.pages  // as `.animation` does of stills
+        // Of a still picture both are the same page.
+        let pages = input.pages == .animation && way.frames == 1 ? .first : input.pages
         return try decoder(input, way.color, shrink: way.shrink, pages: pages, isFine: way.isFine)
     }
 }
