@@ -28,8 +28,8 @@ format:
 lint:
 	swift format lint --strict --recursive Package.swift Sources Plugins Tests Examples
 
-## make bench: race kernels and whole jobs against what users would take instead, for an hour and a half (ARGUMENTS=--quick
-## for fewer kernels, ARGUMENTS="kernels --quick" or ARGUMENTS="jobs --quick" for one of the two)
+## make bench: race kernels and whole jobs against what users would take instead, kernels for some 20 minutes, jobs
+## for longer (ARGUMENTS=--quick for fewer kernels, ARGUMENTS="kernels --quick" or ARGUMENTS="jobs --quick" for one of the two)
 bench: setup
 	$(SWIFT_BUILD)
 	Scripts/bench $(ARGUMENTS)

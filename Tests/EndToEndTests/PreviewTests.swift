@@ -1,3 +1,4 @@
+import Catalogs
 import ExamplePictures
 import Foundation
 import Geometry
@@ -102,7 +103,8 @@ import Testing
         (["--sweep", "angle=3"], "--sweep: no filter of the job has a parameter 'angle'"),
         (
             ["--sweep", "edge=wrap"],
-            "--sweep: several filters have a parameter 'edge'; write one of filters[0].gaussian.edge, filters[1].gaussian.edge"
+            "--sweep: several filters have a parameter 'edge'; "
+                + "write one of filters[0].gaussian.edge, filters[1].gaussian.edge"
         ),
         (["--compare", "blink"], "p.png: --compare blink is an animation; write it to .gif or .webp"),
         (["--output-number", "2"], "--output-number: test has only one output"),
@@ -128,6 +130,25 @@ import Testing
             #expect(result.code == 0, "\(result.errors)")
             let isEqual = try picture("p.png") == picture("out/large-\(name).png")
             #expect(isEqual)
+        }
+    }
+
+    @Test func `what was before stands at the same place, also where a filter has grown the picture`() async throws {
+        try workspace.writeManifest(filters: "[{gaussian: {radius: 5, extent: expand}}]")
+        let result = try await preview(
+            "job.yaml", "photos/a.png", "--at", "0,0", "--size", "60", "--compare", "side", "-o", "p.png")
+        #expect(result.code == 0, "\(result.errors)")
+        let sheet = try picture("p.png")
+        guard case .u8(let before) = sheet, case .u8(let photo) = try picture("photos/a.png") else {
+            Issue.record("both have 8 bits")
+            return
+        }
+        // The output begins 15 px above and to the left of the picture: what was not there is transparent or white.
+        let channels = sheet.layout.channels
+        for (x, y) in [(15, 15), (40, 20), (59, 59)] {
+            let shown = (y * before.rect.width + x) * channels
+            let source = ((y - 15) * photo.rect.width + x - 15) * 3
+            #expect(Array(before.samples[shown..<shown + 3]) == Array(photo.samples[source..<source + 3]))
         }
     }
 

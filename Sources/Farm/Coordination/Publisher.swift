@@ -64,19 +64,22 @@ struct Publisher: Sendable {
         do {
             try FileSystem.rename(temporary, to: path)
         } catch {
-            Self.undoReplacement(aside: aside, final: path)
+            try Self.undoReplacement(aside: aside, final: path)
             throw error
         }
         FileSystem.removeTree(aside)
     }
 
     /// After this the final path holds the old folder or the new one.
-    static func undoReplacement(aside: String, final: String) {
+    ///
+    /// - Throws: when the old one has to stay aside; the trouble says where.
+    static func undoReplacement(aside: String, final: String) throws(FileTrouble) {
         guard FileSystem.exists(aside) else { return }
-        if FileSystem.exists(final) {
-            FileSystem.removeTree(aside)
-        } else {
-            try? FileSystem.rename(aside, to: final)  // what cannot be put back stays aside, and is not lost
+        guard !FileSystem.exists(final) else { return FileSystem.removeTree(aside) }
+        do {
+            try FileSystem.rename(aside, to: final)
+        } catch {
+            throw FileTrouble(path: aside, code: error.code, action: "put this folder back to \(final)")
         }
     }
 

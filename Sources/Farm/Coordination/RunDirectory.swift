@@ -72,7 +72,11 @@ package final class RunDirectory: Sendable {
             FileSystem.removeTree(file)
         }
         for case .replace(let aside, let final) in entries where isOwn(aside) {
-            Publisher.undoReplacement(aside: aside, final: final)
+            do {
+                try Publisher.undoReplacement(aside: aside, final: final)
+            } catch {
+                return  // the next run tries again: the journal stays
+            }
         }
         for case .scratch(let folder) in entries where folder.contains(run) {
             FileSystem.removeTree(folder)

@@ -15,11 +15,12 @@ extension TaskRunner {
             task.comparison == nil
             ? []
             : try zip(task.chains, after).map { chain, after in
-                try part(of: geometryAlone(chain), task) { after.rect.intersection($0) }
+                // The same place of the first input, which a filter may have grown around.
+                try part(of: geometryAlone(chain), task) { after.wanted.intersection($0) }
             }
         var pixels = try pixels(of: after + before, task)
         if let comparison = task.comparison {
-            pixels = zip(pixels, (after + after)).map { $0.extended(to: $1.rect) }
+            pixels = zip(pixels, (after + after)).map { $0.extended(to: $1.wanted) }
             let sheet = PreviewSheet(
                 before: Array(pixels.suffix(before.count)), after: Array(pixels.prefix(after.count)), comparison)
             return PreviewReceipt(panels: after.map(\.panel), image: try write(sheet, task))
@@ -37,13 +38,13 @@ extension TaskRunner {
         let input: OpenedInput
         let plan: ChainPlan
         let conversion: OutputConversion
-        /// In coordinates where the output begins at (0, 0).
-        let rect: PixelRect
-
+        /// In the chain's coordinates, which are those of the first input.
+        let wanted: PixelRect
         let chain: Chain
-        var wanted: PixelRect { rect.translated(x: plan.output.x, y: plan.output.y) }
+        /// In coordinates where the output begins at (0, 0).
+        var rect: PixelRect { wanted.translated(x: -plan.output.x, y: -plan.output.y) }
         /// What has to be decoded for it.
-        var sources: [PixelRect] { rect.isEmpty ? [] : chain.regionOfInterest(for: wanted, in: plan) }
+        var sources: [PixelRect] { wanted.isEmpty ? [] : chain.regionOfInterest(for: wanted, in: plan) }
 
         var panel: PreviewReceipt.Panel {
             PreviewReceipt.Panel(part: rect, width: plan.output.width, height: plan.output.height)
@@ -51,12 +52,11 @@ extension TaskRunner {
 
         /// - Parameter source: has what ``sources`` names.
         func render(from source: PictureParts) throws -> AnyRaster {
-            guard !rect.isEmpty else {
+            guard !wanted.isEmpty else {
                 return AnyRaster(
-                    zeroed: rect, layout: conversion.outputLayout, format: conversion.outputFormat)
+                    zeroed: wanted, layout: conversion.outputLayout, format: conversion.outputFormat)
             }
             return conversion.convert(try chain.render(wanted, from: source))
-                .translated(x: -plan.output.x, y: -plan.output.y)
         }
     }
 
@@ -75,9 +75,9 @@ extension TaskRunner {
         guard !plan.output.isEmpty else {
             throw TaskFailure(.data, "\(task.input.path): the chain keeps nothing of the picture")
         }
-        let rect = choose(PixelRect(x: 0, y: 0, width: plan.output.width, height: plan.output.height))
+        let wanted = choose(plan.output)
         // What is decoded for it, rendered, made alike and laid out, for each panel.
-        let bytes = 6 * rect.area * 4 * header.sampleFormat.bytes * task.chains.count
+        let bytes = 6 * wanted.area * 4 * header.sampleFormat.bytes * task.chains.count
         guard bytes <= max(task.memory, 1 << 28) else {
             throw TaskFailure(
                 .limit,
@@ -85,7 +85,8 @@ extension TaskRunner {
                     + "allows a preview \(task.memory / 1_000_000) MB")
         }
         return Part(
-            input: input, plan: plan, conversion: try conversion(input)(branch, plan), rect: rect, chain: branch.whole)
+            input: input, plan: plan, conversion: try conversion(input)(branch, plan), wanted: wanted,
+            chain: branch.whole)
     }
 
     /// Parts of one decoding are decoded together.
@@ -100,7 +101,8 @@ extension TaskRunner {
                 let source = PictureParts(header, try part.input.decoder.readRegions(sources))
                 for index in alike { result[index] = try parts[index].render(from: source) }
             } else {
-                result[index] = try streamed(part.rect, part.input, task)
+                let (x, y) = (part.plan.output.x, part.plan.output.y)
+                result[index] = try streamed(part.rect, part.input, task).translated(x: x, y: y)
             }
         }
         return result.compactMap(\.self)
@@ -149,7 +151,7 @@ extension TaskRunner {
 }
 
 extension PreviewTask.View {
-    /// The part around the point, moved inwards where it would stick out, and smaller where the output is.
+    /// The part of an output around the point, moved inwards where it would stick out, and smaller where the output is.
     func part(of whole: PixelRect) -> PixelRect {
         func range(_ place: Length, _ size: Int, _ whole: Int) -> Range<Int> {
             let size = min(size, whole)
@@ -159,6 +161,7 @@ extension PreviewTask.View {
             return start..<start + size
         }
         return PixelRect(columns: range(x, width, whole.width), rows: range(y, height, whole.height))
+            .translated(x: whole.x, y: whole.y)
     }
 }
 

@@ -99,8 +99,13 @@ extension TaskRunner {
 
     /// What cannot be read back must at least be what was written.
     private func checkFolder(_ output: CheckTask.Output) throws {
-        guard let found = try? TreeDigest(ofFolderAt: output.expected.path), found.digest == output.expected.digest
-        else {
+        let found: TreeDigest
+        do {
+            found = try TreeDigest(ofFolderAt: output.expected.path)
+        } catch {
+            throw TaskFailure(.mismatch, "the written folder cannot be read back: \(error)")
+        }
+        guard found.digest == output.expected.digest else {
             throw TaskFailure(.mismatch, "the written folder does not hold the files that were written")
         }
     }

@@ -1,4 +1,5 @@
 import CVips
+import FoundationEssentials
 import Glibc
 
 /// Writes formats that are folders, which libvips fills itself, by the names of files.
@@ -40,17 +41,7 @@ struct FolderEncoder {
     }
 
     private func remove(_ path: String) {
-        if let stream = opendir(path) {
-            while let entry = readdir(stream) {
-                let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-                }
-                if name != ".", name != ".." { remove("\(path)/\(name)") }
-            }
-            closedir(stream)
-            rmdir(path)
-        } else {
-            unlink(path)
-        }
+        // What cannot be removed now is in the run's journal.
+        try? FileManager.default.removeItem(atPath: path)
     }
 }

@@ -1,0 +1,34 @@
+/// What a file system says of a file without its being read: enough to tell that it was not touched.
+///
+/// Times are in nanoseconds since 1970.
+public struct FileStamp: Hashable, Sendable, Codable {
+    public let device: UInt64
+    public let inode: UInt64
+    /// In bytes. Of a folder: of all files in it.
+    public let size: Int
+    /// When its bytes were last changed, as its owner likes to have it.
+    public let modified: Int64
+    /// When it was last changed in any way, which nobody can set.
+    public let changed: Int64
+
+    public init(device: UInt64, inode: UInt64, size: Int, modified: Int64, changed: Int64) {
+        self.device = device
+        self.inode = inode
+        self.size = size
+        self.modified = modified
+        self.changed = changed
+    }
+
+    /// The same file, and not written since. (Numbers of devices change when a machine starts again.)
+    public func isUntouched(since earlier: FileStamp) -> Bool {
+        size == earlier.size && modified == earlier.modified && inode == earlier.inode
+    }
+
+    /// Two paths with stamps of one identity name one file.
+    public var identity: Identity { Identity(device: device, inode: inode) }
+
+    public struct Identity: Hashable, Sendable {
+        let device: UInt64
+        let inode: UInt64
+    }
+}
