@@ -2,7 +2,7 @@
 BUILD := .build/release
 SWIFT_BUILD := swift build -c release
 
-.PHONY: demo test build setup format lint bench fuzz docs clean
+.PHONY: demo test build setup setup-tests format lint bench fuzz docs clean
 
 ## make demo: set up, build, run the jobs of jobs/ on their pictures, and say where the results are
 demo: setup
@@ -10,7 +10,7 @@ demo: setup
 	Scripts/demo
 
 ## make test: set up, build, lint and run all tests
-test: build lint
+test: setup-tests build lint
 	swift test -c release --skip-build --disable-xctest
 
 build: setup
@@ -19,6 +19,9 @@ build: setup
 ## make setup: install what the build needs (Debian packages; as root or with sudo)
 setup:
 	Scripts/setup
+
+setup-tests:
+	Scripts/setup --tests
 
 ## make format: lay the sources out
 format:

@@ -43,6 +43,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
@@ -61,6 +62,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),  // tests only
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),  // make docs only
     ],
@@ -92,13 +94,19 @@ let package = Package(
 
         // Farm
         module("Farm", "Manifests", ["Catalogs", "JobModel"]),
-        module("Farm", "Planning", ["Geometry", "Catalogs", "JobModel", "WorkerProtocol"]),
+        module("Farm", "Planning", ["Catalogs", "JobModel"]),
         module("Farm", "Scheduling", ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", collections]),
         module("Farm", "WorkerProtocol", ["Geometry", "Catalogs", "JobModel"]),
         module("Farm", "Dispatching", ["WorkerProtocol", "Scheduling", subprocess, system]),
+        module("Farm", "Exports"),
+        module("Farm", "Reports", ["JobModel"]),
+        module("Farm", "JobStorage", ["JobModel", sqlite]),
         module(
             "Farm", "Coordination",
-            ["Geometry", "Catalogs", "JobModel", "Planning", "Scheduling", "WorkerProtocol", "Dispatching"]),
+            [
+                "Geometry", "Catalogs", "JobModel", "Planning", "Scheduling", "WorkerProtocol", "Dispatching",
+                "JobStorage",
+            ]),
 
         // Programs
         module("Programs", "Settings", ["Manifests", "Catalogs", "JobModel"]),
@@ -112,7 +120,7 @@ let package = Package(
             "penumbra",
             [
                 "Geometry", "Catalogs", "JobModel", "Manifests", "Planning", "Scheduling", "WorkerProtocol",
-                "Dispatching", "Coordination", "Settings", argumentParser,
+                "Dispatching", "JobStorage", "Coordination", "Exports", "Reports", "Settings", argumentParser,
             ]),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
 
@@ -153,7 +161,12 @@ let package = Package(
         tests("SchedulingTests", ["Scheduling", "WorkerProtocol", "Geometry", "Catalogs", "JobModel"]),
         tests("WorkerProtocolTests", ["WorkerProtocol", "JobModel"]),
         tests("DispatchingTests", ["Dispatching", "Scheduling", subprocess]),
-        tests("CoordinationTests", ["Coordination", "TestSupport"]),
+        tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport"]),
+        tests(
+            "CoordinationTests",
+            ["Coordination", "Planning", "JobStorage", "WorkerProtocol", "Catalogs", "JobModel", "TestSupport"]),
+        tests("ExportsTests", ["Exports"]),
+        tests("ReportsTests", ["Reports", "JobModel"]),
         tests("SettingsTests", ["Settings"]),
         tests(
             "EndToEndTests",
@@ -161,7 +174,7 @@ let package = Package(
                 "penumbra", "penumbra-worker", "Invert", "ExamplePictures", "FilterKit", "Geometry", "Kernels",
                 "Raster", "Catalogs", "JobModel", "WorkerProtocol",
                 "TestSupport", subprocess, system,
-            ]),
+            ], exclude: ["Support"]),
     ] + rowKernelLevels.sorted { $0.key < $1.key }.map { rowKernels($0.key, $0.value) },
     swiftLanguageModes: [.v6]
 )

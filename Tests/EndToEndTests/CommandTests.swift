@@ -30,7 +30,7 @@ import Testing
         try workspace.writeManifest(more: "shard: tile\ntile: 64")
         let result = try await Program.run("plan", "job.yaml", in: workspace)
         #expect(result.code == 0)
-        #expect(result.output.hasPrefix("test: 3 frames, 0.1 MP\n"))
+        #expect(result.output.hasPrefix("test: 3 frames, 3 to render, 0.1 MP\n"))
         #expect(result.output.contains("160×120 rgb u8"))
         #expect(result.output.contains("6 tiles of 64×64"))
         #expect(result.output.contains("33 px"))

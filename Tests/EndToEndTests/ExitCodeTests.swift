@@ -131,16 +131,26 @@ import Testing
         #expect(workspace.files(below: "state/penumbra/runs") == [])
     }
 
-    @Test func `74: a full disk stops the run, and nothing partial stays`() async throws {
+    @Test func `74: a full disk that cannot hold the database`() async throws {
         try workspace.writeManifest()
-        // A limit on file sizes is met like a full disk, and needs no rights.
         let result = try await Program.run(
             "/bin/bash", ["-c", "ulimit -f 8; exec \(Program.penumbra) run job.yaml"], in: workspace)
+        #expect(result.code == 74)
+        #expect(result.errors.contains("free some space or choose another place, then run it again"))
+        #expect(workspace.files(below: "out") == [])
+    }
+
+    @Test func `74: a full disk stops the run, and nothing partial stays`() async throws {
+        try workspace.writeManifest(output: "out/{stem}.tif", more: "save: {compression: none}")
+        try workspace.draw("photos/a.png", width: 900, height: 700)
+        // A limit on file sizes is met like a full disk, and needs no rights.
+        let result = try await Program.run(
+            "/bin/bash", ["-c", "ulimit -f 400; exec \(Program.penumbra) run job.yaml"], in: workspace)
         #expect(result.code == 74)
         #expect(result.errors.contains("free some space or choose another place, then run it again"))
         #expect(!result.errors.contains(".penumbra-"))
         #expect(workspace.files(below: "out") == [])
         #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
-        #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
+        #expect(workspace.files(below: "out") == ["a.tif", "b.tif", "c.tif"])
     }
 }

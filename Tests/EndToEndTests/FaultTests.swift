@@ -80,7 +80,7 @@ import Testing
     @Test func `a signal ends the wait for a lock`() async throws {
         try writeManifest("tile")
         let program = try RunningProgram(["run", "job.yaml"], in: workspace)
-        program.wait { !workspace.files(below: "state/penumbra/runs").isEmpty }
+        program.wait { !workspace.files(below: "state/penumbra/runs").filter { $0.contains("/canvas-") }.isEmpty }
         kill(program.processID, SIGSTOP)
         let waiting = try RunningProgram(["run", "job.yaml", "--lock-wait", "600"], in: workspace)
         waiting.wait { waiting.openFiles.contains { $0.contains("/locks/") } }

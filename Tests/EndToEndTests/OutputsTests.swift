@@ -29,7 +29,7 @@ import Testing
             "  - path: all/{stem}-\(name).png\n" + (filters.isEmpty ? "" : "    filters:\n      \(filters)\n")
         }
         try workspace.write(
-            "job: all\ninputs: photos/*\nfilters:\n  - gaussian: {radius: 2}\nverify: \(verify)\noutputs:\n"
+            "job: all\ninputs: photos/*\nexisting: overwrite\nfilters:\n  - gaussian: {radius: 2}\nverify: \(verify)\noutputs:\n"
                 + outputs.joined(),
             to: "all.yaml")
     }
@@ -41,7 +41,7 @@ import Testing
         for (name, filters) in Self.chains {
             let lines = filters.isEmpty ? "" : "  " + filters.replacing("      - ", with: "  - ") + "\n"
             try workspace.write(
-                "job: one\ninputs: photos/*\nfilters:\n  - gaussian: {radius: 2}\n\(lines)"
+                "job: one\ninputs: photos/*\nexisting: overwrite\nfilters:\n  - gaussian: {radius: 2}\n\(lines)"
                     + "output: one/{stem}-\(name).png\n",
                 to: "one.yaml")
             let one = try await run("one.yaml")
@@ -178,7 +178,7 @@ extension OutputsTests {
         #expect(try PictureFiles.readFrames("\(workspace.path)/out/moving.gif").count == 4)
         let first = try PictureFiles.read("\(workspace.path)/out/first.png")
         #expect(try first.colors == PictureFiles.read("\(workspace.path)/stills/0.png").colors)
-        let plan = try await Program.run("plan", "moving.yaml", in: workspace)
+        let plan = try await Program.run("plan", "moving.yaml", "--force", in: workspace)
         #expect(plan.output.contains("60×40 rgba u8, 4 frames"))
         #expect(plan.output.contains("one frame, held: an animation, frame by frame"))
     }

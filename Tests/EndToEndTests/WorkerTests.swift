@@ -89,7 +89,7 @@ import WorkerProtocol
             input: input, chain: chain, outputs: [.init(output, temporaryPath: path("out.png"), name: "out.png")],
             tileMemory: 1 << 28,
             frameMemory: 1 << 28)
-        guard case .finished(_, .outputs(let receipts)) = try worker.ask(.frame(task)) else { throw Unexpected() }
+        guard case .finished(_, .outputs(let receipts, _)) = try worker.ask(.frame(task)) else { throw Unexpected() }
         let receipt = receipts[0]
         let grid = TileGrid(extent: facts.rect, tileWidth: 40, tileHeight: 40)
         func audit(_ bands: [BandReceipt]) throws -> Report {
@@ -112,7 +112,7 @@ import WorkerProtocol
             input: input, chain: chain, outputs: [.init(output, temporaryPath: path("out.png"), name: "out.png")],
             tileMemory: 1 << 28,
             frameMemory: 1 << 28)
-        guard case .finished(_, .outputs(let receipts)) = try worker.ask(.frame(task)) else { throw Unexpected() }
+        guard case .finished(_, .outputs(let receipts, _)) = try worker.ask(.frame(task)) else { throw Unexpected() }
         let receipt = receipts[0]
         let check = TaskSpec.check(CheckTask(outputs: [.init(output, expected: receipt)]))
         guard case .finished(_, .check) = try worker.ask(check) else { throw Unexpected() }

@@ -41,7 +41,12 @@ final class Workspace: Sendable {
     func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(name)") }
 
     /// The names below a folder, hidden ones too.
+    /// All files but the indexes that runs keep beside their outputs.
     func files(below name: String) -> [String] {
+        allFiles(below: name).filter { $0.split(separator: "/").last != ".penumbra-index" }
+    }
+
+    func allFiles(below name: String) -> [String] {
         (FileManager.default.subpaths(atPath: "\(path)/\(name)") ?? []).sorted().filter { file in
             var isFolder: ObjCBool = false
             guard FileManager.default.fileExists(atPath: "\(path)/\(name)/\(file)", isDirectory: &isFolder) else {
@@ -67,7 +72,8 @@ final class Workspace: Sendable {
 }
 
 extension Workspace {
-    /// A manifest with one Gaussian over `photos`, and what else is given.
+    /// A manifest with one Gaussian over `photos`, and what else is given. Runs make everything again, unless `more` says
+    /// otherwise.
     func writeManifest(
         _ name: String = "job.yaml", inputs: String = "photos/*", filters: String = "[{gaussian: {radius: 5}}]",
         output: String = "out/{stem}.png", more: String = ""
@@ -78,6 +84,7 @@ extension Workspace {
             inputs: \(inputs)
             filters: \(filters)
             output: \(output)
+            \(more.contains("existing:") ? "" : "existing: overwrite")
             \(more)
 
             """, to: name)

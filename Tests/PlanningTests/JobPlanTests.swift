@@ -11,35 +11,18 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
         for name in ["b.jpg", "a.png", "x/c.JPG", "x/y/d.jpg", ".hidden.jpg", "notes.txt"] {
-            try touch("photos/\(name)")
+            try folder.touch("photos/\(name)")
         }
     }
 
-    private func touch(_ name: String) throws {
-        let url = URL(filePath: folder.file(name))
-        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(name.utf8).write(to: url)
-    }
-
-    private static let png = FormatDescriptor(
-        name: "png", extensions: ["png"], canRead: true, canWrite: true, sampleFormats: [.u8], holdsAlpha: true,
-        isLossless: true, largestSide: 1000, options: [])
-
     private func plan(
-        _ inputs: [String], exclude: [String] = [], output: [OutputTemplate.Piece] = Self.byName,
+        _ inputs: [String], exclude: [String] = [], output: OutputTemplate = .byName,
         selection: JobPlan.Selection = JobPlan.Selection()
     ) throws -> JobPlan {
-        let job = JobSpec(
-            name: "job", manifestPath: folder.file("job.yaml"), folder: folder.path, inputs: inputs, exclude: exclude,
-            chain: [], outputs: [JobOutput(template: OutputTemplate(source: "", pieces: output))])
-        return try JobPlan(
-            job, catalog: Catalog(versions: [:], filters: [], formats: [Self.png]), date: "2026-11-21",
-            selection: selection)
+        try JobPlan(
+            .make(in: folder.path, inputs: inputs, exclude: exclude, output: output), catalog: .small,
+            date: "2026-11-21", selection: selection)
     }
-
-    static let byName: [OutputTemplate.Piece] = [
-        .literal("out/"), .field(.dir), .literal("/"), .field(.stem), .literal(".png"),
-    ]
 
     private func inputs(_ plan: JobPlan) -> [String] {
         plan.frames.map { PathText.shown($0.input.path, from: folder.path) }
@@ -82,19 +65,22 @@ import Testing
             .field(.job), .literal("-"), .field(.index(digits: 3)), .literal("-"), .field(.ext), .literal("-"),
             .field(.date), .literal(".png"),
         ]
-        #expect(try outputs(plan(["photos/x/*.jpg"], output: pieces)) == ["job-001-jpg-2026-11-21.png"])
+        #expect(
+            try outputs(plan(["photos/x/*.jpg"], output: OutputTemplate(source: "", pieces: pieces))) == [
+                "job-001-jpg-2026-11-21.png"
+            ])
+    }
+
+    @Test func `outputs that are named together are those that are named one by one`() throws {
+        for index in 0..<3000 { try folder.touch("many/\(index).jpg") }
+        let plan = try plan(["many"])
+        #expect(plan.outputs(ofEach: plan.frames) == plan.frames.map { plan.outputs(of: $0, measures: nil) })
     }
 
     @Test func `a missing folder is told with its pattern`() {
         #expect(throws: PlanProblem.missingFolder(folder.file("nowhere"), pattern: folder.file("nowhere/*.jpg"))) {
             try plan(["nowhere/*.jpg"])
         }
-    }
-
-    @Test func `a folder is no input, and the message says what to write`() {
-        let problem = PlanProblem.inputIsFolder(folder.file("photos"))
-        #expect(throws: problem) { try plan(["photos"]) }
-        #expect(problem.message.hasSuffix("for all that it holds write '\(folder.file("photos"))/**/*'"))
     }
 
     @Test func `a missing file is told`() {
@@ -122,12 +108,15 @@ import Testing
     @Test func `an output format that cannot be written is refused`() {
         let pieces: [OutputTemplate.Piece] = [.field(.stem), .literal("."), .field(.ext)]
         #expect(
-            throws: PlanProblem.formatUnknown(extension: "txt", input: folder.file("photos/notes.txt"), known: ["png"])
-        ) { try plan(["photos/*.txt"], output: pieces) }
+            throws: PlanProblem.formatUnknown(
+                extension: "txt", input: folder.file("photos/notes.txt"), known: ["dzi", "png"])
+        ) { try plan(["photos/*.txt"], output: OutputTemplate(source: "", pieces: pieces)) }
     }
 
     private func check(_ plan: JobPlan, _ path: String) throws {
-        try plan.check([(plan.frames[0], folder.file(path))])
+        let output = PlannedOutput(
+            frame: plan.frames[0], path: folder.file(path), stamp: FileStamp(of: folder.file(path)))
+        try plan.check([output], inputStamps: plan.inputStamps())
     }
 
     @Test func `an output over an input is refused, even through a link`() throws {
@@ -138,6 +127,38 @@ import Testing
         #expect(
             throws: PlanProblem.overwritesInput(output: folder.file("link.jpg"), input: folder.file("photos/b.jpg"))
         ) { try check(plan, "link.jpg") }
+    }
+
+    @Test func `an output over an input outside the selection is refused`() throws {
+        let plan = try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: "d.jpg"))
+        #expect(
+            throws: PlanProblem.overwritesInput(
+                output: folder.file("photos/b.jpg"), input: folder.file("photos/b.jpg"))
+        ) { try check(plan, "photos/b.jpg") }
+    }
+
+    @Test func `two inputs of one output are refused, and both are named`() throws {
+        try folder.touch("photos/b.png")
+        let problem = PlanProblem.collision(
+            output: folder.file("out/b.png"), inputs: [folder.file("photos/b.jpg"), folder.file("photos/b.png")])
+        #expect(throws: problem) { try plan(["photos/b.*"]).checkAll() }
+    }
+
+    @Test func `an output folder around an input is refused`() throws {
+        try folder.touch("photos/b/old.jpg")
+        let tiles = OutputTemplate(source: "", pieces: [.literal("photos/"), .field(.stem), .literal(".dzi")])
+        let plan = try plan(["photos/*.jpg", "photos/b/*.jpg"], output: tiles)
+        #expect(
+            throws: PlanProblem.overwritesInput(
+                output: folder.file("photos/b"), input: folder.file("photos/b/old.jpg"))
+        ) { try plan.checkAll() }
+    }
+
+    @Test func `an output that reaches the inputs through a linked folder is refused`() throws {
+        try folder.link("out", to: "photos")
+        let problem = PlanProblem.wouldBecomeInput(
+            output: folder.file("out/b.png"), pattern: folder.file("photos/*"), exclude: "out/**/*.png")
+        #expect(throws: problem) { try plan(["photos/*"], exclude: ["**/*.txt", "**/a.png"]).checkAll() }
     }
 
     @Test func `an output that the inputs would match later is refused with the line to add`() throws {

@@ -76,17 +76,26 @@ extension Timestamp {
 func receipt(for spec: TaskSpec, probe: ProbeReceipt = .make()) -> TaskReceipt {
     switch spec {
     case .probe: .probe(probe)
-    case .frame(let task): .outputs(task.outputs.compactMap(\.temporaryPath).map { .make(path: $0) })
-    case .stitch(let task): .outputs([.make(path: task.temporaryPath)])
+    case .frame(let task): .outputs(task.outputs.compactMap(\.temporaryPath).map { .make(path: $0) }, of: .make())
+    case .stitch(let task): .outputs([.make(path: task.temporaryPath)], of: nil)
     case .canvas(let task):
         .canvas(
             CanvasReceipt(
                 canvas: CanvasReference(
                     path: task.canvasPath, rect: probe.source.rect, layout: .rgb, format: .u8),
-                metadataPath: task.metadataPath))
+                metadataPath: task.metadataPath, source: .make()))
     case .tile(let task): .tile(TileReceipt(rect: task.rect, digest: Digest(high: 3, low: 4), path: task.tilePath))
     case .audit: .audit(AuditReceipt(pixels: 100))
+    case .compare(let task): .compare(task.files.map { _ in .make() })
     // No scheduler orders a preview.
     case .check, .preview: .check
+    }
+}
+
+extension FileFacts {
+    static func make(_ number: UInt64 = 7) -> FileFacts {
+        FileFacts(
+            stamp: FileStamp(device: 1, inode: number, size: 1, modified: 1, changed: 1),
+            digest: Digest(high: number, low: number))
     }
 }

@@ -16,6 +16,10 @@ struct Farm {
     /// Workers that the scheduler wants kept running.
     var slots = 1
     var wanted = 0
+    /// What was found of files that were compared.
+    var compared: [FrameID: [FileFacts?]] = [:]
+    /// What follows a comparison; nil to wait.
+    var decision: FrameDecision? = .settle
     var finished: StopReason??
     /// Every lease that was ever given.
     var leases: [Lease] = []
@@ -39,6 +43,9 @@ struct Farm {
             case .publish(let frame, let outputs):
                 published += outputs.map(\.path)
                 send(.published(frame))
+            case .decide(let frame, let facts):
+                compared[frame] = facts
+                if let decision { send(.decided(frame, decision)) }
             case .conclude(let frame, let outcome): outcomes[frame] = outcome
             case .finish(let reason): finished = .some(reason)
             }

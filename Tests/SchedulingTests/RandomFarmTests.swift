@@ -104,7 +104,7 @@ private struct RandomWorld {
         case .stitch: .damagedTile(index: 0)
         case .tile: .damagedCanvas
         case .audit, .check: .mismatch
-        case .probe, .frame, .canvas: .transient
+        case .compare, .probe, .frame, .canvas: .transient
         }
     }
 
@@ -147,6 +147,7 @@ private struct RandomWorld {
                 problems.append("published twice: \(output.path)")
             }
             publishing.append(frame)
+        case .decide(let frame, _): deliver(.decided(frame, .render(outputs: ["/out/\(frame.name).png"])))
         case .conclude(let frame, _): concluded[frame, default: 0] += 1
         case .finish:
             finished = true

@@ -229,7 +229,7 @@ import WorkerProtocol
                 farm.running.filter { lease in
                     switch lease.task.kind {
                     case .canvas, .tile: true
-                    case .probe, .frame, .stitch, .audit, .check: false
+                    case .compare, .probe, .frame, .stitch, .audit, .check: false
                     }
                 }.map(\.task.frame))
             #expect(busy.count <= 1)

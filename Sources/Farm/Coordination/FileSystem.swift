@@ -1,4 +1,5 @@
 import Glibc
+import JobModel
 
 /// The few calls that decide whether an output is safe. C's calls stay in this file.
 enum FileSystem {
@@ -37,6 +38,54 @@ enum FileSystem {
     static func size(_ path: String) -> Int? {
         var found = stat()
         return lstat(path, &found) == 0 ? Int(found.st_size) : nil
+    }
+
+    /// Of what a path leads to; nil when nothing is there.
+    static func stamp(_ path: String) -> FileStamp? {
+        var found = stat()
+        return stat(path, &found) == 0 ? FileStamp(found) : nil
+    }
+
+    /// Of an output. A folder's is that of all files in it: any that is changed, added or removed changes it.
+    static func outputStamp(_ path: String, isFolder: Bool) -> FileStamp? {
+        guard isFolder, isOwnFolder(path) else { return stamp(path) }
+        if isEmptyFolder(path) { return nil }
+        let files = files(below: path).compactMap { stamp("\(path)/\($0)") }
+        return FileStamp(
+            device: 0, inode: UInt64(files.count), size: files.reduce(0) { $0 + $1.size },
+            modified: files.map(\.modified).max() ?? 0, changed: files.map(\.changed).max() ?? 0)
+    }
+
+    /// Adds bytes to the end of a file, which is created if need be; whole or, when that fails, not at all.
+    static func append(_ bytes: [UInt8], to path: String) throws(FileTrouble) {
+        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "write") }
+        defer { close(file) }
+        let end = lseek(file, 0, SEEK_END)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                let code = count < 0 ? errno : ENOSPC
+                ftruncate(file, end)
+                throw FileTrouble(path: path, code: code, action: "write")
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Waits until the file system that holds a folder has everything on its disk.
+    static func syncFileSystem(of folder: String) throws(FileTrouble) {
+        // C's headers show it to GNU sources only. <https://man7.org/linux/man-pages/man2/syncfs.2.html>
+        typealias Sync = @convention(c) (Int32) -> Int32
+        let file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard file >= 0 else { throw FileTrouble(path: folder, code: errno, action: "open the folder") }
+        defer { close(file) }
+        guard let symbol = dlsym(nil, "syncfs") else { return sync() }
+        guard unsafeBitCast(symbol, to: Sync.self)(file) == 0 else {
+            throw FileTrouble(path: folder, code: errno, action: "sync the file system")
+        }
     }
 
     /// Puts a file at its final path in one step, replacing what is there.
@@ -94,19 +143,31 @@ enum FileSystem {
         return names(in: path).reduce(0) { $0 + (treeSize("\(path)/\($1)") ?? 0) }
     }
 
-    /// Makes the names in a folder last through a power failure, after `change` has changed them.
-    ///
-    /// The folder is opened before, so that one that may not be read is no surprise afterwards.
-    static func syncFolder(_ path: String, after change: () throws(FileTrouble) -> Void = {}) throws(FileTrouble) {
-        let file = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
-        defer { close(file) }
-        try change()
-        // Some network filesystems cannot sync a folder and say so; their renames are then as safe as they get.
-        guard fsync(file) == 0 || errno == EINVAL else {
-            throw FileTrouble(path: path, code: errno, action: "sync the folder")
+    /// A folder whose names can be made to last through a power failure.
+    final class OpenFolder {
+        let path: String
+        private let descriptor: Int32
+
+        init(_ path: String) throws(FileTrouble) {
+            self.path = path
+            descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
+        }
+
+        deinit { close(descriptor) }
+
+        func sync() throws(FileTrouble) {
+            // Some network filesystems cannot sync a folder and say so; their renames are then as safe as they get.
+            guard fsync(descriptor) == 0 || errno == EINVAL else {
+                throw FileTrouble(path: path, code: errno, action: "sync the folder")
+            }
         }
     }
+
+    static func syncFolder(_ path: String) throws(FileTrouble) { try OpenFolder(path).sync() }
+
+    /// With the slash at its end: for the root, too, a path.
+    static func folder(of path: String) -> String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "/" }
 
     /// Removes a file; one that is not there is as good.
     static func remove(_ path: String) { unlink(path) }
@@ -143,5 +204,14 @@ enum FileSystem {
             if name != ".", name != ".." { result.append(name) }
         }
         return result
+    }
+}
+
+extension FileStamp {
+    init(_ found: stat) {
+        func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
+        self.init(
+            device: UInt64(found.st_dev), inode: UInt64(found.st_ino), size: Int(found.st_size),
+            modified: nanoseconds(found.st_mtim), changed: nanoseconds(found.st_ctim))
     }
 }

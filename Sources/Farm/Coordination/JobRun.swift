@@ -1,34 +1,26 @@
-import JobModel
+package import JobModel
+import JobStorage
 package import Planning
 package import Scheduling
 import Synchronization
-package import WorkerProtocol
+import WorkerProtocol
 
 /// One run of one job: its plan goes to the scheduler frame by frame, its outputs to their final paths.
 package final class JobRun: Sendable {
     private struct State {
         var next = 0
         var summary = RunSummary()
-        /// Outputs of the frames that the scheduler holds, by frame number.
-        var open: [FrameID: Target] = [:]
-        /// Temporary files that a frame's attempts were told to write.
-        var temporaries: [FrameID: [String]] = [:]
-        var createdFolders: [String] = []
+        /// The frames that the scheduler holds.
+        var open: [FrameID: OpenFrame] = [:]
     }
 
-    /// A frame and where its outputs go.
-    package struct Target: Hashable, Sendable {
-        package let frame: PlannedFrame
-        /// One for each of the job's outputs.
-        package let outputs: [String]
-        /// What a survey found out; nil when none was needed.
-        package let probe: ProbeReceipt?
-
-        package init(frame: PlannedFrame, outputs: [String], probe: ProbeReceipt?) {
-            self.frame = frame
-            self.outputs = outputs
-            self.probe = probe
-        }
+    private struct OpenFrame {
+        let target: Target
+        /// What of it is made, and in place of what; empty until that is known.
+        var replacements: [Replacement?]
+        /// Temporary files that its attempts were told to write.
+        var temporaries: [String] = []
+        var began: ContinuousClock.Instant?
     }
 
     private let plan: JobPlan
@@ -36,7 +28,9 @@ package final class JobRun: Sendable {
     private let directory: RunDirectory
     private let settings: RunSettings
     private let observer: any RunObserver
-    private let publisher: Publisher
+    private let books: RunBooks
+    private let desk: PublicationDesk
+    private let clock: ContinuousClock
     private let state = Mutex(State())
 
     /// - Parameters:
@@ -44,32 +38,37 @@ package final class JobRun: Sendable {
     ///   - failed: frames that failed before the run began.
     package init(
         _ plan: JobPlan, targets: [Target], failed: [FrameReport], directory: RunDirectory, settings: RunSettings,
-        observer: any RunObserver
+        books: RunBooks, observer: any RunObserver, clock: ContinuousClock = ContinuousClock()
     ) {
         self.plan = plan
         self.targets = targets
         self.directory = directory
         self.settings = settings
         self.observer = observer
-        publisher = Publisher(journal: directory.journal, existing: plan.job.existing)
+        self.books = books
+        self.clock = clock
+        desk = PublicationDesk(
+            publisher: Publisher(journal: directory.journal), ledger: books.ledger, durability: plan.job.durability)
         state.withLock { $0.summary.total = targets.count + failed.count }
         for report in failed { record(report) }
     }
 
     /// Runs to the end of the plan, or until something stops it.
     package func run(_ loop: RunLoop) async -> RunSummary {
-        observer.began(frames: state.withLock { $0.summary.total })
+        let (total, failed) = state.withLock { ($0.summary.total, $0.summary.failures.count) }
+        observer.began(frames: total)
         let factory = TaskFactory(
             job: plan.job, runName: directory.name, scratchFolder: directory.scratch, tileMemory: settings.tileMemory,
             frameMemory: settings.frameMemory)
-        let policy = settings.schedulingPolicy(plan.job, frames: targets.count)
-        let start = loop.clock.now
+        let work = targets.count(where: \.isWork)
+        let policy = settings.schedulingPolicy(plan.job, frames: work, planned: work + failed, failed: failed)
+        let start = clock.now
         let stop = await loop.run(Scheduler(policy: policy, factory: factory), self)
-        while let target = takeTarget() { record(report(target, .left)) }
+        while let target = takeTarget() { record(target.settled() ?? target.report(.left)) }
         return state.withLock { state in
-            for folder in state.createdFolders.reversed() { FileSystem.removeIfEmpty(folder) }
-            state.summary.stop = stop
-            state.summary.elapsed = loop.clock.now - start
+            // A deadline that left nothing undone is none.
+            state.summary.stop = stop == .deadline && state.summary.left == 0 ? nil : stop
+            state.summary.elapsed = clock.now - start
             return state.summary
         }
     }
@@ -77,31 +76,6 @@ package final class JobRun: Sendable {
     private func record(_ report: FrameReport) {
         state.withLock { $0.summary.add(report) }
         observer.concluded(report)
-    }
-}
-
-extension JobRun: RunLoop.Delegate {
-    package func nextFrames(_ count: Int) -> RunLoop.Frames {
-        var orders: [FrameOrder] = []
-        while orders.count < count, let target = takeTarget() {
-            if let report = settled(target) {
-                record(report)
-                continue
-            }
-            do {
-                try prepareFolders(of: target)
-                orders.append(order(for: target))
-            } catch {
-                if error.isPlace {
-                    record(report(target, .left))
-                    // Nobody will begin those that were taken together with it.
-                    for order in orders { concluded(order.id, .left) }
-                    return .unfit(.place(error.message))
-                }
-                record(report(target, .failed(FrameFailure(.output, error.message))))
-            }
-        }
-        return orders.isEmpty ? .none : .some(orders)
     }
 
     private func takeTarget() -> Target? {
@@ -111,84 +85,117 @@ extension JobRun: RunLoop.Delegate {
             return targets[state.next - 1]
         }
     }
+}
 
-    /// What needs no rendering, by `existing`.
-    private func settled(_ target: Target) -> FrameReport? {
-        switch plan.job.existing {
-        case .overwrite:
-            return nil
-        case .skip:
-            let isThere = target.outputs.allSatisfy(FileSystem.isOutput)
-            let what = target.outputs.count == 1 ? "the output is there" : "all outputs are there"
-            return isThere ? report(target, .skipped(reason: what)) : nil
-        case .error:
-            return target.outputs.first(where: FileSystem.exists).map { output in
-                report(
-                    target,
-                    .failed(FrameFailure(.output, "\(output): is there already; 'existing: overwrite' replaces it")))
+extension JobRun: RunLoop.Delegate {
+    package func nextFrames(_ count: Int) -> RunLoop.Frames {
+        var orders: [FrameOrder] = []
+        while orders.count < count, let target = takeTarget() {
+            if let report = target.settled() {
+                record(report)
+                continue
+            }
+            do {
+                try prepareFolders(of: target)
+                orders.append(order(for: target))
+            } catch {
+                if error.isPlace {
+                    record(target.report(.left))
+                    // Nobody will begin those that were taken together with it.
+                    for order in orders { concluded(order.id, .left) }
+                    return .unfit(.place(error.message))
+                }
+                record(target.report(.failed(FrameFailure(.output, error.message))))
             }
         }
-    }
-
-    private func report(_ target: Target, _ outcome: FrameReport.State) -> FrameReport {
-        FrameReport(index: target.frame.index, input: target.frame.input.path, outputs: target.outputs, state: outcome)
+        return orders.isEmpty ? .none : .some(orders)
     }
 
     private func prepareFolders(of target: Target) throws(FileTrouble) {
-        for output in target.outputs { try prepareFolder(of: output) }
-    }
-
-    private func prepareFolder(of output: String) throws(FileTrouble) {
-        let folder = PathText.folder(of: output)
-        guard !FileSystem.isFolder(folder) else { return }
-        for missing in FileSystem.missingFolders(folder) { try directory.journal.write(.folder(missing)) }
-        let created = try FileSystem.createFolders(folder)
-        state.withLock { $0.createdFolders += created }
-        // An output lasts no longer than the names of its folders.
-        for path in created { try FileSystem.syncFolder(PathText.folder(of: path)) }
+        for output in target.outputs { try directory.makeFolder(PathText.folder(of: output)) }
     }
 
     private func order(for target: Target) -> FrameOrder {
         let frame = target.frame
-        state.withLock { $0.open[frame.id] = target }
-        let keepsOthers = plan.job.existing == .skip
+        var compared: [CompareTask.File] = []
+        var replacements: [Replacement?] = target.outputs.map { _ in nil }
+        switch target.verdict {
+        case .compare(let files): compared = files
+        case .render(let wanted, _): replacements = wanted
+        case .current, .kept, .stillBroken, .refused, .young: break
+        }
+        state.withLock { $0.open[frame.id] = OpenFrame(target: target, replacements: replacements) }
         return FrameOrder(
-            id: frame.id, input: frame.input.path, pages: frame.pages, formats: frame.formats,
-            goal: .publish(
-                outputs: target.outputs.map { keepsOthers && FileSystem.isOutput($0) ? nil : $0 }, probe: target.probe))
+            id: frame.id, input: target.files.input, inputBytes: target.files.inputBytes, compared: compared,
+            variant: target.variant, pages: frame.pages, formats: frame.formats,
+            goal: .publish(outputs: replacements.map { $0?.path }, probe: target.probe))
+    }
+
+    package func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision {
+        guard let target = state.withLock({ $0.open[frame]?.target }), case .compare(let files) = target.verdict else {
+            return .settle
+        }
+        let findings = Dictionary(zip(files, facts)) { $1 }
+        let verdict = books.verdict(of: target.files, findings: findings)
+        switch verdict {
+        case .render(let wanted, _):
+            state.withLock { $0.open[frame]?.replacements = wanted }
+            return .render(outputs: wanted.map { $0?.path })
+        case .current, .kept, .stillBroken, .refused, .young, .compare:
+            let decided = target.decided(verdict)
+            record(decided.settled() ?? target.report(.skipped(reason: "not told apart")))
+            state.withLock { $0.open[frame] = nil }
+            return .settle
+        }
     }
 
     package func willStart(_ lease: Lease) throws(FileTrouble) {
+        let now = clock.now
+        state.withLock { state in
+            if state.open[lease.task.frame]?.began == nil { state.open[lease.task.frame]?.began = now }
+        }
         switch lease.spec {
         case .frame(let task):
             for temporary in task.outputs.compactMap(\.temporaryPath) { try expect(temporary, of: lease.task.frame) }
         case .stitch(let task): try expect(task.temporaryPath, of: lease.task.frame)
         case .canvas: _ = try FileSystem.createFolders("\(directory.scratch)/\(lease.task.frame.name)")
-        case .probe, .tile, .audit, .check, .preview: break
+        case .probe, .tile, .audit, .check, .preview, .compare: break
         }
     }
 
     private func expect(_ temporary: String, of frame: FrameID) throws(FileTrouble) {
         try directory.journal.write(.temporary(temporary))
-        state.withLock { $0.temporaries[frame, default: []].append(temporary) }
+        state.withLock { $0.open[frame]?.temporaries.append(temporary) }
     }
 
-    package func publish(_ frame: FrameID, _ outputs: [Publication]) -> PublishProblem? {
-        publisher.publish(outputs)
+    package func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishProblem? {
+        guard let open = state.withLock({ $0.open[frame] }) else { return .refused("nobody asked for this output") }
+        let items: [PublicationDesk.Item]
+        do throws(StoreProblem) {
+            items = try outputs.map { (output) throws(StoreProblem) in
+                PublicationDesk.Item(
+                    publication: output, rule: open.replacements[output.part]?.rule ?? .nothing,
+                    record: try books.record(of: output, open.target.files))
+            }
+        } catch {
+            return .place(error.message)
+        }
+        return await desk.publish(items)
     }
 
     package func concluded(_ frame: FrameID, _ outcome: FrameOutcome) {
         FileSystem.removeTree("\(directory.scratch)/\(frame.name)")
-        let (target, temporaries) = state.withLock { state in
-            (state.open.removeValue(forKey: frame), state.temporaries.removeValue(forKey: frame) ?? [])
-        }
+        guard let open = state.withLock({ $0.open.removeValue(forKey: frame) }) else { return }
         // The published one was renamed away; what is left belongs to attempts that came to nothing.
-        for file in temporaries { FileSystem.removeTree(file) }
-        guard let target else { return }
+        for file in open.temporaries { FileSystem.removeTree(file) }
+        let seconds = open.began.map { (clock.now - $0) / .seconds(1) }
         switch outcome {
-        case .published(let outputs, let probe): record(report(target, .published(outputs, probe: probe)))
-        case .failed(let failure): record(report(target, .failed(failure)))
-        case .left, .surveyed: record(report(target, .left))
+        case .published(let outputs, let probe):
+            record(open.target.report(.published(outputs, probe: probe), seconds: seconds))
+        case .failed(let failure):
+            books.remember(failure, of: open.target.files)
+            record(open.target.report(.failed(failure), seconds: seconds))
+        case .left, .surveyed, .settled: record(open.target.report(.left))
         }
     }
 
@@ -196,9 +203,6 @@ extension JobRun: RunLoop.Delegate {
 
     package func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {
         let summary = state.withLock { $0.summary }
-        observer.progressed(
-            RunProgress(
-                done: summary.published + summary.skipped + summary.failures.count + summary.left,
-                failed: summary.failures.count, total: summary.total, elapsed: time.elapsed, scheduler: progress))
+        observer.progressed(RunProgress(summary, elapsed: time.elapsed, scheduler: progress))
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Planning
+import Synchronization
 
 /// The folder of one run: its lock, its journal and, unless told otherwise, its scratch space.
 ///
@@ -10,6 +11,7 @@ package final class RunDirectory: Sendable {
     package let scratch: String
     let journal: Journal
     private let lock: KernelLock
+    private let createdFolders = Mutex<[String]>([])
 
     /// Creates and locks the folder.
     ///
@@ -43,9 +45,28 @@ package final class RunDirectory: Sendable {
         try KernelLock.wait("\(state)/runs.lock")
     }
 
+    /// Creates a folder for outputs, with its parents; what is created and stays empty is removed at the end.
+    func makeFolder(_ folder: String) throws(FileTrouble) {
+        guard !FileSystem.isFolder(folder) else { return }
+        for missing in FileSystem.missingFolders(folder) { try journal.write(.folder(missing)) }
+        let created = try FileSystem.createFolders(folder)
+        createdFolders.withLock { $0 += created }
+        // An output lasts no longer than the names of its folders.
+        for path in created { try FileSystem.syncFolder(PathText.folder(of: path)) }
+    }
+
+    /// A path beside outputs, for a file that is written aside; removed by the next run if this one is killed.
+    package func temporaryPath(in folder: String, for purpose: String) throws -> String {
+        let path = "\(folder == "/" ? "" : folder)/.penumbra-\(name)-\(purpose)"
+        try journal.write(.temporary(path))
+        return path
+    }
+
     /// Removes all that the run kept. Outputs that were published stay.
     package func remove() {
         FileSystem.removeTree(scratch)
+        let created = createdFolders.withLock { $0 }
+        for folder in created.reversed() { FileSystem.removeIfEmpty(folder) }
         FileSystem.removeTree(path)
     }
 

@@ -1,6 +1,7 @@
 package import Dispatching
 package import Scheduling
 import WorkerProtocol
+package import JobModel
 
 /// The shell around the scheduler: hands it events and the time, and carries its directives out.
 package struct RunLoop: Sendable {
@@ -11,7 +12,9 @@ package struct RunLoop: Sendable {
         /// A worker is about to write these files.
         func willStart(_ lease: Lease) throws(FileTrouble)
         /// Called concurrently with everything else; may block on a disk.
-        func publish(_ frame: FrameID, _ outputs: [Publication]) -> PublishProblem?
+        func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishProblem?
+        /// What is to be done now that the files a frame's order named were read.
+        func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision
         func concluded(_ frame: FrameID, _ outcome: FrameOutcome)
         func workerLost()
         func progressed(_ progress: Scheduler.Progress, at time: Timestamp)
@@ -26,9 +29,14 @@ package struct RunLoop: Sendable {
 
     let engine: any Engine
     let signals: AsyncStream<Int32>
+    let deadline: Deadline?
     let clock: ContinuousClock
 
-    package init(engine: any Engine, signals: AsyncStream<Int32>, clock: ContinuousClock = ContinuousClock()) {
+    package init(
+        engine: any Engine, signals: AsyncStream<Int32>, deadline: Deadline? = nil,
+        clock: ContinuousClock = ContinuousClock()
+    ) {
+        self.deadline = deadline
         self.engine = engine
         self.signals = signals
         self.clock = clock
@@ -91,9 +99,10 @@ package struct RunLoop: Sendable {
         case .recycle(let worker): command.yield(.recycle(worker))
         case .publish(let frame, let outputs):
             group.addTask {
-                let problem = delegate.publish(frame, outputs)
+                let problem = await delegate.publish(frame, outputs)
                 post.yield(problem.map { .publishFailed(frame, $0) } ?? .published(frame))
             }
+        case .decide(let frame, let facts): post.yield(.decided(frame, delegate.decide(frame, facts)))
         case .conclude(let frame, let outcome): delegate.concluded(frame, outcome)
         case .finish: break
         }
@@ -109,7 +118,12 @@ package struct RunLoop: Sendable {
 
     private func keepTicking(_ post: AsyncStream<Event>.Continuation) async {
         // Sleeping fails when the run is over.
-        while (try? await clock.sleep(for: Self.tick)) != nil { post.yield(.tick) }
+        while (try? await clock.sleep(for: Self.tick)) != nil {
+            post.yield(.tick)
+            guard let deadline else { continue }
+            if clock.now >= deadline.end { post.yield(.drain) }
+            if clock.now >= deadline.lastEnd { post.yield(.stop(.deadline)) }
+        }
     }
 
     private func forwardSignals(_ post: AsyncStream<Event>.Continuation) async {

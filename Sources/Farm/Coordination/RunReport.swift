@@ -1,3 +1,4 @@
+import JobModel
 package import Scheduling
 package import WorkerProtocol
 
@@ -6,6 +7,10 @@ package struct FrameReport: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         case published([Publication], probe: ProbeReceipt)
         case skipped(reason: String)
+        /// What is at its outputs' paths is not Penumbra's to replace.
+        case kept(reason: String)
+        /// Failed in an earlier run (seconds since 1970), and not tried again.
+        case stillBroken(since: Int, message: String)
         case failed(FrameFailure)
         case left
     }
@@ -19,8 +24,13 @@ package struct FrameReport: Hashable, Sendable {
     /// Empty where they are not known.
     package let outputs: [String]
     package let state: State
+    /// From its first task to its end; nil where no worker had it.
+    package let seconds: Double?
 
-    package init(index: Int, input: String, inputBytes: [UInt8]? = nil, outputs: [String], state: State) {
+    package init(
+        index: Int, input: String, inputBytes: [UInt8]? = nil, outputs: [String], state: State, seconds: Double? = nil
+    ) {
+        self.seconds = seconds
         self.index = index
         self.input = input
         self.inputBytes = inputBytes
@@ -36,6 +46,14 @@ package struct RunProgress: Hashable, Sendable {
     package let total: Int
     package let elapsed: Duration
     package let scheduler: Scheduler.Progress
+
+    init(_ summary: RunSummary, elapsed: Duration, scheduler: Scheduler.Progress) {
+        done = summary.total - summary.open
+        failed = summary.failures.count
+        total = summary.total
+        self.elapsed = elapsed
+        self.scheduler = scheduler
+    }
 }
 
 /// How a run ended.
@@ -45,7 +63,12 @@ package struct RunSummary: Hashable, Sendable {
     package var skipped = 0
     /// In the order of their failing.
     package var failures: [FrameReport] = []
+    package var kept: [FrameReport] = []
+    package var stillBroken: [FrameReport] = []
     package var left = 0
+    /// The longest ones, the longest first.
+    package var slowest: [FrameReport] = []
+    package var bytesRead = 0
     package var bytesWritten = 0
     package var megapixels = 0.0
     package var elapsed: Duration = .zero
@@ -59,13 +82,29 @@ package struct RunSummary: Hashable, Sendable {
         switch report.state {
         case .published(let outputs, let probe):
             published += 1
+            bytesRead += outputs.first?.source.stamp.size ?? 0
             bytesWritten += outputs.reduce(0) { $0 + $1.receipt.bytes }
             megapixels += probe.megapixels
         case .skipped: skipped += 1
+        case .kept: kept.append(report)
+        case .stillBroken: stillBroken.append(report)
         case .failed: failures.append(report)
         case .left: left += 1
         }
+        if let seconds = report.seconds { addSlow(report, seconds) }
     }
+
+    private static let slowFrames = 5
+
+    private mutating func addSlow(_ report: FrameReport, _ seconds: Double) {
+        guard slowest.count < Self.slowFrames || seconds > slowest.last?.seconds ?? 0 else { return }
+        let place = slowest.firstIndex { $0.seconds ?? 0 < seconds } ?? slowest.count
+        slowest.insert(report, at: place)
+        slowest = Array(slowest.prefix(Self.slowFrames))
+    }
+
+    /// Frames whose end is not known yet.
+    var open: Int { total - published - skipped - kept.count - stillBroken.count - failures.count - left }
 }
 
 /// Is told what happens during a run. Called from one task at a time.

@@ -25,9 +25,16 @@ package struct RunSettings: Hashable, Sendable {
         ShardPolicy(mode: job.shard, workers: workers, frames: frames, frameMemory: frameMemory)
     }
 
-    func schedulingPolicy(_ job: JobSpec, frames: Int) -> SchedulingPolicy {
+    /// For small things that are made by the way.
+    package func wholeFrames(_ job: JobSpec, count: Int) -> SchedulingPolicy { schedulingPolicy(job, frames: count) }
+
+    /// - Parameters:
+    ///   - planned: frames that failures are measured against.
+    ///   - failed: frames that failed before.
+    func schedulingPolicy(_ job: JobSpec, frames: Int, planned: Int = 0, failed: Int = 0) -> SchedulingPolicy {
         SchedulingPolicy(
             retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: job.timeout),
-            shard: shardPolicy(job, frames: frames), verify: job.verify, workers: workers, seed: seed)
+            shard: shardPolicy(job, frames: frames), verify: job.verify, workers: workers, seed: seed,
+            failureLimit: planned > 0 ? job.maxFailures.count(of: planned) : nil, failedBefore: failed)
     }
 }

@@ -1,3 +1,4 @@
+package import JobModel
 package import Planning
 package import Scheduling
 import Synchronization
@@ -15,20 +16,27 @@ package final class Survey: Sendable {
 
     private let plan: JobPlan
     private let frames: [PlannedFrame]
+    private let variants: @Sendable (PlannedFrame) -> FrameVariant?
     private let state = Mutex(State())
 
-    private init(_ plan: JobPlan, _ frames: [PlannedFrame]) {
+    private init(
+        _ plan: JobPlan, _ frames: [PlannedFrame], _ variants: @escaping @Sendable (PlannedFrame) -> FrameVariant?
+    ) {
         self.plan = plan
         self.frames = frames
+        self.variants = variants
     }
 
     /// Frames that a stopped survey did not reach are missing.
     ///
-    /// - Parameter frames: those of the plan that are looked at.
+    /// - Parameters:
+    ///   - frames: those of the plan that are looked at.
+    ///   - variants: what is done with a frame in place of what the job says.
     package static func run(
-        _ plan: JobPlan, frames: [PlannedFrame], settings: RunSettings, loop: RunLoop
+        _ plan: JobPlan, frames: [PlannedFrame], variants: @escaping @Sendable (PlannedFrame) -> FrameVariant?,
+        settings: RunSettings, loop: RunLoop
     ) async -> (findings: Findings, stop: StopReason?) {
-        let survey = Survey(plan, frames)
+        let survey = Survey(plan, frames, variants)
         let factory = TaskFactory(
             job: plan.job, runName: "survey", scratchFolder: "", tileMemory: settings.tileMemory,
             frameMemory: settings.frameMemory)
@@ -51,7 +59,8 @@ extension Survey: RunLoop.Delegate {
             return .some(
                 batch.map {
                     FrameOrder(
-                        id: $0.id, input: $0.input.path, pages: $0.pages, formats: $0.formats, goal: .survey)
+                        id: $0.id, input: $0.input.path, inputBytes: $0.input.bytes, variant: variants($0),
+                        pages: $0.pages, formats: $0.formats, goal: .survey)
                 })
         }
     }
@@ -61,7 +70,7 @@ extension Survey: RunLoop.Delegate {
             switch outcome {
             case .surveyed(let probe): state.findings[frame] = .success(probe)
             case .failed(let failure): state.findings[frame] = .failure(failure)
-            case .published, .left: break
+            case .published, .left, .settled: break
             }
         }
     }
@@ -70,6 +79,7 @@ extension Survey: RunLoop.Delegate {
     package func publish(_ frame: FrameID, _ outputs: [Publication]) -> PublishProblem? {
         .refused("a survey publishes nothing")
     }
+    package func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision { .settle }
     package func workerLost() {}
     package func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {}
 }

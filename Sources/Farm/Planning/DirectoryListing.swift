@@ -2,89 +2,52 @@ import Glibc
 
 /// The names in a folder. Unsafe pointers of the C library stay in this file.
 struct DirectoryListing {
-    enum Kind: Hashable, Sendable {
-        case file
-        case folder
-        case other
-    }
-
     struct Entry: Hashable, Sendable {
-        /// Nil when the name is not UTF-8.
-        let name: String?
-        /// As the filesystem has it.
-        let bytes: [UInt8]
+        /// As the filesystem has it; it may not be UTF-8.
+        let name: [UInt8]
         let isSymbolicLink: Bool
         /// Of what a symbolic link points to.
-        let kind: Kind
+        let kind: FileKind
     }
 
+    /// The entries sorted by name, without `.` and `..`. Only links are looked at one by one, and what a file system
+    /// gives no kind of.
+    ///
+    /// - Parameter folder: a path that may not be UTF-8.
     /// - Throws: ``PlanProblem/unreadableFolder(_:reason:)``.
-    static func entries(of folder: String) throws(PlanProblem) -> [Entry] {
-        guard let stream = opendir(folder) else {
-            throw .unreadableFolder(folder, reason: String(cString: strerror(errno)))
+    static func entries(of folder: [UInt8]) throws(PlanProblem) -> [Entry] {
+        guard let stream = opendir(cPath(folder)) else {
+            throw .unreadableFolder(OddName.readable(folder), reason: String(cString: strerror(errno)))
         }
         defer { closedir(stream) }
         var result: [Entry] = []
         while let entry = readdir(stream) {
-            let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-            if bytes == [46] || bytes == [46, 46] { continue }
-            result.append(describe(bytes, in: folder))
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0[..<strnlen($0)]) }
+            if name == [PathBytes.dot] || name == [PathBytes.dot, PathBytes.dot] { continue }
+            result.append(describe(name, type: Int(entry.pointee.d_type), in: dirfd(stream)))
         }
-        return result
+        return result.sorted { $0.name.lexicographicallyPrecedes($1.name) }
     }
 
-    private static func describe(_ name: [UInt8], in folder: String) -> Entry {
-        let path = Array(folder.utf8) + [47] + name + [0]
+    private static func strnlen(_ buffer: UnsafeRawBufferPointer) -> Int {
+        buffer.firstIndex(of: 0) ?? buffer.count
+    }
+
+    private static func describe(_ name: [UInt8], type: Int, in folder: Int32) -> Entry {
+        switch type {
+        case DT_REG: return Entry(name: name, isSymbolicLink: false, kind: .file)
+        case DT_DIR: return Entry(name: name, isSymbolicLink: false, kind: .folder)
+        case DT_LNK, DT_UNKNOWN: break
+        default: return Entry(name: name, isSymbolicLink: false, kind: .other)
+        }
+        let path = cPath(name)
         var own = stat()
         var target = stat()
-        let isLink = path.withUnsafeBufferPointer { buffer in
-            buffer.withMemoryRebound(to: CChar.self) { path in
-                guard let start = path.baseAddress, lstat(start, &own) == 0 else { return false }
-                if stat(start, &target) != 0 { target = own }
-                return own.st_mode & S_IFMT == S_IFLNK
-            }
+        guard fstatat(folder, path, &own, AT_SYMLINK_NOFOLLOW) == 0 else {
+            return Entry(name: name, isSymbolicLink: false, kind: .other)  // removed since it was listed
         }
+        if fstatat(folder, path, &target, 0) != 0 { target = own }
         return Entry(
-            name: String(validating: name, as: UTF8.self), bytes: name, isSymbolicLink: isLink,
-            kind: kind(of: target.st_mode))
+            name: name, isSymbolicLink: own.st_mode & S_IFMT == S_IFLNK, kind: FileKind(mode: target.st_mode))
     }
-
-    /// What lies at a path, following links; nil when nothing does.
-    static func kind(at path: String) -> Kind? {
-        var found = stat()
-        return stat(path, &found) == 0 ? kind(of: found.st_mode) : nil
-    }
-
-    private static func kind(of mode: mode_t) -> Kind {
-        switch mode & S_IFMT {
-        case S_IFREG: .file
-        case S_IFDIR: .folder
-        default: .other
-        }
-    }
-}
-
-/// Tells whether two paths name one file, by device and inode, however they are written.
-package struct FileIdentity: Hashable, Sendable {
-    private let device: UInt64
-    private let inode: UInt64
-
-    /// Nil when nothing lies at the path.
-    package init?(of path: String) {
-        var found = stat()
-        guard stat(path, &found) == 0 else { return nil }
-        device = UInt64(found.st_dev)
-        inode = UInt64(found.st_ino)
-    }
-}
-
-/// The path with every symbolic link resolved, as far as it exists.
-package func realPath(_ path: String) -> String {
-    guard let resolved = realpath(path, nil) else {
-        let parent = PathText.folder(of: path)
-        return parent == path
-            ? path : PathText.joined(PathText.components(realPath(parent)) + [PathText.name(of: path)])
-    }
-    defer { free(resolved) }
-    return String(cString: resolved)
 }

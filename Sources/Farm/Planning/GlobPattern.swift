@@ -2,139 +2,101 @@
 ///
 /// Wildcards skip names that begin with a dot. The case of a name's extension is ignored.
 package struct GlobPattern: Hashable, Sendable {
+    enum Component: Hashable, Sendable {
+        case anyFolders
+        case name(NamePattern)
+    }
+
     /// As it was written, made absolute and free of `.` and `..`.
     package let text: String
-    let components: [String]
-
     /// The part before the first component with a wildcard, as components.
     package let fixedFolder: [String]
+    /// True when it can match one file only.
+    package let isLiteral: Bool
+    /// True when its braces stand for more names than are tried.
+    package let isTooWide: Bool
+
+    private let components: [Component]
+    /// From here on there is nothing but `**`.
+    private let tail: Int
+    /// The first components as a path, where bytes can be compared. Most paths are refused by it.
+    private let prefix: [UInt8]
+    private let prefixCount: Int
 
     /// - Parameter folder: the absolute path that a relative pattern starts from.
     package init(_ pattern: String, in folder: String) {
-        let absolute = pattern.hasPrefix("/") ? pattern : "\(folder)/\(pattern)"
-        components = PathText.components(absolute)
-        text = PathText.joined(components)
-        fixedFolder = Array(components.prefix { !Self.hasWildcard($0) }.prefix(max(0, components.count - 1)))
-    }
-
-    /// True when it can match one file only.
-    package var isLiteral: Bool { !components.contains(where: Self.hasWildcard) }
-
-    /// True when its braces stand for more names than are tried.
-    package var isTooWide: Bool { components.contains { NamePattern.width($0) > NamePattern.mostAlternatives } }
-
-    static func hasWildcard(_ component: String) -> Bool {
-        component.utf8.contains { "*?[{".utf8.contains($0) }
+        let names = PathText.components(pattern.hasPrefix("/") ? pattern : "\(folder)/\(pattern)")
+        text = PathText.joined(names)
+        isLiteral = !names.contains(where: NamePattern.hasWildcard)
+        isTooWide = names.contains { NamePattern.width($0) > NamePattern.mostAlternatives }
+        fixedFolder = Array(names.prefix { !NamePattern.hasWildcard($0) }.prefix(max(0, names.count - 1)))
+        components = names.map { $0 == "**" ? .anyFolders : .name(NamePattern($0)) }
+        tail = components.lastIndex { $0 != .anyFolders }.map { $0 + 1 } ?? 0
+        // 'out/**' matches 'out', too: what only '**' follows is never passed by.
+        let comparable = fixedFolder.prefix(max(0, tail - 1)).prefix { $0.utf8.allSatisfy { $0 < 0x80 } }
+        prefixCount = comparable.count
+        prefix = comparable.flatMap { [PathBytes.slash] + Array($0.utf8) }
     }
 
     /// Whether the whole of `path`, absolute and free of `.` and `..`, matches.
-    package func matches(_ path: String) -> Bool {
-        Self.matches(PathText.components(path)[...], components[...])
-    }
+    package func matches(_ path: String) -> Bool { matches(Array(path.utf8)) }
 
-    private static func matches(_ path: ArraySlice<String>, _ pattern: ArraySlice<String>) -> Bool {
-        guard let first = pattern.first else { return path.isEmpty }
-        if first == "**" {
-            if matches(path, pattern.dropFirst()) { return true }
-            guard let name = path.first, !name.hasPrefix(".") else { return false }
-            return matches(path.dropFirst(), pattern)
-        }
-        guard let name = path.first, NamePattern(first).matches(name) else { return false }
-        return matches(path.dropFirst(), pattern.dropFirst())
+    /// - Parameter path: one that may not be UTF-8.
+    package func matches(_ path: [UInt8]) -> Bool {
+        accepts(PathBytes.name(of: path), at: places(in: PathBytes.folder(of: path)))
     }
 }
 
-/// One component of a pattern.
-struct NamePattern: Hashable, Sendable {
-    private let alternatives: [[Character]]
-
-    init(_ text: String) {
-        alternatives = Self.width(text) <= Self.mostAlternatives ? Self.expand(Array(text)) : []
-    }
-
-    /// Braces multiply: twenty pairs of two already make a million names.
-    static let mostAlternatives = 1000
-
-    /// How many names the braces stand for, at most.
-    static func width(_ text: String) -> Int {
-        text.split(separator: "{").dropFirst().reduce(1) { product, part in
-            let choices = part.prefix { $0 != "}" }.filter { $0 == "," }.count + 1
-            return min(product * choices, mostAlternatives + 1)
+// A path walks over the components, and can be in several places at once: `**` may have ended, or not.
+extension GlobPattern {
+    /// Where a folder's path is; empty when nothing in it or below can match.
+    func places(in folder: [UInt8]) -> [Int] {
+        guard folder.starts(with: prefix) else { return [] }
+        let rest = folder[prefix.count...]
+        guard rest.first ?? PathBytes.slash == PathBytes.slash else { return [] }
+        return rest.split(separator: PathBytes.slash).reduce(closure([prefixCount])) { places, name in
+            places.isEmpty ? [] : self.places(below: name, from: places)
         }
     }
 
-    func matches(_ name: String) -> Bool {
-        let exact = Array(name)
-        let folded = Self.foldingExtension(exact)
-        return alternatives.contains { pattern in
-            guard exact.first != "." || pattern.first == "." else { return false }
-            return Self.matches(exact[...], pattern[...])
-                || Self.matches(folded[...], Self.foldingExtension(pattern)[...])
-        }
-    }
+    /// Where the fixed folder's path is, whatever links are in it.
+    var start: [Int] { closure([fixedFolder.count]) }
 
-    /// Lower case after the last dot.
-    private static func foldingExtension(_ name: [Character]) -> [Character] {
-        guard let dot = name.lastIndex(of: ".") else { return name }
-        return name[..<dot] + name[dot...].flatMap { $0.lowercased() }
-    }
-
-    /// `a.{jpg,png}` becomes `a.jpg` and `a.png`. Braces without a partner stand for themselves.
-    private static func expand(_ text: [Character]) -> [[Character]] {
-        guard let open = text.firstIndex(of: "{"), let close = text[open...].firstIndex(of: "}") else { return [text] }
-        let choices = text[(open + 1)..<close].split(separator: ",", omittingEmptySubsequences: false)
-        return choices.flatMap { choice in
-            expand(Array(text[(close + 1)...])).map { Array(text[..<open]) + choice + $0 }
-        }
-    }
-
-    /// Backtracks over the last `*` only, which is enough and never costs more than name × pattern.
-    private static func matches(_ name: ArraySlice<Character>, _ pattern: ArraySlice<Character>) -> Bool {
-        var (n, p) = (name.startIndex, pattern.startIndex)
-        var star: (name: Int, pattern: Int)?
-        while n < name.endIndex {
-            if p < pattern.endIndex, pattern[p] == "*" {
-                star = (n, p)
-                p += 1
-            } else if p < pattern.endIndex, let next = step(name[n], pattern, p) {
-                n += 1
-                p = next
-            } else if let last = star {
-                n = last.name + 1
-                star = (n, last.pattern)
-                p = last.pattern + 1
-            } else {
-                return false
+    /// Whether a path that ends with `name` matches.
+    func accepts(_ name: ArraySlice<UInt8>, at places: [Int]) -> Bool {
+        places.contains { place in
+            guard place < components.count else { return false }
+            switch components[place] {
+            case .anyFolders: return place >= tail && name.first != PathBytes.dot
+            case .name(let pattern): return place + 1 >= tail && pattern.matches(name)
             }
         }
-        return pattern[p...].allSatisfy { $0 == "*" }
     }
 
-    /// The pattern's index after matching one character, or nil.
-    private static func step(_ character: Character, _ pattern: ArraySlice<Character>, _ p: Int) -> Int? {
-        switch pattern[p] {
-        case "?": return p + 1
-        case "[":
-            guard let close = pattern[(p + 1)...].dropFirst().firstIndex(of: "]") else {
-                return character == "[" ? p + 1 : nil
-            }
-            return classContains(pattern[(p + 1)..<close], character) ? close + 1 : nil
-        default: return pattern[p] == character ? p + 1 : nil
-        }
+    /// Where a path is after a folder's name; empty when nothing below can match.
+    ///
+    /// - Parameter isSymbolicLink: such a folder may lead back up: `**` stays out of it.
+    func places(below name: ArraySlice<UInt8>, from places: [Int], isSymbolicLink: Bool = false) -> [Int] {
+        closure(
+            places.compactMap { place in
+                guard place < components.count else { return nil }
+                switch components[place] {
+                case .anyFolders: return isSymbolicLink || name.first == PathBytes.dot ? nil : place
+                case .name(let pattern): return pattern.matches(name) ? place + 1 : nil
+                }
+            })
     }
 
-    private static func classContains(_ set: ArraySlice<Character>, _ character: Character) -> Bool {
-        let negated = set.first == "!" || set.first == "^"
-        var members = negated ? set.dropFirst() : set
-        var found = false
-        while let first = members.popFirst() {
-            if members.first == "-", let last = members.dropFirst().first {
-                members = members.dropFirst(2)
-                found = found || (first <= character && character <= last)
-            } else {
-                found = found || first == character
+    /// With the places behind every `**`, which may stand for no folder at all.
+    private func closure(_ places: [Int]) -> [Int] {
+        var result: [Int] = []
+        for var place in places {
+            while !result.contains(place) {
+                result.append(place)
+                guard place < components.count, components[place] == .anyFolders else { break }
+                place += 1
             }
         }
-        return found != negated
+        return result
     }
 }

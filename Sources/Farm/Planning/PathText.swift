@@ -3,11 +3,11 @@ package enum PathText {
     /// The names of an absolute path, without `.` and `..`.
     package static func components(_ path: String) -> [String] {
         var result: [String] = []
-        for name in path.split(separator: "/") {
-            switch name {
+        for bytes in path.utf8.split(separator: PathBytes.slash) {
+            switch String(Substring(bytes)) {
             case ".": continue
             case "..": _ = result.popLast()
-            default: result.append(String(name))
+            case let name: result.append(name)
             }
         }
         return result
@@ -19,7 +19,7 @@ package enum PathText {
 
     /// Absolute and without `.` and `..`.
     package static func normalized(_ path: String, in folder: String) -> String {
-        joined(components(path.hasPrefix("/") ? path : "\(folder)/\(path)"))
+        String(decoding: PathBytes.normalized(Array(path.utf8), in: Array(folder.utf8)), as: UTF8.self)
     }
 
     /// For people: relative to `folder` when it lies below it, and ``visible(_:)``.
@@ -38,16 +38,79 @@ package enum PathText {
     }
 
     package static func folder(of path: String) -> String {
-        joined(components(path).dropLast())
+        guard isNormal(path), let slash = path.utf8.lastIndex(of: PathBytes.slash) else {
+            return joined(components(path).dropLast())
+        }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     package static func name(of path: String) -> String {
-        components(path).last ?? ""
+        let slash = path.utf8.lastIndex(of: PathBytes.slash)
+        switch path[(slash.map(path.utf8.index(after:)) ?? path.startIndex)...] {
+        case "", ".", "..": return components(path).last ?? ""
+        case let name: return String(name)
+        }
+    }
+
+    /// In bytes.
+    static func nameLength(of path: String) -> Int {
+        let bytes = path.utf8
+        guard let slash = bytes.lastIndex(of: PathBytes.slash) else { return bytes.count }
+        return bytes.distance(from: slash, to: bytes.endIndex) - 1
     }
 
     /// A name without its last extension, and that extension without the dot (empty when there is none).
     package static func split(name: String) -> (stem: String, ext: String) {
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (name, "") }
-        return (String(name[..<dot]), String(name[name.index(after: dot)...]))
+        let (stem, ext) = parts(name[...])
+        return (String(stem), String(ext))
+    }
+
+    /// The same of a path's name, which is not `.` or `..`.
+    static func nameParts(of path: String) -> (stem: Substring, ext: Substring) {
+        let slash = path.utf8.lastIndex(of: PathBytes.slash)
+        return parts(path[(slash.map(path.utf8.index(after:)) ?? path.startIndex)...])
+    }
+
+    private static func parts(_ name: Substring) -> (stem: Substring, ext: Substring) {
+        guard let dot = name.utf8.lastIndex(of: PathBytes.dot), dot != name.startIndex else { return (name, "") }
+        return (name[..<dot], name[name.utf8.index(after: dot)...])
+    }
+
+    /// Below 0 when the bytes of `a` are before those of `b`, and 0 when they are the same. (Strings are equal when they
+    /// look the same, whatever their bytes.)
+    static func order(_ a: String, _ b: String) -> Int {
+        let (a, b) = (a.utf8.span, b.utf8.span)
+        for index in 0..<min(a.count, b.count) where a[index] != b[index] {
+            return a[index] < b[index] ? -1 : 1
+        }
+        return a.count - b.count
+    }
+
+    /// Whether it names an object store or a server: `s3://…`, `https://…`.
+    package static func isRemote(_ path: String) -> Bool {
+        let scheme = path.utf8.prefix { $0 != UInt8(ascii: ":") }
+        guard let first = scheme.first, isLetter(first), path.utf8.dropFirst(scheme.count).starts(with: "://".utf8)
+        else { return false }
+        return scheme.allSatisfy { isLetter($0) || "0123456789+-.".utf8.contains($0) }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    /// Whether it is absolute, and nothing in it is `.`, `..` or empty.
+    private static func isNormal(_ path: String) -> Bool {
+        var nameLength = 0
+        var dots = 0
+        for byte in path.utf8.dropFirst() {
+            if byte == PathBytes.slash {
+                if nameLength == dots, nameLength <= 2 { return false }
+                (nameLength, dots) = (0, 0)
+            } else {
+                nameLength += 1
+                if byte == PathBytes.dot { dots += 1 }
+            }
+        }
+        return path.utf8.first == PathBytes.slash && !(nameLength == dots && nameLength <= 2)
     }
 }

@@ -4,10 +4,14 @@ package enum PlanProblem: Error, Hashable, Sendable {
     /// A glob's part before its first wildcard is not there.
     case missingFolder(String, pattern: String)
     case missingFile(String)
-    case inputIsFolder(String)
+    /// An input in an object store or on a server.
+    case remotePath(String)
     case nothingMatched(patterns: [String])
+    /// A list of files, by its name, that has no entry.
+    case emptyList(String)
     /// Files matched, but `exclude` left none of them.
     case allExcluded(count: Int)
+    case allListedExcluded(count: Int)
     case patternTooWide(String)
     case collision(output: String, inputs: [String])
     /// Several outputs of one input.
@@ -22,10 +26,12 @@ package enum PlanProblem: Error, Hashable, Sendable {
     /// Whether the inputs are missing (exit code 66) or the manifest asks for what cannot be (65).
     package var isMissingInput: Bool {
         switch self {
-        case .unreadableFolder, .missingFolder, .missingFile, .inputIsFolder, .nothingMatched, .allExcluded: true
-        case .patternTooWide, .collision, .ownCollision, .insideOutput, .overwritesInput, .wouldBecomeInput,
-            .nameTooLong,
-            .formatUnknown:
+        case .unreadableFolder, .missingFolder, .missingFile, .nothingMatched, .emptyList, .allExcluded,
+            .allListedExcluded:
+            true
+        case .remotePath, .patternTooWide, .collision, .ownCollision, .insideOutput, .overwritesInput,
+            .wouldBecomeInput,
+            .nameTooLong, .formatUnknown:
             false
         }
     }
@@ -40,14 +46,18 @@ package enum PlanProblem: Error, Hashable, Sendable {
         case .missingFile(let path):
             "\(PathText.visible(path)): no such file\n   = an input without wildcards names one file; relative inputs start from the "
                 + "manifest's folder"
-        case .inputIsFolder(let path):
-            "\(PathText.visible(path)): a folder, not a picture\n   = for all that it holds write '\(PathText.visible(path))/**/*'"
+        case .remotePath(let path):
+            Self.remotePath(path)
         case .nothingMatched(let patterns):
             "no file matches \(patterns.map { "'\($0)'" }.joined(separator: ", "))\n   = if that can happen, "
                 + "--allow-empty makes it no error"
         case .allExcluded(let count):
             "'exclude' leaves none of the \(count) files that match 'inputs'\n   = if that can happen, --allow-empty makes "
                 + "it no error"
+        case .emptyList(let name):
+            "\(PathText.visible(name)): the list names no file\n   = if that can happen, --allow-empty makes it no error"
+        case .allListedExcluded(let count):
+            "'exclude' leaves none of the \(count) listed files\n   = if that can happen, --allow-empty makes it no error"
         case .patternTooWide(let pattern):
             "the braces of '\(pattern)' stand for over 1,000 names\n   = use '*', or several patterns"
         case .collision(let output, let inputs):
@@ -73,5 +83,11 @@ package enum PlanProblem: Error, Hashable, Sendable {
             "\(PathText.visible(input)): '{ext}' gives '.\(ext)', which Penumbra cannot write\n   = it writes "
                 + known.map { ".\($0)" }.joined(separator: ", ") + "; name one of them in 'output'"
         }
+    }
+
+    /// The words for an entry of `inputs` and of a list alike.
+    static func remotePath(_ path: String) -> String {
+        "\(PathText.visible(path)): Penumbra reads files, not object stores or URLs\n   = mount the bucket or copy the "
+            + "files first; docs/object-stores.md shows how"
     }
 }

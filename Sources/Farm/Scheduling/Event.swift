@@ -1,3 +1,4 @@
+package import JobModel
 package import WorkerProtocol
 
 /// What happened. The scheduler learns of the world through these alone.
@@ -11,7 +12,11 @@ package enum Event: Sendable {
     case report(WorkerID, Report)
     case published(FrameID)
     case publishFailed(FrameID, PublishProblem)
+    /// Answers a ``Directive/decide(_:_:)``.
+    case decided(FrameID, FrameDecision)
     case stop(StopReason)
+    /// Frames that are being rendered come to their end, and no others are begun.
+    case drain
     /// Time has passed: leases may have expired, delayed tasks may be due.
     case tick
 }
@@ -37,6 +42,9 @@ package enum Directive: Hashable, Sendable {
     case recycle(WorkerID)
     /// One after the other; the first failure ends it.
     case publish(FrameID, [Publication])
+    /// The files that the frame's order named, as they are now; nil for what is not there. A
+    /// ``Event/decided(_:_:)`` follows.
+    case decide(FrameID, [FileFacts?])
     /// The frame is over. Its scratch files and unpublished temporaries can go.
     case conclude(FrameID, FrameOutcome)
     /// Nothing is left to do, or nothing may be done any more.
@@ -47,10 +55,16 @@ package enum Directive: Hashable, Sendable {
 package struct Publication: Hashable, Sendable {
     package let receipt: OutputReceipt
     package let path: String
+    /// Its place among the job's outputs.
+    package let part: Int
+    /// The input as it was read.
+    package let source: FileFacts
 
-    package init(_ receipt: OutputReceipt, path: String) {
+    package init(_ receipt: OutputReceipt, path: String, part: Int, source: FileFacts) {
         self.receipt = receipt
         self.path = path
+        self.part = part
+        self.source = source
     }
 }
 

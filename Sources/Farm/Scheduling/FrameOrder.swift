@@ -6,6 +6,8 @@ package struct FrameOrder: Hashable, Sendable {
     package enum Goal: Hashable, Sendable {
         /// Only the probe receipt is wanted.
         case survey
+        /// Only what the compared files are.
+        case comparison
         /// The verified outputs, at these paths, one for each of the job's outputs; nil for one that is there and stays.
         /// `probe` is what a survey found out, if there was one.
         case publish(outputs: [String?], probe: ProbeReceipt?)
@@ -14,16 +16,48 @@ package struct FrameOrder: Hashable, Sendable {
     package let id: FrameID
     /// Absolute path.
     package let input: String
+    /// The path, where it is not UTF-8.
+    package let inputBytes: [UInt8]?
+    /// Files that are read first, to tell whether anything is to be done; empty when that is known.
+    package let compared: [CompareTask.File]
+    /// What is done for this frame alone; nil for what the job says.
+    package let variant: FrameVariant?
     package let pages: PageChoice
     /// The outputs' formats, by their names in the catalog.
     package let formats: [String]
     package let goal: Goal
 
-    package init(id: FrameID, input: String, pages: PageChoice = .first, formats: [String], goal: Goal) {
+    package init(
+        id: FrameID, input: String, inputBytes: [UInt8]? = nil, compared: [CompareTask.File] = [],
+        variant: FrameVariant? = nil, pages: PageChoice = .first, formats: [String], goal: Goal
+    ) {
         self.id = id
         self.input = input
+        self.inputBytes = inputBytes
+        self.compared = compared
+        self.variant = variant
         self.pages = pages
         self.formats = formats
         self.goal = goal
     }
+}
+
+/// A chain and outputs in place of the job's: parameters that were given for one picture.
+package struct FrameVariant: Hashable, Sendable {
+    package let chain: [FilterInvocation]
+    /// As many as the job has, with the same paths.
+    package let outputs: [JobOutput]
+
+    package init(chain: [FilterInvocation], outputs: [JobOutput]) {
+        self.chain = chain
+        self.outputs = outputs
+    }
+}
+
+/// What is to be done with a frame whose files were compared.
+package enum FrameDecision: Hashable, Sendable {
+    /// These outputs are rendered, as in ``FrameOrder/Goal/publish(outputs:probe:)``.
+    case render(outputs: [String?])
+    /// Nothing: whoever decided knows why.
+    case settle
 }

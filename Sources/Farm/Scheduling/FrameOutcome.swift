@@ -3,6 +3,8 @@ package import WorkerProtocol
 /// How a frame ended.
 package enum FrameOutcome: Hashable, Sendable {
     case surveyed(ProbeReceipt)
+    /// After the files were compared there was nothing to do.
+    case settled
     case published([Publication], probe: ProbeReceipt)
     case failed(FrameFailure)
     /// The run was stopped before this frame was done. Nothing of it was published.
@@ -13,6 +15,7 @@ package enum FrameOutcome: Hashable, Sendable {
 package struct FrameFailure: Error, Hashable, Sendable {
     package enum Cause: String, Hashable, Sendable, CaseIterable {
         case data = "broken or unreadable picture"
+        case input = "input missing or not readable"
         case limit = "larger than allowed"
         case crash = "worker crashed"
         case outOfMemory = "out of memory"
@@ -43,4 +46,8 @@ package enum StopReason: Hashable, Sendable {
     case pluginFault(plugin: String, pictures: Int)
     /// No worker can be started.
     case engine(String)
+    /// The time for this run is over.
+    case deadline
+    /// More frames failed than the job allows.
+    case failures(count: Int, limit: Int)
 }

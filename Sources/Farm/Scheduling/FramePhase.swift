@@ -4,6 +4,9 @@ import WorkerProtocol
 
 /// Where a frame stands. Each phase holds exactly what is known in it.
 ///
+///     comparing ─► deciding
+///                     │
+///                     ▼
 ///     probing ─► rendering ───────────────────────────┐
 ///        │                                            ▼
 ///        └─► waitingToTile ─► filling ─► tiling ─► stitching ─► auditing ─► checking ─► publishing
@@ -13,6 +16,10 @@ import WorkerProtocol
 ///
 /// (Auditing and checking happen as `verify` says.) A failure may end a frame in any phase.
 enum FramePhase: Hashable, Sendable {
+    /// Files are read to tell whether the frame has to be rendered.
+    case comparing
+    /// The coordinator, which knows what they were, decides.
+    case deciding
     case probing
     case rendering(ProbeReceipt)
     /// One frame at a time has a canvas being filled or tiled, so that scratch space holds few canvases.
@@ -22,13 +29,12 @@ enum FramePhase: Hashable, Sendable {
     case stitching(Tiling)
     case auditing(Rendered)
     case checking(Rendered)
-    case publishing(Rendered)
 
     /// True while no other frame may begin to fill a canvas.
     var occupiesScratch: Bool {
         switch self {
         case .filling, .tiling: true
-        case .probing, .rendering, .waitingToTile, .stitching, .auditing, .checking, .publishing: false
+        case .comparing, .deciding, .probing, .rendering, .waitingToTile, .stitching, .auditing, .checking: false
         }
     }
 }
@@ -56,18 +62,24 @@ struct Rendered: Hashable, Sendable {
     }
 
     let probe: ProbeReceipt
+    /// The input as it was read.
+    let source: FileFacts
     let canvas: CanvasReceipt?
     var parts: [Part]
 
     /// - Parameter receipts: of the outputs that have a path in `paths`, in their order.
-    init(_ probe: ProbeReceipt, canvas: CanvasReceipt?, receipts: [OutputReceipt], paths: [String?]) {
+    init(
+        _ probe: ProbeReceipt, of source: FileFacts, canvas: CanvasReceipt?, receipts: [OutputReceipt],
+        paths: [String?]
+    ) {
         self.probe = probe
+        self.source = source
         self.canvas = canvas
         let written = paths.enumerated().compactMap { index, path in path.map { (index, $0) } }
         parts = zip(receipts, written).map { Part(receipt: $0, path: $1.1, index: $1.0) }
     }
 
-    var publications: [Publication] { parts.map { Publication($0.receipt, path: $0.path) } }
+    var publications: [Publication] { parts.map { Publication($0.receipt, path: $0.path, part: $0.index, source: source) } }
 
     /// All outputs of the job with what was written of them.
     func each<Output>(of outputs: [Output]) -> [(Output, Part?)] {
@@ -79,6 +91,8 @@ struct Rendered: Hashable, Sendable {
 struct FrameState: Hashable, Sendable {
     let order: FrameOrder
     var phase: FramePhase
+    /// In place of the order's, once the frame's files were compared.
+    var decidedPaths: [String?]?
     var histories: [TaskKind: AttemptHistory] = [:]
     /// How often its rendering began again after a verification failed.
     var restarts = 0
@@ -88,18 +102,18 @@ struct FrameState: Hashable, Sendable {
     /// The paths that its outputs are published at, see ``FrameOrder/Goal``; nil for a survey.
     var outputPaths: [String?]? {
         switch order.goal {
-        case .survey: nil
-        case .publish(let outputs, _): outputs
+        case .survey, .comparison: nil
+        case .publish(let outputs, _): decidedPaths ?? outputs
         }
     }
 
     /// What is known of its picture once it was probed.
     var probe: ProbeReceipt? {
         switch phase {
-        case .probing: nil
+        case .comparing, .deciding, .probing: nil
         case .rendering(let probe), .waitingToTile(let probe), .filling(let probe): probe
         case .tiling(let tiling), .stitching(let tiling): tiling.probe
-        case .auditing(let rendered), .checking(let rendered), .publishing(let rendered): rendered.probe
+        case .auditing(let rendered), .checking(let rendered): rendered.probe
         }
     }
 }

@@ -25,6 +25,7 @@ package struct WorkerID: Hashable, Sendable {
 
 /// What is to be done for a frame.
 package enum TaskKind: Hashable, Sendable {
+    case compare
     case probe
     case frame
     case canvas

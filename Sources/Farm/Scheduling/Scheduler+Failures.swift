@@ -9,6 +9,8 @@ extension Scheduler {
         switch failure.kind {
         case .data:
             conclude(id, .failed(FrameFailure(.data, failure.message)))
+        case .input:
+            conclude(id, .failed(FrameFailure(.input, failure.message)))
         case .limit:
             conclude(id, .failed(FrameFailure(.limit, failure.message)))
         case .output:
@@ -34,7 +36,7 @@ extension Scheduler {
             case .frame(let task): task.outputs.map(\.temporaryPath)
             case .stitch(let task): [task.temporaryPath]
             case .check(let task): task.outputs.map(\.expected.path)
-            case .probe, .canvas, .tile, .audit, .preview: []
+            case .compare, .probe, .canvas, .tile, .audit, .preview: []
             }
         // A check has only the outputs that were written.
         let finals = temporaries.count == paths.count ? paths : paths.filter { $0 != nil }

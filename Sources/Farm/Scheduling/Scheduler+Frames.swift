@@ -33,15 +33,20 @@ extension Scheduler {
         guard let phase = frames[id]?.phase else { return }
         let paths = frames[id]?.outputPaths ?? []
         switch (lease.task.kind, phase, receipt) {
+        case (.compare, .comparing, .compare(let files)):
+            frames[id]?.phase = .deciding
+            directives.append(.decide(id, files))
         case (.probe, .probing, .probe(let probe)):
             finishProbe(id, probe)
-        case (.frame, .rendering(let probe), .outputs(let receipts)) where receipts.count == paths.count { $0 != nil }:
+        case (.frame, .rendering(let probe), .outputs(let receipts, let source?))
+        where receipts.count == paths.count { $0 != nil }:
             frames[id]?.renderers.insert(lease.worker)
-            verify(id, Rendered(probe, canvas: nil, receipts: receipts, paths: paths))
+            verify(id, Rendered(probe, of: source, canvas: nil, receipts: receipts, paths: paths))
         case (.canvas, .filling(let probe), .canvas(let canvas)):
             beginTiles(id, Tiling(probe: probe, canvas: canvas))
-        case (.stitch, .stitching(let tiling), .outputs(let receipts)) where receipts.count == 1:
-            verify(id, Rendered(tiling.probe, canvas: tiling.canvas, receipts: receipts, paths: paths))
+        case (.stitch, .stitching(let tiling), .outputs(let receipts, _)) where receipts.count == 1:
+            let (probe, canvas) = (tiling.probe, tiling.canvas)
+            verify(id, Rendered(probe, of: canvas.source, canvas: canvas, receipts: receipts, paths: paths))
         case (.audit, .auditing(let rendered), .audit):
             policy.verify == .full ? check(id, rendered) : publish(id, rendered)
         case (.check, .checking(let rendered), .check):
@@ -55,8 +60,9 @@ extension Scheduler {
     private mutating func finishProbe(_ id: FrameID, _ probe: ProbeReceipt) {
         switch frames[id]?.order.goal {
         case .survey: conclude(id, .surveyed(probe))
+        case .publish where isDraining: conclude(id, .left)
         case .publish: beginRendering(id, probe)
-        case nil: break
+        case .comparison, nil: break
         }
     }
 
@@ -121,12 +127,13 @@ extension Scheduler {
     }
 
     private mutating func publish(_ id: FrameID, _ rendered: Rendered) {
-        frames[id]?.phase = .publishing(rendered)
+        frames[id] = nil
+        publishing[id] = rendered
         directives.append(.publish(id, rendered.publications))
     }
 
     mutating func finishPublishing(_ id: FrameID) {
-        guard case .publishing(let rendered) = frames[id]?.phase else { return }
+        guard let rendered = publishing[id] else { return }
         conclude(id, .published(rendered.publications, probe: rendered.probe))
     }
 

@@ -46,7 +46,7 @@ extension Scheduler {
         return ready.popFirst { task in
             switch task.kind {
             case .audit, .check: !(frames[task.frame]?.renderers.contains(worker) ?? false)
-            case .probe, .frame, .canvas, .tile, .stitch: true
+            case .compare, .probe, .frame, .canvas, .tile, .stitch: true
             }
         }
     }
@@ -81,6 +81,8 @@ extension Scheduler {
     private func spec(of kind: TaskKind, for frame: FrameState, attempt: Int) -> TaskSpec? {
         let order = frame.order
         switch (kind, frame.phase, frame.outputPaths) {
+        case (.compare, .comparing, _):
+            return .compare(CompareTask(files: order.compared))
         case (.probe, .probing, _):
             return factory.probe(order)
         case (.frame, .rendering, let paths?):
@@ -102,10 +104,10 @@ extension Scheduler {
     }
 
     private func timeLimit(of kind: TaskKind, for frame: FrameState) -> Duration {
-        let filters = factory.job.outputs.reduce(factory.job.chain.count) { $0 + $1.chain.count }
+        let filters = factory.filterCount(frame.order)
         guard let probe = frame.probe else {
-            // A content digest reads the whole file, whose size nobody knows yet.
-            let megapixels = factory.job.needsContent ? 1000.0 : 0
+            // A digest reads the whole file, whose size nobody knows yet.
+            let megapixels = factory.job.needsContent || kind == .compare ? 1000.0 : 0
             return policy.time.timeLimit(megapixels: megapixels, filters: filters)
         }
         let whole = max(probe.megapixels, probe.megapixelsWritten)
@@ -113,7 +115,7 @@ extension Scheduler {
         case .tile(let index):
             let read = probe.tileSources[index].reduce(probe.grid[index].area) { $0 + $1.area }
             return policy.time.timeLimit(megapixels: Double(read) / 1e6, filters: filters)
-        case .probe, .frame, .canvas, .stitch, .audit, .check:
+        case .compare, .probe, .frame, .canvas, .stitch, .audit, .check:
             return policy.time.timeLimit(megapixels: whole, filters: filters)
         }
     }

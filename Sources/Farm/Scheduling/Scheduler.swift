@@ -20,6 +20,11 @@ package struct Scheduler: Sendable {
     /// Frames asked for and not yet offered.
     var asked = 0
     var planEnded = false
+    /// No more frames are begun.
+    var isDraining = false
+    /// Frames whose outputs are being published: no worker is busy with them, and nothing else waits for them.
+    var publishing: [FrameID: Rendered] = [:]
+    var failures: Int
     var stopped: StopReason?
     var isFinished = false
     /// Starts in a row that never became ready, by themselves and by SIGKILL.
@@ -34,6 +39,7 @@ package struct Scheduler: Sendable {
     package init(policy: SchedulingPolicy, factory: TaskFactory) {
         self.policy = policy
         self.factory = factory
+        failures = policy.failedBefore
         random = SplitMix64(seed: policy.seed)
     }
 
@@ -50,6 +56,8 @@ package struct Scheduler: Sendable {
         case .report(let worker, let report): hear(report, from: worker, at: now)
         case .published(let frame): finishPublishing(frame)
         case .publishFailed(let frame, let problem): failPublishing(frame, problem)
+        case .decided(let frame, let decision): follow(decision, for: frame)
+        case .drain: drain()
         case .stop(let reason): stop(reason)
         case .tick: break
         }
@@ -86,21 +94,56 @@ extension Scheduler {
     private mutating func accept(_ orders: [FrameOrder], _ wanted: Int) {
         asked -= wanted
         for order in orders {
-            guard stopped == nil else {
+            guard stopped == nil, !isDraining else {
                 directives.append(.conclude(order.id, .left))
                 continue
             }
-            frames[order.id] = FrameState(order: order, phase: .probing)
-            if case .publish(_, let probe?) = order.goal {
-                beginRendering(order.id, probe)
+            if order.compared.isEmpty {
+                frames[order.id] = FrameState(order: order, phase: .probing)
+                begin(order.id, order.goal)
             } else {
-                ready.append(TaskID(order.id, .probe))
+                frames[order.id] = FrameState(order: order, phase: .comparing)
+                ready.append(TaskID(order.id, .compare))
+            }
+        }
+    }
+
+    private mutating func begin(_ id: FrameID, _ goal: FrameOrder.Goal) {
+        if case .publish(_, let probe?) = goal {
+            beginRendering(id, probe)
+        } else {
+            ready.append(TaskID(id, .probe))
+        }
+    }
+
+    private mutating func follow(_ decision: FrameDecision, for id: FrameID) {
+        guard let frame = frames[id], frame.phase == .deciding else { return }
+        switch decision {
+        case .settle: conclude(id, .settled)
+        case .render where isDraining: conclude(id, .left)
+        case .render(let outputs):
+            frames[id]?.decidedPaths = outputs
+            frames[id]?.phase = .probing
+            begin(id, frame.order.goal)
+        }
+    }
+
+    /// What no worker is busy with is left; what is being rendered ends by itself, or by a stop.
+    private mutating func drain() {
+        guard stopped == nil, !isDraining else { return }
+        isDraining = true
+        planEnded = true
+        let leased = Set(leases.values.filter { isCurrent($0) }.map(\.task.frame))
+        for id in frames.keys.sorted() where !leased.contains(id) {
+            switch frames[id]?.phase {
+            case .comparing, .probing, .rendering, .waitingToTile: conclude(id, .left)
+            case .deciding, .filling, .tiling, .stitching, .auditing, .checking, nil: break
             }
         }
     }
 
     private mutating func askForFrames() {
-        guard !planEnded, stopped == nil else { return }
+        guard !planEnded, stopped == nil, publishing.count < policy.mostPublishing else { return }
         let wanted = policy.openFrames - frames.count - asked
         if wanted > 0 {
             asked += wanted
@@ -120,10 +163,10 @@ extension Scheduler {
     }
 
     private mutating func finishIfDone() {
-        let nothingLeft = frames.isEmpty && leases.isEmpty
+        let nothingLeft = frames.isEmpty && publishing.isEmpty && leases.isEmpty
         if nothingLeft, stopped != nil || planEnded {
             isFinished = true
-            directives.append(.finish(stopped))
+            directives.append(.finish(stopped ?? (isDraining ? .deadline : nil)))
         }
     }
 
@@ -133,7 +176,7 @@ extension Scheduler {
         stopped = reason
         delayed = [:]
         let leased = Set(leases.values.filter { isCurrent($0) }.map(\.task.frame))
-        for id in frames.keys.sorted() where !leased.contains(id) && !isPublishing(id) {
+        for id in frames.keys.sorted() where !leased.contains(id) {
             conclude(id, .left)
         }
         for worker in roster.all {
@@ -144,15 +187,18 @@ extension Scheduler {
         }
     }
 
-    private func isPublishing(_ id: FrameID) -> Bool {
-        if case .publishing = frames[id]?.phase { true } else { false }
-    }
-
     /// The frame is over; results that still come for it are dropped.
     mutating func conclude(_ id: FrameID, _ outcome: FrameOutcome) {
-        guard frames.removeValue(forKey: id) != nil else { return }
-        ready.removeAll(of: id)
+        let wasOpen = frames.removeValue(forKey: id) != nil
+        guard publishing.removeValue(forKey: id) != nil || wasOpen else { return }
+        if wasOpen { ready.removeAll(of: id) }
         delayed = delayed.filter { $0.key.frame != id }
         directives.append(.conclude(id, outcome))
+        if case .failed = outcome { countFailure() }
+    }
+
+    private mutating func countFailure() {
+        failures += 1
+        if let limit = policy.failureLimit, failures >= limit { stop(.failures(count: failures, limit: limit)) }
     }
 }

@@ -8,6 +8,12 @@ package struct SchedulingPolicy: Hashable, Sendable {
     package let verify: VerifyLevel
     package let workers: Int
     package let seed: UInt64
+    /// So many failed frames stop the run; nil for any number.
+    package let failureLimit: Int?
+    /// Frames that failed before the run began.
+    package let failedBefore: Int
+    /// Frames whose outputs wait to be published, at most.
+    package let mostPublishing = 512
     /// Frames held at once: enough that no worker waits for the plan.
     package var openFrames: Int { 2 * workers }
     /// A plugin that crashes on this many pictures stops the job.
@@ -18,8 +24,11 @@ package struct SchedulingPolicy: Hashable, Sendable {
     package var killedStartLimit: Int { 100 * workers }
 
     package init(
-        retry: RetryPolicy, time: TimePolicy, shard: ShardPolicy, verify: VerifyLevel, workers: Int, seed: UInt64
+        retry: RetryPolicy, time: TimePolicy, shard: ShardPolicy, verify: VerifyLevel, workers: Int, seed: UInt64,
+        failureLimit: Int? = nil, failedBefore: Int = 0
     ) {
+        self.failureLimit = failureLimit
+        self.failedBefore = failedBefore
         self.retry = retry
         self.time = time
         self.shard = shard

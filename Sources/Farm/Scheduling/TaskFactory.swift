@@ -5,6 +5,7 @@ package import WorkerProtocol
 /// Writes the orders of a job's tasks. Paths that an attempt writes carry its run, frame and attempt.
 package struct TaskFactory: Hashable, Sendable {
     package let job: JobSpec
+    private var syncs: Bool { job.durability == .file }
     /// Names temporary files; unique on this machine.
     package let runName: String
     /// Where canvases and tiles go, one folder a frame.
@@ -38,18 +39,29 @@ package struct TaskFactory: Hashable, Sendable {
 
     package func input(_ order: FrameOrder) -> InputSpec {
         InputSpec(
-            path: order.input, maxPixels: job.maxPixels, color: job.color,
+            path: order.input, bytes: order.inputBytes, maxPixels: job.maxPixels, color: job.color,
             scratchFolder: scratchFolder.isEmpty ? nil : scratchFolder, pages: order.pages)
     }
 
     /// What all outputs have in common; with a single one, all that is done.
-    private var chain: [FilterInvocation] {
-        job.outputs.count == 1 ? job.chain + job.outputs[0].chain : job.chain
+    private func chain(_ order: FrameOrder) -> [FilterInvocation] {
+        let variant = variant(order)
+        return variant.outputs.count == 1 ? variant.chain + variant.outputs[0].chain : variant.chain
+    }
+
+    private func variant(_ order: FrameOrder) -> FrameVariant {
+        order.variant ?? FrameVariant(chain: job.chain, outputs: job.outputs)
+    }
+
+    func filterCount(_ order: FrameOrder) -> Int {
+        let variant = variant(order)
+        return variant.outputs.reduce(variant.chain.count) { $0 + $1.chain.count }
     }
 
     package func outputs(_ order: FrameOrder) -> [OutputSpec] {
-        zip(job.outputs, order.formats).map { output, format in
-            OutputSpec(chain: job.outputs.count == 1 ? [] : output.chain, format: format, save: output.save)
+        let outputs = variant(order).outputs
+        return zip(outputs, order.formats).map { output, format in
+            OutputSpec(chain: outputs.count == 1 ? [] : output.chain, format: format, save: output.save)
         }
     }
 
@@ -59,7 +71,7 @@ package struct TaskFactory: Hashable, Sendable {
     package func probe(_ order: FrameOrder) -> TaskSpec {
         .probe(
             ProbeTask(
-                input: input(order), chain: chain, outputs: outputs(order), tile: job.tile, tileMemory: tileMemory,
+                input: input(order), chain: chain(order), outputs: outputs(order), tile: job.tile, tileMemory: tileMemory,
                 frameMemory: frameMemory, digestsContent: job.needsContent))
     }
 
@@ -73,22 +85,22 @@ package struct TaskFactory: Hashable, Sendable {
         }
         return .frame(
             FrameTask(
-                input: input(order), chain: chain, outputs: outputs, tileMemory: tileMemory,
-                frameMemory: frameMemory))
+                input: input(order), chain: chain(order), outputs: outputs, tileMemory: tileMemory,
+                frameMemory: frameMemory, syncs: syncs))
     }
 
     func canvas(_ order: FrameOrder, _ probe: ProbeReceipt, attempt: Int) -> TaskSpec {
         let folder = scratchFolder(of: order.id)
         return .canvas(
             CanvasTask(
-                input: input(order), chain: chain, output: output(order), canvasPath: "\(folder)/canvas-\(attempt)",
+                input: input(order), chain: chain(order), output: output(order), canvasPath: "\(folder)/canvas-\(attempt)",
                 metadataPath: "\(folder)/metadata-\(attempt)", expected: probe.source))
     }
 
     func tile(_ index: Int, of order: FrameOrder, _ tiling: Tiling, attempt: Int) -> TaskSpec {
         .tile(
             TileTask(
-                canvas: tiling.canvas.canvas, chain: chain, rect: tiling.probe.grid[index],
+                canvas: tiling.canvas.canvas, chain: chain(order), rect: tiling.probe.grid[index],
                 tilePath: "\(scratchFolder(of: order.id))/tile-\(index)-\(attempt)"))
     }
 
@@ -99,7 +111,7 @@ package struct TaskFactory: Hashable, Sendable {
                 tiles: tiling.receipts.sorted { $0.key < $1.key }.map(\.value),
                 metadataPath: tiling.canvas.metadataPath, output: self.output(order),
                 temporaryPath: temporaryPath(of: output, frame: order.id, kind: .stitch, attempt: attempt),
-                name: name(of: output)))
+                name: name(of: output), syncs: syncs))
     }
 
     func audit(_ order: FrameOrder, _ rendered: Rendered) -> TaskSpec {
@@ -110,7 +122,7 @@ package struct TaskFactory: Hashable, Sendable {
             }
         return .audit(
             AuditTask(
-                source: source, chain: chain,
+                source: source, chain: chain(order),
                 outputs: rendered.each(of: outputs(order)).map { AuditTask.Output($0, bands: $1?.audited ?? []) },
                 grid: rendered.probe.grid, tileMemory: tileMemory, frameMemory: frameMemory))
     }

@@ -29,7 +29,7 @@ package struct PreviewTask: Hashable, Sendable, Codable {
         }
     }
 
-    package let input: InputSpec
+    package var input: InputSpec
     /// One panel for each.
     package let chains: [[FilterInvocation]]
     /// How the job would write its output, which decides the colours.

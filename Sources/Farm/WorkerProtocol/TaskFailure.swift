@@ -5,6 +5,8 @@ package struct TaskFailure: Error, Hashable, Sendable, Codable {
     package enum Kind: Hashable, Sendable, Codable {
         /// The picture is broken, missing or refused by a filter. Another attempt would fail alike.
         case data
+        /// The picture is not there or may not be read. It is not to blame, and may be there another time.
+        case input
         /// The picture is more than a setting allows. Another attempt would fail alike.
         case limit
         /// The output cannot be put where it is wanted; other frames' may.

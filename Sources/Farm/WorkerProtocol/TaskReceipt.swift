@@ -7,11 +7,13 @@ package enum TaskReceipt: Hashable, Sendable, Codable {
     case probe(ProbeReceipt)
     case canvas(CanvasReceipt)
     case tile(TileReceipt)
-    /// Of a whole frame, in the order of the outputs that were to be written; and of a stitch.
-    case outputs([OutputReceipt])
+    /// Of a whole frame, in the order of the outputs that were to be written; and of a stitch, which reads no input.
+    case outputs([OutputReceipt], of: FileFacts?)
     case audit(AuditReceipt)
     case check
     case preview(PreviewReceipt)
+    /// One for each file; nil for what is not there.
+    case compare([FileFacts?])
 }
 
 /// An image as its header tells it, orientation applied.
@@ -150,8 +152,10 @@ package struct CanvasReceipt: Hashable, Sendable, Codable {
     package let canvas: CanvasReference
     /// The input's metadata, for the stitch.
     package let metadataPath: String
+    package let source: FileFacts
 
-    package init(canvas: CanvasReference, metadataPath: String) {
+    package init(canvas: CanvasReference, metadataPath: String, source: FileFacts) {
+        self.source = source
         self.canvas = canvas
         self.metadataPath = metadataPath
     }

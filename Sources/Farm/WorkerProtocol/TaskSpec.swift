@@ -15,11 +15,15 @@ package enum TaskSpec: Hashable, Sendable, Codable {
     case audit(AuditTask)
     case check(CheckTask)
     case preview(PreviewTask)
+    case compare(CompareTask)
 }
 
 /// How an input is opened; the same for every task that decodes it.
 package struct InputSpec: Hashable, Sendable, Codable {
-    package let path: String
+    /// For people, where ``bytes`` has what the file system knows.
+    package var path: String
+    /// The path, where it is not UTF-8.
+    package let bytes: [UInt8]?
     package let maxPixels: Int
     package let color: ColorPolicy
     /// Where a picture that must be turned upright is held when it is large; nil for the system's temporary folder.
@@ -27,10 +31,12 @@ package struct InputSpec: Hashable, Sendable, Codable {
     package let pages: PageChoice
 
     package init(
-        path: String, maxPixels: Int, color: ColorPolicy, scratchFolder: String? = nil, pages: PageChoice = .first
+        path: String, bytes: [UInt8]? = nil, maxPixels: Int, color: ColorPolicy, scratchFolder: String? = nil,
+        pages: PageChoice = .first
     ) {
         self.pages = pages
         self.path = path
+        self.bytes = bytes
         self.maxPixels = maxPixels
         self.color = color
         self.scratchFolder = scratchFolder
@@ -54,7 +60,7 @@ package struct OutputSpec: Hashable, Sendable, Codable {
 
 /// Reads a file's header and answers the chain's geometry questions about it. Decodes no pixel.
 package struct ProbeTask: Hashable, Sendable, Codable {
-    package let input: InputSpec
+    package var input: InputSpec
     package let chain: [FilterInvocation]
     package let outputs: [OutputSpec]
     package let tile: TileSize
@@ -96,17 +102,21 @@ package struct FrameTask: Hashable, Sendable, Codable {
         }
     }
 
-    package let input: InputSpec
+    package var input: InputSpec
     package let chain: [FilterInvocation]
     package let outputs: [Output]
     /// What one tile of a frame that is held may take while it is rendered, in bytes.
     package let tileMemory: Int
     /// What the rows of a frame that streams may take, in bytes.
     package let frameMemory: Int
+    /// Whether each output is synced when it is written. Else whoever publishes it has the file system synced first.
+    package let syncs: Bool
 
     package init(
-        input: InputSpec, chain: [FilterInvocation], outputs: [Output], tileMemory: Int, frameMemory: Int
+        input: InputSpec, chain: [FilterInvocation], outputs: [Output], tileMemory: Int, frameMemory: Int,
+        syncs: Bool = true
     ) {
+        self.syncs = syncs
         self.input = input
         self.chain = chain
         self.outputs = outputs
@@ -117,7 +127,7 @@ package struct FrameTask: Hashable, Sendable, Codable {
 
 /// Decodes one input into a canvas file.
 package struct CanvasTask: Hashable, Sendable, Codable {
-    package let input: InputSpec
+    package var input: InputSpec
     package let chain: [FilterInvocation]
     /// What the canvas is rendered into in the end: it may need other colours than the input has.
     package let output: OutputSpec
@@ -202,11 +212,14 @@ package struct StitchTask: Hashable, Sendable, Codable {
     package let temporaryPath: String
     /// The last part of the final path, as in ``FrameTask/Output``.
     package let name: String
+    /// As in ``FrameTask``.
+    package let syncs: Bool
 
     package init(
         extent: PixelRect, layout: PixelLayout, format: SampleFormat, tiles: [TileReceipt], metadataPath: String,
-        output: OutputSpec, temporaryPath: String, name: String
+        output: OutputSpec, temporaryPath: String, name: String, syncs: Bool = true
     ) {
+        self.syncs = syncs
         self.name = name
         self.extent = extent
         self.layout = layout

@@ -14,6 +14,8 @@ public enum ShardMode: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// What happens when an output is already there.
 public enum ExistingPolicy: String, Hashable, Sendable, Codable, CaseIterable {
+    /// Renders what changed, and replaces only what Penumbra published.
+    case update
     case overwrite
     case skip
     case error
@@ -49,4 +51,46 @@ public enum MetadataPolicy: String, Hashable, Sendable, Codable, CaseIterable {
     case `public`
     case icc
     case strip
+}
+
+/// How a file is known to be what it was.
+public enum ComparePolicy: String, Hashable, Sendable, Codable, CaseIterable {
+    /// By size, time and inode; by its bytes where these differ.
+    case stamp
+    /// By its size alone, for file systems whose times and inodes wander.
+    case size
+    /// By its bytes.
+    case content
+}
+
+/// What becomes of outputs whose filters give other pixels in this version of Penumbra.
+public enum UpgradePolicy: String, Hashable, Sendable, Codable, CaseIterable {
+    case keep
+    case rerender
+}
+
+/// When outputs are safe from a power failure.
+public enum Durability: String, Hashable, Sendable, Codable, CaseIterable {
+    /// Each is synced before it is renamed.
+    case file
+    /// Many are written, their file system is synced, and then they are renamed.
+    case batch
+}
+
+/// How many failed frames stop a job.
+public enum FailureLimit: Hashable, Sendable, Codable {
+    case none
+    case count(Int)
+    /// Of the frames that are to be rendered.
+    case percent(Double)
+
+    /// The number of failures that stops a job, for so many planned frames; nil for none. Never below 20: of a
+    /// few frames all may be broken.
+    public func count(of frames: Int) -> Int? {
+        switch self {
+        case .none: nil
+        case .count(let count): count
+        case .percent(let percent): max(20, Int((Double(frames) * percent / 100).rounded(.down)) + 1)
+        }
+    }
 }

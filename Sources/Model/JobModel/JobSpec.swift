@@ -22,14 +22,30 @@ public struct JobSpec: Hashable, Sendable, Codable {
     public var timeout: TimeLimit
     public var maxPixels: Int
     public var verify: VerifyLevel
+    public var compare: ComparePolicy
+    public var upgrade: UpgradePolicy
+    public var durability: Durability
+    public var maxFailures: FailureLimit
+    /// Files that were changed within so many seconds are left for the next run.
+    public var minAge: Double
+    /// Where the list of outputs is written, relative to `folder` or absolute.
+    public var index: String?
 
     public init(
         name: String, summary: String = "", manifestPath: String, folder: String, inputs: [String],
         exclude: [String] = [], chain: [FilterInvocation], outputs: [JobOutput],
         color: ColorPolicy = .keep, tile: TileSize = .auto, shard: ShardMode = .auto,
-        existing: ExistingPolicy = .overwrite, retries: Int = 2, timeout: TimeLimit = .auto,
-        maxPixels: Int = 2_000_000_000, verify: VerifyLevel = .digest
+        existing: ExistingPolicy = .update, retries: Int = 2, timeout: TimeLimit = .auto,
+        maxPixels: Int = 2_000_000_000, verify: VerifyLevel = .digest,
+        compare: ComparePolicy = .stamp, upgrade: UpgradePolicy = .keep, durability: Durability = .file,
+        maxFailures: FailureLimit = .none, minAge: Double = 0, index: String? = nil
     ) {
+        self.compare = compare
+        self.upgrade = upgrade
+        self.durability = durability
+        self.maxFailures = maxFailures
+        self.minAge = minAge
+        self.index = index
         self.name = name
         self.summary = summary
         self.manifestPath = manifestPath
@@ -53,6 +69,9 @@ public struct JobSpec: Hashable, Sendable, Codable {
 
     /// True when names are known only after the pictures' bytes were read.
     public var needsContent: Bool { outputs.contains { $0.template.needsContent } }
+
+    /// True when names depend on the day, or on which other inputs there are.
+    public var namesOrder: Bool { outputs.contains { $0.template.namesOrder } }
 
     /// True when every page of an input is a frame of its own.
     public var rendersPages: Bool { outputs.contains { $0.template.namesPages } }

@@ -43,6 +43,16 @@ public struct OutputTemplate: Hashable, Sendable, Codable {
         }
     }
 
+    /// True when a name depends on the day, or on which other inputs there are.
+    public var namesOrder: Bool {
+        pieces.contains { piece in
+            switch piece {
+            case .field(.date), .field(.index): true
+            case .field, .literal: false
+            }
+        }
+    }
+
     /// True when a name is known only after the picture's bytes were read.
     public var needsContent: Bool { pieces.contains(.field(.hash8)) }
 }

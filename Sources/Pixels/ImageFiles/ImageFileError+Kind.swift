@@ -16,6 +16,9 @@ extension ImageFileError {
         }
     }
 
+    /// The error for an input that could not be opened, as in `errno.h`.
+    package init(path: String, opening code: Int32) { self.init(path: path, .open, errno: code) }
+
     /// The error for a system call that failed with `code`.
     init(path: String, _ action: Action, errno code: Int32) {
         switch (code, action) {

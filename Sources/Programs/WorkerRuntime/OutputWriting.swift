@@ -12,7 +12,7 @@ extension TaskRunner {
     /// Encodes, syncs and digests an output at its temporary path.
     func write(
         _ rows: OutputRows, name: String, frames: Int = 1, conversion: OutputConversion, output: OutputSpec,
-        metadata: ImageMetadata, to path: String
+        metadata: ImageMetadata, syncs: Bool, to path: String
     ) throws -> OutputReceipt {
         let format = try format(output)
         let shape = ImageShape(
@@ -28,7 +28,8 @@ extension TaskRunner {
             throw TaskFailure(.output, "\(error)")
         }
         let (digest, bytes) =
-            format.descriptor.isFolder ? try syncFolder(path) : (try Digest(ofFileAt: path), try sync(path))
+            format.descriptor.isFolder
+            ? try finishFolder(path, syncs) : (try Digest(ofFileAt: path), try finish(path, syncs))
         return OutputReceipt(
             path: path, digest: digest, bytes: bytes,
             image: ImageFacts(
@@ -38,28 +39,28 @@ extension TaskRunner {
     }
 
     /// Waits until the disk has the whole file, and returns its size. A rename before that could outlive its data.
-    private func sync(_ path: String) throws -> Int {
+    private func finish(_ path: String, _ syncs: Bool) throws -> Int {
         let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw trouble(path, errno) }
         defer { close(file) }
-        guard fsync(file) == 0 else { throw trouble(path, errno) }
+        guard !syncs || fsync(file) == 0 else { throw trouble(path, errno) }
         var found = stat()
         guard fstat(file, &found) == 0 else { throw trouble(path, errno) }
         return Int(found.st_size)
     }
 
     /// Waits until the disk has all files of a folder, and the folders' names.
-    private func syncFolder(_ path: String) throws -> (Digest, Int) {
-        let files = try TreeDigest.files(in: path, under: "")
-        for file in files { _ = try sync("\(path)/\(file)") }
+    private func finishFolder(_ path: String, _ syncs: Bool) throws -> (Digest, Int) {
+        let files = syncs ? try TreeDigest.files(in: path, under: "") : []
+        for file in files { _ = try finish("\(path)/\(file)", true) }
         let folders = Set(
             files.flatMap { file in
                 file.split(separator: "/").dropLast().indices.map { depth in
                     file.split(separator: "/")[...depth].joined(separator: "/")
                 }
             })
-        for folder in folders { _ = try sync("\(path)/\(folder)") }
-        _ = try sync(path)
+        for folder in folders { _ = try finish("\(path)/\(folder)", true) }
+        _ = try finish(path, syncs)
         let tree = try TreeDigest(ofFolderAt: path)
         return (tree.digest, tree.bytes)
     }

@@ -22,7 +22,8 @@ extension TaskFailure {
         switch error.kind {
         case .place: .place
         case .limit: .limit
-        case .data, .missing, .permission: .data
+        case .data: .data
+        case .missing, .permission: .input
         }
     }
 

@@ -21,7 +21,7 @@ extension TaskRunner {
                     branch.index,
                     try write(
                         rows, name: output.name, frames: branch.frames, conversion: conversion, output: branch.spec,
-                        metadata: input.decoder.metadata, to: output.temporaryPath ?? "")
+                        metadata: input.decoder.metadata, syncs: task.syncs, to: output.temporaryPath ?? "")
                 )
             }
             for (index, receipt) in written { receipts[index] = receipt }

@@ -10,6 +10,14 @@ import WorkerProtocol
 extension TaskRunner {
     /// Renders what a preview shows and writes its file.
     func preview(_ task: PreviewTask) throws -> PreviewReceipt {
+        try reading(task.input) { input, _ in
+            var task = task
+            task.input = input
+            return try shown(task)
+        }
+    }
+
+    private func shown(_ task: PreviewTask) throws -> PreviewReceipt {
         let after = try task.chains.map { try part(of: $0, task) { task.view.part(of: $0) } }
         let before =
             task.comparison == nil

@@ -12,6 +12,14 @@ extension TaskRunner {
     private static let mostTiles = 65_536
 
     func probe(_ task: ProbeTask) throws -> ProbeReceipt {
+        try reading(task.input) { input, _ in
+            var task = task
+            task.input = input
+            return try receipt(of: task)
+        }
+    }
+
+    private func receipt(of task: ProbeTask) throws -> ProbeReceipt {
         let inputs = try open(task.input, task.chain, for: task.outputs)
         let branches = inputs.flatMap { input in input.branches.map { (input: input, branch: $0) } }
             .sorted { $0.branch.index < $1.branch.index }

@@ -9,6 +9,15 @@ import WorkerProtocol
 
 extension TaskRunner {
     func fillCanvas(_ task: CanvasTask) throws -> CanvasReceipt {
+        try reading(task.input) { input, source in
+            let facts = try source.facts()
+            var task = task
+            task.input = input
+            return try fillCanvas(task, of: facts)
+        }
+    }
+
+    private func fillCanvas(_ task: CanvasTask, of source: FileFacts) throws -> CanvasReceipt {
         let input = try open(task.input, task.chain, for: [task.output])[0]
         let decoder = input.decoder
         guard decoder.header.facts == task.expected else {
@@ -23,7 +32,7 @@ extension TaskRunner {
             canvas: CanvasReference(
                 path: task.canvasPath, rect: header.rect, layout: header.layout, format: header.format,
                 shrinking: input.shrinking),
-            metadataPath: task.metadataPath)
+            metadataPath: task.metadataPath, source: source)
     }
 
     private func save(_ metadata: ImageMetadata, to path: String) throws {

@@ -11,8 +11,10 @@ extension TaskRunner {
     func audit(_ task: AuditTask) throws -> AuditReceipt {
         switch task.source {
         case .input(let input):
-            let inputs = try open(input, task.chain, for: task.outputs.map(\.spec))
-            return AuditReceipt(pixels: try inputs.reduce(0) { try $0 + audit(task, $1) })
+            return try reading(input) { input, _ in
+                let inputs = try open(input, task.chain, for: task.outputs.map(\.spec))
+                return AuditReceipt(pixels: try inputs.reduce(0) { try $0 + audit(task, $1) })
+            }
         case .canvas(let reference):
             return try audit(
                 task, chain(task.chain).after(reference.shrinking), source: Canvas(opening: reference))

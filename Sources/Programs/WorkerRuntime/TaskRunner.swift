@@ -24,13 +24,14 @@ struct TaskRunner {
     private func run(_ spec: TaskSpec) throws -> TaskReceipt {
         switch spec {
         case .probe(let task): .probe(try probe(task))
-        case .frame(let task): .outputs(try renderFrame(task))
+        case .frame(let task): try renderedFrame(task)
         case .canvas(let task): .canvas(try fillCanvas(task))
         case .tile(let task): .tile(try renderTile(task))
-        case .stitch(let task): .outputs([try stitch(task)])
+        case .stitch(let task): .outputs([try stitch(task)], of: nil)
         case .audit(let task): .audit(try audit(task))
         case .check(let task): try check(task)
         case .preview(let task): .preview(try preview(task))
+        case .compare(let task): .compare(try task.files.map(facts))
         }
     }
 

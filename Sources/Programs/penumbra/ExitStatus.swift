@@ -6,6 +6,7 @@ import Scheduling
 enum ExitStatus: Int32, Comparable, Sendable {
     case done = 0
     case someFailed = 1
+    case workLeft = 3
     case usage = 64
     case badManifest = 65
     case missingInput = 66
@@ -18,12 +19,15 @@ enum ExitStatus: Int32, Comparable, Sendable {
 
     static func < (a: ExitStatus, b: ExitStatus) -> Bool { a.rawValue < b.rawValue }
 
-    init(_ summary: RunSummary) {
+    /// - Parameter isStrict: whether troubles that are known, and that nobody has to act on, count too.
+    init(_ summary: RunSummary, isStrict: Bool = false) {
         switch summary.stop {
         case .interrupted(let signal): self = ExitStatus(rawValue: 128 + signal) ?? .terminated
         case .place: self = .badPlace
         case .engine: self = .unavailable
-        case .pluginFault: self = .someFailed
+        case .pluginFault, .failures: self = .someFailed
+        case .deadline: self = .workLeft
+        case nil where isStrict && !(summary.stillBroken.isEmpty && summary.kept.isEmpty): self = .someFailed
         case nil: self = summary.failures.isEmpty ? .done : .someFailed
         }
     }

@@ -1,68 +1,146 @@
+import Catalogs
 import Coordination
 import Dispatching
 import FoundationEssentials
 import JobModel
+import JobStorage
 import Planning
 import Scheduling
 import Settings
 
-/// Runs prepared jobs here, one after another.
+/// Runs jobs here, one after another: all are prepared before the first one starts.
 struct JobRunner {
     let installation: Installation
     let signals: Signals
     let reporting: Reporting
-    /// How long to wait for another run of a job, in seconds; nil for jobs without a manifest, of which several may run.
-    let lockWait: Double?
+    let preparation: JobPreparation
+    let wishes: RunWishes
+
+    private var state: String { installation.settings.stateFolder.value }
 
     /// - Returns: the worst of their ends.
-    func run(_ prepared: [PreparedJob]) async throws -> ExitStatus {
-        try refuseSharedOutputs(prepared)
+    func run(_ jobs: [JobSpec]) async throws -> ExitStatus {
+        RunDirectory.sweep(state: state)
+        var started: [StartedJob] = []
+        defer { for job in started { job.directory.remove() } }
         var worst = ExitStatus.done
-        for job in prepared {
+        var lockedFolders: Set<String> = []
+        for job in jobs {
             do {
-                let status = try await run(job)
-                worst = max(worst, status)
-                if status == .badPlace || status > .busy { break }
-            } catch let error as CommandError where error.status == .busy {
+                try await allowingEmpty(wishes.allowsEmpty) {
+                    started.append(try await start(job, &lockedFolders))
+                }
+            } catch let error as CommandError where error.status == .busy && jobs.count > 1 {
                 // The other jobs can still be done.
                 reporting.complain(error.message)
                 worst = max(worst, error.status)
             }
         }
+        try refuseSharedOutputs(started.map(\.prepared))
+        var finished: [FinishedJob] = []
+        for job in started {
+            let end = try await run(job)
+            finished.append(end)
+            worst = max(worst, end.status)
+            if end.status == .badPlace || end.status > .busy { break }
+        }
+        try wishes.reports.write(finished, versions: preparation.catalog.versions)
         return worst
     }
 
-    private func run(_ prepared: PreparedJob) async throws -> ExitStatus {
-        let state = installation.settings.stateFolder.value
-        let lock = try await lock(prepared.job, state)
-        RunDirectory.sweep(state: state)
+    private func start(_ job: JobSpec, _ lockedFolders: inout Set<String>) async throws -> StartedJob {
         let directory = try RunDirectory(
             state: state, name: runName(), scratch: installation.settings.scratch.value)
-        let settings = installation.runSettings(for: prepared)
-        let observer = reporting.observer(for: prepared.job)
-        let run = JobRun(
-            prepared.plan, targets: prepared.targets, failed: prepared.failed, directory: directory,
-            settings: settings, observer: observer)
-        let summary = await run.run(RunLoop(engine: installation.engine(), signals: signals.stream))
-        directory.remove()
-        withExtendedLifetime(lock) {}
-        reporting.ended(summary, prepared.job)
-        return ExitStatus(summary)
+        do {
+            guard wishes.remembers else {
+                let prepared = try await preparation.prepare(job, contents: LedgerContents())
+                return StartedJob(prepared: prepared, directory: directory, lock: nil, ledger: nil, index: nil)
+            }
+            let folders = OutputFolders.of(job)
+            let lock = try await lock(job, folders.filter { !lockedFolders.contains($0) }, directory)
+            lockedFolders.formUnion(folders)
+            let ledger = try Ledger(state: state, job: job, folders: folders)
+            let prepared = try await preparation.prepare(job, contents: ledger.contents)
+            reporting.hint(prepared.plan)
+            return StartedJob(
+                prepared: prepared, directory: directory, lock: lock, ledger: ledger, index: try IndexFile(prepared))
+        } catch {
+            directory.remove()
+            throw error
+        }
     }
 
-    private func lock(_ job: JobSpec, _ state: String) async throws -> KernelLock? {
-        guard let lockWait else { return nil }
-        guard let lock = try await locked(job, state, lockWait) else {
+    private func run(_ job: StartedJob) async throws -> FinishedJob {
+        let prepared = job.prepared
+        let started = Date()
+        let settings = installation.runSettings(for: prepared)
+        let books = RunBooks(
+            ledger: job.ledger, freshness: prepared.freshness, now: Int(currentTime() / 1_000_000_000))
+        for broken in prepared.brokenFiles { books.remember(broken.failure, of: broken.files) }
+        let collector = wishes.reports.areWanted ? FrameCollector(reporting.observer(for: prepared.job)) : nil
+        let run = JobRun(
+            prepared.plan, targets: prepared.targets, failed: prepared.failed, directory: job.directory,
+            settings: settings, books: books, observer: collector ?? reporting.observer(for: prepared.job))
+        let loop = RunLoop(engine: installation.engine(), signals: signals.stream, deadline: wishes.deadline)
+        let summary = await run.run(loop)
+        reporting.ended(summary, prepared.job)
+        let orphans = try await lookAfterOrphans(job, summary)
+        try job.ledger?.tidyIndexes { try job.directory.temporaryPath(in: $0, for: "index") }
+        try tellUpgrades(job)
+        if let records = try job.ledger?.records() { try job.index?.write(records) }
+        var finished = FinishedJob(
+            prepared: prepared, summary: summary, reports: collector?.reports ?? [],
+            status: max(ExitStatus(summary, isStrict: wishes.isStrict), orphans), started: started, ended: Date(),
+            workers: settings.workers)
+        if wishes.reports.page != nil {
+            finished.thumbnails = await Thumbnails.make(
+                of: finished, folder: job.directory.scratch, settings: settings,
+                loop: RunLoop(engine: installation.engine(), signals: signals.stream))
+        }
+        job.directory.remove()
+        withExtendedLifetime(job.lock) {}
+        return finished
+    }
+
+    private func lookAfterOrphans(_ job: StartedJob, _ summary: RunSummary) async throws -> ExitStatus {
+        guard let ledger = job.ledger, summary.stop == nil, !job.prepared.orphans.isEmpty else { return .done }
+        let keeper = OrphanKeeper(prepared: job.prepared, ledger: ledger, wish: wishes.orphans, reporting: reporting)
+        return try await keeper.run { try await preparation.findings(of: $0, job.prepared.job) }
+    }
+
+    /// Once for each: outputs are many, and a person has read it.
+    private func tellUpgrades(_ job: StartedJob) throws {
+        for (upgrade, count) in job.prepared.keptUpgrades.sorted(by: { $0.key < $1.key }) {
+            guard try job.ledger?.tellOnce("upgrade: \(upgrade)") == true else { continue }
+            reporting.note(
+                "\(job.prepared.job.name): this version of Penumbra changes \(upgrade); \(Format.plural(count, "output")) "
+                    + "keep their old pixels, and 'upgrade: rerender' in the manifest makes them anew")
+        }
+    }
+
+    private func lock(_ job: JobSpec, _ folders: [String], _ directory: RunDirectory) async throws -> JobLock {
+        switch try await locked(job, folders, directory) {
+        case .taken(let lock): return lock
+        case .busy(.run):
             throw CommandError(
                 .busy, "\(job.name): another run of this job is going on; --lock-wait SECONDS waits for it")
+        case .busy(.folder(let folder)):
+            throw CommandError(
+                .busy,
+                "\(job.name): another run writes to \(PathText.shown(folder, from: currentFolder())); --lock-wait SECONDS "
+                    + "waits for it")
         }
-        return lock
     }
 
-    /// Nil when another run of the job holds the lock for all of `--lock-wait`. A signal ends the wait.
-    private func locked(_ job: JobSpec, _ state: String, _ lockWait: Double) async throws -> KernelLock? {
-        try await withThrowingTaskGroup(of: KernelLock?.self) { group in
-            group.addTask { try await JobLock.take(for: job, state: state, wait: .seconds(lockWait)) }
+    /// A signal ends the wait.
+    private func locked(
+        _ job: JobSpec, _ folders: [String], _ directory: RunDirectory
+    ) async throws -> JobLock.Outcome {
+        let (state, wait, signals) = (state, Duration.seconds(wishes.lockWait), signals)
+        return try await withThrowingTaskGroup(of: JobLock.Outcome?.self) { group in
+            group.addTask {
+                try await JobLock.take(for: job, folders: folders, directory: directory, state: state, wait: wait)
+            }
             group.addTask {
                 for await signal in signals.stream {
                     throw CommandError(
@@ -72,7 +150,7 @@ struct JobRunner {
                 return nil
             }
             defer { group.cancelAll() }
-            return try await group.next() ?? nil
+            return try await group.next()?.flatMap { $0 } ?? .busy(.run)
         }
     }
 
@@ -83,6 +161,7 @@ struct JobRunner {
     }
 
     private func refuseSharedOutputs(_ jobs: [PreparedJob]) throws {
+        guard jobs.count > 1 else { return }
         var owners: [String: String] = [:]
         for job in jobs {
             for output in job.targets.flatMap(\.outputs) {

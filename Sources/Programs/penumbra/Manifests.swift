@@ -54,15 +54,32 @@ struct ManifestFiles {
     }
 
     private func read(_ path: String, into outcome: inout Outcome) throws(CommandError) {
-        let bytes = try contents(of: path)
-        let result = JobReader.read(
+        outcome.add(read(try Self.contents(of: path), path), of: path)
+    }
+
+    private func read(_ bytes: [UInt8], _ path: String, more: [Override] = []) -> ReadResult {
+        JobReader.read(
             bytes: bytes, path: path, realPath: realPath(PathText.normalized(path, in: currentFolder())),
-            catalog: catalog, overrides: options.overrides.map { Override($0) })
-        outcome.add(result, of: path)
+            catalog: catalog, overrides: options.overrides.map { Override($0) } + more)
+    }
+
+    /// Reads a job's manifest again with more overrides, as often as it is asked.
+    func rereader() -> (JobSpec, [Override]) throws -> ReadResult {
+        var known: [String: (path: String, bytes: [UInt8])] = [:]
+        return { job, overrides in
+            if known[job.manifestPath] == nil {
+                let path = options.manifests.first {
+                    realPath(PathText.normalized($0, in: currentFolder())) == job.manifestPath
+                }
+                known[job.manifestPath] = (path ?? job.manifestPath, try Self.contents(of: path ?? job.manifestPath))
+            }
+            let manifest = known[job.manifestPath]
+            return read(manifest?.bytes ?? [], manifest?.path ?? job.manifestPath, more: overrides)
+        }
     }
 
     /// A manifest has at most a megabyte; the reader says so of a longer one.
-    private func contents(of path: String) throws(CommandError) -> [UInt8] {
+    private static func contents(of path: String) throws(CommandError) -> [UInt8] {
         guard let file = fopen(path, "r") else {
             throw CommandError(
                 .missingInput, "\(path): the manifest cannot be read: \(String(cString: strerror(errno)))")

@@ -21,7 +21,7 @@ struct Penumbra: AsyncParsableCommand {
             RunCommand.self, ApplyCommand.self, PreviewCommand.self, CheckCommand.self, PlanCommand.self,
             FiltersCommand.self,
             FormatsCommand.self,
-            ConfigCommand.self, DoctorCommand.self,
+            ConfigCommand.self, DoctorCommand.self, ExportCommand.self,
         ])
 
     static func main() async {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Coordination
 import Glibc
 import JobModel
+import JobStorage
 import Planning
 import Synchronization
 
@@ -9,10 +10,13 @@ import Synchronization
 final class Reporting: Sendable {
     let json: Bool
     let quiet: Bool
+    /// Troubles that are known already are told even where silence is asked for.
+    let isStrict: Bool
     private let human: HumanObserver
     private let summaries = Mutex<[RunSummary]>([])
 
-    init(json: Bool, quiet: Bool = false) {
+    init(json: Bool, quiet: Bool = false, isStrict: Bool = false) {
+        self.isStrict = isStrict
         self.json = json
         self.quiet = quiet
         human = HumanObserver(showsBar: !json && !quiet && Console.errorIsTerminal)
@@ -55,8 +59,31 @@ final class Reporting: Sendable {
         human.clear()
         guard !json else { return }
         for line in SummaryText.failures(summary, folder: currentFolder()) { Console.complain(line) }
-        if let stop = summary.stop { Console.complain("\(job.name): \(SummaryText.describe(stop))") }
-        if !quiet { Console.print(SummaryText.counts(summary, job: job.name)) }
+        if !quiet || isStrict {
+            for line in SummaryText.known(summary, folder: currentFolder()) { Console.complain(line) }
+        }
+        if let stop = summary.stop { Console.complain("\(job.name): \(SummaryText.describe(stop, left: summary.left))") }
+        guard !quiet else { return }
+        for line in SummaryText.slowest(summary, folder: currentFolder()) { Console.print(line) }
+        Console.print(SummaryText.counts(summary, job: job.name))
+    }
+
+    /// Something that a person should know once, whether he wants silence or not.
+    func note(_ message: String) {
+        if json {
+            JSONLine.problem(ProblemLine(manifest: "", message: message, severity: "note")).print()
+        } else {
+            Console.complain(message)
+        }
+    }
+
+    /// Paths with what they have in common. Nothing that anybody has to act on.
+    func list(_ title: String, _ paths: [String], reasons: [String]? = nil) {
+        if json {
+            JSONLine.paths(PathsLine(message: title, paths: paths)).print()
+        } else if !quiet {
+            for line in SummaryText.list(title, paths, reasons: reasons, folder: currentFolder()) { Console.complain(line) }
+        }
     }
 
     /// Runs a command's body: errors get their words and their exit code, and JSON its first and last line.
@@ -68,6 +95,9 @@ final class Reporting: Sendable {
         } catch let error as CommandError {
             complain(error.message)
             code = error.status.rawValue
+        } catch let problem as StoreProblem {
+            complain(problem.message)
+            code = ExitStatus.badPlace.rawValue
         } catch let trouble as FileTrouble {
             complain("\(trouble.message); --state-dir and --scratch name other places for what a run keeps")
             code = ExitStatus.badPlace.rawValue

@@ -84,7 +84,7 @@ import Testing
                     ]))
         #expect(job.maxPixels == 2_000_000_000)
         #expect(job.retries == 2)
-        #expect(job.existing == .overwrite)
+        #expect(job.existing == .update)
     }
 
     @Test(arguments: [("/a/b/c.yaml", "/a/b"), ("/c.yaml", "/"), ("c.yaml", "."), ("/ä/ö.yaml", "/ä")])

@@ -24,39 +24,6 @@ import Testing
                 """)
     }
 
-    @Test func `min_age is not part of this version`() {
-        #expect(
-            Reading.job("min_age: x").messages
-                == """
-                job.yaml:1:1: error: 'min_age' is not part of this version
-                1 | min_age: x
-                  | ^^^^^^^
-                  = remove it, and run the job when the pictures are complete
-                """)
-    }
-
-    @Test func `max_failures is not part of this version`() {
-        #expect(
-            Reading.job("max_failures: x").messages
-                == """
-                job.yaml:1:1: error: 'max_failures' is not part of this version
-                1 | max_failures: x
-                  | ^^^^^^^^^^^^
-                  = remove it: a job goes on after a failure, and lists all of them at its end
-                """)
-    }
-
-    @Test func `durability is not part of this version`() {
-        #expect(
-            Reading.job("durability: x").messages
-                == """
-                job.yaml:1:1: error: 'durability' is not part of this version
-                1 | durability: x
-                  | ^^^^^^^^^^
-                  = remove it: every output is written aside, synced and then renamed
-                """)
-    }
-
     @Test func `receipts is not part of this version`() {
         #expect(
             Reading.job("receipts: x").messages
@@ -65,28 +32,6 @@ import Testing
                 1 | receipts: x
                   | ^^^^^^^^
                   = remove it
-                """)
-    }
-
-    @Test func `compare is not part of this version`() {
-        #expect(
-            Reading.job("compare: x").messages
-                == """
-                job.yaml:1:1: error: 'compare' is not part of this version
-                1 | compare: x
-                  | ^^^^^^^
-                  = remove it, and compare the outputs with another program
-                """)
-    }
-
-    @Test func `upgrade is not part of this version`() {
-        #expect(
-            Reading.job("upgrade: x").messages
-                == """
-                job.yaml:1:1: error: 'upgrade' is not part of this version
-                1 | upgrade: x
-                  | ^^^^^^^
-                  = remove it; `existing: overwrite` makes all outputs again
                 """)
     }
 
@@ -112,14 +57,4 @@ import Testing
                 """)
     }
 
-    @Test func `updating is not part of this version`() {
-        #expect(
-            Reading.job("existing: update").messages
-                == """
-                job.yaml:1:11: error: 'existing: update' is not part of this version
-                1 | existing: update
-                  |           ^^^^^^
-                  = write overwrite to make outputs again, or skip to keep those that are there
-                """)
-    }
 }

@@ -108,7 +108,7 @@ import Testing
                 job.yaml:1:11: error: 'existing' cannot be 'yes'
                 1 | existing: yes
                   |           ^^^
-                  = it takes overwrite, skip or error
+                  = it takes update, overwrite, skip or error
                 """)
     }
 

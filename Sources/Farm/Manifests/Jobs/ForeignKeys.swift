@@ -20,12 +20,7 @@ struct ForeignKeys {
     private static let laterKeys = [
         "layers": "put the layers together in another program, and give the result as input",
         "animate": "remove it: GIF and WebP outputs keep the frames of an animation",
-        "min_age": "remove it, and run the job when the pictures are complete",
-        "max_failures": "remove it: a job goes on after a failure, and lists all of them at its end",
-        "durability": "remove it: every output is written aside, synced and then renamed",
         "receipts": "remove it",
-        "compare": "remove it, and compare the outputs with another program",
-        "upgrade": "remove it; `existing: overwrite` makes all outputs again",
         "slurm": "remove it: jobs run on this machine",
         "plugins": "name plugin folders in the configuration file: they belong to a machine, not to a job",
     ]

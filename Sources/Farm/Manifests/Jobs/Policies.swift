@@ -10,16 +10,28 @@ struct Policies {
     private let timeout: TimeLimit
     private let maxPixels: Int
     private let verify: VerifyLevel
+    private let compare: ComparePolicy
+    private let upgrade: UpgradePolicy
+    private let durability: Durability
+    private let maxFailures: FailureLimit
+    private let minAge: Double
+    private let index: String?
 
     init(from reader: inout MappingReader) {
         color = reader.value("color", .choice, default: .keep)
         tile = reader.value("tile", .tileSize, default: .auto)
         shard = reader.value("shard", .choice, default: .auto)
-        existing = reader.value("existing", .existing, default: .overwrite)
+        existing = reader.value("existing", .choice, default: .update)
         retries = reader.value("retries", .integer(in: 0...100), default: 2)
         timeout = reader.value("timeout", .timeLimit, default: .auto)
         maxPixels = reader.value("max_pixels", .count(in: 1...Int.max, unit: "px"), default: 2_000_000_000)
         verify = reader.value("verify", .choice, default: .digest)
+        compare = reader.value("compare", .choice, default: .stamp)
+        upgrade = reader.value("upgrade", .choice, default: .keep)
+        durability = reader.value("durability", .choice, default: .file)
+        maxFailures = reader.value("max_failures", .failureLimit, default: .none)
+        minAge = reader.value("min_age", .seconds(in: 0...86400), default: 0)
+        index = reader.optional("index", .indexPath)
     }
 
     /// The job with these policies.
@@ -33,6 +45,12 @@ struct Policies {
         job.timeout = timeout
         job.maxPixels = maxPixels
         job.verify = verify
+        job.compare = compare
+        job.upgrade = upgrade
+        job.durability = durability
+        job.maxFailures = maxFailures
+        job.minAge = minAge
+        job.index = index
         return job
     }
 }
@@ -51,14 +69,35 @@ extension ValueReader where Value == TimeLimit {
     }
 }
 
-extension ValueReader where Value == ExistingPolicy {
-    /// The policies of this version; `update` is one that a person may expect.
-    fileprivate static var existing: ValueReader {
+extension ValueReader where Value == FailureLimit {
+    /// `off`, a number of frames, or a part of them: `10%`.
+    fileprivate static var failureLimit: ValueReader {
+        .scalar("'off', a number of frames or a part of them") { text, name in
+            if text == "off" { return .success(.none) }
+            if text.hasSuffix("%") {
+                guard case .success(let part) = DecimalNumber.number(String(text.dropLast())), part > 0, part <= 100 else {
+                    return .failure(ValueFault(.outOfRange(name: name, text: text, range: "from 0% to 100%")))
+                }
+                return .success(.percent(part))
+            }
+            guard case .success(let count) = DecimalNumber.integer(text), count > 0 else {
+                return .failure(ValueFault(.notACount(name: name, text: text, example: "off, 50 or 10%")))
+            }
+            return .success(.count(count))
+        }
+    }
+}
+
+extension ValueReader where Value == String {
+    /// A file that programs read: `.json`.
+    fileprivate static var indexPath: ValueReader {
         ValueReader { node, name, log in
-            guard node.text == "update" else { return choice.read(node, for: name, log: log) }
-            let instead = "write overwrite to make outputs again, or skip to keep those that are there"
-            log.error(.job(.notInThisVersion("existing: update", instead: instead)), at: node.span)
-            return nil
+            guard let path = nonEmptyText.read(node, for: name, log: log) else { return nil }
+            guard path.lowercased().hasSuffix(".json") else {
+                log.error(.job(.indexNotJSON(path)), at: node.span)
+                return nil
+            }
+            return path
         }
     }
 }

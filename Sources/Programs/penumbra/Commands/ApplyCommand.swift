@@ -51,7 +51,8 @@ struct ApplyCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Reporting(json: json, quiet: quiet).handling { reporting in
-            let text = try manifest()
+            // A command is meant to be done each time; a job that is kept does what changed.
+            let text = try manifest() + "existing: overwrite\n"
             let installation = Installation(try Settings.load(place))
             let signals = Signals()
             let catalog = try await installation.introducedCatalog()
@@ -60,13 +61,15 @@ struct ApplyCommand: AsyncParsableCommand {
                 overrides: overrides.map { Override($0) })
             let specs = try reporting.jobs(ManifestFiles.Outcome(result, of: "apply"))
             if let saveManifest { try save(savedManifest(at: saveManifest), to: saveManifest) }
+            var wishes = RunWishes()
+            wishes.remembers = false
             let preparation = JobPreparation(
-                installation: installation, catalog: catalog, selection: JobPlan.Selection(), signals: signals)
-            var prepared: [PreparedJob] = []
-            for spec in specs { prepared.append(try await preparation.prepare(spec, surveys: false)) }
+                installation: installation, catalog: catalog, selection: JobPlan.Selection(), list: nil, isForced: false,
+                signals: signals, deadline: nil, reread: { _, _ in result })
             return try await JobRunner(
-                installation: installation, signals: signals, reporting: reporting, lockWait: nil
-            ).run(prepared)
+                installation: installation, signals: signals, reporting: reporting, preparation: preparation,
+                wishes: wishes
+            ).run(specs)
         }
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Planning
 import Settings
 
 /// Where settings, state and scratch space are; the same for every command.
@@ -49,7 +50,43 @@ struct SelectionOptions: ParsableArguments {
     @Flag(help: "Nothing to do is no error when no file matches.")
     var allowEmpty = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Files in place of the manifest's inputs: a path a line, or ended by NULs, or JSON lines with 'path' and 'set'; "
+                + "- is the standard input.", valueName: "file"), completion: .file())
+    var filesFrom: String?
+
+    var selection: JobPlan.Selection { JobPlan.Selection(only: only, limit: limit) }
+
+    /// - Throws: with all problems of the list.
+    func list() throws -> FileList? {
+        guard let filesFrom else { return nil }
+        let bytes = try ListedFiles.read(filesFrom)
+        do {
+            return try FileList(bytes, name: filesFrom, folder: currentFolder())
+        } catch {
+            throw CommandError(.badManifest, error.message)
+        }
+    }
+
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more, not \(limit).") }
+    }
+}
+
+/// A time on the command line: `90`, `90s`, `50m`, `1.5h`.
+struct TimeArgument: ExpressibleByArgument {
+    let seconds: Double
+
+    var duration: Duration { .seconds(seconds) }
+
+    init?(argument: String) {
+        let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
+        let unit = argument.last.flatMap { units[$0] }
+        let number = unit == nil ? Substring(argument) : argument.dropLast()
+        guard let value = Double(number), number.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." }),
+            (0...604_800).contains(value * (unit ?? 1))
+        else { return nil }
+        seconds = value * (unit ?? 1)
     }
 }

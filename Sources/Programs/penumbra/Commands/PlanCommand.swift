@@ -2,6 +2,7 @@ import ArgumentParser
 import Coordination
 import Geometry
 import JobModel
+import JobStorage
 import Planning
 import Scheduling
 import Settings
@@ -12,8 +13,9 @@ struct PlanCommand: AsyncParsableCommand {
         commandName: "plan",
         abstract: "Show what a run would do, and why, without rendering.",
         discussion: """
-            Finds the inputs, reads each picture's header, and prints for each frame its size, its output, how it \
-            would be cut up, the halo that its chain reads, and whether it would be skipped or refused.
+            Finds the inputs, compares them with what was published, reads the headers of the pictures that a run would \
+            render, and prints for each frame its output, why it would be rendered or not, its size, how it would be cut \
+            up, and the halo that its chain reads. Writes nothing.
             """)
 
     @OptionGroup var manifests: ManifestOptions
@@ -23,25 +25,47 @@ struct PlanCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON lines, with every tile and the rectangles that it reads.")
     var json = false
 
+    @Flag(help: "As if 'run --force' were planned.")
+    var force = false
+
+    func validate() throws {
+        if jobs.filesFrom != nil, manifests.manifests.count > 1 {
+            throw ValidationError("--files-from names the files of one job; give one manifest.")
+        }
+    }
+
     func run() async throws {
         try await Reporting(json: json).handling { reporting in
             let installation = Installation(try Settings.load(place))
             let catalog = try await installation.introducedCatalog()
-            let specs = try reporting.jobs(ManifestFiles(options: manifests, catalog: catalog).read())
+            let files = ManifestFiles(options: manifests, catalog: catalog)
+            let specs = try reporting.jobs(files.read())
             let preparation = JobPreparation(
-                installation: installation, catalog: catalog,
-                selection: JobPlan.Selection(only: jobs.only, limit: jobs.limit), signals: Signals())
+                installation: installation, catalog: catalog, selection: jobs.selection, list: try jobs.list(),
+                isForced: force, signals: Signals(), deadline: nil, reread: files.rereader())
             var status = ExitStatus.done
             for spec in specs {
                 try await allowingEmpty(jobs.allowEmpty) {
-                    let prepared = try await preparation.prepare(spec, surveys: true)
+                    let contents = try Ledger.look(
+                        state: installation.settings.stateFolder.value, job: spec, folders: OutputFolders.of(spec))
+                    var prepared = try await preparation.prepare(spec, contents: contents)
+                    try await preparation.compare(&prepared)
+                    try await preparation.lookAtWork(&prepared)
                     reporting.hint(prepared.plan)
                     if !prepared.failed.isEmpty { status = .someFailed }
                     show(prepared, PlanText(prepared, installation.runSettings))
+                    showOrphans(prepared, reporting)
                 }
             }
             return status
         }
+    }
+
+    private func showOrphans(_ prepared: PreparedJob, _ reporting: Reporting) {
+        guard !prepared.orphans.isEmpty else { return }
+        reporting.list(
+            "\(prepared.job.name): \(Format.plural(prepared.orphans.count, "output")) without an input any more",
+            prepared.orphans.map(\.path))
     }
 
     private func show(_ prepared: PreparedJob, _ text: PlanText) {

@@ -159,7 +159,7 @@ extension PreviewCommand {
     private func input(_ spec: JobSpec, _ catalog: Catalog) throws -> String {
         if let picture {
             let path = PathText.normalized(picture, in: currentFolder())
-            guard FileIdentity(of: path) != nil else { throw CommandError(.missingInput, "\(picture): no such file") }
+            guard FileStamp(of: path) != nil else { throw CommandError(.missingInput, "\(picture): no such file") }
             return path
         }
         do {
@@ -188,11 +188,11 @@ extension PreviewCommand {
     /// Beside the preview, so that it can be put there in one step.
     private func temporaryPath(beside input: String) throws -> String {
         let path = PathText.normalized(output, in: currentFolder())
-        if let there = FileIdentity(of: path), there == FileIdentity(of: input) {
+        if let there = FileStamp(of: path)?.identity, there == FileStamp(of: input)?.identity {
             throw CommandError(.usage, "\(output): the preview would overwrite the picture that it shows")
         }
         let folder = PathText.folder(of: path)
-        guard FileIdentity(of: folder) != nil else {
+        guard FileStamp(of: folder) != nil else {
             throw CommandError(.badPlace, "\(output): its folder is not there; create it, or choose another")
         }
         return "\(folder)/.penumbra-preview-\(getpid())"

@@ -16,48 +16,92 @@ struct RunCommand: AsyncParsableCommand {
             rendered, verified and put at their final paths in one step each. A process that is killed, a full disk, \
             Ctrl-C: an output is there whole or not at all.
 
-            Exit codes: 0 done; 1 some frames failed; 64 usage; 65 a manifest or config is wrong; 66 inputs are \
-            missing; 69 a component is missing; 74 the disk is full or read-only; 75 another run of the job holds \
-            the lock; 129, 130, 143 interrupted.
+            A run does only what changed: 'penumbra plan' says why each frame would run or not. Outputs that were edited, \
+            or that Penumbra did not publish, are left as they are.
+
+            Exit codes: 0 done; 1 some frames failed; 3 a deadline was reached, work is left; 64 usage; 65 a manifest or \
+            config is wrong; 66 inputs are missing; 69 a component is missing; 74 the disk is full or read-only; 75 \
+            another run of the job, or into its folder, is going on; 129, 130, 143 interrupted.
             """)
 
     @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
     @OptionGroup(title: "Place Options") var place: PlaceOptions
 
+    @Flag(help: "Make everything again, and replace whatever is at the outputs' paths.")
+    var force = false
+
     @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
     var quiet = false
+
+    @Flag(help: "Count known troubles as failures: pictures that are still broken, outputs that are kept.")
+    var strict = false
 
     @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
     var json = false
 
-    @Option(help: ArgumentHelp("How long to wait for another run of the job to end.", valueName: "seconds"))
-    var lockWait = 0.0
+    @Option(help: ArgumentHelp("How long to wait for other runs to end: 90, 5m.", valueName: "time"))
+    var lockWait: TimeArgument?
+
+    @Option(help: ArgumentHelp("End cleanly after this time: 50m. The next run goes on.", valueName: "time"))
+    var deadline: TimeArgument?
+
+    @Option(
+        defaultAsFlag: OrphanChoice.few,
+        help: ArgumentHelp(
+            "Remove unedited outputs of this job whose inputs are gone; =all even when they are many.",
+            valueName: "all"))
+    var deleteOrphans: OrphanChoice?
+
+    enum OrphanChoice: String, ExpressibleByArgument {
+        case few
+        case all
+    }
+
+    @Option(help: ArgumentHelp("Write a page that says what was done, with pictures before and after.", valueName: "file.html"))
+    var report: String?
+
+    @Option(help: ArgumentHelp("Write figures for Prometheus' textfile collector.", valueName: "file.prom"))
+    var metrics: String?
+
+    private var wishes: RunWishes {
+        var wishes = RunWishes()
+        wishes.lockWait = lockWait?.seconds ?? 0
+        wishes.allowsEmpty = jobs.allowEmpty
+        wishes.isStrict = strict
+        wishes.deadline = deadline.map { Deadline(start: .now, allowed: $0.duration) }
+        switch deleteOrphans {
+        case nil: wishes.orphans = .listed
+        case .few: wishes.orphans = .removed
+        case .all: wishes.orphans = .allRemoved
+        }
+        return wishes
+    }
 
     func validate() throws {
-        if !(0...604_800).contains(lockWait) { throw ValidationError("--lock-wait takes 0 to 604800 seconds.") }
+        if jobs.filesFrom != nil, manifests.manifests.count > 1 {
+            throw ValidationError("--files-from names the files of one job; give one manifest.")
+        }
     }
 
     func run() async throws {
-        try await Reporting(json: json, quiet: quiet).handling { reporting in
+        let wishes = wishes
+        try await Reporting(json: json, quiet: quiet, isStrict: strict).handling { reporting in
+            var wishes = wishes
+            wishes.reports.page = try report.map { try ReportFile($0, .page) }
+            wishes.reports.metrics = try metrics.map { try ReportFile($0, .metrics) }
             let installation = Installation(try Settings.load(place))
             let signals = Signals()
             let catalog = try await installation.introducedCatalog()
-            let specs = try reporting.jobs(ManifestFiles(options: manifests, catalog: catalog).read())
+            let files = ManifestFiles(options: manifests, catalog: catalog)
+            let specs = try reporting.jobs(files.read())
             let preparation = JobPreparation(
-                installation: installation, catalog: catalog,
-                selection: JobPlan.Selection(only: jobs.only, limit: jobs.limit), signals: signals)
-            var prepared: [PreparedJob] = []
-            for spec in specs {
-                try await allowingEmpty(jobs.allowEmpty) {
-                    let job = try await preparation.prepare(spec, surveys: false)
-                    reporting.hint(job.plan)
-                    prepared.append(job)
-                }
-            }
+                installation: installation, catalog: catalog, selection: jobs.selection, list: try jobs.list(),
+                isForced: force, signals: signals, deadline: wishes.deadline, reread: files.rereader())
             return try await JobRunner(
-                installation: installation, signals: signals, reporting: reporting, lockWait: lockWait
-            ).run(prepared)
+                installation: installation, signals: signals, reporting: reporting, preparation: preparation,
+                wishes: wishes
+            ).run(specs)
         }
     }
 }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// How numbers are written for people.
 enum Format {
     /// `950 ms`, `12.4 s`, `3 min 20 s`, `2 h 05 min`.
@@ -8,6 +10,11 @@ enum Format {
         let whole = Int(seconds.rounded())
         if whole < 3600 { return "\(whole / 60) min \(whole % 60) s" }
         return "\(whole / 3600) h \(padded(whole / 60 % 60)) min"
+    }
+
+    /// `2026-11-21`, in UTC.
+    static func day(_ secondsSince1970: Int) -> String {
+        Date(timeIntervalSince1970: Double(secondsSince1970)).formatted(.iso8601.year().month().day())
     }
 
     /// `812 B`, `4.2 kB`, `1.3 GB`.

@@ -10,6 +10,7 @@ enum JSONLine: Encodable {
     case plan(PlanLine)
     case frame(FrameLine)
     case problem(ProblemLine)
+    case paths(PathsLine)
     case summary(SummaryLine)
 
     private struct Header: Encodable {
@@ -24,6 +25,7 @@ enum JSONLine: Encodable {
         case .plan(let line): try line.encode(to: encoder)
         case .frame(let line): try line.encode(to: encoder)
         case .problem(let line): try line.encode(to: encoder)
+        case .paths(let line): try line.encode(to: encoder)
         case .summary(let line): try line.encode(to: encoder)
         }
     }
@@ -90,6 +92,13 @@ struct FrameLine: Encodable {
         case .skipped(let why):
             state = "skipped"
             reason = why
+        case .kept(let why):
+            state = "kept"
+            reason = why
+        case .stillBroken(let since, let what):
+            state = "still_broken"
+            reason = "since \(Format.day(since))"
+            message = what
         case .failed(let failure):
             state = "failed"
             cause = failure.cause.rawValue
@@ -113,6 +122,13 @@ extension FrameLine {
     }
 }
 
+/// Outputs that have something in common.
+struct PathsLine: Encodable {
+    let event = "paths"
+    let message: String
+    let paths: [String]
+}
+
 /// What kept a job from starting.
 struct ProblemLine: Encodable {
     let event = "problem"
@@ -133,6 +149,8 @@ struct SummaryLine: Encodable {
     var frames = 0
     var published = 0
     var skipped = 0
+    var kept = 0
+    var stillBroken = 0
     var failed = 0
     var left = 0
     var bytes = 0
@@ -148,13 +166,15 @@ struct SummaryLine: Encodable {
             frames += summary.total
             published += summary.published
             skipped += summary.skipped
+            kept += summary.kept.count
+            stillBroken += summary.stillBroken.count
             failed += summary.failures.count
             left += summary.left
             bytes += summary.bytesWritten
             megapixels += summary.megapixels
             seconds += summary.elapsed / .seconds(1)
             workersReplaced += summary.workersLost
-            stopped = stopped ?? summary.stop.map(SummaryText.describe)
+            stopped = stopped ?? summary.stop.map { SummaryText.describe($0, left: summary.left) }
         }
     }
 }

@@ -1,5 +1,6 @@
 import Catalogs
 import Coordination
+import FoundationEssentials
 import Geometry
 import JobModel
 import Planning
@@ -20,40 +21,47 @@ struct PlanText {
     var lines: [String] {
         var table = Table(["frame", "input", "size", "output", "rendered as", "halo", "because"])
         for target in prepared.targets {
-            guard let probe = target.probe else { continue }
-            let decision = shard.decision(for: probe)
             let page = target.frame.page > 0 ? " page \(target.frame.page + 1)" : ""
+            let input = PathText.shown(target.files.input, from: folder) + page
+            let probe = target.probe
+            let outputs = target.outputs.map { PathText.shown($0, from: folder) }
             table.add(
-                String(target.frame.index), PathText.shown(target.frame.input.path, from: folder) + page,
-                size(probe, probe.outputs[0]), PathText.shown(target.outputs[0], from: folder),
-                Self.rendering(probe, tiled: decision.tiled), Self.halo(probe.halo),
-                skipReason(target) ?? decision.reason)
-            for (output, path) in zip(probe.outputs, target.outputs).dropFirst() {
-                table.add("", "", size(probe, output), PathText.shown(path, from: folder), "", "", "")
+                String(target.frame.index), input, probe.map { size($0, $0.outputs[0]) } ?? "", outputs.first ?? "",
+                isRendered(target) ? probe.map { Self.rendering($0, tiled: shard.decision(for: $0).tiled) } ?? "" : "not",
+                probe.map { Self.halo($0.halo) } ?? "", reason(target))
+            for (index, path) in outputs.enumerated().dropFirst() {
+                table.add("", "", probe.map { size($0, $0.outputs[index]) } ?? "", path, "", "", "")
             }
         }
-        let megapixels = prepared.targets.reduce(0) { $0 + ($1.probe?.megapixels ?? 0) }
+        let rendered = prepared.targets.filter(isRendered)
+        let megapixels = rendered.reduce(0) { $0 + ($1.probe?.megapixels ?? 0) }
         let count = Format.plural(prepared.targets.count, "frame")
-        let total = "\(prepared.job.name): \(count), \(Format.fixed(megapixels, 1)) MP"
+        let total = "\(prepared.job.name): \(count), \(rendered.count) to render, \(Format.fixed(megapixels, 1)) MP"
         return [total] + table.lines.map { "  " + $0 }
+    }
+
+    private func isRendered(_ target: Target) -> Bool {
+        if case .render = target.verdict { true } else { false }
+    }
+
+    /// Why a run would render a frame or would not; and how.
+    private func reason(_ target: Target) -> String {
+        switch target.verdict {
+        case .render(_, let reason):
+            target.probe.map { "\(reason); \(shard.decision(for: $0).reason)" } ?? reason
+        case .current(let reason), .young(let reason): "skipped: \(reason)"
+        case .kept(let reason): "kept: \(reason)"
+        case .stillBroken(let since, let message):
+            "skipped: still broken since \(Format.day(since)): \(PathText.visible(message))"
+        case .refused: "refused: the output is there"
+        case .compare: "not told apart"
+        }
     }
 
     var failures: [String] {
         var summary = RunSummary()
         for report in prepared.failed { summary.add(report) }
         return SummaryText.failures(summary, folder: folder)
-    }
-
-    /// Why a run would not render a frame.
-    private func skipReason(_ target: JobRun.Target) -> String? {
-        let present = target.outputs.count(where: PlannedOutput.exists)
-        guard present > 0 else { return nil }
-        switch prepared.job.existing {
-        case .overwrite: return nil
-        case .skip where present < target.outputs.count: return nil
-        case .skip: return target.outputs.count == 1 ? "skipped: the output is there" : "skipped: all outputs are there"
-        case .error: return "refused: the output is there"
-        }
     }
 
     /// `300×200 rgb u8`, and what the chain makes of it where that is something else.
@@ -82,12 +90,10 @@ struct PlanText {
     }
 
     var jsonLines: [PlanLine] {
-        prepared.targets.compactMap { target in
-            target.probe.map { probe in
-                PlanLine(
-                    job: prepared.job.name, target: target, probe: probe, decision: shard.decision(for: probe),
-                    skipReason: skipReason(target))
-            }
+        prepared.targets.map { target in
+            PlanLine(
+                job: prepared.job.name, target: target, decision: target.probe.map(shard.decision),
+                reason: reason(target), isRendered: isRendered(target))
         }
     }
 }
@@ -101,60 +107,72 @@ struct PlanLine: Encodable {
 
     struct Output: Encodable {
         let path: String
-        let extent: PixelRect
-        let frames: Int
+        let extent: PixelRect?
+        let frames: Int?
     }
 
     let event = "plan"
     let job: String
     let index: Int
     let input: String
+    /// The exact path, where it is not UTF-8.
+    let pathBase64: String?
     /// From 1.
     let page: Int
-    /// The first one.
-    let output: String
+    /// The first one; nil where nobody knows its name.
+    let output: String?
     /// All of them, where there are several.
     let outputs: [Output]?
-    let width: Int
-    let height: Int
+    /// What is known of the picture, if it is to be rendered.
+    let width: Int?
+    let height: Int?
     /// What a decoder divides both sides by before the first filter.
     let shrunkBy: Int?
-    let layout: String
-    let format: String
-    let extent: PixelRect
-    let halo: Halo
+    let layout: String?
+    let format: String?
+    let extent: PixelRect?
+    let halo: Halo?
     let shard: String
     let reason: String
     /// Nil when the frame's rows stream from the decoder to the encoder.
     let heldBecause: String?
-    let readAmplification: Double
+    let readAmplification: Double?
     let tiles: [Tile]?
 
-    init(
-        job: String, target: JobRun.Target, probe: ProbeReceipt, decision: ShardPolicy.Decision, skipReason: String?
-    ) {
+    private enum CodingKeys: String, CodingKey {
+        case event, job, index, input, page, output, outputs, width, height, shrunkBy, layout, format, extent, halo, shard
+        case reason, heldBecause, readAmplification, tiles
+        case pathBase64 = "path_base64"
+    }
+
+    init(job: String, target: Target, decision: ShardPolicy.Decision?, reason: String, isRendered: Bool) {
+        let probe = target.probe
         self.job = job
         index = target.frame.index
-        input = target.frame.input.path
+        input = target.files.input
+        pathBase64 = target.files.inputBytes.map { Data($0).base64EncodedString() }
         page = target.frame.page + 1
-        output = target.outputs[0]
-        outputs =
-            target.outputs.count == 1
-            ? nil
-            : zip(target.outputs, probe.outputs).map { Output(path: $0, extent: $1.extent, frames: $1.frames) }
-        width = probe.shrinking?.width ?? probe.source.width
-        height = probe.shrinking?.height ?? probe.source.height
-        shrunkBy = probe.shrinking?.factor
-        layout = probe.source.layout.rawValue
-        format = probe.source.format.rawValue
-        extent = probe.extent
-        halo = probe.halo
-        shard = skipReason != nil ? "skip" : decision.tiled ? "tile" : "frame"
-        reason = skipReason ?? decision.reason
-        heldBecause = probe.passage.heldBecause
-        readAmplification = probe.readAmplification
-        tiles =
-            decision.tiled
-            ? zip(probe.grid.tiles, probe.tileSources).map { Tile(rect: $0, reads: $1) } : nil
+        output = target.outputs.first
+        outputs = target.outputs.count > 1 ? Self.outputs(of: target) : nil
+        width = probe?.shrinking?.width ?? probe?.source.width
+        height = probe?.shrinking?.height ?? probe?.source.height
+        shrunkBy = probe?.shrinking?.factor
+        layout = probe?.source.layout.rawValue
+        format = probe?.source.format.rawValue
+        extent = probe?.extent
+        halo = probe?.halo
+        let tiled = isRendered && decision?.tiled == true
+        shard = !isRendered ? "skip" : tiled ? "tile" : "frame"
+        self.reason = reason
+        heldBecause = probe?.passage.heldBecause
+        readAmplification = probe?.readAmplification
+        tiles = tiled ? probe.map { zip($0.grid.tiles, $0.tileSources).map { Tile(rect: $0, reads: $1) } } : nil
+    }
+
+    private static func outputs(of target: Target) -> [Output] {
+        target.outputs.enumerated().map { index, path in
+            Output(
+                path: path, extent: target.probe?.outputs[index].extent, frames: target.probe?.outputs[index].frames)
+        }
     }
 }

@@ -63,6 +63,7 @@ struct ProgressBar {
             case .audit: "auditing"
             case .preview: "previewing"
             case .check: "checking"
+            case .compare(let task): task.files.first?.path ?? ""
             }
         return path.split(separator: "/").last.map { PathText.visible(String($0)) }
     }

@@ -10,27 +10,61 @@ enum SummaryText {
 
     /// - Parameter folder: paths below it are shown relative to it.
     static func failures(_ summary: RunSummary, folder: String) -> [String] {
-        var byCause: [FrameFailure.Cause: [(FrameReport, FrameFailure)]] = [:]
+        var byCause: [FrameFailure.Cause: [String]] = [:]
         for report in summary.failures {
             if case .failed(let failure) = report.state {
-                byCause[failure.cause, default: []].append((report, failure))
+                byCause[failure.cause, default: []].append(line(report, failure.message, folder))
             }
         }
-        return FrameFailure.Cause.allCases.flatMap { cause -> [String] in
-            guard let failed = byCause[cause] else { return [] }
-            var lines = ["\(Format.plural(failed.count, "frame")) failed: \(cause.rawValue)"]
-            for (report, failure) in failed.prefix(namesListed) {
-                lines.append("  " + line(report, failure, folder))
-            }
-            if failed.count > namesListed { lines.append("  … and \(Format.count(failed.count - namesListed)) more") }
-            return lines
+        return FrameFailure.Cause.allCases.flatMap { cause in
+            let lines = byCause[cause] ?? []
+            return list("\(Format.plural(lines.count, "frame")) failed: \(cause.rawValue)", lines)
         }
     }
 
+    /// What nobody has to act on tonight: it is as it was.
+    static func known(_ summary: RunSummary, folder: String) -> [String] {
+        let broken = summary.stillBroken.compactMap { report -> String? in
+            guard case .stillBroken(let since, let message) = report.state else { return nil }
+            return line(report, message, folder) + " (since \(Format.day(since)))"
+        }
+        let kept = summary.kept.compactMap { report -> String? in
+            guard case .kept(let reason) = report.state else { return nil }
+            return "\(PathText.shown(report.outputs.first ?? report.input, from: folder)): \(reason)"
+        }
+        return list("\(Format.plural(broken.count, "picture")) still broken, and not tried again", broken)
+            + list("\(Format.plural(kept.count, "frame")) left as \(kept.count == 1 ? "it is" : "they are")", kept)
+    }
+
+    /// The frames that took longest, where that is worth a thought.
+    static func slowest(_ summary: RunSummary, folder: String) -> [String] {
+        guard summary.elapsed > .seconds(10), summary.published > 5 else { return [] }
+        let frames = summary.slowest.map { report in
+            "\(PathText.shown(report.input, from: folder)) \(Format.duration(.seconds(report.seconds ?? 0)))"
+        }
+        return ["slowest: " + frames.joined(separator: ", ")]
+    }
+
+    /// A title and the first of its lines; nothing when there are none.
+    private static func list(_ title: String, _ lines: [String]) -> [String] {
+        guard !lines.isEmpty else { return [] }
+        let rest = lines.count - namesListed
+        return [title] + lines.prefix(namesListed).map { "  " + $0 }
+            + (rest > 0 ? ["  … and \(Format.count(rest)) more"] : [])
+    }
+
+    static func list(_ title: String, _ paths: [String], reasons: [String]?, folder: String) -> [String] {
+        list(
+            title,
+            paths.enumerated().map { index, path in
+                PathText.shown(path, from: folder) + (reasons.map { ": \($0[index])" } ?? "")
+            })
+    }
+
     /// Messages that begin with the picture's path say it once.
-    private static func line(_ report: FrameReport, _ failure: FrameFailure, _ folder: String) -> String {
+    private static func line(_ report: FrameReport, _ message: String, _ folder: String) -> String {
         let shown = PathText.shown(report.input, from: folder)
-        let message = PathText.visible(failure.message)
+        let message = PathText.visible(message)
         let input = PathText.visible(report.input)
         return message.hasPrefix(input) ? shown + message.dropFirst(input.count) : "\(shown): \(message)"
     }
@@ -39,6 +73,8 @@ enum SummaryText {
     static func counts(_ summary: RunSummary, job: String) -> String {
         var parts = ["\(Format.count(summary.published)) published"]
         if summary.skipped > 0 { parts.append("\(Format.count(summary.skipped)) skipped") }
+        if !summary.kept.isEmpty { parts.append("\(Format.count(summary.kept.count)) kept") }
+        if !summary.stillBroken.isEmpty { parts.append("\(Format.count(summary.stillBroken.count)) still broken") }
         if !summary.failures.isEmpty { parts.append("\(Format.count(summary.failures.count)) failed") }
         if summary.left > 0 { parts.append("\(Format.count(summary.left)) left") }
         var text = "\(job): \(parts.joined(separator: ", ")) in \(Format.duration(summary.elapsed))"
@@ -57,13 +93,20 @@ enum SummaryText {
     }
 
     /// Why the run stopped early, in one line.
-    static func describe(_ reason: StopReason) -> String {
+    ///
+    /// - Parameter left: how many frames are left.
+    static func describe(_ reason: StopReason, left: Int = 0) -> String {
         switch reason {
         case .interrupted(let signal):
             let name = [SIGINT: "Ctrl-C", SIGTERM: "SIGTERM", SIGHUP: "SIGHUP"][signal] ?? "signal \(signal)"
             return "stopped by \(name); finished outputs are in place, nothing is half-written"
         case .place(let message):
             return "\(message); free some space or choose another place, then run it again"
+        case .deadline:
+            return "the deadline is reached; \(Format.plural(left, "frame")) left, which the next run goes on with"
+        case .failures(let count, let limit):
+            return "stopped after \(Format.plural(count, "failure")): 'max_failures' allows fewer than "
+                + "\(Format.count(limit)); \(Format.plural(left, "frame")) left"
         case .pluginFault(let plugin, let pictures):
             return "the plugin '\(plugin)' crashed on \(pictures) pictures; remove or mend it, then run the job again"
         case .engine(let message):

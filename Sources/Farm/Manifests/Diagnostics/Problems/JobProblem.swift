@@ -19,6 +19,7 @@ package enum JobProblem: Hashable, Sendable {
     // Saving. `owners` are the formats that have the option, `format` is the output's.
     case optionOfOtherFormat(String, owners: [String], format: String, known: [String])
     case backgroundNotOpaque
+    case indexNotJSON(String)
 
     // Warnings.
     case sameNameForAll(inputs: String)
@@ -69,6 +70,9 @@ extension JobProblem {
             Words(
                 "'background' must be opaque: it is what shows through transparency",
                 remedy: "write a color without alpha, such as white or '#1a2b3c'")
+
+        case .indexNotJSON(let path):
+            Words("the index \(path.quoted) is not a JSON file", remedy: "write a path that ends in .json: out/index.json")
 
         case .sameNameForAll(let inputs):
             Words(

@@ -6,52 +6,53 @@ import WorkerProtocol
 /// Puts verified outputs at their final paths. The only code that does.
 struct Publisher: Sendable {
     let journal: Journal
-    let existing: ExistingPolicy
 
-    /// One after the other. What was published before a failure stays: it is verified, and as it would be.
-    func publish(_ outputs: [Publication]) -> PublishProblem? {
-        for (index, output) in outputs.enumerated() {
-            if let problem = publish(output.receipt, to: output.path) {
-                for rest in outputs[(index + 1)...] { FileSystem.removeTree(rest.receipt.path) }
-                return problem
-            }
-        }
-        return nil
-    }
-
-    /// The worker has synced the file. Its intent is recorded, it is renamed, and the folder is synced: at any moment
-    /// the final path holds either what it held before or the whole new output.
-    private func publish(_ receipt: OutputReceipt, to path: String) -> PublishProblem? {
+    /// The file is on the disk. Its intent is recorded, and it is renamed: at any moment the final path holds either what
+    /// it held before or the whole new output.
+    func publish(_ publication: Publication, _ rule: ReplacementRule) -> PublishProblem? {
+        let (receipt, path) = (publication.receipt, publication.path)
         guard FileSystem.treeSize(receipt.path) == receipt.bytes else {
             return .refused("\(path): the file that was written is gone or was cut before it could be published")
         }
         do {
             try journal.write(.publish(temporary: receipt.path, digest: receipt.digest, final: path))
-            let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "/"
-            try FileSystem.syncFolder(folder) { () throws(FileTrouble) in
-                FileSystem.isOwnFolder(receipt.path)
-                    ? try putFolder(receipt.path, at: path) : try put(receipt.path, at: path)
+            if FileSystem.isOwnFolder(receipt.path) {
+                try putFolder(receipt.path, at: path, rule)
+            } else {
+                try put(receipt.path, at: path, rule)
             }
             // What an exchange has left there is the folder that was replaced.
             FileSystem.removeTree(receipt.path)
             return nil
         } catch {
             FileSystem.removeTree(receipt.path)
-            return problem(error, path)
+            return Self.problem(error, path)
         }
     }
 
-    private func put(_ temporary: String, at path: String) throws(FileTrouble) {
-        switch existing {
-        case .overwrite: try FileSystem.rename(temporary, to: path)
-        case .skip, .error: try FileSystem.renameWithoutReplacing(temporary, to: path)
+    private func put(_ temporary: String, at path: String, _ rule: ReplacementRule) throws(FileTrouble) {
+        try refuseChanged(path, rule, isFolder: false)
+        switch rule {
+        case .nothing: try FileSystem.renameWithoutReplacing(temporary, to: path)
+        case .anything, .published: try FileSystem.rename(temporary, to: path)
+        }
+    }
+
+    /// What was edited while the output was rendered stays.
+    private func refuseChanged(_ path: String, _ rule: ReplacementRule, isFolder: Bool) throws(FileTrouble) {
+        guard case .published(let stamp) = rule else { return }
+        guard FileSystem.outputStamp(path, isFolder: isFolder)?.isUntouched(since: stamp) ?? true else {
+            throw FileTrouble(path: path, code: EEXIST, action: "publish")
         }
     }
 
     /// Replaces only a folder that holds what an output of this name holds, and nothing else.
-    private func putFolder(_ temporary: String, at path: String) throws(FileTrouble) {
-        guard FileSystem.exists(path) else { return try FileSystem.rename(temporary, to: path) }
-        guard existing == .overwrite else { throw FileTrouble(path: path, code: EEXIST, action: "publish") }
+    private func putFolder(_ temporary: String, at path: String, _ rule: ReplacementRule) throws(FileTrouble) {
+        guard FileSystem.exists(path), !FileSystem.isEmptyFolder(path) else {
+            return try FileSystem.rename(temporary, to: path)
+        }
+        try refuseChanged(path, rule, isFolder: true)
+        guard rule != .nothing else { throw FileTrouble(path: path, code: EEXIST, action: "publish") }
         guard FileSystem.isOwnFolder(path) else { throw FileTrouble(path: path, code: ENOTDIR, action: "publish") }
         let isOurs = FileSystem.isOutput(path) || FileSystem.isEmptyFolder(path)
         guard isOurs, DeepZoomNames(of: path).all(FileSystem.files(below: path)) else {
@@ -83,9 +84,9 @@ struct Publisher: Sendable {
         }
     }
 
-    private func problem(_ trouble: FileTrouble, _ path: String) -> PublishProblem {
+    static func problem(_ trouble: FileTrouble, _ path: String) -> PublishProblem {
         if trouble.isPlace { return .place(trouble.message) }
-        if trouble.code == EEXIST { return .refused("\(path): appeared while it was rendered; left as it is") }
+        if trouble.code == EEXIST { return .refused("\(path): appeared or was changed while it was rendered; left as it is") }
         if trouble.code == ENOTEMPTY {
             return .refused("\(path): a folder with other things in it is in the way; it is left as it is")
         }

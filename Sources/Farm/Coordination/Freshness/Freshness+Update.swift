@@ -1,0 +1,114 @@
+import JobModel
+package import JobStorage
+import WorkerProtocol
+
+/// `existing: update`.
+extension Freshness {
+    /// One output's part in the verdict.
+    private enum Part {
+        case current(String)
+        case render(ReplacementRule, String)
+        case kept(String)
+        case compare([CompareTask.File])
+    }
+
+    func updating(_ frame: FrameFiles, _ findings: Findings) -> FrameVerdict {
+        let parts = frame.outputs.map { part(of: $0, frame, findings) }
+        let unknown = parts.flatMap { part -> [CompareTask.File] in
+            if case .compare(let files) = part { files } else { [] }
+        }
+        guard unknown.isEmpty else { return .compare(unknown.uniqued()) }
+        var reasons: [String] = []
+        let wanted = zip(frame.outputs, parts).map { output, part -> Replacement? in
+            guard case .render(let rule, let reason) = part else { return nil }
+            reasons.append(reason)
+            return Replacement(path: output.path, rule: rule)
+        }
+        if !reasons.isEmpty { return .render(wanted, reason: reasons.uniqued().joined(separator: "; ")) }
+        for case .kept(let reason) in parts { return .kept(reason: reason) }
+        for case .current(let reason) in parts { return .current(reason: reason) }
+        return .current(reason: "up to date")
+    }
+
+    private func part(of output: FrameFiles.Output, _ frame: FrameFiles, _ findings: Findings) -> Part {
+        guard let record = record(at: output.path) else {
+            return output.stamp == nil
+                ? .render(.nothing, "new")
+                : .kept("not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it")
+        }
+        guard let stamp = output.stamp else { return .render(.nothing, "output missing") }
+        guard let input = hasChanged(frame, since: record, findings) else { return .compare([frame.inputFile]) }
+        let reasons = (input ? ["input changed"] : []) + changes(since: record, output.recipe)
+        let edited = isEdited(output.path, stamp, since: record, findings, isReplaced: !reasons.isEmpty)
+        guard let edited else { return .compare([CompareTask.File(path: output.path)]) }
+        switch (reasons.isEmpty, edited) {
+        case (true, false): return .current("up to date")
+        case (true, true): return .current("output was edited")
+        case (false, false): return .render(.published(stamp), reasons.joined(separator: ", "))
+        case (false, true):
+            return .kept("output was edited, and would be made anew (\(reasons.joined(separator: ", "))); --force replaces it")
+        }
+    }
+
+    /// Nil when the input has to be read to tell.
+    private func hasChanged(_ frame: FrameFiles, since record: OutputRecord, _ findings: Findings) -> Bool? {
+        guard let stamp = frame.stamp, record.input == frame.input else { return true }
+        if let found = findings[frame.inputFile] { return found?.digest != record.source.digest }
+        switch compare {
+        case .stamp: return stamp.isUntouched(since: record.source.stamp) ? false : nil
+        case .size: return stamp.size != record.source.stamp.size
+        case .content: return nil
+        }
+    }
+
+    /// Nil when the output has to be read to tell.
+    ///
+    /// - Parameter isReplaced: then a size is not enough to know that it is Penumbra's.
+    private func isEdited(
+        _ path: String, _ stamp: FileStamp, since record: OutputRecord, _ findings: Findings, isReplaced: Bool
+    ) -> Bool? {
+        if let found = findings[CompareTask.File(path: path)] { return found?.digest != record.file.digest }
+        if stamp.size != record.file.stamp.size { return true }
+        switch compare {
+        case .stamp: return stamp.isUntouched(since: record.file.stamp) ? false : nil
+        case .size: return isReplaced && !stamp.isUntouched(since: record.file.stamp) ? nil : false
+        case .content: return nil
+        }
+    }
+
+    private func changes(since record: OutputRecord, _ recipe: RecipeKey) -> [String] {
+        guard let comparison = book.comparison(from: record.recipe, to: recipe) else {
+            return ["made by another version of Penumbra"]
+        }
+        return comparison.changes + (upgrade == .rerender ? comparison.upgrades : [])
+    }
+
+    /// Records of outputs that are what they were, under other stamps.
+    package func refreshed(_ frame: FrameFiles, _ findings: Findings) -> [OutputRecord] {
+        frame.outputs.compactMap { output in
+            guard let old = record(at: output.path), let stamp = output.stamp else { return nil }
+            var record = old
+            if let found = findings[frame.inputFile] ?? nil, found.digest == old.source.digest { record.source = found }
+            if let found = findings[CompareTask.File(path: output.path)] ?? nil, found.digest == old.file.digest {
+                record.file = FileFacts(stamp: stamp, digest: found.digest)
+            }
+            return record == old ? nil : record
+        }
+    }
+
+    /// What upgrades of Penumbra would change of this frame's outputs, if they were rendered again.
+    package func keptUpgrades(of frame: FrameFiles) -> [String] {
+        guard existing == .update, upgrade == .keep else { return [] }
+        return frame.outputs.flatMap { output in
+            record(at: output.path).flatMap { book.comparison(from: $0.recipe, to: output.recipe)?.upgrades } ?? []
+        }
+    }
+}
+
+extension Array where Element: Hashable {
+    /// Each once, in their order.
+    fileprivate func uniqued() -> [Element] {
+        var seen: Set<Element> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

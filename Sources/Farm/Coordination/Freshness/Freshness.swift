@@ -1,0 +1,111 @@
+package import JobModel
+package import JobStorage
+package import WorkerProtocol
+
+/// Decides what a run does with a frame, by what is known of its outputs. Reads no file and no clock.
+package struct Freshness: Sendable {
+    /// What is known of files that were read; nil for a file that is not there.
+    package typealias Findings = [CompareTask.File: FileFacts?]
+
+    private struct PictureKey: Hashable {
+        let input: String
+        let page: Int
+    }
+
+    package let existing: ExistingPolicy
+    /// Everything is made again, whatever is there.
+    package let isForced: Bool
+    let compare: ComparePolicy
+    let upgrade: UpgradePolicy
+    private let minAge: Double
+    /// Nanoseconds since 1970.
+    private let now: Int64
+    private let records: [String: OutputRecord]
+    /// The same by input, for jobs whose outputs' names are known only after a look at the pictures.
+    private let published: [String: [OutputRecord]]
+    private let broken: [PictureKey: BrokenRecord]
+    package let book: RecipeBook
+
+    package init(
+        job: JobSpec, isForced: Bool, records: [OutputRecord], broken: [BrokenRecord], book: RecipeBook, now: Int64
+    ) {
+        existing = isForced ? .overwrite : job.existing
+        self.isForced = isForced
+        compare = job.compare
+        upgrade = job.upgrade
+        minAge = job.minAge
+        self.now = now
+        self.records = Dictionary(records.map { ($0.path, $0) }) { $1 }
+        published = job.needsProbe ? Dictionary(grouping: records, by: \.input) : [:]
+        self.broken = Dictionary(broken.map { (PictureKey(input: $0.input, page: $0.page), $0) }) { $1 }
+        self.book = book
+    }
+
+    package func record(at path: String) -> OutputRecord? { records[path] }
+
+    /// The paths by which the outputs of an unchanged input were published; nil unless all are known.
+    package func knownNames(input: String, stamp: FileStamp, recipes: [RecipeKey]) -> [String]? {
+        guard existing == .update else { return nil }
+        let records = published[input] ?? []
+        let names = recipes.enumerated().compactMap { part, recipe in
+            records.first { record in
+                record.part == part && record.page == 0 && stamp.isUntouched(since: record.source.stamp)
+                    && book.comparison(from: record.recipe, to: recipe).map { $0.changes.isEmpty } == true
+            }?.path
+        }
+        return names.count == recipes.count ? names : nil
+    }
+
+    /// - Parameter findings: of the files that ``FrameVerdict/compare(_:)`` asked for; empty at first.
+    package func verdict(of frame: FrameFiles, findings: Findings = [:]) -> FrameVerdict {
+        if let age = youth(of: frame) {
+            return .young(reason: "changed \(age) s ago; 'min_age' leaves it for the next run")
+        }
+        switch existing {
+        case .overwrite:
+            return .render(
+                frame.outputs.map { Replacement(path: $0.path, rule: .anything) },
+                reason: isForced ? "--force" : "existing: overwrite")
+        case .error:
+            if let there = frame.outputs.first(where: { $0.stamp != nil }) { return .refused(output: there.path) }
+            return .render(frame.outputs.map { Replacement(path: $0.path, rule: .nothing) }, reason: "output missing")
+        case .skip:
+            return brokenVerdict(of: frame) ?? skipping(frame)
+        case .update:
+            return brokenVerdict(of: frame) ?? updating(frame, findings)
+        }
+    }
+
+    /// How many seconds ago a file was changed that is too young; nil for all others. (A time in the future is no reason
+    /// to wait for it.)
+    private func youth(of frame: FrameFiles) -> Int? {
+        guard minAge > 0, let stamp = frame.stamp else { return nil }
+        let age = Double(now - stamp.changed) / 1e9
+        return (0..<minAge).contains(age) ? Int(age) : nil
+    }
+
+    private func skipping(_ frame: FrameFiles) -> FrameVerdict {
+        let wanted = frame.outputs.map { output in
+            output.isOutput ? nil : Replacement(path: output.path, rule: .nothing)
+        }
+        guard wanted.contains(where: { $0 != nil }) else {
+            return .current(reason: frame.outputs.count == 1 ? "the output is there" : "all outputs are there")
+        }
+        return .render(wanted, reason: "output missing")
+    }
+
+    private func brokenVerdict(of frame: FrameFiles) -> FrameVerdict? {
+        isStillBroken(frame).map { .stillBroken(since: $0.since, message: $0.message) }
+    }
+
+    /// The failure of a frame that would fail again: its paths need not be known. Nil for all others, and where everything
+    /// is made again.
+    package func isStillBroken(_ frame: FrameFiles) -> BrokenRecord? {
+        guard existing == .update || existing == .skip, let record = broken[PictureKey(input: frame.input, page: frame.page)], let stamp = frame.stamp, stamp.isUntouched(since: record.stamp),
+            let recipe = frame.outputs.first?.recipe,
+            let comparison = book.comparison(from: record.recipe, to: recipe),
+            comparison.changes.isEmpty, comparison.upgrades.isEmpty
+        else { return nil }
+        return record
+    }
+}

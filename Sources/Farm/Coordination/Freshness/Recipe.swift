@@ -1,0 +1,62 @@
+package import Catalogs
+import FoundationEssentials
+package import JobModel
+
+/// How an output is made: all that its bytes depend on beside its input and the codecs' versions.
+package struct Recipe: Hashable, Sendable, Codable {
+    /// A filter with its parameters.
+    package struct Step: Hashable, Sendable, Codable {
+        package let filter: String
+        package let values: [String: ParameterValue]
+        /// Changes with the filter's pixels.
+        package let version: String
+    }
+
+    package let steps: [Step]
+    package let color: ColorPolicy
+    /// The output's format, by its name in the catalog.
+    package let format: String
+    package let save: SaveOptions
+    package let pages: PageChoice
+    /// Changes with the pixels of what is done around the filters.
+    package let version: String
+
+    /// - Parameters:
+    ///   - chain: from the input to the output.
+    ///   - catalog: knows the filters' versions.
+    package init(
+        chain: [FilterInvocation], color: ColorPolicy, format: String, save: SaveOptions, pages: PageChoice,
+        catalog: Catalog
+    ) {
+        steps = chain.map { step in
+            Step(filter: step.filter, values: step.values, version: Self.version(of: step.filter, catalog))
+        }
+        self.color = color
+        self.format = format
+        self.save = save
+        // A page's number tells which page it is, not how it is made.
+        if case .page = pages { self.pages = .page(0) } else { self.pages = pages }
+        version = catalog.versions["rendering"] ?? ""
+    }
+
+    /// Plugins have a version of their own beside that of their pixels.
+    private static func version(of filter: String, _ catalog: Catalog) -> String {
+        let rendering = catalog.filter(named: filter).map { "\($0.renderingVersion)" } ?? ""
+        return catalog.versions[filter].map { "\(rendering) of \($0)" } ?? rendering
+    }
+
+    /// The same text for the same recipe, always.
+    package var text: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Numbers of manifests are finite; the rest is text.
+        guard let data = try? encoder.encode(self) else { return "" }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    /// Nil for the text of a version of Penumbra that wrote other ones.
+    package init?(text: String) {
+        guard let recipe = try? JSONDecoder().decode(Recipe.self, from: Data(text.utf8)) else { return nil }
+        self = recipe
+    }
+}

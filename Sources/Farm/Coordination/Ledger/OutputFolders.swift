@@ -1,0 +1,21 @@
+package import JobModel
+import Planning
+
+/// The folders that a job's outputs are below: what stands before the first field of each output's path.
+///
+/// A run locks them, and an index lies in each.
+package enum OutputFolders {
+    /// Absolute, sorted, each once.
+    package static func of(_ job: JobSpec) -> [String] {
+        Set(job.outputs.map { folder(of: $0.template, job) }).sorted()
+    }
+
+    private static func folder(of template: OutputTemplate, _ job: JobSpec) -> String {
+        var text = ""
+        for piece in template.pieces {
+            if case .literal(let literal) = piece { text += literal } else if piece == .field(.job) { text += job.name } else { break }
+        }
+        guard let slash = text.lastIndex(of: "/") else { return job.folder }
+        return PathText.normalized(String(text[...slash]), in: job.folder)
+    }
+}

@@ -1,0 +1,54 @@
+package import JobModel
+
+/// Keeps two runs of one job from running at once, and two jobs from writing to one folder at once, whoever starts them.
+package final class JobLock: Sendable {
+    /// Who has what a job needs.
+    package enum Holder: Hashable, Sendable {
+        /// Another run of the job.
+        case run
+        /// A run that writes to this folder.
+        case folder(String)
+    }
+
+    package enum Outcome: Sendable {
+        case taken(JobLock)
+        case busy(Holder)
+    }
+
+    private let locks: [KernelLock]
+
+    private init(_ locks: [KernelLock]) { self.locks = locks }
+
+    /// - Parameters:
+    ///   - folders: those of the job's outputs that this process has not locked yet. They are created if need be.
+    ///   - directory: the run's, which removes folders that stay empty.
+    ///   - wait: how long to wait for other runs to end.
+    package static func take(
+        for job: JobSpec, folders: [String], directory: RunDirectory, state: String, wait: Duration,
+        clock: ContinuousClock = ContinuousClock()
+    ) async throws -> Outcome {
+        let end = clock.now + wait
+        _ = try FileSystem.createFolders("\(state)/locks")
+        guard let own = try await KernelLock.take("\(state)/locks/\(name(of: job))", until: end, clock) else {
+            return .busy(.run)
+        }
+        var locks = [own]
+        for folder in folders.sorted() {
+            try directory.makeFolder(folder)
+            guard let lock = try await KernelLock.take(folder, isFolder: true, until: end, clock) else {
+                return .busy(.folder(folder))
+            }
+            locks.append(lock)
+        }
+        return .taken(JobLock(locks))
+    }
+
+    /// A job is its manifest's real path and its name. FNV-1a makes a file name of them.
+    private static func name(of job: JobSpec) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in "\(job.manifestPath)\0\(job.name)".utf8 {
+            hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+        }
+        return "\(job.name.prefix(100))-\(String(hash, radix: 16))"
+    }
+}

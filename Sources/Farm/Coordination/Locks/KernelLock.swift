@@ -1,0 +1,69 @@
+import Glibc
+import JobModel
+
+/// An exclusive lock on a file or a folder, held by the kernel: it ends with the process, however that ends.
+package final class KernelLock: Sendable {
+    private let descriptor: Int32
+    private let isFolder: Bool
+
+    deinit { close(descriptor) }
+
+    /// Waits for the lock, at most half a minute. For what is held for moments only.
+    static func wait(_ path: String) throws(FileTrouble) -> KernelLock {
+        let lock = try KernelLock(opening: path)
+        for _ in 0..<3000 {
+            if try lock.isTaken(path) { return lock }
+            usleep(10_000)
+        }
+        throw FileTrouble(path: path, code: ETIMEDOUT, action: "lock")
+    }
+
+    /// Nil when another process holds the lock.
+    package static func take(_ path: String) throws(FileTrouble) -> KernelLock? {
+        let lock = try KernelLock(opening: path)
+        return try lock.isTaken(path) ? lock : nil
+    }
+
+    /// Tries again and again until `end`. Nil when another process still holds the lock then.
+    ///
+    /// - Parameter isFolder: then the folder is there, and nothing is created. Nobody is kept out where the file system
+    ///   cannot lock folders.
+    static func take(
+        _ path: String, isFolder: Bool = false, until end: ContinuousClock.Instant, _ clock: ContinuousClock
+    ) async throws -> KernelLock? {
+        while true {
+            let lock = try isFolder ? KernelLock(openingFolder: path) : KernelLock(opening: path)
+            // Who held it may have removed the folder that he had made.
+            if try lock.isTaken(path), lock.isStillAt(path) { return lock }
+            guard clock.now < end else { return nil }
+            try await clock.sleep(for: .milliseconds(200))
+        }
+    }
+
+    private func isStillAt(_ path: String) -> Bool {
+        var own = stat()
+        return fstat(descriptor, &own) == 0 && FileSystem.stamp(path)?.identity == FileStamp(own).identity
+    }
+
+    private func isTaken(_ path: String) throws(FileTrouble) -> Bool {
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+        // Network file systems may lock files alone.
+        if isFolder, [EBADF, EINVAL, ENOLCK, EOPNOTSUPP, ENOSYS].contains(errno) { return true }
+        guard errno == EWOULDBLOCK else { throw FileTrouble(path: path, code: errno, action: "lock") }
+        return false
+    }
+
+    /// Not locked yet.
+    private init(openingFolder path: String) throws(FileTrouble) {
+        isFolder = true
+        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "lock the folder") }
+    }
+
+    /// Not locked yet.
+    private init(opening path: String) throws(FileTrouble) {
+        isFolder = false
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the lock file") }
+    }
+}

@@ -1,0 +1,92 @@
+import JobModel
+import JobStorage
+import Scheduling
+import WorkerProtocol
+
+/// Outputs of several frames that are published together.
+struct PublicationBatch {
+    private let frames: [[PublicationDesk.Item]]
+    private(set) var problems: [PublishProblem?]
+    /// By temporary path, as the ledger is to know it.
+    private var records: [String: OutputRecord] = [:]
+    /// Those that are at their final paths.
+    private(set) var published: [OutputRecord] = []
+
+    init(frames: [[PublicationDesk.Item]]) {
+        self.frames = frames
+        problems = frames.map { _ in nil }
+    }
+
+    private var folders: Set<String> {
+        Set(frames.joined().map { FileSystem.folder(of: $0.publication.path) })
+    }
+
+    /// No rename comes before its data are safe.
+    func syncFileSystems() throws(FileTrouble) {
+        var seen: Set<UInt64> = []
+        for folder in folders where seen.insert(FileSystem.stamp(folder)?.device ?? 0).inserted {
+            try FileSystem.syncFileSystem(of: folder)
+        }
+    }
+
+    /// A file keeps its stamp when it is renamed.
+    ///
+    /// - Returns: what the ledger has to know before that.
+    mutating func stamp() -> [OutputRecord] {
+        for item in frames.joined() {
+            let receipt = item.publication.receipt
+            guard var record = item.record, let stamp = FileSystem.outputStamp(receipt.path, isFolder: true) else {
+                continue
+            }
+            record.file = FileFacts(stamp: stamp, digest: receipt.digest)
+            records[receipt.path] = record
+        }
+        return Array(records.values)
+    }
+
+    /// Renames all, and syncs each folder once.
+    mutating func put(by publisher: Publisher) {
+        var folders: [String: FileSystem.OpenFolder] = [:]
+        for (index, items) in frames.enumerated() {
+            for (place, item) in items.enumerated() {
+                problems[index] = put(item, by: publisher, &folders)
+                guard problems[index] == nil else {
+                    for rest in items[(place + 1)...] { FileSystem.removeTree(rest.publication.receipt.path) }
+                    break
+                }
+                if let record = records[item.publication.receipt.path] { published.append(record) }
+            }
+        }
+        for folder in folders.values { sync(folder) }
+    }
+
+    private func put(
+        _ item: PublicationDesk.Item, by publisher: Publisher, _ folders: inout [String: FileSystem.OpenFolder]
+    ) -> PublishProblem? {
+        let folder = FileSystem.folder(of: item.publication.path)
+        do {
+            // Before the rename, so that a folder that may not be read is no surprise afterwards.
+            if folders[folder] == nil { folders[folder] = try FileSystem.OpenFolder(folder) }
+        } catch {
+            FileSystem.removeTree(item.publication.receipt.path)
+            return Publisher.problem(error, item.publication.path)
+        }
+        return publisher.publish(item.publication, item.rule)
+    }
+
+    private mutating func sync(_ folder: FileSystem.OpenFolder) {
+        do {
+            try folder.sync()
+        } catch {
+            for (index, items) in frames.enumerated()
+            where items.contains(where: { FileSystem.folder(of: $0.publication.path) == folder.path }) {
+                problems[index] = problems[index] ?? .place(error.message)
+            }
+        }
+    }
+
+    /// Removes what was not published.
+    func discard() {
+        for item in frames.joined() { FileSystem.removeTree(item.publication.receipt.path) }
+    }
+}

@@ -1,0 +1,57 @@
+import JobStorage
+package import Scheduling
+import Synchronization
+import WorkerProtocol
+
+/// What a run knows of outputs, and writes down of them.
+package final class RunBooks: Sendable {
+    /// Nil for jobs without a manifest, which leave no trace.
+    let ledger: Ledger?
+    private let freshness: Freshness
+    /// Seconds since 1970.
+    private let now: Int
+    private let recipes = Mutex<[RecipeKey: RecipeID]>([:])
+
+    package init(ledger: Ledger?, freshness: Freshness, now: Int) {
+        self.ledger = ledger
+        self.freshness = freshness
+        self.now = now
+    }
+
+    /// Decides again, now that files were read; files that were only touched are known by their new stamps from now on.
+    func verdict(of files: FrameFiles, findings: Freshness.Findings) -> FrameVerdict {
+        let verdict = freshness.verdict(of: files, findings: findings)
+        // Nothing is lost but the time to read them again.
+        try? ledger?.publish(freshness.refreshed(files, findings))
+        return verdict
+    }
+
+    private func id(of key: RecipeKey, _ ledger: Ledger) throws(StoreProblem) -> RecipeID {
+        if let known = recipes.withLock({ $0[key] }) { return known }
+        let id = try ledger.id(of: freshness.book[key])
+        recipes.withLock { $0[key] = id }
+        return id
+    }
+
+    /// What the ledger will know of an output.
+    func record(of output: Publication, _ files: FrameFiles) throws(StoreProblem) -> OutputRecord? {
+        guard let ledger else { return nil }
+        let receipt = output.receipt
+        return OutputRecord(
+            path: output.path, input: files.input, page: files.page, part: output.part, source: output.source,
+            recipe: try id(of: files.outputs[output.part].recipe, ledger),
+            file: output.source, width: receipt.image.width, height: receipt.image.height)
+    }
+
+    /// A picture that is broken need not be tried again while it is the same.
+    package func remember(_ failure: FrameFailure, of files: FrameFiles) {
+        guard let ledger, [.data, .limit].contains(failure.cause), let stamp = files.stamp,
+            let key = files.outputs.first?.recipe
+        else { return }
+        // When that cannot be written down it is tried again, which does no harm.
+        try? ledger.setBroken(
+            BrokenRecord(
+                input: files.input, page: files.page, stamp: stamp, recipe: id(of: key, ledger),
+                message: failure.message, since: now))
+    }
+}

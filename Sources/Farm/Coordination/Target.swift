@@ -1,0 +1,66 @@
+import JobModel
+package import Planning
+package import Scheduling
+package import WorkerProtocol
+
+/// A frame of a run: where its outputs go, and what is to be done.
+package struct Target: Hashable, Sendable {
+    package let frame: PlannedFrame
+    /// One for each of the job's outputs.
+    package let outputs: [String]
+    /// What a survey found out; nil when none was needed.
+    package let probe: ProbeReceipt?
+    /// In place of the job's chain and outputs; nil for most frames.
+    package let variant: FrameVariant?
+    package let files: FrameFiles
+    package let verdict: FrameVerdict
+
+    package init(
+        frame: PlannedFrame, outputs: [String], probe: ProbeReceipt?, variant: FrameVariant? = nil, files: FrameFiles,
+        verdict: FrameVerdict
+    ) {
+        self.frame = frame
+        self.outputs = outputs
+        self.probe = probe
+        self.variant = variant
+        self.files = files
+        self.verdict = verdict
+    }
+
+    /// True when a run has work to do with it, or has to find out.
+    package var isWork: Bool {
+        switch verdict {
+        case .render, .compare: true
+        case .current, .kept, .stillBroken, .refused, .young: false
+        }
+    }
+
+    /// The same, now that it is known what is to be done.
+    package func decided(_ verdict: FrameVerdict) -> Target {
+        Target(frame: frame, outputs: outputs, probe: probe, variant: variant, files: files, verdict: verdict)
+    }
+
+    /// The same, with what a survey found out.
+    package func probed(_ probe: ProbeReceipt) -> Target {
+        Target(frame: frame, outputs: outputs, probe: probe, variant: variant, files: files, verdict: verdict)
+    }
+
+    package func report(_ state: FrameReport.State, seconds: Double? = nil) -> FrameReport {
+        FrameReport(
+            index: frame.index, input: files.input, inputBytes: files.inputBytes, outputs: outputs, state: state,
+            seconds: seconds)
+    }
+
+    /// How it ends without any work; nil for work.
+    func settled() -> FrameReport? {
+        switch verdict {
+        case .render, .compare: nil
+        case .current(let reason), .young(let reason): report(.skipped(reason: reason))
+        case .kept(let reason): report(.kept(reason: reason))
+        case .stillBroken(let since, let message): report(.stillBroken(since: since, message: message))
+        case .refused(let output):
+            report(
+                .failed(FrameFailure(.output, "\(output): is there already; 'existing: overwrite' replaces it")))
+        }
+    }
+}

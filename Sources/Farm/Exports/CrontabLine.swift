@@ -1,0 +1,47 @@
+/// A line of a user's crontab that starts a program with arguments, whatever characters they hold.
+///
+/// Two readers are in between. Cron takes `\%` for a percent sign, and a bare `%` for the command's end, within quotes
+/// too. Then `sh` reads what is left.
+package struct CrontabLine: Hashable, Sendable {
+    package let text: String
+
+    /// The most bytes of a command that Debian's cron takes; with a longer one it ignores the whole crontab.
+    package static let longestCommand = 998
+
+    /// - Parameters:
+    ///   - program: its absolute path.
+    ///   - arguments: what comes after it.
+    package init(schedule: CronSchedule, program: String, arguments: [String]) throws(ExportProblem) {
+        precondition(program.hasPrefix("/"), "cron's search path is not ours")
+        let words = [program] + arguments
+        for word in words where word.utf8.contains(UInt8(ascii: "\n")) { throw .lineBreak(word) }
+        let command = words.map { Self.escaped($0) }.joined(separator: " ")
+        guard command.utf8.count <= Self.longestCommand else { throw .tooLong(bytes: command.utf8.count) }
+        text = "\(schedule.text) \(command)"
+    }
+
+    /// A word as cron and sh turn it into an argument.
+    static func escaped(_ word: String) -> String {
+        guard !word.isEmpty else { return "''" }
+        let isPlain = word.utf8.allSatisfy { plain.contains($0) }
+        guard !isPlain else { return word.replacing("%", with: #"\%"#) }
+        var result = "'"
+        var isAfterBackslash = false
+        for scalar in word.unicodeScalars {
+            // Some crons take two backslashes for one, others do not, and all of them take `\%` for a percent sign:
+            // a backslash of the word is kept apart from both by an end and a beginning of quotes.
+            if isAfterBackslash, scalar == "\\" || scalar == "%" { result += "''" }
+            isAfterBackslash = scalar == "\\"
+            switch scalar {
+            case "'": result += #"'\''"#
+            case "%": result += #"\%"#
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "'"
+    }
+
+    /// What means nothing to sh, anywhere in a word.
+    private static let plain = Set(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,@=%".utf8)
+}

@@ -1,0 +1,54 @@
+import Glibc
+import GRDB
+
+/// What Penumbra knows of jobs' outputs, in a SQLite database.
+///
+/// Several processes may have it open. Never on a network filesystem.
+package final class JobStore: Sendable {
+    private let path: String
+    private let queue: DatabaseQueue
+
+    /// Opens the database, or creates it.
+    package init(path: String) throws(StoreProblem) {
+        self.path = path
+        var configuration = Configuration()
+        // Another job's process may be writing.
+        configuration.busyMode = .timeout(60)
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32000")
+        }
+        do {
+            queue = try DatabaseQueue(path: path, configuration: configuration)
+            try Self.migrator.migrate(queue)
+            let isKnown = try queue.read { try Self.migrator.hasBeenSuperseded($0) == false }
+            guard isKnown else {
+                throw StoreProblem(path: path, reason: "a newer version of Penumbra wrote it; use that version")
+            }
+        } catch {
+            throw (error as? StoreProblem) ?? StoreProblem(path: path, error)
+        }
+    }
+
+    private static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1") { try Migration1.apply($0) }
+        return migrator
+    }
+
+    package func read<Result>(_ body: (StoreReader) throws -> Result) throws(StoreProblem) -> Result {
+        do {
+            return try queue.read { try body(StoreReader(database: $0)) }
+        } catch {
+            throw StoreProblem(path: path, error)
+        }
+    }
+
+    /// One transaction: all of it is there after a power failure, or nothing.
+    package func write<Result>(_ body: (StoreWriter) throws -> Result) throws(StoreProblem) -> Result {
+        do {
+            return try queue.write { try body(StoreWriter(database: $0)) }
+        } catch {
+            throw StoreProblem(path: path, error)
+        }
+    }
+}

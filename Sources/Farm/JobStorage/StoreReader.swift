@@ -1,0 +1,86 @@
+import GRDB
+import JobModel
+
+/// Questions to the database, of one moment.
+package struct StoreReader {
+    let database: Database
+
+    static let columns = """
+        path, input, page, part, input_inode, input_size, input_modified, input_high, input_low, recipe, inode, size, \
+        modified, high, low, width, height, adopted
+        """
+
+    /// Nil for a job that never ran.
+    package func job(manifest: String, name: String) throws -> JobID? {
+        try Int64.fetchOne(
+            database, sql: "SELECT id FROM jobs WHERE manifest = ? AND name = ?", arguments: [manifest, name]
+        ).map(JobID.init(number:))
+    }
+
+    package func outputs(of job: JobID) throws -> [OutputRecord] { try records("outputs", of: job) }
+
+    /// Outputs that a run was about to publish when it ended.
+    package func intents(of job: JobID) throws -> [OutputRecord] { try records("intents", of: job) }
+
+    private func records(_ table: String, of job: JobID) throws -> [OutputRecord] {
+        let statement = try database.cachedStatement(sql: "SELECT \(Self.columns) FROM \(table) WHERE job = ?")
+        var result: [OutputRecord] = []
+        let rows = try Row.fetchCursor(statement, arguments: [job.number])
+        while let row = try rows.next() { result.append(OutputRecord(row)) }
+        return result
+    }
+
+    package func recipes() throws -> [RecipeID: String] {
+        var result: [RecipeID: String] = [:]
+        let rows = try Row.fetchCursor(database, sql: "SELECT id, text FROM recipes")
+        while let row = try rows.next() { result[RecipeID(number: row[0])] = row[1] }
+        return result
+    }
+
+    package func broken(of job: JobID) throws -> [BrokenRecord] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: "SELECT input, page, inode, size, modified, recipe, message, since FROM broken WHERE job = ?",
+            arguments: [job.number])
+        return rows.map { row in
+            BrokenRecord(
+                input: row[0], page: row[1],
+                stamp: FileStamp(
+                    device: 0, inode: UInt64(bitPattern: row[2]), size: row[3], modified: row[4], changed: 0),
+                recipe: RecipeID(number: row[5]), message: row[6], since: row[7])
+        }
+    }
+
+    package func indexMark(of job: JobID, at path: String) throws -> IndexMark? {
+        try Row.fetchOne(
+            database, sql: "SELECT inode, size FROM indexes WHERE job = ? AND path = ?",
+            arguments: [job.number, path]
+        ).map { IndexMark(inode: UInt64(bitPattern: $0[0]), size: $0[1]) }
+    }
+}
+
+extension OutputRecord {
+    fileprivate init(_ row: Row) {
+        self.init(
+            path: row[0], input: row[1], page: row[2], part: row[3],
+            source: FileFacts(
+                stamp: FileStamp(
+                    device: 0, inode: UInt64(bitPattern: row[4]), size: row[5], modified: row[6], changed: 0),
+                digest: Digest(high: UInt64(bitPattern: row[7]), low: UInt64(bitPattern: row[8]))),
+            recipe: RecipeID(number: row[9]),
+            file: FileFacts(
+                stamp: FileStamp(
+                    device: 0, inode: UInt64(bitPattern: row[10]), size: row[11], modified: row[12], changed: 0),
+                digest: Digest(high: UInt64(bitPattern: row[13]), low: UInt64(bitPattern: row[14]))),
+            width: row[15], height: row[16], isAdopted: row[17])
+    }
+
+    var arguments: StatementArguments {
+        [
+            path, input, page, part, Int64(bitPattern: source.stamp.inode), source.stamp.size, source.stamp.modified,
+            Int64(bitPattern: source.digest.high), Int64(bitPattern: source.digest.low), recipe.number,
+            Int64(bitPattern: file.stamp.inode), file.stamp.size, file.stamp.modified,
+            Int64(bitPattern: file.digest.high), Int64(bitPattern: file.digest.low), width, height, isAdopted,
+        ]
+    }
+}

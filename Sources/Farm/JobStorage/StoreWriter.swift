@@ -1,0 +1,85 @@
+import GRDB
+import JobModel
+
+/// Changes of the database, in one transaction.
+package struct StoreWriter {
+    let database: Database
+
+    package var reader: StoreReader { StoreReader(database: database) }
+
+    /// The job's number, which it gets when it is first asked for.
+    package func job(manifest: String, name: String) throws -> JobID {
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO jobs (manifest, name) VALUES (?, ?)", arguments: [manifest, name])
+        let number = try Int64.fetchOne(
+            database, sql: "SELECT id FROM jobs WHERE manifest = ? AND name = ?", arguments: [manifest, name])
+        return JobID(number: number ?? 0)
+    }
+
+    /// The recipe's number, which it gets when it is first asked for.
+    package func recipe(_ text: String) throws -> RecipeID {
+        try execute("INSERT OR IGNORE INTO recipes (text) VALUES (?)", [text])
+        let number = try Int64.fetchOne(database, sql: "SELECT id FROM recipes WHERE text = ?", arguments: [text])
+        return RecipeID(number: number ?? 0)
+    }
+
+    /// These outputs will be renamed to their paths.
+    package func intend(_ records: [OutputRecord], job: JobID) throws { try put(records, "intents", job) }
+
+    /// These outputs are at their paths.
+    package func publish(_ records: [OutputRecord], job: JobID) throws {
+        try put(records, "outputs", job)
+        for record in records {
+            try forgetIntent(record.path, job: job)
+            try execute(
+                "DELETE FROM broken WHERE job = ? AND input = ? AND page = ?", [job.number, record.input, record.page])
+        }
+    }
+
+    private func put(_ records: [OutputRecord], _ table: String, _ job: JobID) throws {
+        let marks = Array(repeating: "?", count: 18).joined(separator: ", ")
+        let sql = "INSERT OR REPLACE INTO \(table) (job, \(StoreReader.columns)) VALUES (?, \(marks))"
+        for record in records { try execute(sql, [job.number] + record.arguments) }
+    }
+
+    package func forgetIntent(_ path: String, job: JobID) throws {
+        try execute("DELETE FROM intents WHERE job = ? AND path = ?", [job.number, path])
+    }
+
+    package func forget(_ path: String, job: JobID) throws {
+        try execute("DELETE FROM outputs WHERE job = ? AND path = ?", [job.number, path])
+    }
+
+    package func setBroken(_ record: BrokenRecord, job: JobID) throws {
+        try execute(
+            """
+            INSERT OR REPLACE INTO broken (job, input, page, inode, size, modified, recipe, message, since)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                job.number, record.input, record.page, Int64(bitPattern: record.stamp.inode), record.stamp.size,
+                record.stamp.modified, record.recipe.number, record.message, record.since,
+            ])
+    }
+
+    package func forgetBroken(_ record: BrokenRecord, job: JobID) throws {
+        try execute(
+            "DELETE FROM broken WHERE job = ? AND input = ? AND page = ?", [job.number, record.input, record.page])
+    }
+
+    /// - Returns: false when it was told before.
+    package func tellOnce(_ text: String, job: JobID) throws -> Bool {
+        try execute("INSERT OR IGNORE INTO notices (job, text) VALUES (?, ?)", [job.number, text])
+        return database.changesCount > 0
+    }
+
+    package func setIndexMark(_ mark: IndexMark, of job: JobID, at path: String) throws {
+        try execute(
+            "INSERT OR REPLACE INTO indexes (job, path, inode, size) VALUES (?, ?, ?, ?)",
+            [job.number, path, Int64(bitPattern: mark.inode), mark.size])
+    }
+
+    private func execute(_ sql: String, _ arguments: StatementArguments) throws {
+        try database.cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+}

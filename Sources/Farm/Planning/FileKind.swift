@@ -1,0 +1,28 @@
+import Glibc
+
+/// What lies at a path.
+enum FileKind: Hashable, Sendable {
+    case file
+    case folder
+    case other
+
+    /// Follows links; nil when nothing is there.
+    init?(of path: String) {
+        var found = stat()
+        guard stat(path, &found) == 0 else { return nil }
+        self.init(mode: found.st_mode)
+    }
+
+    init(mode: mode_t) {
+        switch mode & S_IFMT {
+        case S_IFREG: self = .file
+        case S_IFDIR: self = .folder
+        default: self = .other
+        }
+    }
+}
+
+/// A path as functions of the C library take it.
+func cPath(_ path: [UInt8]) -> [CChar] {
+    path.map { CChar(bitPattern: $0) } + [0]
+}

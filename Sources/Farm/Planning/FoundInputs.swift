@@ -1,0 +1,72 @@
+import JobModel
+
+/// A job's inputs in order, with what was learned of each while they were found.
+struct FoundInputs {
+    let inputs: [InputFile]
+    /// Lists of settings, each different.
+    var settings: [[FileList.Setting]] = []
+    /// For each input an index of `settings`, or nil; nil when nothing is set for any.
+    var settingsOf: [Int?]?
+    /// For each input, nil where there is no such file; nil when only files that are there were found.
+    var stamps: [FileStamp?]?
+
+    init(inputs: [InputFile]) {
+        self.inputs = inputs
+    }
+
+    /// The files of a list, less those that the rules exclude.
+    init(_ list: FileList, _ rules: InputRules, folder: String) {
+        var folders = ListedFolders(rules, manifestFolder: folder)
+        var entries: [FileList.Entry] = []
+        inputs = list.entries.compactMap { entry in
+            guard let input = folders.input(entry) else { return nil }
+            entries.append(entry)
+            return input
+        }
+        stamps = FileStamp.ofEach(inputs)
+        var known: [[FileList.Setting]: Int] = [:]
+        for entry in entries where !entry.settings.isEmpty && known[entry.settings] == nil {
+            known[entry.settings] = settings.count
+            settings.append(entry.settings)
+        }
+        settingsOf = settings.isEmpty ? nil : entries.map { known[$0.settings] }
+    }
+
+    /// The places of the inputs that a run takes.
+    func choice(by selection: JobPlan.Selection, in folder: String) -> [Int] {
+        let matcher = selection.matcher(in: folder)
+        return Array(inputs.indices.lazy.filter { matcher.includes(inputs[$0]) }.prefix(selection.limit ?? .max))
+    }
+}
+
+/// Makes inputs of a list's entries. Looks at every folder once: most entries share theirs with many.
+private struct ListedFolders {
+    private let rules: InputRules
+    private let manifestFolder: [String]
+    private var known: [[UInt8]: (rules: FolderRules, dir: String)] = [:]
+
+    init(_ rules: InputRules, manifestFolder: String) {
+        self.rules = rules
+        self.manifestFolder = PathText.components(manifestFolder)
+    }
+
+    /// Nil when the file is excluded.
+    mutating func input(_ entry: FileList.Entry) -> InputFile? {
+        let path = entry.exactPath
+        let name = PathBytes.name(of: path)
+        let folder = look(at: PathBytes.folder(of: path))
+        guard !folder.rules.excludes(name) else { return nil }
+        return InputFile(bytes: path, dir: folder.rules.dir(of: name) ?? folder.dir)
+    }
+
+    /// What the rules say of a folder, and where it is below the manifest's.
+    private mutating func look(at folder: [UInt8]) -> (rules: FolderRules, dir: String) {
+        if let found = known[folder] { return found }
+        let names = PathText.components(OddName.readable(folder))
+        let isBelow = names.starts(with: manifestFolder)
+        let dir = isBelow ? names.dropFirst(manifestFolder.count).joined(separator: "/") : ""
+        let found = (FolderRules(rules, in: folder), dir)
+        known[folder] = found
+        return found
+    }
+}

@@ -1,0 +1,59 @@
+import JobModel
+
+/// What a job's `inputs` and `exclude` say of paths.
+struct InputRules: Sendable {
+    let patterns: [InputPattern]
+    let excluded: [GlobPattern]
+
+    /// - Parameter extensions: those of the formats that can be read.
+    init(_ job: JobSpec, pictures extensions: Set<String>) {
+        let extensions = Set(extensions.map { PathBytes.lowercased($0.utf8) })
+        patterns = job.inputs.map { InputPattern($0, in: job.folder, pictures: extensions) }
+        // '**/drafts/**' means drafts anywhere, above the manifest's folder too.
+        excluded = job.exclude.map { GlobPattern($0, in: $0.hasPrefix("**/") ? "/" : job.folder) }
+    }
+
+    func excludes(_ path: [UInt8]) -> Bool { excluded.contains { $0.matches(path) } }
+
+    /// Refuses what nothing is looked up by.
+    func refuseUnusable() throws(PlanProblem) {
+        for pattern in patterns where pattern.kind == .remote { throw .remotePath(pattern.text) }
+        for pattern in patterns.map(\.glob) + excluded where pattern.isTooWide { throw .patternTooWide(pattern.text) }
+    }
+}
+
+/// What the rules say of the files of one folder, none of whose paths has to be looked at again.
+struct FolderRules {
+    private let patterns: [(pattern: InputPattern, places: [Int], dir: String)]
+    private let excluded: [(glob: GlobPattern, places: [Int])]
+
+    /// - Parameter folder: absolute, without `.` and `..`.
+    init(_ rules: InputRules, in folder: [UInt8]) {
+        let names = PathText.components(OddName.readable(folder))
+        patterns = rules.patterns.map { pattern in
+            let dir = names.dropFirst(pattern.glob.fixedFolder.count).joined(separator: "/")
+            return (pattern, pattern.glob.places(in: folder), dir)
+        }.filter { !$0.1.isEmpty }
+        excluded = rules.excluded.map { ($0, $0.places(in: folder)) }.filter { !$0.1.isEmpty }
+    }
+
+    /// Whether no file of the folder can be an input.
+    var takesNothing: Bool { patterns.isEmpty }
+
+    func excludes(_ name: ArraySlice<UInt8>) -> Bool {
+        excluded.contains { $0.glob.accepts(name, at: $0.places) }
+    }
+
+    /// The folders between the fixed part of the first pattern that a file matches and the file; nil when none does.
+    func dir(of name: ArraySlice<UInt8>) -> String? {
+        patterns.first { $0.pattern.accepts(name, at: $0.places) }?.dir
+    }
+
+    /// The pattern that would take this file in as an input, if one does.
+    func pattern(matching name: ArraySlice<UInt8>) -> InputPattern? {
+        guard let found = patterns.first(where: { $0.pattern.accepts(name, at: $0.places) }), !excludes(name) else {
+            return nil
+        }
+        return found.pattern
+    }
+}

@@ -1,0 +1,134 @@
+package import JobModel
+
+extension JobPlan {
+    /// Refuses outputs that collide, that would overwrite an input, or that would be inputs of the next run.
+    ///
+    /// Reads nothing but the real paths of folders, and, where an output exists, the stamps of inputs outside the
+    /// selection.
+    ///
+    /// - Parameters:
+    ///   - outputs: all that will be published.
+    ///   - inputStamps: one for each of ``frames``, as ``inputStamps()`` gives them.
+    package func check(_ outputs: [PlannedOutput], inputStamps: [FileStamp?]) throws(PlanProblem) {
+        let paths = outputs.map { $0.path }
+        let folders = folderFormats.isEmpty ? [] : outputs.filter { !folderFormats.isDisjoint(with: $0.frame.formats) }
+        if let path = Self.firstTwice(paths) { throw collision(at: path, outputs) }
+        try refuse(paths, inside: Set(folders.map(\.path)))
+        try refuseOverwriting(outputs, inputStamps)
+        for folder in folders { try refuseInput(inside: folder.path) }
+        if let long = paths.firstIndex(where: { PathText.nameLength(of: $0) > 255 }) {
+            throw .nameTooLong(output: paths[long], input: outputs[long].frame.input.path)
+        }
+        var look = FutureLook(rules)
+        for path in paths { try refuseFutureInput(path, &look) }
+        for folder in folders {
+            for path in Self.contents(ofFolder: folder.path) { try refuseFutureInput(path, &look) }
+        }
+    }
+
+    /// The first path in order that is there several times.
+    private static func firstTwice(_ paths: [String]) -> String? {
+        var seen: Set<String> = []
+        seen.reserveCapacity(paths.count)
+        return paths.filter { !seen.insert($0).inserted }.min()
+    }
+
+    private func collision(at path: String, _ outputs: [PlannedOutput]) -> PlanProblem {
+        let frames = outputs.filter { $0.path == path }.map(\.frame)
+        return Set(frames.map(\.index)).count == 1
+            ? .ownCollision(output: path, input: frames[0].input.path)
+            : .collision(output: path, inputs: frames.map(\.input.path))
+    }
+
+    /// - Parameter folders: outputs that may be folders.
+    private func refuse(_ paths: [String], inside folders: Set<String>) throws(PlanProblem) {
+        guard !folders.isEmpty else { return }
+        for path in paths {
+            var above = PathText.folder(of: path)
+            while above != "/" {
+                if folders.contains(above) { throw .insideOutput(output: path, folder: above) }
+                above = PathText.folder(of: above)
+            }
+        }
+    }
+
+    private func refuseOverwriting(_ outputs: [PlannedOutput], _ inputStamps: [FileStamp?]) throws(PlanProblem) {
+        var existing: [FileStamp.Identity: String] = [:]
+        for place in outputs.indices {
+            if let stamp = outputs[place].stamp { existing[stamp.identity] = outputs[place].path }
+        }
+        guard !existing.isEmpty else { return }
+        let chosen = Set(frames.map(\.index))
+        let others = inputs.indices.filter { !chosen.contains($0 + 1) }.map { inputs[$0] }
+        try refuseOverwriting(existing, frames.map(\.input), inputStamps)
+        try refuseOverwriting(existing, others, FileStamp.ofEach(others))
+    }
+
+    private func refuseOverwriting(
+        _ existing: [FileStamp.Identity: String], _ inputs: [InputFile], _ stamps: [FileStamp?]
+    ) throws(PlanProblem) {
+        for (input, stamp) in zip(inputs, stamps) {
+            if let stamp, let output = existing[stamp.identity] {
+                throw .overwritesInput(output: output, input: input.path)
+            }
+        }
+    }
+
+    /// Refuses an output that is a folder and has an input in it.
+    private func refuseInput(inside folder: String) throws(PlanProblem) {
+        let prefix = "\(folder)/"
+        guard let input = inputs.first(inOrderNotBefore: prefix), input.path.utf8.starts(with: prefix.utf8) else {
+            return
+        }
+        throw .overwritesInput(output: folder, input: input.path)
+    }
+
+    /// What will be in an output that is a folder.
+    private static func contents(ofFolder path: String) -> [String] {
+        let name = PathText.name(of: path)
+        let tiles = ["jpg", "png", "webp"].map { "\(name)_files/0/0_0.\($0)" }
+        return (["\(name).dzi"] + tiles).map { "\(path)/\($0)" }
+    }
+
+    private func refuseFutureInput(_ path: String, _ look: inout FutureLook) throws(PlanProblem) {
+        if let pattern = look.pattern(taking: path) {
+            throw .wouldBecomeInput(output: path, pattern: pattern.text, exclude: excludeLine(for: path))
+        }
+    }
+
+    /// The output template as a glob: what the next run would find of this one's, and little else.
+    private func excludeLine(for path: String) -> String {
+        let globs = naming.templates.map { template in
+            template.pieces.reduce(into: "") { text, piece in
+                switch piece {
+                case .literal(let literal): text += literal
+                case .field(.dir): text += "**"
+                case .field: text += "*"
+                }
+            }
+        }
+        // Of what a folder holds, its tiles and the file beside them.
+        let inside = globs.flatMap { glob -> [String] in
+            let folder = glob.lastIndex(of: ".").map { String(glob[..<$0]) } ?? glob
+            return ["\(folder)/*_files/**", "\(folder)/*.dzi"]
+        }
+        let fitting = (globs + inside).first { GlobPattern($0, in: job.folder).matches(path) }
+        return fitting ?? PathText.shown(path, from: job.folder)
+    }
+}
+
+extension [InputFile] {
+    /// The first element of a sorted list whose path is not before `path`.
+    fileprivate func first(inOrderNotBefore path: String) -> InputFile? {
+        var range = indices
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if PathText.order(self[middle].path, path) < 0 {
+                range = (middle + 1)..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        return range.lowerBound < endIndex ? self[range.lowerBound] : nil
+    }
+}

@@ -1,0 +1,42 @@
+/// Names that are not UTF-8. File systems take any bytes but `/` and NUL.
+enum OddName {
+    /// For people and for outputs' names: each byte that is not part of UTF-8 becomes `%` and two hexadecimal digits.
+    static func readable(_ bytes: [UInt8]) -> String {
+        decoded(bytes[...]) { byte in
+            let digits = String(byte, radix: 16, uppercase: true)
+            return byte < 16 ? "%0\(digits)" : "%\(digits)"
+        }
+    }
+
+    /// For patterns: each byte that is not part of UTF-8 becomes a character that nobody writes (of a private plane).
+    static func characters(of bytes: ArraySlice<UInt8>) -> [Character] {
+        Array(decoded(bytes) { byte in Unicode.Scalar(0x10F000 + UInt32(byte)).map(String.init) ?? "" })
+    }
+
+    private static func decoded(_ bytes: ArraySlice<UInt8>, invalid: (UInt8) -> String) -> String {
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        var text = ""
+        var rest = bytes
+        while let first = rest.first {
+            let scalar = rest.prefix(length(ofScalarWith: first))
+            if let valid = String(validating: scalar, as: UTF8.self) {
+                text += valid
+                rest = rest.dropFirst(scalar.count)
+            } else {
+                text += invalid(first)
+                rest = rest.dropFirst()
+            }
+        }
+        return text
+    }
+
+    /// In bytes, as the first one tells it.
+    private static func length(ofScalarWith first: UInt8) -> Int {
+        switch first {
+        case 0xC0...0xDF: 2
+        case 0xE0...0xEF: 3
+        case 0xF0...0xFF: 4
+        default: 1
+        }
+    }
+}

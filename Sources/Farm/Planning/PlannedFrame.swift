@@ -1,0 +1,39 @@
+package import JobModel
+
+/// One input with its place in the job.
+package struct PlannedFrame: Hashable, Sendable {
+    /// The input's place in sorted order, from 1; `--only` and `--limit` do not change it.
+    package let index: Int
+    package let input: InputFile
+    /// The outputs' formats, by their names in the catalog.
+    package let formats: [String]
+    /// Which of the file's pages it is, where each is a frame.
+    package let pages: PageChoice
+    /// What a list sets for this file: an index of ``JobPlan/settings``; nil when it sets nothing.
+    package let settings: Int?
+
+    /// Another page of the same file.
+    package func page(_ number: Int) -> PlannedFrame {
+        PlannedFrame(index: index, input: input, formats: formats, pages: .page(number), settings: settings)
+    }
+
+    /// From 0; the first one of a file that is read as a whole.
+    package var page: Int {
+        if case .page(let number) = pages { number } else { 0 }
+    }
+}
+
+/// A file or folder that a frame would publish.
+package struct PlannedOutput: Hashable, Sendable {
+    package let frame: PlannedFrame
+    /// Absolute, as ``JobPlan/outputs(of:measures:)`` names it.
+    package let path: String
+    /// Of what lies there now; nil when nothing does.
+    package let stamp: FileStamp?
+
+    package init(frame: PlannedFrame, path: String, stamp: FileStamp?) {
+        self.frame = frame
+        self.path = path
+        self.stamp = stamp
+    }
+}

@@ -1,0 +1,33 @@
+extension JobPlan {
+    /// Narrows a job down for one run.
+    package struct Selection: Hashable, Sendable {
+        /// Only inputs that match: by their path from the manifest's folder, or by their name.
+        package let only: String?
+        package let limit: Int?
+
+        package init(only: String? = nil, limit: Int? = nil) {
+            self.only = only
+            self.limit = limit
+        }
+
+        func matcher(in folder: String) -> Matcher { Matcher(only, folder) }
+    }
+
+    /// A selection's pattern, taken apart once for all inputs.
+    struct Matcher {
+        private let path: GlobPattern?
+        private let name: NamePattern?
+
+        fileprivate init(_ only: String?, _ folder: String) {
+            path = only.map { GlobPattern($0, in: folder) }
+            name = only.flatMap { $0.contains("/") ? nil : NamePattern($0) }
+        }
+
+        func includes(_ input: InputFile) -> Bool {
+            guard let path else { return true }
+            let bytes = input.exactPath
+            if path.matches(bytes) { return true }
+            return name?.matches(PathBytes.name(of: bytes)) ?? false
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import FoundationEssentials
+
+/// HTML. What is interpolated into a literal is text from outside, and is escaped; only other markup is taken as it is.
+///
+///     let cell: Markup = "<td>\(fileName)</td>"
+struct Markup: ExpressibleByStringInterpolation, Sendable {
+    private(set) var html: String
+
+    init(stringLiteral value: String) { html = value }
+    init(stringInterpolation: StringInterpolation) { html = stringInterpolation.html }
+
+    var isEmpty: Bool { html.isEmpty }
+
+    struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var html = ""
+
+        init(literalCapacity: Int, interpolationCount: Int) {
+            html.reserveCapacity(literalCapacity + 24 * interpolationCount)
+        }
+
+        mutating func appendLiteral(_ literal: String) { html += literal }
+        /// Between tags; characters that do not show are made visible.
+        mutating func appendInterpolation(_ text: String) { html += VisibleText.html(text) }
+        /// Inside the quotes of an attribute, and in `<title>`.
+        mutating func appendInterpolation(attribute text: String) { html += VisibleText.attribute(text) }
+        mutating func appendInterpolation(_ number: Int) { html += String(number) }
+        mutating func appendInterpolation(_ markup: Markup) { html += markup.html }
+        mutating func appendInterpolation(_ parts: [Markup]) { for part in parts { html += part.html } }
+        /// A share from 0 to 1, in percent, for a style.
+        mutating func appendInterpolation(percent share: Double) {
+            let tenths = Int((min(1, max(0, share)) * 1000).rounded())
+            html += "\(tenths / 10).\(tenths % 10)%"
+        }
+    }
+}
+
+// MARK: - What all sections write
+
+extension Markup {
+    /// A file's path: its folder quieter than its name, broken anywhere, and not reordered by right-to-left letters.
+    static func path(_ path: String) -> Markup {
+        guard let slash = path.utf8.dropLast().lastIndex(of: UInt8(ascii: "/")) else {
+            return "<bdi class=\"path\">\(path)</bdi>"
+        }
+        let name = path.utf8.index(after: slash)
+        return "<bdi class=\"path\"><span>\(String(path[..<name]))</span>\(String(path[name...]))</bdi>"
+    }
+
+    /// A message of several lines, if it has several.
+    static func lines(_ text: String) -> Markup {
+        // By bytes: a carriage return and a newline together are one Character.
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { String(Substring($0)) }
+        return "\(lines.enumerated().map { index, line -> Markup in index == 0 ? "\(line)" : "<br>\(line)" })"
+    }
+
+    /// Two times as people read them: `2026-11-21, 21:30:00 – 21:30:12 UTC`.
+    static func span(from start: RunRecord.Moment, to end: RunRecord.Moment) -> Markup {
+        let first = start.text.split(separator: "T").map { $0.filter { $0 != "Z" } }
+        let last = end.text.split(separator: "T").map { $0.filter { $0 != "Z" } }
+        let shown = first.count == 2 && first.first == last.first ? last.dropFirst() : last[...]
+        return """
+            <time datetime="\(attribute: start.text)">\(first.joined(separator: ", "))</time> – \
+            <time datetime="\(attribute: end.text)">\(shown.joined(separator: ", ")) UTC</time>
+            """
+    }
+
+    static func image(_ thumbnail: Thumbnail, alt: String) -> Markup {
+        let data = Data(thumbnail.bytes).base64EncodedString()
+        let source = "data:\(thumbnail.format.rawValue);base64,\(data)"
+        // Base64 needs no escape, and is long.
+        return "<img src=\"\(Markup(stringLiteral: source))\" alt=\"\(attribute: alt)\">"
+    }
+}

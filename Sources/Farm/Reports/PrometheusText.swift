@@ -1,0 +1,154 @@
+/// What runs did, for the textfile collector of Prometheus' node_exporter.
+///
+/// <https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format>
+package enum PrometheusText {
+    /// The whole file. Every family appears once, with a sample of each job.
+    ///
+    /// - Parameters:
+    ///   - runs: those of one job name are told as one, because a sample may appear only once.
+    ///   - lastSuccess: when jobs were last well, in seconds since 1970, as ``lastSuccess(of:in:)`` found it in the
+    ///     file before. It stays for a job that is not well now.
+    package static func text(of runs: [RunRecord], lastSuccess: [String: Double] = [:]) -> String {
+        let tallies = Tally.ofJobs(in: runs)
+        return families.map { family in
+            let samples = tallies.flatMap { tally in family.samples(tally, lastSuccess[tally.job]) }
+            // A family without a sample would be a help text of nothing.
+            guard !samples.isEmpty else { return "" }
+            return "# HELP \(family.name) \(family.help)\n# TYPE \(family.name) gauge\n"
+                + samples.map { "\(family.name){\($0.labels)} \($0.value)\n" }.joined()
+        }.joined()
+    }
+
+    /// Finds when a job was last well, in seconds since 1970, in a file that ``text(of:lastSuccess:)`` made.
+    package static func lastSuccess(of job: String, in text: String) -> Double? {
+        let prefix = "\(successFamily){\(label("job", job))} "
+        for line in text.utf8.split(separator: UInt8(ascii: "\n")) where line.starts(with: prefix.utf8) {
+            if let seconds = Double(Substring(line.dropFirst(prefix.utf8.count))), seconds.isFinite { return seconds }
+        }
+        return nil
+    }
+
+    /// `name="value"`, with the three escapes that the format knows.
+    private static func label(_ name: String, _ value: String) -> String {
+        var text = "\(name)=\""
+        // By code points: a carriage return and a newline together are one Character.
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "\\": text += #"\\"#
+            case "\"": text += #"\""#
+            case "\n": text += #"\n"#
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text + "\""
+    }
+
+    /// Whole numbers without a fraction.
+    private static func number(_ value: Double) -> String {
+        Int(exactly: value).map { String($0) } ?? "\(value)"
+    }
+}
+
+// MARK: - Families
+
+extension PrometheusText {
+    private struct Sample {
+        let labels: String
+        let value: String
+    }
+
+    private struct Family {
+        let name: String
+        let help: String
+        let samples: @Sendable (Tally, _ lastSuccess: Double?) -> [Sample]
+
+        init(
+            _ name: String, _ help: String, samples: @escaping @Sendable (Tally, _ lastSuccess: Double?) -> [Sample]
+        ) {
+            self.name = name
+            self.help = help
+            self.samples = samples
+        }
+
+        /// With one sample of each job.
+        init(_ name: String, _ help: String, _ value: @escaping @Sendable (Tally) -> Double) {
+            self.init(name, help) { tally, _ in
+                [Sample(labels: label("job", tally.job), value: number(value(tally)))]
+            }
+        }
+    }
+
+    private static let successFamily = "penumbra_last_success_timestamp_seconds"
+
+    private static let families = [
+        Family("penumbra_frames", "Frames of the last run, by how they ended.") { tally, _ in
+            FrameRecord.Ending.allCases.map { ending in
+                Sample(
+                    labels: "\(label("job", tally.job)),\(label("state", ending.rawValue))",
+                    value: String(tally.counts[ending]))
+            }
+        },
+        Family("penumbra_written_bytes", "Bytes of the outputs that the last run published.") { $0.bytesWritten },
+        Family("penumbra_megapixels", "Megapixels of the inputs that the last run rendered.") { $0.megapixels },
+        Family("penumbra_run_seconds", "How long the last run took.") { $0.seconds },
+        Family("penumbra_exit_code", "The last run's exit code; 0 when all is well.") { Double($0.exitCode) },
+        Family("penumbra_last_run_timestamp_seconds", "When the last run ended.") { $0.ended },
+        Family(successFamily, "When a run last ended well.") { tally, before in
+            (tally.exitCode == 0 ? tally.ended : before).map {
+                [Sample(labels: label("job", tally.job), value: number($0))]
+            } ?? []
+        },
+        Family("penumbra_workers_replaced", "Workers that died in the last run and were replaced.") {
+            $0.workersReplaced
+        },
+        Family("penumbra_orphans", "Outputs whose inputs are gone.") { $0.orphans },
+    ]
+
+    /// What the runs of one job sum up to.
+    private struct Tally {
+        let job: String
+        var counts = RunRecord.Counts()
+        var bytesWritten = 0.0
+        var megapixels = 0.0
+        var seconds = 0.0
+        var exitCode: Int32 = 0
+        var ended = 0.0
+        var workersReplaced = 0.0
+        var orphans = 0.0
+
+        /// In the order in which the jobs first come.
+        static func ofJobs(in runs: [RunRecord]) -> [Tally] {
+            var tallies: [Tally] = []
+            for run in runs {
+                // By bytes, as Prometheus compares labels.
+                let place = tallies.firstIndex { $0.job.utf8.elementsEqual(run.job.utf8) }
+                if place == nil { tallies.append(Tally(job: run.job)) }
+                tallies[place ?? tallies.count - 1].add(run)
+            }
+            return tallies
+        }
+
+        private mutating func add(_ run: RunRecord) {
+            counts += run.counts
+            bytesWritten += Double(run.bytesWritten)
+            megapixels += run.megapixels
+            seconds += run.elapsed / .seconds(1)
+            exitCode = max(exitCode, run.exitCode)
+            ended = max(ended, run.ended.seconds)
+            workersReplaced += Double(run.workersReplaced)
+            orphans += Double(run.orphans.count)
+        }
+    }
+}
+
+extension RunRecord.Counts {
+    package static func += (sum: inout Self, other: Self) {
+        sum.frames += other.frames
+        sum.published += other.published
+        sum.skipped += other.skipped
+        sum.kept += other.kept
+        sum.failed += other.failed
+        sum.stillBroken += other.stillBroken
+        sum.left += other.left
+    }
+}

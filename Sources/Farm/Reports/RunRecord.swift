@@ -1,0 +1,121 @@
+/// What one run of a job did, as reports tell it.
+package struct RunRecord: Hashable, Sendable {
+    package let job: String
+    /// As shown to people.
+    package let manifest: String
+    package let started: Moment
+    package let ended: Moment
+    /// By a clock that nobody sets.
+    package let elapsed: Duration
+    /// 0 when all is well.
+    package let exitCode: Int32
+    /// Why it ended before its work did, in words.
+    package let stopped: String?
+    package let counts: Counts
+    package let bytesRead: Int
+    package let bytesWritten: Int
+    package let megapixels: Double
+    package let workers: Int
+    /// Workers that died and were replaced.
+    package let workersReplaced: Int
+    /// In the order in which they are shown; may be fewer than were counted.
+    package let frames: [FrameRecord]
+    /// Outputs whose inputs are gone.
+    package let orphans: [String]
+    /// What the run was set to.
+    package let settings: [Fact]
+    /// Of the programs and libraries that took part.
+    package let versions: [Fact]
+
+    package init(
+        job: String, manifest: String, started: Moment, ended: Moment, elapsed: Duration, exitCode: Int32,
+        stopped: String? = nil, counts: Counts, bytesRead: Int, bytesWritten: Int, megapixels: Double, workers: Int,
+        workersReplaced: Int = 0, frames: [FrameRecord], orphans: [String] = [], settings: [Fact] = [],
+        versions: [Fact] = []
+    ) {
+        self.job = job
+        self.manifest = manifest
+        self.started = started
+        self.ended = ended
+        self.elapsed = elapsed
+        self.exitCode = exitCode
+        self.stopped = stopped
+        self.counts = counts
+        self.bytesRead = bytesRead
+        self.bytesWritten = bytesWritten
+        self.megapixels = megapixels
+        self.workers = workers
+        self.workersReplaced = workersReplaced
+        self.frames = frames
+        self.orphans = orphans
+        self.settings = settings
+        self.versions = versions
+    }
+
+    package var isWell: Bool { exitCode == 0 }
+}
+
+extension RunRecord {
+    /// A time, for people and for programs.
+    package struct Moment: Hashable, Sendable {
+        /// UTC as ISO 8601: `2026-11-21T21:30:00Z`.
+        package let text: String
+        /// Since 1970.
+        package let seconds: Double
+
+        package init(text: String, seconds: Double) {
+            self.text = text
+            self.seconds = seconds
+        }
+    }
+
+    /// A name and what it stands for.
+    package struct Fact: Hashable, Sendable {
+        package let name: String
+        package let value: String
+
+        package init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Frames by how they ended.
+    package struct Counts: Hashable, Sendable {
+        package var frames: Int
+        package var published: Int
+        /// Their outputs are current.
+        package var skipped: Int
+        /// Their outputs are not Penumbra's, or were edited, and stayed as they are.
+        package var kept: Int
+        package var failed: Int
+        /// Failed in an earlier run, and nothing has changed since.
+        package var stillBroken: Int
+        /// Not come to before the run was stopped.
+        package var left: Int
+
+        package init(
+            frames: Int = 0, published: Int = 0, skipped: Int = 0, kept: Int = 0, failed: Int = 0,
+            stillBroken: Int = 0, left: Int = 0
+        ) {
+            self.frames = frames
+            self.published = published
+            self.skipped = skipped
+            self.kept = kept
+            self.failed = failed
+            self.stillBroken = stillBroken
+            self.left = left
+        }
+
+        package subscript(_ ending: FrameRecord.Ending) -> Int {
+            switch ending {
+            case .published: published
+            case .skipped: skipped
+            case .kept: kept
+            case .failed: failed
+            case .stillBroken: stillBroken
+            case .left: left
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+/// Reads files from end to end, to tell whether they are what they were.
+package struct CompareTask: Hashable, Sendable, Codable {
+    package struct File: Hashable, Sendable, Codable {
+        package let path: String
+        /// As in ``InputSpec``.
+        package let bytes: [UInt8]?
+
+        package init(path: String, bytes: [UInt8]? = nil) {
+            self.path = path
+            self.bytes = bytes
+        }
+    }
+
+    package let files: [File]
+
+    package init(files: [File]) { self.files = files }
+}

@@ -1,0 +1,63 @@
+import Digests
+import Glibc
+import ImageFiles
+import JobModel
+import WorkerProtocol
+
+extension TaskRunner {
+    /// Does something with an input, and fails when the input is not the same file with the same bytes afterwards.
+    func reading<Result>(_ input: InputSpec, _ body: (InputSpec, SourceFile) throws -> Result) throws -> Result {
+        let source = try SourceFile(input.path, bytes: input.bytes)
+        var spec = input
+        // Libraries take paths as text.
+        if input.bytes != nil { spec.path = source.openName }
+        do {
+            let result = try body(spec, source)
+            if source.hasChanged { throw Self.changed(source) }
+            return result
+        } catch {
+            // What half of an old picture and half of a new one make looks like damage.
+            if source.hasChanged { throw Self.changed(source) }
+            let failure = TaskFailure(classing: error)
+            throw TaskFailure(failure.kind, failure.message.replacing(source.openName, with: input.path))
+        }
+    }
+
+    private static func changed(_ source: SourceFile) -> TaskFailure {
+        TaskFailure(.transient, "\(source.path): was changed or removed while it was read")
+    }
+
+    func renderedFrame(_ task: FrameTask) throws -> TaskReceipt {
+        try reading(task.input) { input, source in
+            let facts = try source.facts()
+            var task = task
+            task.input = input
+            return .outputs(try renderFrame(task), of: facts)
+        }
+    }
+
+    /// Nil when nothing is there.
+    func facts(_ file: CompareTask.File) throws -> FileFacts? {
+        do {
+            if FolderFacts.isFolder(file.path) { return try FolderFacts.read(file.path) }
+            return try SourceFile(file.path, bytes: file.bytes).facts()
+        } catch let error as ImageFileError where error.kind == .missing {
+            return nil
+        }
+    }
+}
+
+/// An output that is a folder.
+enum FolderFacts {
+    static func isFolder(_ path: String) -> Bool {
+        var found = stat()
+        return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// The stamp is not known here: whoever looks after folders makes it of all files.
+    static func read(_ path: String) throws -> FileFacts {
+        let tree = try TreeDigest(ofFolderAt: path)
+        return FileFacts(
+            stamp: FileStamp(device: 0, inode: 0, size: tree.bytes, modified: 0, changed: 0), digest: tree.digest)
+    }
+}

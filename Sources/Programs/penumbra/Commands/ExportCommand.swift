@@ -1,0 +1,115 @@
+import ArgumentParser
+import Exports
+import FoundationEssentials
+import Glibc
+import Planning
+import Settings
+
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write the line that runs jobs from cron.",
+        discussion: """
+            Checks the manifests and the schedule, makes every path whole, and prints one line for a user's crontab:
+
+              penumbra export --to crontab night.yaml --schedule "15 2 * * *"
+              (crontab -l; penumbra export …) | crontab -     adds it to your crontab
+
+            Standard output holds that line and nothing else; hints go to standard error. The line runs quietly: \
+            cron sends a mail when something went wrong, and none when all is well.
+            """)
+
+    enum Scheduler: String, CaseIterable, ExpressibleByArgument {
+        case crontab
+    }
+
+    @OptionGroup var manifests: ManifestOptions
+
+    @Option(help: ArgumentHelp("What to write for.", valueName: "scheduler"))
+    var to: Scheduler
+
+    @Option(
+        help: ArgumentHelp(
+            "When: minute, hour, day of month, month and weekday as in crontab(5), or a word like @daily.",
+            valueName: "when"))
+    var schedule: String
+
+    @Option(help: ArgumentHelp("Passed on to 'penumbra run'.", valueName: "time"))
+    var deadline: String?
+
+    @Option(help: ArgumentHelp("Passed on to 'penumbra run'.", valueName: "seconds"))
+    var lockWait: String?
+
+    @OptionGroup(title: "Place Options") var place: PlaceOptions
+
+    func run() async throws {
+        try await Reporting(json: false).handling { reporting in
+            let arguments = runArguments(in: currentFolder())
+            try Self.refuse(arguments)
+            let (schedule, line) = try written(arguments)
+            let installation = Installation(try Settings.load(place))
+            _ = try reporting.jobs(ManifestFiles(options: manifests, catalog: try await installation.catalog()).read())
+            Console.print(line.text)
+            for hint in schedule.hints { Console.complain("hint: \(hint.message)") }
+            if let hint = environmentHint(ProcessInfo.processInfo.environment) { Console.complain("hint: \(hint)") }
+            return .done
+        }
+    }
+
+    private func written(_ arguments: [String]) throws(CommandError) -> (CronSchedule, CrontabLine) {
+        do {
+            let schedule = try CronSchedule(schedule)
+            let line = try CrontabLine(schedule: schedule, program: Self.program(), arguments: ["run"] + arguments)
+            return (schedule, line)
+        } catch {
+            throw CommandError(.usage, error.message)
+        }
+    }
+
+    /// What comes after `penumbra run`, the same wherever it is started.
+    private func runArguments(in folder: String) -> [String] {
+        func whole(_ path: String) -> String { PathText.normalized(path, in: folder) }
+        func option(_ name: String, _ value: String?) -> [String] { value.map { [name, $0] } ?? [] }
+        return ["--quiet"]
+            + option("--config", place.configFile.map(whole))
+            + option("--state-dir", place.stateDir.map(whole))
+            + option("--scratch", place.scratch.map(whole))
+            + option("--workers", place.workers.map(String.init))
+            + option("--deadline", deadline)
+            + option("--lock-wait", lockWait)
+            + manifests.overrides.flatMap { ["--set", $0] }
+            + manifests.manifests.map(whole)
+    }
+
+    /// What `penumbra run` would refuse every night is refused now, in its words.
+    private static func refuse(_ arguments: [String]) throws(CommandError) {
+        do {
+            _ = try RunCommand.parse(arguments)
+        } catch {
+            throw CommandError(.usage, RunCommand.message(for: error))
+        }
+    }
+
+    /// Cron starts a job with nothing of the environment that decided what was just checked.
+    private func environmentHint(_ environment: [String: String]) -> String? {
+        var names = Set(
+            environment.keys.filter {
+                $0.hasPrefix("PENUMBRA_") || $0 == "XDG_CONFIG_HOME" || $0 == "XDG_STATE_HOME"
+            })
+        if place.configFile != nil { names.subtract(["PENUMBRA_CONFIG", "XDG_CONFIG_HOME"]) }
+        if place.stateDir != nil { names.subtract(["PENUMBRA_STATE_DIR", "XDG_STATE_HOME"]) }
+        if place.scratch != nil { names.remove("PENUMBRA_SCRATCH") }
+        if place.workers != nil { names.remove("PENUMBRA_WORKERS") }
+        guard !names.isEmpty else { return nil }
+        let list = names.sorted().joined(separator: ", ")
+        return "cron does not know this shell's \(list); write NAME=value lines above the job's, or use options and a "
+            + "config file"
+    }
+
+    private static func program() -> String {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &bytes, bytes.count)
+        precondition(count > 0, "a running program has an executable")
+        return String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,149 @@
+import Catalogs
+import Coordination
+import Dispatching
+import FoundationEssentials
+import Geometry
+import Glibc
+import JobModel
+import JobStorage
+import Manifests
+import Planning
+import Scheduling
+import Settings
+import WorkerProtocol
+
+/// Prepares jobs. Opens pictures only where their names ask for it.
+struct JobPreparation {
+    let installation: Installation
+    let catalog: Catalog
+    let selection: JobPlan.Selection
+    let list: FileList?
+    let isForced: Bool
+    let signals: Signals
+    let deadline: Deadline?
+    /// Reads a job's manifest again, with more overrides.
+    let reread: (JobSpec, [Override]) throws -> ReadResult
+
+    /// - Parameter contents: what is known of the job's outputs.
+    func prepare(_ job: JobSpec, contents: LedgerContents) async throws -> PreparedJob {
+        let plan = try planned(job)
+        let variants = try FrameVariants(plan, catalog: catalog) { try reread(job, $0) }
+        let now = currentTime()
+        let freshness = Freshness(
+            job: job, isForced: isForced, records: contents.records, broken: contents.broken,
+            book: RecipeBook(catalog: catalog, texts: contents.recipes), now: now)
+        var prepared = PreparedJob(plan: plan, contents: contents, freshness: freshness)
+        prepared.failed = plan.missing.map(Self.missing)
+        let naming = FrameNaming(preparation: self, plan: plan, variants: variants, freshness: freshness)
+        try await naming.name(&prepared)
+        prepared.isWhole = selection == JobPlan.Selection() && list == nil
+        if prepared.isWhole { prepared.orphans = orphans(of: plan, contents) }
+        return prepared
+    }
+
+    private func planned(_ job: JobSpec) throws -> JobPlan {
+        let today = Date().formatted(.iso8601.year().month().day())
+        do {
+            guard let list else { return try JobPlan(job, catalog: catalog, date: today, selection: selection) }
+            return try JobPlan(job, list: list, catalog: catalog, date: today, selection: selection)
+        } catch {
+            throw Self.refusal(error, job)
+        }
+    }
+
+    private static func missing(_ frame: PlannedFrame) -> FrameReport {
+        FrameReport(
+            index: frame.index, input: frame.input.path, inputBytes: frame.input.bytes, outputs: [],
+            state: .failed(FrameFailure(.input, "\(frame.input.path): no such file")))
+    }
+
+    /// Outputs of inputs that are there no more, and that this job published.
+    private func orphans(of plan: JobPlan, _ contents: LedgerContents) -> [OutputRecord] {
+        let inputs = Set(plan.frames.map(\.input.path))
+        return contents.records.filter { !inputs.contains($0.input) && OutputPlace.exists($0.path) }
+            .sorted { $0.path < $1.path }
+    }
+
+    static func refusal(_ problem: PlanProblem, _ job: JobSpec) -> CommandError {
+        let manifest = PathText.shown(job.manifestPath, from: currentFolder())
+        return CommandError(
+            problem.isMissingInput ? .missingInput : .badManifest, "\(manifest): error: \(problem.message)")
+    }
+
+    /// Probes frames.
+    func survey(
+        _ prepared: inout PreparedJob, _ frames: [PlannedFrame], variants: @escaping @Sendable (PlannedFrame) -> FrameVariant?
+    ) async throws {
+        guard !frames.isEmpty else { return }
+        let loop = RunLoop(engine: installation.engine(), signals: signals.stream, deadline: deadline)
+        let (findings, stop) = await Survey.run(
+            prepared.plan, frames: frames, variants: variants, settings: installation.runSettings, loop: loop)
+        try refuse(stop)
+        prepared.findings.merge(findings) { $1 }
+    }
+
+    /// Reads the files that have to be read to tell what is to be done, and decides.
+    func compare(_ prepared: inout PreparedJob) async throws {
+        let files = prepared.targets.flatMap { target -> [CompareTask.File] in
+            if case .compare(let files) = target.verdict { files } else { [] }
+        }
+        let findings = try await self.findings(of: files, prepared.job)
+        prepared.targets = prepared.targets.map { target in
+            guard case .compare = target.verdict else { return target }
+            return target.decided(prepared.freshness.verdict(of: target.files, findings: findings))
+        }
+    }
+
+    /// Probes what a run would render, to show how.
+    func lookAtWork(_ prepared: inout PreparedJob) async throws {
+        let work = prepared.targets.filter { $0.isWork && $0.probe == nil }
+        let variants = Dictionary(work.map { ($0.frame.id, $0.variant) }) { $1 }
+        try await survey(&prepared, work.map(\.frame)) { variants[$0.id] ?? nil }
+        var targets: [Target] = []
+        for target in prepared.targets {
+            switch prepared.findings[target.frame.id] {
+            case .success(let probe): targets.append(target.probed(probe))
+            case .failure(let failure): prepared.failed.append(target.report(.failed(failure)))
+            case nil: targets.append(target)
+            }
+        }
+        prepared.targets = targets
+    }
+
+    func findings(of files: [CompareTask.File], _ job: JobSpec) async throws -> Freshness.Findings {
+        guard !files.isEmpty else { return [:] }
+        let loop = RunLoop(engine: installation.engine(), signals: signals.stream, deadline: deadline)
+        let (findings, stop) = await Comparison.run(
+            files, job: job, settings: installation.runSettings, loop: loop)
+        try refuse(stop)
+        return findings
+    }
+
+    private func refuse(_ stop: StopReason?) throws {
+        guard let stop else { return }
+        var summary = RunSummary()
+        summary.stop = stop
+        throw CommandError(ExitStatus(summary), SummaryText.describe(stop))
+    }
+}
+
+/// Nanoseconds since 1970.
+func currentTime() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}
+
+extension Installation {
+    var runSettings: RunSettings { runSettings(workers: settings.workers.value) }
+
+    /// No more workers than there is work for: whole frames go one to a worker.
+    func runSettings(for prepared: PreparedJob) -> RunSettings {
+        let useful = prepared.job.shard == .frame ? max(1, prepared.targets.count) : .max
+        return runSettings(workers: min(settings.workers.value, useful))
+    }
+
+    private func runSettings(workers: Int) -> RunSettings {
+        RunSettings(workers: workers, memory: settings.memory.value, seed: UInt64.random(in: .min ... .max))
+    }
+}

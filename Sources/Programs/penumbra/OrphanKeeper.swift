@@ -1,0 +1,58 @@
+import Coordination
+import JobModel
+import JobStorage
+import Planning
+import WorkerProtocol
+
+/// Lists outputs whose inputs are gone, or removes them.
+struct OrphanKeeper {
+    let prepared: PreparedJob
+    let ledger: Ledger
+    let wish: RunWishes.Orphans
+    let reporting: Reporting
+
+    private var orphans: [OutputRecord] { prepared.orphans }
+    private var name: String { prepared.job.name }
+
+    /// - Parameter findings: reads files.
+    func run(findings: ([CompareTask.File]) async throws -> Freshness.Findings) async throws -> ExitStatus {
+        switch wish {
+        case .listed:
+            reporting.list(
+                "\(name): \(Format.plural(orphans.count, "output")) without an input any more; --delete-orphans removes them",
+                orphans.map(\.path))
+            return .done
+        case .removed:
+            if let refusal {
+                reporting.complain(refusal)
+                return .someFailed
+            }
+        case .allRemoved: break
+        }
+        let removal = OrphanRemoval(orphans, findings: try await findings(OrphanRemoval.touched(orphans)))
+        try ledger.forget(removal.removed)
+        if !removal.removed.isEmpty {
+            reporting.list(
+                "\(name): removed \(Format.plural(removal.removed.count, "output")) whose inputs are gone", removal.removed)
+        }
+        if !removal.kept.isEmpty {
+            reporting.list(
+                "\(name): \(Format.plural(removal.kept.count, "output")) without an input stay as they are",
+                removal.kept.map(\.path), reasons: removal.kept.map(\.reason))
+        }
+        return .done
+    }
+
+    /// What looks more like a missing disk than like pictures that somebody has deleted.
+    private var refusal: String? {
+        let outputs = prepared.contents.records.count
+        let anyway = "--delete-orphans=all removes them nevertheless"
+        if let pattern = prepared.plan.unmatchedPatterns.first {
+            return "\(name): nothing matches '\(PathText.shown(pattern, from: currentFolder()))', so that "
+                + "\(Format.plural(orphans.count, "output")) without an input stay; is a disk not mounted? \(anyway)"
+        }
+        guard OrphanRemoval.isTooMuch(orphans.count, of: outputs) else { return nil }
+        return "\(name): \(Format.count(orphans.count)) of \(Format.plural(outputs, "output")) have no input any more, over "
+            + "\(OrphanRemoval.mostPercent) %, and stay; \(anyway)"
+    }
+}

@@ -1,0 +1,88 @@
+import Coordination
+import FoundationEssentials
+import Glibc
+import Planning
+import Reports
+
+/// A file that says what runs did: written aside and renamed, and never in place of a file that Penumbra did not write.
+struct ReportFile {
+    enum Kind {
+        case page
+        case metrics
+        case index
+
+        fileprivate var ending: String {
+            switch self {
+            case .page: ".html"
+            case .metrics: ".prom"
+            case .index: ".json"
+            }
+        }
+
+        fileprivate var option: String {
+            switch self {
+            case .page: "--report"
+            case .metrics: "--metrics"
+            case .index: "index"
+            }
+        }
+
+        fileprivate func isOurs(_ head: [UInt8]) -> Bool {
+            let text = String(decoding: head, as: UTF8.self)
+            return switch self {
+            case .page: text.contains(#"<meta name="generator" content="Penumbra">"#)
+            case .metrics: text.hasPrefix("# HELP penumbra_")
+            case .index: AssetIndex.isOurs(head)
+            }
+        }
+    }
+
+    /// Absolute.
+    let path: String
+    let kind: Kind
+
+    /// Before anything starts.
+    ///
+    /// - Throws: when the file cannot be written there, or another one would be lost.
+    init(_ path: String, _ kind: Kind, in folder: String = currentFolder()) throws(CommandError) {
+        self.path = PathText.normalized(path, in: folder)
+        self.kind = kind
+        guard path.lowercased().hasSuffix(kind.ending) else {
+            throw CommandError(.usage, "\(kind.option): '\(path)' does not end in \(kind.ending)")
+        }
+        if let head = try head(), !head.isEmpty, !kind.isOurs(head) {
+            throw CommandError(
+                .badManifest,
+                "\(kind.option): \(path) is there, and Penumbra did not write it\n   = take another name, or remove it")
+        }
+    }
+
+    /// Nil when there is no file.
+    private func head() throws(CommandError) -> [UInt8]? {
+        guard let file = fopen(path, "r") else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw CommandError(.badPlace, "\(kind.option): \(path): \(String(cString: strerror(errno)))")
+        }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        return Array(bytes.prefix(fread(&bytes, 1, bytes.count, file)))
+    }
+
+    /// The whole text of the last one; empty when there is none.
+    var contents: [UInt8] {
+        // Whoever needs it knows what to do without it.
+        (try? Data(contentsOf: URL(filePath: path))).map(Array.init) ?? []
+    }
+
+    /// Leaves a file alone that says the same already.
+    func write(_ bytes: [UInt8]) throws(CommandError) {
+        guard contents != bytes else { return }
+        let folder = PathText.folder(of: path)
+        let temporary = "\(folder == "/" ? "" : folder)/.penumbra-report-\(getpid())"
+        do {
+            try WholeFile.write(bytes, to: path, by: temporary)
+        } catch {
+            throw CommandError(.badPlace, "\(kind.option): \(error.message)")
+        }
+    }
+}

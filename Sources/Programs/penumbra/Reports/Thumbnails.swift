@@ -1,0 +1,106 @@
+import Catalogs
+import Coordination
+import FoundationEssentials
+import JobModel
+import Reports
+import Scheduling
+import Synchronization
+import WorkerProtocol
+
+/// Small pictures of inputs and outputs, made by workers as any output is.
+final class Thumbnails: Sendable {
+    private struct State {
+        var next = 0
+        var made: [String: Thumbnail] = [:]
+    }
+
+    /// Pairs on a page; more would make it a heavy one.
+    static let most = 24
+
+    private let pictures: [Picture]
+    private let folder: String
+    private let state = Mutex(State())
+
+    private struct Picture: Hashable {
+        let path: String
+        let bytes: [UInt8]?
+        let page: Int
+    }
+
+    private init(_ pictures: [Picture], folder: String) {
+        self.pictures = pictures
+        self.folder = folder
+    }
+
+    /// Of the first frames that were published, by their inputs' and outputs' paths. What cannot be shown is missing.
+    ///
+    /// - Parameter folder: where they may be written, and are removed again.
+    static func make(
+        of job: FinishedJob, folder: String, settings: RunSettings, loop: RunLoop
+    ) async -> [String: Thumbnail] {
+        let published = job.reports.filter { if case .published = $0.state { true } else { false } }.prefix(most)
+        let pages = Dictionary(job.prepared.targets.map { ($0.files.input, $0.files) }) { first, _ in first }
+        let pictures = published.flatMap { report in
+            [Picture(path: report.input, bytes: report.inputBytes, page: pages[report.input]?.page ?? 0)]
+                + report.outputs.prefix(1).map { Picture(path: $0, bytes: nil, page: 0) }
+        }
+        guard !pictures.isEmpty else { return [:] }
+        let thumbnails = Thumbnails(pictures, folder: folder)
+        let spec = JobSpec(
+            name: "thumbnails", manifestPath: "", folder: folder, inputs: [], chain: [], outputs: [Self.output],
+            retries: 0)
+        let factory = TaskFactory(
+            job: spec, runName: "thumbnails", scratchFolder: folder, tileMemory: settings.tileMemory,
+            frameMemory: settings.frameMemory)
+        _ = await loop.run(Scheduler(policy: settings.wholeFrames(spec, count: pictures.count), factory: factory), thumbnails)
+        return thumbnails.state.withLock { $0.made }
+    }
+
+    private static let output = JobOutput(
+        template: OutputTemplate(source: "{index}.webp", pieces: []),
+        chain: [
+            FilterInvocation(
+                filter: "thumbnail",
+                values: [
+                    "size": .size(.box(480)), "fit": .word("inside"), "crop": .word("centre"), "enlarge": .boolean(false),
+                    "light": .word("encoded"), "background": .color(red: 255, green: 255, blue: 255, alpha: 255),
+                ])
+        ], save: SaveOptions(metadata: .strip))
+}
+
+extension Thumbnails: RunLoop.Delegate {
+    func nextFrames(_ count: Int) -> RunLoop.Frames {
+        state.withLock { state in
+            let range = state.next..<min(state.next + count, pictures.count)
+            state.next = range.upperBound
+            guard !range.isEmpty else { return .none }
+            return .some(range.map(order))
+        }
+    }
+
+    private func order(_ index: Int) -> FrameOrder {
+        let picture = pictures[index]
+        return FrameOrder(
+            id: FrameID(index + 1), input: picture.path, inputBytes: picture.bytes,
+            pages: picture.page > 0 ? .page(picture.page) : .first, formats: ["webp"],
+            goal: .publish(outputs: ["\(folder)/\(index + 1).webp"], probe: nil))
+    }
+
+    func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishProblem? {
+        for output in outputs {
+            let path = output.receipt.path
+            // One that cannot be read back is missing on the page.
+            if let data = try? Data(contentsOf: URL(filePath: path)) {
+                state.withLock { $0.made[pictures[frame.number - 1].path] = Thumbnail(format: .webp, bytes: Array(data)) }
+            }
+            try? FileManager.default.removeItem(atPath: path)
+        }
+        return nil
+    }
+
+    func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision { .settle }
+    func willStart(_ lease: Lease) {}
+    func concluded(_ frame: FrameID, _ outcome: FrameOutcome) {}
+    func workerLost() {}
+    func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {}
+}

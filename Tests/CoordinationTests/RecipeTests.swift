@@ -1,0 +1,136 @@
+import Catalogs
+import Coordination
+import JobModel
+import JobStorage
+import Testing
+
+@Suite struct RecipeTests {
+    private static let later = ParameterDescriptor(
+        "edge", .choice(["clamp", "mirror"]), fallback: .word("clamp"), summary: "What lies outside")
+
+    private func comparison(_ old: Recipe, _ new: Recipe, _ catalog: Catalog = .make()) -> RecipeComparison {
+        RecipeComparison(from: old, to: new, catalog: catalog)
+    }
+
+    struct Change: Sendable, CustomTestStringConvertible {
+        let words: [String]
+        var old = Recipe.make()
+        var new = Recipe.make()
+
+        var testDescription: String { words.isEmpty ? "nothing" : words.joined(separator: ", ") }
+    }
+
+    private static let blurs: [FilterInvocation] = [.gaussian(12), .motion(40)]
+
+    @Test(arguments: [
+        Change(words: []),
+        Change(words: ["radius 12 → 14"], new: .make([.gaussian(14)])),
+        Change(words: ["radius 12 → 12.5"], new: .make([.gaussian(12.5)])),
+        Change(words: ["motion.radius 40 → 9"], old: .make(blurs), new: .make([.gaussian(12), .motion(9)])),
+        Change(
+            words: ["gaussian.radius 12 → 3", "motion.radius 40 → 9"], old: .make(blurs),
+            new: .make([.gaussian(3), .motion(9)])),
+        Change(words: ["filters gaussian → gaussian, motion"], new: .make(blurs)),
+        Change(words: ["filters gaussian, motion → motion"], old: .make(blurs), new: .make([.motion(40)])),
+        Change(words: ["filters gaussian, motion → motion, gaussian"], old: .make(blurs), new: .make(blurs.reversed())),
+        Change(words: ["radius (none) → 12"], old: .make([FilterInvocation(filter: "x", values: [:])]),
+            new: .make([FilterInvocation(filter: "x", values: ["radius": .number(12)])])),
+        Change(words: ["color keep → srgb"], new: .make(color: .srgb)),
+        Change(words: ["format webp → png"], new: .make(format: "png")),
+        Change(words: ["quality 82 → 70"], new: .make(save: SaveOptions(values: ["quality": .integer(70)]))),
+        Change(words: [], new: .make(save: SaveOptions(values: ["quality": .integer(82)]))),
+        Change(words: ["metadata keep → public"], new: .make(save: SaveOptions(metadata: .public))),
+        Change(words: ["dither false → true"], new: .make(save: SaveOptions(dither: true))),
+        Change(
+            words: ["background [255, 255, 255] → [0, 0, 0]"], new: .make(save: SaveOptions(background: [0, 0, 0]))),
+        Change(words: ["which pages of a file are read"], new: .make(pages: .first)),
+        Change(
+            words: ["radius 12 → 14", "color keep → srgb", "metadata keep → strip", "quality 82 → 70"],
+            new: .make(
+                [.gaussian(14)], color: .srgb,
+                save: SaveOptions(metadata: .strip, values: ["quality": .integer(70)]))),
+    ])
+    func `a change of the manifest is told in its words`(change: Change) {
+        #expect(comparison(change.old, change.new).changes == change.words)
+        #expect(comparison(change.old, change.new).upgrades == [])
+    }
+
+    @Test func `a parameter that came later changes nothing while it has its fallback`() {
+        let catalog = Catalog.make(later: Self.later)
+        func now(_ edge: String) -> Recipe {
+            .make(
+                [FilterInvocation(filter: "gaussian", values: ["radius": .number(12), "edge": .word(edge)])],
+                catalog: catalog)
+        }
+        #expect(comparison(.make(), now("clamp"), catalog).changes == [])
+        #expect(comparison(.make(), now("mirror"), catalog).changes == ["edge clamp → mirror"])
+        #expect(comparison(now("mirror"), .make(), catalog).changes == ["edge mirror → clamp"])
+    }
+
+    @Test func `other pixels of the same manifest are an upgrade and no change`() {
+        let newer = Catalog.make(gaussian: 2)
+        let upgraded = comparison(.make(), .make(catalog: newer), newer)
+        #expect(upgraded.changes == [])
+        #expect(upgraded.upgrades == ["gaussian's pixels (rendering version 1 → 2)"])
+        let around = Catalog.make(versions: ["rendering": "2"])
+        #expect(
+            comparison(.make(), .make(catalog: around), around).upgrades
+                == ["what is done around the filters (rendering version 1 → 2)"])
+    }
+
+    @Test func `a plugin's own version belongs to that of its pixels`() {
+        let plugin = Catalog.make(versions: ["rendering": "1", "gaussian": "0.9"])
+        let newer = Catalog.make(versions: ["rendering": "1", "gaussian": "1.0"])
+        #expect(
+            comparison(.make(catalog: plugin), .make(catalog: newer), newer).upgrades
+                == ["gaussian's pixels (rendering version 1 of 0.9 → 1 of 1.0)"])
+    }
+
+    @Test func `filters that are another chain say nothing of their versions`() {
+        let newer = Catalog.make(gaussian: 2)
+        let change = comparison(.make(), .make(Self.blurs, catalog: newer), newer)
+        #expect(change.changes == ["filters gaussian → gaussian, motion"])
+        #expect(change.upgrades == [])
+    }
+
+    @Test func `the versions of codecs are no part of a recipe`() {
+        #expect(
+            Recipe.make(catalog: .make(versions: ["rendering": "1", "libvips": "8.16"]))
+                == .make(catalog: .make(versions: ["rendering": "1", "libvips": "8.17"])))
+    }
+
+    @Test func `all pages of a file are made alike`() {
+        #expect(Recipe.make(pages: .page(3)) == .make(pages: .page(0)))
+        #expect(Recipe.make(pages: .page(3)) != .make(pages: .first))
+    }
+
+    @Test func `a recipe's text is always the same, and gives it back`() {
+        let recipe = Recipe.make(
+            Self.blurs + [FilterInvocation(filter: "crop", values: ["b": .integer(1), "a": .word("ä\n"), "c": .boolean(true)])],
+            save: SaveOptions(values: ["quality": .integer(70), "lossless": .boolean(false)]))
+        let text = recipe.text
+        for _ in 0..<20 { #expect(Recipe(text: text)?.text == text) }
+        #expect(Recipe(text: text) == recipe)
+        #expect(!text.contains("\n"))
+    }
+
+    @Test(arguments: ["", "{}", "[]", #"{"steps":[]}"#, "\u{0}"])
+    func `a text that another version wrote is none`(text: String) {
+        #expect(Recipe(text: text) == nil)
+    }
+
+    @Test(arguments: [
+        (ParameterValue.number(12), "12"), (.number(0.25), "0.25"), (.number(-3), "-3"), (.number(1e300), "1e+300"),
+        (.pair(x: 12, y: 3.5), "{x: 12, y: 3.5}"), (.integer(7), "7"), (.boolean(true), "true"),
+        (.word("continuous"), "continuous"), (.text("a b"), "a b"), (.length(.percent(12.5)), "12.5%"),
+        (.length(.pixels(8)), "8"),
+        (
+            .region(Region(x: .percent(10), y: .pixels(0), width: .pixels(200), height: .percent(50))),
+            "{x: 10%, y: 0, width: 200, height: 50%, corner_radius: 0}"
+        ),
+        (.color(red: 255, green: 0, blue: 16, alpha: 9), "#ff001009"),
+    ])
+    func `a value is told as a manifest would have it`(value: ParameterValue, words: String) {
+        #expect(value.words == words)
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+@Suite(.serialized) struct ExportTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.drawPhotos()
+        try workspace.writeManifest()
+    }
+
+    private func export(
+        _ arguments: String..., schedule: String = "15 2 * * *", environment: [String: String] = [:]
+    ) async throws -> Program.Result {
+        try await Program.run(
+            Program.penumbra, ["export", "--to", "crontab", "--schedule", schedule] + arguments, in: workspace,
+            environment: environment)
+    }
+
+    @Test func `standard output holds the line alone, with whole paths`() async throws {
+        try workspace.writeManifest("jobs/night ly.yaml", inputs: "../photos/*")
+        let result = try await export("jobs/night ly.yaml", "job.yaml")
+        #expect(result.code == 0)
+        #expect(
+            result.output == """
+                15 2 * * * \(Program.penumbra) run --quiet '\(workspace.path)/jobs/night ly.yaml' \
+                \(workspace.path)/job.yaml
+
+                """)
+    }
+
+    @Test func `options go along`() async throws {
+        try workspace.write("workers: 3\n", to: "c.yaml")
+        let result = try await export(
+            "job.yaml", "--config", "c.yaml", "--state-dir", "s", "--scratch", "/tmp/../var/tmp", "--workers", "2",
+            "--lock-wait", "60", "--set", "filters[0].gaussian.radius=4", schedule: "@daily")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(
+            result.output == """
+                @daily \(Program.penumbra) run --quiet --config \(workspace.path)/c.yaml --state-dir \(workspace.path)/s \
+                --scratch /var/tmp --workers 2 --lock-wait 60 --set 'filters[0].gaussian.radius=4' \
+                \(workspace.path)/job.yaml
+
+                """)
+        #expect(result.errors == "")
+    }
+
+    @Test func `64: a schedule or an option that would fail every night`() async throws {
+        let schedule = try await export("job.yaml", schedule: "15 25 * * *")
+        #expect(schedule.code == 64)
+        #expect(schedule.output == "")
+        #expect(schedule.errors == "--schedule: the hour is 0 to 23, not '25' (in '15 25 * * *')\n")
+        let wait = try await export("job.yaml", "--lock-wait", "soon")
+        #expect(wait.code == 64)
+        #expect(wait.output == "")
+        #expect(wait.errors.contains("soon"))
+    }
+
+    @Test func `65 and 66: manifests are read first`() async throws {
+        try workspace.writeManifest("bad.yaml", filters: "[gausian]")
+        let bad = try await export("job.yaml", "bad.yaml")
+        #expect(bad.code == 65)
+        #expect(bad.output == "")
+        #expect(bad.errors.hasPrefix("bad.yaml:3:11: error: unknown filter 'gausian'\n"))
+        let gone = try await export("gone.yaml")
+        #expect(gone.code == 66)
+        #expect(gone.output == "")
+    }
+
+    @Test func `what cron does otherwise than it looks is a hint`() async throws {
+        let result = try await export(
+            "job.yaml", schedule: "15 2 1 * mon", environment: ["PENUMBRA_WORKERS": "2"])
+        #expect(result.code == 0)
+        #expect(
+            result.errors == """
+                hint: cron runs it on each day that matches the day of month '1' or the weekday 'mon', not only on those \
+                that match both
+                hint: cron does not know this shell's PENUMBRA_WORKERS, XDG_CONFIG_HOME, XDG_STATE_HOME; write NAME=value \
+                lines above the job's, or use options and a config file
+
+                """)
+    }
+}

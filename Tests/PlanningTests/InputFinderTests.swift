@@ -1,0 +1,173 @@
+import Catalogs
+import Foundation
+import JobModel
+import Planning
+import TestSupport
+import Testing
+
+/// Names and folders as people have them.
+@Suite struct InputFinderTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func plan(_ inputs: [String], exclude: [String] = [], only: String? = nil) throws -> JobPlan {
+        try JobPlan(
+            .make(in: folder.path, inputs: inputs, exclude: exclude), catalog: .small, date: "2026-11-21",
+            selection: JobPlan.Selection(only: only))
+    }
+
+    private func inputs(_ plan: JobPlan) -> [String] {
+        plan.frames.map { String($0.input.path.dropFirst(folder.path.count + 1)) }
+    }
+
+    private func outputs(_ plan: JobPlan) -> [String] {
+        plan.frames.flatMap { plan.outputs(of: $0, measures: nil) }.map { String($0.dropFirst(folder.path.count + 1)) }
+    }
+
+    @Test func `a folder means all pictures in it and below`() throws {
+        for name in ["b.jpg", "c.JPG", "x/d.Jpeg", "x/y/e.png", "notes.txt", "x/f.psd", "jpg"] {
+            try folder.touch("photos/\(name)")
+        }
+        let plan = try plan(["photos"])
+        #expect(inputs(plan) == ["photos/b.jpg", "photos/c.JPG", "photos/x/d.Jpeg", "photos/x/y/e.png"])
+        #expect(outputs(plan) == ["out/b.png", "out/c.png", "out/x/d.png", "out/x/y/e.png"])
+    }
+
+    @Test func `a folder's dot files and dot folders are no pictures`() throws {
+        for name in ["a.jpg", "._a.jpg", ".b.jpg", ".thumbnails/a.jpg", ".jpg"] { try folder.touch("photos/\(name)") }
+        #expect(try inputs(plan(["photos/"])) == ["photos/a.jpg"])
+    }
+
+    @Test func `a folder without pictures is told like a pattern that nothing matches`() throws {
+        try folder.touch("photos/a.jpg")
+        try folder.touch("empty/notes.txt")
+        #expect(try plan(["photos", "empty"]).unmatchedPatterns == [folder.file("empty")])
+        #expect(throws: PlanProblem.nothingMatched(patterns: ["empty"])) { try plan(["empty"]) }
+    }
+
+    @Test func `an output in a folder that is an input is refused`() throws {
+        try folder.touch("photos/a.jpg")
+        try folder.link("out", to: "photos")
+        let problem = PlanProblem.wouldBecomeInput(
+            output: folder.file("out/a.png"), pattern: folder.file("photos"), exclude: "out/**/*.png")
+        #expect(throws: problem) { try plan(["photos"]).checkAll() }
+    }
+
+    @Test func `links to files are inputs under their own names`() throws {
+        try folder.touch("store/a.jpg")
+        try folder.touch("photos/b.jpg")
+        try folder.link("photos/c.jpg", to: "store/a.jpg")
+        try folder.link("photos/gone.jpg", to: "nowhere.jpg")
+        #expect(try inputs(plan(["photos"])) == ["photos/b.jpg", "photos/c.jpg"])
+    }
+
+    @Test func `a linked folder is walked where it is named, and not by a double star`() throws {
+        try folder.touch("store/x/a.jpg")
+        try folder.touch("photos/b.jpg")
+        try folder.link("photos/store", to: "store")
+        #expect(try inputs(plan(["photos"])) == ["photos/b.jpg"])
+        #expect(try inputs(plan(["photos/store"])) == ["photos/store/x/a.jpg"])
+        #expect(try inputs(plan(["photos/*/x/*.jpg"])) == ["photos/store/x/a.jpg"])
+    }
+
+    @Test(arguments: [
+        "a b.jpg", "a\nb.jpg", "it's \"a\".jpg", "ünï.jpg", "a\u{301}.jpg", "%E9.jpg", "a\\b.jpg", "-a.jpg",
+    ])
+    func `names of every kind are inputs`(name: String) throws {
+        try folder.touch("photos/\(name)")
+        for pattern in ["photos", "photos/*.jpg", "**/*.JPG"] {
+            #expect(try inputs(plan([pattern])) == ["photos/\(name)"])
+        }
+        #expect(try plan(["photos"]).frames[0].input.bytes == nil)
+    }
+
+    @Test func `names that differ in the encoding of an accent are two files`() throws {
+        try folder.touch("photos/\u{e9}.jpg")
+        try folder.touch("photos/e\u{301}.jpg")
+        #expect(try plan(["photos/*.jpg", "photos"]).frames.count == 2)
+        #expect(try plan(["photos/?.jpg"]).frames.count == 2)
+    }
+
+    /// `caf\xE9/\xFFx.jpg`
+    private static let odd = Array("caf".utf8) + [0xE9] + Array("/".utf8) + [0xFF] + Array("x.JPG".utf8)
+
+    @Test(arguments: ["**/*.jpg", "photos", "photos/caf?/?x.jpg", "photos/caf[!a]/[!a-z]*", "photos/*/*"])
+    func `names that are not UTF-8 are matched by wildcards`(pattern: String) throws {
+        try folder.touch(Array("photos/".utf8) + Self.odd)
+        let frame = try #require(try plan([pattern]).frames.first)
+        #expect(frame.input.path == folder.file("photos/caf%E9/%FFx.JPG"))
+        #expect(frame.input.bytes == Array(folder.file("photos/").utf8) + Self.odd)
+        #expect(FileStamp(of: frame.input)?.size == 0)
+    }
+
+    @Test func `outputs of names that are not UTF-8 are UTF-8`() throws {
+        try folder.touch(Array("photos/".utf8) + Self.odd)
+        #expect(try outputs(plan(["photos"])) == ["out/caf%E9/%FFx.png"])
+        #expect(try plan(["photos"], only: "?x.jpg").frames.count == 1)
+    }
+
+    @Test func `names that are not UTF-8 are excluded by wildcards`() throws {
+        try folder.touch(Array("photos/".utf8) + Self.odd)
+        try folder.touch("photos/a.jpg")
+        #expect(try inputs(plan(["photos"], exclude: ["**/caf?/**"])) == ["photos/a.jpg"])
+    }
+
+    @Test func `a name that is not UTF-8 and one that reads the same are two files with one output`() throws {
+        try folder.touch("photos/%E9.jpg")
+        try folder.touch(Array("photos/".utf8) + [0xE9] + Array(".jpg".utf8))
+        let plan = try plan(["photos", "photos/*"])
+        #expect(inputs(plan) == ["photos/%E9.jpg", "photos/%E9.jpg"])
+        let path = folder.file("photos/%E9.jpg")
+        #expect(throws: PlanProblem.collision(output: folder.file("out/%E9.png"), inputs: [path, path])) {
+            try plan.checkAll()
+        }
+    }
+
+    @Test(arguments: [
+        "s3://bucket/a.jpg", "gs://bucket/*.jpg", "https://example.org/a.jpg", "http://a/b", "az://c/d",
+        "abfs+x://c/**",
+    ])
+    func `an object store is refused`(input: String) {
+        let problem = PlanProblem.remotePath(input)
+        #expect(throws: problem) { try plan(["nowhere/*.jpg", input]) }
+        #expect(!problem.isMissingInput)
+        #expect(
+            problem.message == """
+                \(input): Penumbra reads files, not object stores or URLs
+                   = mount the bucket or copy the files first; docs/object-stores.md shows how
+                """)
+    }
+
+    @Test func `a double star at the end takes files at every depth, and several take no longer`() throws {
+        for name in ["a.jpg", "x/b.jpg", "x/y/c.jpg"] { try folder.touch("photos/\(name)") }
+        let all = ["photos/a.jpg", "photos/x/b.jpg", "photos/x/y/c.jpg"]
+        #expect(try inputs(plan(["photos/**"])) == all)
+        #expect(try inputs(plan(["photos/**/**/**"])) == all)
+        #expect(try inputs(plan(["**/x/**/*.jpg"])) == ["photos/x/b.jpg", "photos/x/y/c.jpg"])
+    }
+
+    @Test func `files that two patterns match and one exclude leaves out count once`() throws {
+        for name in ["a.jpg", "b.jpg"] { try folder.touch("photos/\(name)") }
+        #expect(throws: PlanProblem.allExcluded(count: 2)) { try plan(["photos", "photos/*"], exclude: ["photos/**"]) }
+    }
+
+    @Test func `a folder that cannot be listed is told`() throws {
+        #expect(throws: PlanProblem.missingFolder(folder.file("nowhere"), pattern: folder.file("nowhere/*.jpg"))) {
+            try plan(["nowhere/*.jpg"])
+        }
+        #expect(throws: PlanProblem.missingFile(folder.file("nowhere"))) { try plan(["nowhere"]) }
+    }
+
+    @Test func `stamps of many files come in their order, and nil for what is gone`() throws {
+        for index in 0..<40 { try folder.touch("\(index).jpg") }
+        let paths = (0..<5000).map { folder.file("\($0 % 50).jpg") }
+        let stamps = FileStamp.ofEach(paths)
+        #expect(stamps.map { $0 != nil } == (0..<5000).map { $0 % 50 < 40 })
+        #expect(stamps[39] == stamps[89])
+        #expect(stamps[38] != stamps[39])
+        #expect(stamps[3]?.identity == FileStamp(of: Array(paths[3].utf8))?.identity)
+    }
+}

@@ -1,0 +1,63 @@
+import JobModel
+import Reports
+
+extension RunRecord {
+    /// A run that did what is given; the counts are those of the frames unless they are given.
+    static func make(
+        job: String = "thumbnails", exitCode: Int32? = nil, stopped: String? = nil, counts: Counts? = nil,
+        bytesRead: Int = 1_310_200_000, bytesWritten: Int = 92_100_000, megapixels: Double = 1412,
+        workersReplaced: Int = 0, frames: [FrameRecord] = [], orphans: [String] = [], settings: [Fact] = []
+    ) -> RunRecord {
+        let counts = counts ?? Counts(of: frames)
+        let isBad = stopped != nil || counts.failed + counts.stillBroken > 0
+        return RunRecord(
+            job: job, manifest: "jobs/\(job).yaml",
+            started: Moment(text: "2026-11-21T21:30:00Z", seconds: 1_795_296_600),
+            ended: Moment(text: "2026-11-21T21:30:12Z", seconds: 1_795_296_612), elapsed: .milliseconds(12_400),
+            exitCode: exitCode ?? (isBad ? 1 : 0), stopped: stopped, counts: counts, bytesRead: bytesRead,
+            bytesWritten: bytesWritten, megapixels: megapixels, workers: 8, workersReplaced: workersReplaced,
+            frames: frames, orphans: orphans, settings: settings, versions: [Fact("Penumbra", "0.1.0")])
+    }
+}
+
+extension RunRecord.Counts {
+    init(of frames: [FrameRecord]) {
+        self.init(frames: frames.count)
+        for frame in frames {
+            switch frame.state.ending {
+            case .published: published += 1
+            case .skipped: skipped += 1
+            case .kept: kept += 1
+            case .failed: failed += 1
+            case .stillBroken: stillBroken += 1
+            case .left: left += 1
+            }
+        }
+    }
+}
+
+extension FrameRecord {
+    static func make(
+        _ input: String = "photos/a.jpg", output: String = "out/a.webp", state: State = .published,
+        time: Duration? = nil, before: Thumbnail? = nil, after: Thumbnail? = nil
+    ) -> FrameRecord {
+        FrameRecord(
+            input: input,
+            outputs: [
+                OutputRecord(
+                    path: output,
+                    file: .init(bytes: 12_345, width: 320, height: 240, digest: Digest(high: 0xabcd << 48, low: 7)))
+            ], state: state, time: time, megapixels: 24.2, before: before, after: after)
+    }
+
+    static func broken(_ input: String, _ cause: String = "out of memory", _ message: String = "no") -> FrameRecord {
+        make(input, state: .failed(cause: cause, message: message))
+    }
+}
+
+extension AssetIndex.Output {
+    static func make(_ path: String, format: String = "webp") -> AssetIndex.Output {
+        AssetIndex.Output(
+            path: path, bytes: 4210, digest: Digest(high: 0, low: 255), width: 320, height: 240, format: format)
+    }
+}
