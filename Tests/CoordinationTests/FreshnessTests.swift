@@ -185,7 +185,9 @@ extension FrameVerdict {
         compare: ComparePolicy, ofInput: FrameVerdict, ofOutput: FrameVerdict
     ) {
         let input = Event("input", ofInput) { ($0.inputStamp, $0.inputDigest) = ($0.inputStamp?.touched, .make(9)) }
-        let output = Event("output", ofOutput) { ($0.outputStamp, $0.outputDigest) = ($0.outputStamp?.touched, .make(9)) }
+        let output = Event("output", ofOutput) {
+            ($0.outputStamp, $0.outputDigest) = ($0.outputStamp?.touched, .make(9))
+        }
         for event in [input, output] { #expect(verdict(after: event) { $0.job.compare = compare } == event.expected) }
     }
 
@@ -197,8 +199,10 @@ extension FrameVerdict {
     func `other bytes of the same size and the same time`(
         compare: ComparePolicy, ofInput: FrameVerdict, ofOutput: FrameVerdict
     ) {
-        #expect(verdict(after: Event("", ofInput) { $0.inputDigest = .make(9) }) { $0.job.compare = compare } == ofInput)
-        #expect(verdict(after: Event("", ofOutput) { $0.outputDigest = .make(9) }) { $0.job.compare = compare } == ofOutput)
+        #expect(
+            verdict(after: Event("", ofInput) { $0.inputDigest = .make(9) }) { $0.job.compare = compare } == ofInput)
+        #expect(
+            verdict(after: Event("", ofOutput) { $0.outputDigest = .make(9) }) { $0.job.compare = compare } == ofOutput)
     }
 
     @Test func `a changed picture whose output was touched is made again`() {
@@ -281,7 +285,9 @@ extension FrameVerdict {
         night.recipe = .make(catalog: night.catalog)
         let book = night.book
         #expect(night.verdict == .upToDate)
-        #expect(night.freshness(book).keptUpgrades(of: night.frame(book)) == ["gaussian's pixels (rendering version 1 → 2)"])
+        #expect(
+            night.freshness(book).keptUpgrades(of: night.frame(book)) == ["gaussian's pixels (rendering version 1 → 2)"]
+        )
         night.job.upgrade = .rerender
         #expect(night.verdict == .again("gaussian's pixels (rendering version 1 → 2)"))
         #expect(night.freshness(book).keptUpgrades(of: night.frame(book)) == [])
@@ -295,7 +301,8 @@ extension FrameVerdict {
 
     /// A time in the future is no reason to wait for it.
     @Test(arguments: [
-        Age(minAge: 5, seconds: 0, shown: 0), Age(minAge: 5, seconds: 3.9, shown: 3), Age(minAge: 5, seconds: 5, shown: nil),
+        Age(minAge: 5, seconds: 0, shown: 0), Age(minAge: 5, seconds: 3.9, shown: 3),
+        Age(minAge: 5, seconds: 5, shown: nil),
         Age(minAge: 5, seconds: 60, shown: nil), Age(minAge: 5, seconds: -1, shown: nil),
         Age(minAge: 0, seconds: 0, shown: nil), Age(minAge: 0.5, seconds: 0.4, shown: 0),
     ])
@@ -412,7 +419,8 @@ extension FrameVerdict {
     @Test func `an output that is not Penumbra's stays while the other one is made`() {
         #expect(
             verdict([record(0)], recipes: [.make([.gaussian(14)]), .make()])
-                == .render([Replacement(path: paths[0], rule: .published(.make(inode: 2))), nil], reason: "radius 12 → 14"))
+                == .render(
+                    [Replacement(path: paths[0], rule: .published(.make(inode: 2))), nil], reason: "radius 12 → 14"))
         #expect(verdict([record(0)]) == .foreign)
     }
 

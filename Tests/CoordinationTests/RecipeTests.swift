@@ -33,7 +33,8 @@ import Testing
         Change(words: ["filters gaussian → gaussian, motion"], new: .make(blurs)),
         Change(words: ["filters gaussian, motion → motion"], old: .make(blurs), new: .make([.motion(40)])),
         Change(words: ["filters gaussian, motion → motion, gaussian"], old: .make(blurs), new: .make(blurs.reversed())),
-        Change(words: ["radius (none) → 12"], old: .make([FilterInvocation(filter: "x", values: [:])]),
+        Change(
+            words: ["radius (none) → 12"], old: .make([FilterInvocation(filter: "x", values: [:])]),
             new: .make([FilterInvocation(filter: "x", values: ["radius": .number(12)])])),
         Change(words: ["color keep → srgb"], new: .make(color: .srgb)),
         Change(words: ["format webp → png"], new: .make(format: "png")),
@@ -106,7 +107,9 @@ import Testing
 
     @Test func `a recipe's text is always the same, and gives it back`() {
         let recipe = Recipe.make(
-            Self.blurs + [FilterInvocation(filter: "crop", values: ["b": .integer(1), "a": .word("ä\n"), "c": .boolean(true)])],
+            Self.blurs + [
+                FilterInvocation(filter: "crop", values: ["b": .integer(1), "a": .word("ä\n"), "c": .boolean(true)])
+            ],
             save: SaveOptions(values: ["quality": .integer(70), "lossless": .boolean(false)]))
         let text = recipe.text
         for _ in 0..<20 { #expect(Recipe(text: text)?.text == text) }

@@ -17,7 +17,7 @@ struct CronTests {
     /// The first night is a reboot, which cron answers at once; the second is the next full minute.
     @Test(.timeLimit(.minutes(5)))
     func `a nightly job publishes, and the next night finds nothing to do and sends no mail`() async throws {
-        try workspace.writeManifest("night 100%.yaml")
+        try workspace.writeManifest("night 100%.yaml", more: "existing: update")
         let first = try CronSandbox(recorded(try await line("night 100%.yaml", schedule: "@reboot")), in: workspace)
         #expect(try await first.wait { codes() == "0\n" }, "\(codes())")
         first.stop()

@@ -28,7 +28,9 @@ import Testing
         let (job, recipe) = try store.write { (try $0.job(manifest: "/m.yaml", name: "a"), try $0.recipe("{}")) }
         try store.write { try $0.publish([record("/out/a.webp", recipe)], job: job) }
         let again = try self.store()
-        let found = try again.read { (try $0.outputs(of: job), try $0.recipes(), try $0.job(manifest: "/m.yaml", name: "a")) }
+        let found = try again.read {
+            (try $0.outputs(of: job), try $0.recipes(), try $0.job(manifest: "/m.yaml", name: "a"))
+        }
         #expect(found.0 == [record("/out/a.webp", recipe)])
         #expect(found.1 == [recipe: "{}"])
         #expect(found.2 == job)
@@ -37,7 +39,9 @@ import Testing
     @Test func `jobs of one name in two manifests know nothing of each other`() throws {
         let store = try store()
         try store.write { writer in
-            let (one, other) = (try writer.job(manifest: "/1.yaml", name: "a"), try writer.job(manifest: "/2.yaml", name: "a"))
+            let (one, other) = (
+                try writer.job(manifest: "/1.yaml", name: "a"), try writer.job(manifest: "/2.yaml", name: "a")
+            )
             #expect(one != other)
             try writer.publish([record("/out/a.webp", try writer.recipe("{}"))], job: one)
             #expect(try writer.reader.outputs(of: other).isEmpty)
@@ -66,7 +70,8 @@ import Testing
             let job = try writer.job(manifest: "/m.yaml", name: "a")
             let recipe = try writer.recipe("{}")
             let broken = BrokenRecord(
-                input: "/in/a.jpg", page: 2, stamp: facts(3).stamp, recipe: recipe, message: "cut", since: 1_700_000_000)
+                input: "/in/a.jpg", page: 2, stamp: facts(3).stamp, recipe: recipe, message: "cut", since: 1_700_000_000
+            )
             try writer.setBroken(broken, job: job)
             #expect(try writer.reader.broken(of: job) == [broken])
             try writer.publish([record("/out/a.webp", recipe)], job: job)
@@ -77,7 +82,9 @@ import Testing
     @Test func `a thing is told once for each job`() throws {
         let store = try store()
         try store.write { writer in
-            let (one, other) = (try writer.job(manifest: "/1.yaml", name: "a"), try writer.job(manifest: "/2.yaml", name: "a"))
+            let (one, other) = (
+                try writer.job(manifest: "/1.yaml", name: "a"), try writer.job(manifest: "/2.yaml", name: "a")
+            )
             #expect(try writer.tellOnce("news", job: one))
             #expect(try !writer.tellOnce("news", job: one))
             #expect(try writer.tellOnce("news", job: other))

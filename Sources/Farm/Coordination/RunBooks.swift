@@ -1,3 +1,4 @@
+import JobModel
 import JobStorage
 package import Scheduling
 import Synchronization
@@ -41,6 +42,23 @@ package final class RunBooks: Sendable {
             path: output.path, input: files.input, page: files.page, part: output.part, source: output.source,
             recipe: try id(of: files.outputs[output.part].recipe, ledger),
             file: output.source, width: receipt.image.width, height: receipt.image.height)
+    }
+
+    /// What the ledger will know of outputs that are there, and that somebody else has made.
+    func records(
+        of files: FrameFiles, findings: Freshness.Findings, headers: [String: ImageFacts]
+    ) throws -> [OutputRecord] {
+        guard let ledger, let source = findings[files.inputFile] ?? nil else { return [] }
+        return try files.outputs.enumerated().compactMap { part, output in
+            guard let stamp = output.stamp, let found = findings[CompareTask.File(path: output.path)] ?? nil,
+                let image = headers[output.path]
+            else { return nil }
+            return OutputRecord(
+                path: output.path, input: files.input, page: files.page, part: part, source: source,
+                recipe: try id(of: output.recipe, ledger),
+                file: FileFacts(stamp: stamp, digest: found.digest), width: image.width, height: image.height,
+                isAdopted: true)
+        }
     }
 
     /// A picture that is broken need not be tried again while it is the same.

@@ -103,6 +103,9 @@ package struct RunSummary: Hashable, Sendable {
         slowest = Array(slowest.prefix(Self.slowFrames))
     }
 
+    /// False when everything was as it had been left.
+    package var didSomething: Bool { published > 0 || !failures.isEmpty || left > 0 || stop != nil }
+
     /// Frames whose end is not known yet.
     var open: Int { total - published - skipped - kept.count - stillBroken.count - failures.count - left }
 }

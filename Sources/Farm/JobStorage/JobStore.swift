@@ -15,7 +15,8 @@ package final class JobStore: Sendable {
         // Another job's process may be writing.
         configuration.busyMode = .timeout(60)
         configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32000")
+            try database.execute(
+                sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32000")
         }
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)

@@ -26,7 +26,8 @@ package struct StoreProblem: Error, Hashable, Sendable {
 
     package var message: String {
         if isDamaged {
-            return "\(path): the database is damaged: \(reason)\n   = move it away and run again: what it knew of outputs is "
+            return
+                "\(path): the database is damaged: \(reason)\n   = move it away and run again: what it knew of outputs is "
                 + "read from the '.penumbra-index' files beside them, and nothing is rendered again"
         }
         let remedy = isFull ? "; free some space or choose another place, then run it again" : ""

@@ -79,7 +79,9 @@ struct Rendered: Hashable, Sendable {
         parts = zip(receipts, written).map { Part(receipt: $0, path: $1.1, index: $1.0) }
     }
 
-    var publications: [Publication] { parts.map { Publication($0.receipt, path: $0.path, part: $0.index, source: source) } }
+    var publications: [Publication] {
+        parts.map { Publication($0.receipt, path: $0.path, part: $0.index, source: source) }
+    }
 
     /// All outputs of the job with what was written of them.
     func each<Output>(of outputs: [Output]) -> [(Output, Part?)] {

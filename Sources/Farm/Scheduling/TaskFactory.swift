@@ -71,7 +71,8 @@ package struct TaskFactory: Hashable, Sendable {
     package func probe(_ order: FrameOrder) -> TaskSpec {
         .probe(
             ProbeTask(
-                input: input(order), chain: chain(order), outputs: outputs(order), tile: job.tile, tileMemory: tileMemory,
+                input: input(order), chain: chain(order), outputs: outputs(order), tile: job.tile,
+                tileMemory: tileMemory,
                 frameMemory: frameMemory, digestsContent: job.needsContent))
     }
 
@@ -93,7 +94,8 @@ package struct TaskFactory: Hashable, Sendable {
         let folder = scratchFolder(of: order.id)
         return .canvas(
             CanvasTask(
-                input: input(order), chain: chain(order), output: output(order), canvasPath: "\(folder)/canvas-\(attempt)",
+                input: input(order), chain: chain(order), output: output(order),
+                canvasPath: "\(folder)/canvas-\(attempt)",
                 metadataPath: "\(folder)/metadata-\(attempt)", expected: probe.source))
     }
 

@@ -8,8 +8,11 @@ struct Wishes {
     var stateFolder: String?
     var plugins: [String]?
     var worker: String?
+    var nice: Int?
+    var ionice: DiskPriority?
 
     static let workerRange = 1...1024
+    static let niceRange = 0...19
     static let memoryRange = 64_000_000...Int.max
 }
 
@@ -54,6 +57,8 @@ struct ConfigFile {
         wishes.stateFolder = reader.optional("state_dir", path)
         wishes.plugins = reader.optional("plugins", .list(of: path))
         wishes.worker = reader.optional("worker", path)
+        wishes.nice = reader.optional("nice", .integer(in: Wishes.niceRange))
+        wishes.ionice = reader.optional("ionice", .choice)
         reader.finish()
         return wishes
     }
@@ -83,6 +88,8 @@ struct EnvironmentWishes {
         wishes.memory = read("PENUMBRA_MEMORY", .bytes(in: Wishes.memoryRange))
         wishes.scratch = read("PENUMBRA_SCRATCH", .nonEmptyText)
         wishes.stateFolder = read("PENUMBRA_STATE_DIR", .nonEmptyText)
+        wishes.nice = read("PENUMBRA_NICE", .integer(in: Wishes.niceRange))
+        wishes.ionice = read("PENUMBRA_IONICE", .choice)
         wishes.worker = read("PENUMBRA_WORKER", .nonEmptyText)
         wishes.plugins = environment["PENUMBRA_PLUGIN_PATH"].map { $0.split(separator: ":").map(String.init) }
         self.wishes = wishes

@@ -6,6 +6,10 @@ package struct Settings: Sendable {
     package let stateFolder: Setting<String>
     /// Nil: inside the run's own folder, below the state folder.
     package let scratch: Setting<String?>
+    /// How much workers give way to other processes: 0 to 19.
+    package let nice: Setting<Int>
+    /// The same for disks.
+    package let ionice: Setting<DiskPriority>
     /// Folders with filter plugins, beside the worker's own.
     package let plugins: Setting<[String]>
     /// The worker program's path.
@@ -93,6 +97,8 @@ package struct Settings: Sendable {
         stateFolder = Setting(absolute(state.value), state.origin)
         let place = layered("", \.scratch, "PENUMBRA_SCRATCH", flag: flags.scratch, "--scratch")
         scratch = Self.optional(place, absolute)
+        nice = layered(0, \.nice, "PENUMBRA_NICE")
+        ionice = layered(.none, \.ionice, "PENUMBRA_IONICE")
         plugins = layered([], \.plugins, "PENUMBRA_PLUGIN_PATH")
         worker = layered("\(surroundings.programFolder)/penumbra-worker", \.worker, "PENUMBRA_WORKER")
         configFile = file?.path

@@ -21,7 +21,8 @@ struct Toolbox: Sendable {
         entries = BuiltInFilters.all + plugins.map(\.entry)
         registry = FilterRegistry(entries)
         var versions = [
-            "penumbra": Version.penumbra, "rendering": Version.rendering, "libvips": VipsRuntime.version, "cpu": CPULevel.current.rawValue,
+            "penumbra": Version.penumbra, "rendering": Version.rendering, "libvips": VipsRuntime.version,
+            "cpu": CPULevel.current.rawValue,
         ]
         for plugin in plugins { versions[plugin.name] = plugin.version }
         catalog = Catalog(

@@ -48,6 +48,7 @@ public enum WorkerProgram {
     }
 
     private static func serve(introducing: Bool = false) -> Int32 {
+        ProcessPriority.apply { name in getenv(name).map { String(cString: $0) } }
         let channel = Channel()
         do {
             try Toolbox.startLibraries()

@@ -16,6 +16,8 @@ struct Installation {
         var environment: [String: String] = [:]
         let folders = settings.plugins.value
         if !folders.isEmpty { environment["PENUMBRA_PLUGIN_PATH"] = folders.joined(separator: ":") }
+        if settings.nice.value > 0 { environment["PENUMBRA_NICE"] = String(settings.nice.value) }
+        if settings.ionice.value != .none { environment["PENUMBRA_IONICE"] = settings.ionice.value.rawValue }
         worker = WorkerCommand(executable: settings.worker.value, environment: environment)
     }
 

@@ -72,7 +72,8 @@ struct JobPreparation {
 
     /// Probes frames.
     func survey(
-        _ prepared: inout PreparedJob, _ frames: [PlannedFrame], variants: @escaping @Sendable (PlannedFrame) -> FrameVariant?
+        _ prepared: inout PreparedJob, _ frames: [PlannedFrame],
+        variants: @escaping @Sendable (PlannedFrame) -> FrameVariant?
     ) async throws {
         guard !frames.isEmpty else { return }
         let loop = RunLoop(engine: installation.engine(), signals: signals.stream, deadline: deadline)
@@ -117,6 +118,15 @@ struct JobPreparation {
             files, job: job, settings: installation.runSettings, loop: loop)
         try refuse(stop)
         return findings
+    }
+
+    /// By path; what is no picture is missing.
+    func headers(of paths: [String], _ job: JobSpec) async throws -> [String: ImageFacts] {
+        guard !paths.isEmpty else { return [:] }
+        let loop = RunLoop(engine: installation.engine(), signals: signals.stream, deadline: deadline)
+        let (found, stop) = await HeaderSurvey.run(paths, job: job, settings: installation.runSettings, loop: loop)
+        try refuse(stop)
+        return found
     }
 
     private func refuse(_ stop: StopReason?) throws {

@@ -20,32 +20,39 @@ struct JobRunner {
 
     /// - Returns: the worst of their ends.
     func run(_ jobs: [JobSpec]) async throws -> ExitStatus {
+        try await starting(jobs) { started in
+            var finished: [FinishedJob] = []
+            for job in started {
+                finished.append(try await run(job))
+                if let status = finished.last?.status, status == .badPlace || status > .busy { break }
+            }
+            try wishes.reports.write(finished, versions: preparation.catalog.versions)
+            return finished.map(\.status).max() ?? .done
+        }
+    }
+
+    /// Prepares all jobs, under their locks, and then does something with them.
+    func starting(
+        _ jobs: [JobSpec], _ body: ([StartedJob]) async throws -> ExitStatus
+    ) async throws -> ExitStatus {
         RunDirectory.sweep(state: state)
         var started: [StartedJob] = []
         defer { for job in started { job.directory.remove() } }
-        var worst = ExitStatus.done
+        var busy: CommandError?
         var lockedFolders: Set<String> = []
         for job in jobs {
             do {
                 try await allowingEmpty(wishes.allowsEmpty) {
                     started.append(try await start(job, &lockedFolders))
                 }
-            } catch let error as CommandError where error.status == .busy && jobs.count > 1 {
+            } catch let error as CommandError where error.status == .busy {
                 // The other jobs can still be done.
                 reporting.complain(error.message)
-                worst = max(worst, error.status)
+                busy = error
             }
         }
         try refuseSharedOutputs(started.map(\.prepared))
-        var finished: [FinishedJob] = []
-        for job in started {
-            let end = try await run(job)
-            finished.append(end)
-            worst = max(worst, end.status)
-            if end.status == .badPlace || end.status > .busy { break }
-        }
-        try wishes.reports.write(finished, versions: preparation.catalog.versions)
-        return worst
+        return max(try await body(started), busy?.status ?? .done)
     }
 
     private func start(_ job: JobSpec, _ lockedFolders: inout Set<String>) async throws -> StartedJob {
@@ -104,6 +111,7 @@ struct JobRunner {
 
     private func lookAfterOrphans(_ job: StartedJob, _ summary: RunSummary) async throws -> ExitStatus {
         guard let ledger = job.ledger, summary.stop == nil, !job.prepared.orphans.isEmpty else { return .done }
+        if reporting.isWatching, case .listed = wishes.orphans, !summary.didSomething { return .done }
         let keeper = OrphanKeeper(prepared: job.prepared, ledger: ledger, wish: wishes.orphans, reporting: reporting)
         return try await keeper.run { try await preparation.findings(of: $0, job.prepared.job) }
     }

@@ -33,7 +33,8 @@ struct OrphanKeeper {
         try ledger.forget(removal.removed)
         if !removal.removed.isEmpty {
             reporting.list(
-                "\(name): removed \(Format.plural(removal.removed.count, "output")) whose inputs are gone", removal.removed)
+                "\(name): removed \(Format.plural(removal.removed.count, "output")) whose inputs are gone",
+                removal.removed)
         }
         if !removal.kept.isEmpty {
             reporting.list(
@@ -52,7 +53,8 @@ struct OrphanKeeper {
                 + "\(Format.plural(orphans.count, "output")) without an input stay; is a disk not mounted? \(anyway)"
         }
         guard OrphanRemoval.isTooMuch(orphans.count, of: outputs) else { return nil }
-        return "\(name): \(Format.count(orphans.count)) of \(Format.plural(outputs, "output")) have no input any more, over "
+        return
+            "\(name): \(Format.count(orphans.count)) of \(Format.plural(outputs, "output")) have no input any more, over "
             + "\(OrphanRemoval.mostPercent) %, and stay; \(anyway)"
     }
 }

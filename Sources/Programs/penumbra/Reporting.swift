@@ -12,10 +12,13 @@ final class Reporting: Sendable {
     let quiet: Bool
     /// Troubles that are known already are told even where silence is asked for.
     let isStrict: Bool
+    /// Runs that found nothing to do are not worth a line.
+    let isWatching: Bool
     private let human: HumanObserver
     private let summaries = Mutex<[RunSummary]>([])
 
-    init(json: Bool, quiet: Bool = false, isStrict: Bool = false) {
+    init(json: Bool, quiet: Bool = false, isStrict: Bool = false, isWatching: Bool = false) {
+        self.isWatching = isWatching
         self.isStrict = isStrict
         self.json = json
         self.quiet = quiet
@@ -57,15 +60,26 @@ final class Reporting: Sendable {
     func ended(_ summary: RunSummary, _ job: JobSpec) {
         summaries.withLock { $0.append(summary) }
         human.clear()
-        guard !json else { return }
+        guard !json, !isWatching || summary.didSomething else { return }
         for line in SummaryText.failures(summary, folder: currentFolder()) { Console.complain(line) }
         if !quiet || isStrict {
             for line in SummaryText.known(summary, folder: currentFolder()) { Console.complain(line) }
         }
-        if let stop = summary.stop { Console.complain("\(job.name): \(SummaryText.describe(stop, left: summary.left))") }
+        if let stop = summary.stop {
+            Console.complain("\(job.name): \(SummaryText.describe(stop, left: summary.left))")
+        }
         guard !quiet else { return }
         for line in SummaryText.slowest(summary, folder: currentFolder()) { Console.print(line) }
         Console.print(SummaryText.counts(summary, job: job.name))
+    }
+
+    /// How something went.
+    func say(_ message: String) {
+        if json {
+            JSONLine.problem(ProblemLine(manifest: "", message: message, severity: "note")).print()
+        } else if !quiet {
+            Console.print(message)
+        }
     }
 
     /// Something that a person should know once, whether he wants silence or not.
@@ -82,7 +96,9 @@ final class Reporting: Sendable {
         if json {
             JSONLine.paths(PathsLine(message: title, paths: paths)).print()
         } else if !quiet {
-            for line in SummaryText.list(title, paths, reasons: reasons, folder: currentFolder()) { Console.complain(line) }
+            for line in SummaryText.list(title, paths, reasons: reasons, folder: currentFolder()) {
+                Console.complain(line)
+            }
         }
     }
 

@@ -46,7 +46,8 @@ extension Freshness {
         case (true, true): return .current("output was edited")
         case (false, false): return .render(.published(stamp), reasons.joined(separator: ", "))
         case (false, true):
-            return .kept("output was edited, and would be made anew (\(reasons.joined(separator: ", "))); --force replaces it")
+            return .kept(
+                "output was edited, and would be made anew (\(reasons.joined(separator: ", "))); --force replaces it")
         }
     }
 

@@ -101,7 +101,9 @@ package struct Freshness: Sendable {
     /// The failure of a frame that would fail again: its paths need not be known. Nil for all others, and where everything
     /// is made again.
     package func isStillBroken(_ frame: FrameFiles) -> BrokenRecord? {
-        guard existing == .update || existing == .skip, let record = broken[PictureKey(input: frame.input, page: frame.page)], let stamp = frame.stamp, stamp.isUntouched(since: record.stamp),
+        guard existing == .update || existing == .skip,
+            let record = broken[PictureKey(input: frame.input, page: frame.page)], let stamp = frame.stamp,
+            stamp.isUntouched(since: record.stamp),
             let recipe = frame.outputs.first?.recipe,
             let comparison = book.comparison(from: record.recipe, to: recipe),
             comparison.changes.isEmpty, comparison.upgrades.isEmpty

@@ -42,7 +42,11 @@ package final class Ledger: Sendable {
         guard !intents.isEmpty else { return }
         let (done, undone) = intents.reduce(into: ([OutputRecord](), [OutputRecord]())) { parts, record in
             let stamp = FileSystem.outputStamp(record.path, isFolder: FileSystem.isOwnFolder(record.path))
-            if stamp?.isUntouched(since: record.file.stamp) == true { parts.0.append(record) } else { parts.1.append(record) }
+            if stamp?.isUntouched(since: record.file.stamp) == true {
+                parts.0.append(record)
+            } else {
+                parts.1.append(record)
+            }
         }
         try store.write { writer in
             try writer.publish(done, job: job)
@@ -51,7 +55,9 @@ package final class Ledger: Sendable {
     }
 
     private static func takeIn(_ index: OutputIndex, _ store: JobStore, _ job: JobID) throws {
-        guard let mark = index.mark, try store.read({ try $0.indexMark(of: job, at: index.path) }) != mark else { return }
+        guard let mark = index.mark, try store.read({ try $0.indexMark(of: job, at: index.path) }) != mark else {
+            return
+        }
         let found = try index.contents()
         let known = Dictionary(try store.read { try $0.outputs(of: job) }.map { ($0.path, $0) }) { $1 }
         try store.write { writer in

@@ -13,7 +13,13 @@ package enum OutputFolders {
     private static func folder(of template: OutputTemplate, _ job: JobSpec) -> String {
         var text = ""
         for piece in template.pieces {
-            if case .literal(let literal) = piece { text += literal } else if piece == .field(.job) { text += job.name } else { break }
+            if case .literal(let literal) = piece {
+                text += literal
+            } else if piece == .field(.job) {
+                text += job.name
+            } else {
+                break
+            }
         }
         guard let slash = text.lastIndex(of: "/") else { return job.folder }
         return PathText.normalized(String(text[...slash]), in: job.folder)

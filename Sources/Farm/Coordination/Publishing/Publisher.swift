@@ -86,7 +86,9 @@ struct Publisher: Sendable {
 
     static func problem(_ trouble: FileTrouble, _ path: String) -> PublishProblem {
         if trouble.isPlace { return .place(trouble.message) }
-        if trouble.code == EEXIST { return .refused("\(path): appeared or was changed while it was rendered; left as it is") }
+        if trouble.code == EEXIST {
+            return .refused("\(path): appeared or was changed while it was rendered; left as it is")
+        }
         if trouble.code == ENOTEMPTY {
             return .refused("\(path): a folder with other things in it is in the way; it is left as it is")
         }

@@ -75,7 +75,8 @@ extension ValueReader where Value == FailureLimit {
         .scalar("'off', a number of frames or a part of them") { text, name in
             if text == "off" { return .success(.none) }
             if text.hasSuffix("%") {
-                guard case .success(let part) = DecimalNumber.number(String(text.dropLast())), part > 0, part <= 100 else {
+                guard case .success(let part) = DecimalNumber.number(String(text.dropLast())), part > 0, part <= 100
+                else {
                     return .failure(ValueFault(.outOfRange(name: name, text: text, range: "from 0% to 100%")))
                 }
                 return .success(.percent(part))

@@ -64,7 +64,8 @@ struct ApplyCommand: AsyncParsableCommand {
             var wishes = RunWishes()
             wishes.remembers = false
             let preparation = JobPreparation(
-                installation: installation, catalog: catalog, selection: JobPlan.Selection(), list: nil, isForced: false,
+                installation: installation, catalog: catalog, selection: JobPlan.Selection(), list: nil,
+                isForced: false,
                 signals: signals, deadline: nil, reread: { _, _ in result })
             return try await JobRunner(
                 installation: installation, signals: signals, reporting: reporting, preparation: preparation,

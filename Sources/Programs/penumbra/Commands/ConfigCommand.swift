@@ -41,6 +41,8 @@ struct ConfigCommand: AsyncParsableCommand {
             row("memory", settings.memory, Format.bytes(settings.memory.value)),
             row("scratch", settings.scratch, settings.scratch.value ?? "in the state folder"),
             row("state_dir", settings.stateFolder, settings.stateFolder.value),
+            row("nice", settings.nice, String(settings.nice.value)),
+            row("ionice", settings.ionice, settings.ionice.value.rawValue),
             row("plugins", settings.plugins, settings.plugins.value.joined(separator: ":")),
             row("worker", settings.worker, settings.worker.value),
         ]

@@ -58,16 +58,31 @@ struct RunCommand: AsyncParsableCommand {
         case all
     }
 
-    @Option(help: ArgumentHelp("Write a page that says what was done, with pictures before and after.", valueName: "file.html"))
+    @Flag(
+        help:
+            "Run again whenever the inputs' folders change, until a signal comes. Tells only of runs that did something."
+    )
+    var watch = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Write a page that says what was done, with pictures before and after.", valueName: "file.html"))
     var report: String?
 
     @Option(help: ArgumentHelp("Write figures for Prometheus' textfile collector.", valueName: "file.prom"))
     var metrics: String?
 
+    /// A file that has just appeared may still be written.
+    private static func resting(_ job: JobSpec) -> JobSpec {
+        var job = job
+        if job.minAge == 0 { job.minAge = 2 }
+        return job
+    }
+
     private var wishes: RunWishes {
         var wishes = RunWishes()
         wishes.lockWait = lockWait?.seconds ?? 0
-        wishes.allowsEmpty = jobs.allowEmpty
+        wishes.allowsEmpty = jobs.allowEmpty || watch
         wishes.isStrict = strict
         wishes.deadline = deadline.map { Deadline(start: .now, allowed: $0.duration) }
         switch deleteOrphans {
@@ -82,11 +97,14 @@ struct RunCommand: AsyncParsableCommand {
         if jobs.filesFrom != nil, manifests.manifests.count > 1 {
             throw ValidationError("--files-from names the files of one job; give one manifest.")
         }
+        if watch, jobs.filesFrom != nil || deadline != nil {
+            throw ValidationError("--watch goes on until it is stopped; leave out --files-from and --deadline.")
+        }
     }
 
     func run() async throws {
         let wishes = wishes
-        try await Reporting(json: json, quiet: quiet, isStrict: strict).handling { reporting in
+        try await Reporting(json: json, quiet: quiet, isStrict: strict, isWatching: watch).handling { reporting in
             var wishes = wishes
             wishes.reports.page = try report.map { try ReportFile($0, .page) }
             wishes.reports.metrics = try metrics.map { try ReportFile($0, .metrics) }
@@ -98,10 +116,14 @@ struct RunCommand: AsyncParsableCommand {
             let preparation = JobPreparation(
                 installation: installation, catalog: catalog, selection: jobs.selection, list: try jobs.list(),
                 isForced: force, signals: signals, deadline: wishes.deadline, reread: files.rereader())
-            return try await JobRunner(
+            let runner = JobRunner(
                 installation: installation, signals: signals, reporting: reporting, preparation: preparation,
-                wishes: wishes
-            ).run(specs)
+                wishes: wishes)
+            guard watch else { return try await runner.run(specs) }
+            let resting = specs.map(Self.resting)
+            return try await WatchLoop(jobs: resting, signals: signals, reporting: reporting) {
+                try await runner.run(resting)
+            }()
         }
     }
 }

@@ -27,7 +27,8 @@ struct PlanText {
             let outputs = target.outputs.map { PathText.shown($0, from: folder) }
             table.add(
                 String(target.frame.index), input, probe.map { size($0, $0.outputs[0]) } ?? "", outputs.first ?? "",
-                isRendered(target) ? probe.map { Self.rendering($0, tiled: shard.decision(for: $0).tiled) } ?? "" : "not",
+                isRendered(target)
+                    ? probe.map { Self.rendering($0, tiled: shard.decision(for: $0).tiled) } ?? "" : "not",
                 probe.map { Self.halo($0.halo) } ?? "", reason(target))
             for (index, path) in outputs.enumerated().dropFirst() {
                 table.add("", "", probe.map { size($0, $0.outputs[index]) } ?? "", path, "", "", "")
@@ -140,7 +141,8 @@ struct PlanLine: Encodable {
     let tiles: [Tile]?
 
     private enum CodingKeys: String, CodingKey {
-        case event, job, index, input, page, output, outputs, width, height, shrunkBy, layout, format, extent, halo, shard
+        case event, job, index, input, page, output, outputs, width, height, shrunkBy, layout, format, extent, halo,
+            shard
         case reason, heldBecause, readAmplification, tiles
         case pathBase64 = "path_base64"
     }

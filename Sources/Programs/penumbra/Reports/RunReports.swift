@@ -40,7 +40,8 @@ struct IndexFile {
     func write(_ records: [JobStorage.OutputRecord]) throws(CommandError) {
         let folder = PathText.folder(of: file.path)
         let formats = Dictionary(
-            prepared.targets.flatMap { zip($0.outputs, $0.frame.formats) }.map { ($0, $1) }) { $1 }
+            prepared.targets.flatMap { zip($0.outputs, $0.frame.formats) }.map { ($0, $1) }
+        ) { $1 }
         let entries = current(records).map { record in
             AssetIndex.Entry(
                 source: AssetIndex.path(record.input, relativeTo: prepared.job.folder),
@@ -64,7 +65,8 @@ struct IndexFile {
         let planned = Set(prepared.targets.flatMap(\.outputs))
         let inputs = Set(prepared.targets.map(\.files.input))
         var latest: [Key: JobStorage.OutputRecord] = [:]
-        for record in records where planned.contains(record.path) || !prepared.isWhole && !inputs.contains(record.input) {
+        for record in records where planned.contains(record.path) || !prepared.isWhole && !inputs.contains(record.input)
+        {
             let key = Key(input: record.input, page: record.page, part: record.part)
             if let other = latest[key], other.file.stamp.modified > record.file.stamp.modified { continue }
             latest[key] = record

@@ -52,7 +52,8 @@ final class Thumbnails: Sendable {
         let factory = TaskFactory(
             job: spec, runName: "thumbnails", scratchFolder: folder, tileMemory: settings.tileMemory,
             frameMemory: settings.frameMemory)
-        _ = await loop.run(Scheduler(policy: settings.wholeFrames(spec, count: pictures.count), factory: factory), thumbnails)
+        _ = await loop.run(
+            Scheduler(policy: settings.wholeFrames(spec, count: pictures.count), factory: factory), thumbnails)
         return thumbnails.state.withLock { $0.made }
     }
 
@@ -62,7 +63,8 @@ final class Thumbnails: Sendable {
             FilterInvocation(
                 filter: "thumbnail",
                 values: [
-                    "size": .size(.box(480)), "fit": .word("inside"), "crop": .word("centre"), "enlarge": .boolean(false),
+                    "size": .size(.box(480)), "fit": .word("inside"), "crop": .word("centre"),
+                    "enlarge": .boolean(false),
                     "light": .word("encoded"), "background": .color(red: 255, green: 255, blue: 255, alpha: 255),
                 ])
         ], save: SaveOptions(metadata: .strip))
@@ -91,7 +93,9 @@ extension Thumbnails: RunLoop.Delegate {
             let path = output.receipt.path
             // One that cannot be read back is missing on the page.
             if let data = try? Data(contentsOf: URL(filePath: path)) {
-                state.withLock { $0.made[pictures[frame.number - 1].path] = Thumbnail(format: .webp, bytes: Array(data)) }
+                state.withLock {
+                    $0.made[pictures[frame.number - 1].path] = Thumbnail(format: .webp, bytes: Array(data))
+                }
             }
             try? FileManager.default.removeItem(atPath: path)
         }

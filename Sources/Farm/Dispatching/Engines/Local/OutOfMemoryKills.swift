@@ -12,21 +12,22 @@ enum OutOfMemoryKills {
         return 0
     }
 
-    static func field(_ name: String, of text: String) -> Int? {
-        for line in text.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            if words.count == 2, words[0] == name { return Int(words[1]) }
+    /// Asked for every task: bytes are a tenth of the work that characters are.
+    static func field(_ name: String, of text: [UInt8]) -> Int? {
+        let start = Array("\(name) ".utf8)
+        for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: start) {
+            return Int(String(decoding: line.dropFirst(start.count), as: UTF8.self))
         }
         return nil
     }
 
-    private static func read(_ path: String) -> String? {
+    private static func read(_ path: String) -> [UInt8]? {
         // A file that is not there is an answer: this kernel does not count.
         guard let file = try? FileDescriptor.open(path, .readOnly) else { return nil }
         return try? file.closeAfter {
             var bytes = [UInt8](repeating: 0, count: 16384)
             let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0) }
-            return String(decoding: bytes.prefix(count), as: UTF8.self)
+            return Array(bytes.prefix(count))
         }
     }
 }

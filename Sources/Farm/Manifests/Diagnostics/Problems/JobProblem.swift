@@ -72,7 +72,9 @@ extension JobProblem {
                 remedy: "write a color without alpha, such as white or '#1a2b3c'")
 
         case .indexNotJSON(let path):
-            Words("the index \(path.quoted) is not a JSON file", remedy: "write a path that ends in .json: out/index.json")
+            Words(
+                "the index \(path.quoted) is not a JSON file", remedy: "write a path that ends in .json: out/index.json"
+            )
 
         case .sameNameForAll(let inputs):
             Words(

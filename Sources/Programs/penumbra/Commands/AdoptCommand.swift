@@ -1,0 +1,51 @@
+import ArgumentParser
+import Coordination
+import JobModel
+import Planning
+import Settings
+
+struct AdoptCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "adopt",
+        abstract: "Accept outputs that are there as current.",
+        discussion: """
+            For outputs that another program made, or Penumbra before its state was lost, and for settings whose change \
+            is not worth rendering everything again. Every input and output is read once; outputs that are no pictures \
+            are not accepted. The next run renders what is missing, and later what changes. --delete-orphans never \
+            removes an adopted output.
+            """)
+
+    @OptionGroup var manifests: ManifestOptions
+    @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
+    @OptionGroup(title: "Place Options") var place: PlaceOptions
+
+    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
+    var quiet = false
+
+    func run() async throws {
+        try await Reporting(json: false, quiet: quiet).handling { reporting in
+            let installation = Installation(try Settings.load(place))
+            let signals = Signals()
+            let catalog = try await installation.introducedCatalog()
+            let files = ManifestFiles(options: manifests, catalog: catalog)
+            let specs = try reporting.jobs(files.read())
+            let preparation = JobPreparation(
+                installation: installation, catalog: catalog, selection: jobs.selection, list: try jobs.list(),
+                isForced: false, signals: signals, deadline: nil, reread: files.rereader())
+            var wishes = RunWishes()
+            wishes.allowsEmpty = jobs.allowEmpty
+            return try await JobRunner(
+                installation: installation, signals: signals, reporting: reporting, preparation: preparation,
+                wishes: wishes
+            ).adopt(specs.map(updating))
+        }
+    }
+
+    /// What is adopted is what an update would leave alone, whatever else the job does with outputs that are there.
+    private func updating(_ job: JobSpec) -> JobSpec {
+        var job = job
+        job.existing = .update
+        job.minAge = 0
+        return job
+    }
+}

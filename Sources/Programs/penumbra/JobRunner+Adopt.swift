@@ -1,0 +1,35 @@
+import Coordination
+import JobModel
+
+extension JobRunner {
+    /// Accepts the outputs of jobs that are there.
+    func adopt(_ jobs: [JobSpec]) async throws -> ExitStatus {
+        try await starting(jobs) { started in
+            var status = ExitStatus.done
+            for job in started { status = max(status, try await adopt(job)) }
+            return status
+        }
+    }
+
+    private func adopt(_ job: StartedJob) async throws -> ExitStatus {
+        let (prepared, spec) = (job.prepared, job.prepared.job)
+        let candidates = Adoption.candidates(prepared.targets)
+        let findings = try await preparation.findings(of: Adoption.files(of: candidates), spec)
+        let headers = try await preparation.headers(of: candidates.flatMap(\.outputs), spec)
+        let books = RunBooks(ledger: job.ledger, freshness: prepared.freshness, now: Int(currentTime() / 1_000_000_000))
+        let adoption = try Adoption(prepared.targets, findings: findings, headers: headers, books: books)
+        try job.ledger?.tidyIndexes { try job.directory.temporaryPath(in: $0, for: "index") }
+        let name = spec.name
+        if !adoption.broken.isEmpty {
+            reporting.complain(
+                "\(name): \(Format.plural(adoption.broken.count, "frame")) not adopted: an output, or the "
+                    + "input, cannot be read as a picture")
+            reporting.list("", adoption.broken.flatMap(\.outputs))
+        }
+        reporting.say(
+            "\(name): \(Format.plural(adoption.adopted.count, "frame")) adopted"
+                + (adoption.missing.isEmpty
+                    ? "" : ", \(Format.count(adoption.missing.count)) without outputs, which the next run renders"))
+        return adoption.broken.isEmpty ? .done : .someFailed
+    }
+}

@@ -1,0 +1,94 @@
+import Coordination
+import JobModel
+import Planning
+
+/// Runs jobs whenever something has changed in the folders of their inputs, until it is told to stop.
+struct WatchLoop {
+    let jobs: [JobSpec]
+    let signals: Signals
+    let reporting: Reporting
+    let run: () async throws -> ExitStatus
+
+    /// Pictures that are copied come in many pieces: it waits until nothing has happened for so long.
+    private static let quiet = Duration.seconds(1)
+    /// Changes that other machines make in a shared folder are told by no kernel.
+    private static let rescan = Duration.seconds(300)
+
+    private enum Wakening: Sendable {
+        case change
+        case time
+        case signal
+    }
+
+    func callAsFunction() async throws -> ExitStatus {
+        let watch = try FolderWatch()
+        for folder in folders where !watch.add(folder) {
+            reporting.note(
+                "\(PathText.shown(folder, from: currentFolder())): cannot be watched as a whole (see "
+                    + "fs.inotify.max_user_watches); it is looked through every \(Self.rescan.components.seconds) s")
+        }
+        // One reader for all: a stream that is left is over.
+        let (wakenings, wake) = AsyncStream.makeStream(of: Wakening.self, bufferingPolicy: .bufferingNewest(16))
+        let (changes, stops) = (watch.changes, signals.stream)
+        let readers = [
+            Task { for await _ in changes { wake.yield(.change) } },
+            Task { for await _ in stops { wake.yield(.signal) } },
+        ]
+        defer { for reader in readers { reader.cancel() } }
+        while true {
+            let status = try await once()
+            guard status < .hungUp else { return status }
+            guard await waitForWork(wakenings, wake) else { return .done }
+        }
+    }
+
+    /// A trouble of today may be gone tomorrow: the disk is mounted, the other run ends.
+    private func once() async throws -> ExitStatus {
+        do {
+            return try await run()
+        } catch let error as CommandError where [.missingInput, .busy, .badPlace].contains(error.status) {
+            reporting.complain(error.message)
+            return error.status
+        }
+    }
+
+    /// - Returns: false when it is to stop.
+    private func waitForWork(
+        _ wakenings: AsyncStream<Wakening>, _ wake: AsyncStream<Wakening>.Continuation
+    ) async -> Bool {
+        var timer = self.timer(delay ?? Self.rescan, wake)
+        defer { timer.cancel() }
+        for await wakening in wakenings {
+            switch wakening {
+            case .signal: return false
+            case .time: return true
+            case .change:
+                timer.cancel()
+                timer = self.timer(max(Self.quiet, delay ?? .zero), wake)
+            }
+        }
+        return false
+    }
+
+    private func timer(_ delay: Duration, _ wake: AsyncStream<Wakening>.Continuation) -> Task<Void, Never> {
+        Task {
+            // Sleeping fails when something else has happened first.
+            if (try? await Task.sleep(for: delay)) != nil { wake.yield(.time) }
+        }
+    }
+
+    /// How long files have to rest.
+    private var delay: Duration? { jobs.map(\.minAge).max().flatMap { $0 > 0 ? .seconds($0 + 0.1) : nil } }
+
+    /// Those that patterns begin with, the outermost alone.
+    private var folders: [String] {
+        let all = Set(jobs.flatMap { job in job.inputs.map { folder(of: $0, job) } }).sorted()
+        return all.filter { folder in !all.contains { $0 != folder && (folder.hasPrefix($0 + "/") || $0 == "/") } }
+    }
+
+    private func folder(of input: String, _ job: JobSpec) -> String {
+        let pattern = GlobPattern(input, in: job.folder)
+        guard pattern.isLiteral else { return PathText.joined(pattern.fixedFolder) }
+        return FolderWatch.isFolder(pattern.text) ? pattern.text : PathText.folder(of: pattern.text)
+    }
+}

@@ -1,0 +1,310 @@
+import Coordination
+import Foundation
+import JobModel
+import JobStorage
+import TestSupport
+import Testing
+
+/// A ledger's database and indexes, on a disk.
+@Suite struct LedgerTests {
+    let place: TemporaryFolder
+
+    init() throws { place = try TemporaryFolder() }
+
+    private var state: String { place.file("state") }
+    private var index: String { place.file("out/.penumbra-index") }
+
+    private func job(_ name: String = "nightly", _ outputs: [OutputTemplate] = [.stem()]) -> JobSpec {
+        .make(name, folder: place.path, outputs: outputs)
+    }
+
+    private func ledger(of job: JobSpec) throws -> Ledger {
+        try Ledger(state: state, job: job, folders: OutputFolders.of(job))
+    }
+
+    private func look(_ job: JobSpec) throws -> LedgerContents {
+        try Ledger.look(state: state, job: job, folders: OutputFolders.of(job))
+    }
+
+    /// Writes an output, and what a ledger is to know of it.
+    private func output(
+        _ name: String, _ text: String = "pixels", by ledger: Ledger, radius: Double = 12
+    ) throws -> OutputRecord {
+        try record(of: name, text, recipe: ledger.id(of: .make([.gaussian(radius)])))
+    }
+
+    private func record(of name: String, _ text: String = "pixels", recipe: RecipeID) throws -> OutputRecord {
+        let path = place.file(name)
+        // A rename, as outputs appear: never the same inode as what was there.
+        try write(text, to: path + "-aside")
+        _ = try? FileManager.default.removeItem(atPath: path)  // most are new
+        try FileManager.default.moveItem(atPath: path + "-aside", toPath: path)
+        let found = try #require(stamp(at: path))
+        let known = FileStamp(device: 0, inode: found.inode, size: found.size, modified: found.modified, changed: 0)
+        return .make(
+            path, input: place.file("photos/\(name.split(separator: "/").last ?? "").jpg"),
+            source: FileFacts(
+                stamp: FileStamp(device: 0, inode: 1, size: 2, modified: 3, changed: 0), digest: .make(1)),
+            recipe: recipe, file: FileFacts(stamp: known, digest: .make(UInt64(text.utf8.count))))
+    }
+
+    /// Publishes outputs, and is gone.
+    @discardableResult
+    private func publish(_ names: [String], for job: JobSpec, text: String = "pixels", radius: Double = 12) throws
+        -> [OutputRecord]
+    {
+        let ledger = try ledger(of: job)
+        let records = try names.map { try output($0, text, by: ledger, radius: radius) }
+        try ledger.publish(records)
+        return records
+    }
+
+    private func loseDatabase() throws { try FileManager.default.removeItem(atPath: state) }
+
+    /// Records whatever their recipes' numbers, which change when the database is lost, and how they were made.
+    private func known(_ contents: LedgerContents) -> [OutputRecord: String] {
+        Dictionary(
+            contents.records.map { record in
+                var record = record
+                let text = contents.recipes[record.recipe] ?? ""
+                record.recipe = RecipeID(place: 0)
+                return (record, text)
+            }, uniquingKeysWith: { $1 })
+    }
+
+    private func known(_ records: [OutputRecord], radius: Double = 12) -> [OutputRecord: String] {
+        var contents = LedgerContents()
+        contents.records = records
+        for record in records { contents.recipes[record.recipe] = Recipe.make([.gaussian(radius)]).text }
+        return known(contents)
+    }
+
+    @Test func `what was published is known to the next run, and to those who only look`() throws {
+        let records = try publish(["out/a", "out/b"], for: job())
+        #expect(known(try ledger(of: job()).contents) == known(records))
+        #expect(known(try look(job())) == known(records))
+    }
+
+    @Test func `what is gone is known no more`() throws {
+        let records = try publish(["out/a", "out/b"], for: job())
+        try ledger(of: job()).forget([records[0].path])
+        #expect(known(try ledger(of: job()).contents) == known([records[1]]))
+        try loseDatabase()
+        #expect(known(try ledger(of: job()).contents) == known([records[1]]))
+    }
+
+    @Test func `looking leaves no trace`() throws {
+        #expect(try look(job()).records.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: state))
+        #expect(!FileManager.default.fileExists(atPath: place.file("out")))
+    }
+
+    @Test func `jobs of one folder know nothing of each other's outputs`() throws {
+        let (one, other) = (job("one"), job("other"))
+        let records = (try publish(["out/a"], for: one), try publish(["out/b"], for: other, radius: 3))
+        for _ in 0..<2 {
+            #expect(known(try look(one)) == known(records.0))
+            #expect(known(try look(other)) == known(records.1, radius: 3))
+            #expect(known(try ledger(of: one).contents) == known(records.0))
+            #expect(known(try ledger(of: other).contents) == known(records.1, radius: 3))
+            try loseDatabase()
+        }
+    }
+
+    @Test func `a thing is told once`() throws {
+        #expect(try ledger(of: job()).tellOnce("upgrade"))
+        #expect(try !ledger(of: job()).tellOnce("upgrade"))
+        #expect(try ledger(of: job("other")).tellOnce("upgrade"))
+    }
+}
+
+/// What a run that was killed, or a database that was lost, leaves.
+extension LedgerTests {
+    /// A run has written down what it will rename, and is killed.
+    private func intend(_ records: [OutputRecord], _ job: JobSpec) throws {
+        let store = try JobStore(path: Ledger.databasePath(state: state))
+        try store.write { writer in
+            try writer.intend(records, job: try writer.job(manifest: job.manifestPath, name: job.name))
+        }
+    }
+
+    @Test func `an output that was renamed before the run was killed is published`() throws {
+        let first = try ledger(of: job())
+        let record = try output("out/a", by: first)
+        try intend([record], job())
+        #expect(known(try ledger(of: job()).contents) == known([record]))
+        #expect(known(try ledger(of: job()).contents) == known([record]))
+    }
+
+    @Test func `an output that was not renamed yet is unknown, or what it was`() throws {
+        let old = try publish(["out/a"], for: job())[0]
+        let aside = try record(of: "out/.penumbra-aside", "new pixels", recipe: old.recipe)
+        let fresh = try record(of: "out/.penumbra-other", "new pixels", recipe: old.recipe)
+        let intents = zip([aside, fresh], ["out/a", "out/b"]).map { record, path in
+            var record = record
+            record.path = place.file(path)
+            return record
+        }
+        try intend(intents, job())
+        #expect(known(try ledger(of: job()).contents) == known([old]))
+        #expect(known(try ledger(of: job()).contents) == known([old]))
+    }
+
+    @Test func `an output that replaced another one before the run was killed is published`() throws {
+        let old = try publish(["out/a"], for: job())[0]
+        let new = try record(of: "out/a", "new pixels", recipe: old.recipe)
+        try intend([new], job())
+        #expect(known(try ledger(of: job()).contents) == known([new]))
+    }
+
+    @Test func `an output that was settled after a kill outlives the database, too`() throws {
+        let first = try publish(["out/a"], for: job())
+        let record = try record(of: "out/b", recipe: first[0].recipe)
+        try intend([record], job())
+        _ = try ledger(of: job())
+        try loseDatabase()
+        #expect(known(try ledger(of: job()).contents) == known(first + [record]))
+    }
+
+    @Test func `a lost database is rebuilt from the index beside the outputs`() throws {
+        let records =
+            try publish(["out/a", "out/b"], for: job(), radius: 3)
+            + publish(["out/c", "out/odd \"\n\\ ä 名"], for: job(), radius: 3)
+        try loseDatabase()
+        #expect(known(try look(job())) == known(records, radius: 3))
+        #expect(known(try ledger(of: job()).contents) == known(records, radius: 3))
+        try FileManager.default.removeItem(atPath: index)
+        #expect(known(try ledger(of: job()).contents) == known(records, radius: 3))
+    }
+
+    @Test func `a lost database is rebuilt from the indexes of two folders, one in the other`() throws {
+        let job = job("nightly", [.stem("out/"), .stem("out/thumbs/", ext: "png")])
+        let records = try publish(["out/a", "out/thumbs/a"], for: job)
+        #expect(FileManager.default.fileExists(atPath: place.file("out/thumbs/.penumbra-index")))
+        try loseDatabase()
+        #expect(known(try look(job)) == known(records))
+        #expect(known(try ledger(of: job).contents) == known(records))
+    }
+
+    @Test func `of several lines for one output the last one counts`() throws {
+        try publish(["out/a"], for: job())
+        let again = try publish(["out/a"], for: job(), text: "more pixels", radius: 3)
+        try loseDatabase()
+        #expect(known(try ledger(of: job()).contents) == known(again, radius: 3))
+    }
+
+    @Test func `without database and index nothing is known`() throws {
+        try publish(["out/a"], for: job())
+        try loseDatabase()
+        try FileManager.default.removeItem(atPath: index)
+        #expect(try ledger(of: job()).contents.records.isEmpty)
+        #expect(try look(job()).records.isEmpty)
+    }
+
+    private func tearIndex() throws {
+        let file = try #require(FileHandle(forWritingAtPath: index))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data(#"{"output":{"_0":{"path":"tor"#.utf8))
+        try file.close()
+    }
+
+    @Test func `a torn last line costs nothing but itself`() throws {
+        let before = try publish(["out/a"], for: job())
+        try tearIndex()
+        let after = try publish(["out/b"], for: job())
+        try tearIndex()
+        try loseDatabase()
+        #expect(known(try look(job())) == known(before + after))
+        #expect(known(try ledger(of: job()).contents) == known(before + after))
+    }
+
+    @Test func `a torn last line does not give a job's outputs to another one`() throws {
+        let (one, other) = (job("one"), job("other"))
+        let before = try publish(["out/a"], for: one)
+        try tearIndex()
+        let after = try publish(["out/b"], for: other)
+        try loseDatabase()
+        #expect(known(try ledger(of: one).contents) == known(before))
+        #expect(known(try ledger(of: other).contents) == known(after))
+    }
+
+    @Test(arguments: ["", "\n\n", "{}\n", "no index\n", #"{"job":{"name":"nightly"}}"# + "\n", "\u{0}\u{1}\n"])
+    func `an index that is none is no trouble`(text: String) throws {
+        try write(text, to: index)
+        let records = try publish(["out/a"], for: job())
+        try loseDatabase()
+        #expect(known(try ledger(of: job()).contents) == known(records))
+    }
+
+    @Test func `where an old database and an index disagree the file tells`() throws {
+        try publish(["out/a"], for: job())
+        let backup = place.file("backup")
+        try FileManager.default.copyItem(atPath: state, toPath: backup)
+        let newer = try publish(["out/a"], for: job(), text: "new pixels")
+        try loseDatabase()
+        try FileManager.default.moveItem(atPath: backup, toPath: state)
+        #expect(known(try ledger(of: job()).contents) == known(newer))
+    }
+
+    @Test func `where a database and an old index disagree the file tells`() throws {
+        try publish(["out/a"], for: job())
+        let old = try Data(contentsOf: URL(filePath: index))
+        let newer = try publish(["out/a"], for: job(), text: "new pixels")
+        try old.write(to: URL(filePath: index))
+        #expect(known(try ledger(of: job()).contents) == known(newer))
+    }
+
+    @Test func `an index is written anew when it is lost or much too long, without other jobs' lines being lost`()
+        throws
+    {
+        let (one, other) = (job("one"), job("other"))
+        let others = try publish(["out/b"], for: other, radius: 3)
+        let ledger = try ledger(of: one)
+        let record = try output("out/a", by: ledger)
+        for _ in 0..<400 { try ledger.publish([record]) }
+        let long = try #require(stamp(at: index)?.size)
+        try ledger.tidyIndexes { "\($0)/.penumbra-aside" }
+        let short = try #require(stamp(at: index)?.size)
+        #expect(short < long / 50)
+        try ledger.tidyIndexes { "\($0)/.penumbra-aside" }
+        #expect(stamp(at: index)?.size == short)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: place.file("out")).sorted() == [
+                ".penumbra-index", "a", "b",
+            ])
+        // What is published after that is known, too.
+        let late = try output("out/c", by: ledger)
+        try ledger.publish([late])
+        try loseDatabase()
+        #expect(known(try self.ledger(of: one).contents) == known([record, late]))
+        #expect(known(try self.ledger(of: other).contents) == known(others, radius: 3))
+
+        try FileManager.default.removeItem(atPath: index)
+        try self.ledger(of: one).tidyIndexes { "\($0)/.penumbra-aside" }
+        try loseDatabase()
+        #expect(known(try self.ledger(of: one).contents) == known([record, late]))
+    }
+
+    @Test func `a link in the index's place is not followed`() throws {
+        try write("a letter", to: place.file("letter"))
+        try FileManager.default.createDirectory(atPath: place.file("out"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: index, withDestinationPath: place.file("letter"))
+        let ledger = try ledger(of: job())
+        let record = try output("out/a", by: ledger)
+        #expect(throws: FileTrouble.self) { try ledger.publish([record]) }
+        #expect(try String(contentsOfFile: place.file("letter"), encoding: .utf8) == "a letter")
+    }
+
+    @Test func `outputs that several threads publish at once are all in the index`() async throws {
+        let ledger = try ledger(of: job())
+        let records = try (0..<64).map { try output("out/\($0)", by: ledger, radius: Double($0 % 8)) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for record in records { group.addTask { try ledger.publish([record]) } }
+            try await group.waitForAll()
+        }
+        let before = known(try self.ledger(of: job()).contents)
+        #expect(before.count == 64)
+        try loseDatabase()
+        #expect(known(try self.ledger(of: job()).contents) == before)
+    }
+}

@@ -1,0 +1,122 @@
+import Coordination
+import Foundation
+import JobModel
+import JobStorage
+import TestSupport
+import Testing
+import WorkerProtocol
+
+@Suite struct OrphanRemovalTests {
+    let place: TemporaryFolder
+
+    init() throws { place = try TemporaryFolder() }
+
+    private func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: place.file(name)) }
+
+    /// A published output.
+    private func orphan(_ name: String = "a.webp", isAdopted: Bool = false) throws -> OutputRecord {
+        try write("pixels", to: place.file(name))
+        let found = try #require(stamp(at: place.file(name)))
+        return .make(place.file(name), file: FileFacts(stamp: found, digest: .make(6)), isAdopted: isAdopted)
+    }
+
+    private func folder(_ name: String = "zoom") throws -> OutputRecord {
+        try write("<Image/>", to: place.file("\(name)/\(name).dzi"))
+        try write("tile", to: place.file("\(name)/\(name)_files/0/0_0.jpg"))
+        let found = try #require(OutputPlace.stamps([(place.file(name), true)])[0])
+        return .make(place.file(name), file: FileFacts(stamp: found, digest: .make(6)))
+    }
+
+    private func findings(_ record: OutputRecord, _ digest: Digest?) -> Freshness.Findings {
+        [CompareTask.File(path: record.path): digest.map { FileFacts(stamp: record.file.stamp, digest: $0) }]
+    }
+
+    private func touch(_ record: OutputRecord) throws {
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: record.path)
+    }
+
+    @Test(arguments: [
+        (0, 0, false), (0, 5, false), (1, 10, false), (1, 9, true), (2, 11, true), (10, 100, false), (11, 100, true),
+        (1, 1, true),
+    ])
+    func `over a tenth of a job's outputs is too much`(orphans: Int, outputs: Int, isTooMuch: Bool) {
+        #expect(OrphanRemoval.isTooMuch(orphans, of: outputs) == isTooMuch)
+    }
+
+    @Test func `what is as it was published is removed, and nothing beside it`() throws {
+        let orphan = try orphan()
+        try write("mine", to: place.file("a.webp.xmp"))
+        #expect(OrphanRemoval.touched([orphan]) == [])
+        let removal = OrphanRemoval([orphan], findings: [:])
+        #expect(removal.removed == [orphan.path])
+        #expect(removal.kept.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == ["a.webp.xmp"])
+    }
+
+    @Test func `what was only touched is read, and removed`() throws {
+        let orphan = try orphan()
+        try touch(orphan)
+        #expect(OrphanRemoval.touched([orphan]) == [CompareTask.File(path: orphan.path)])
+        #expect(OrphanRemoval([orphan], findings: findings(orphan, .make(6))).removed == [orphan.path])
+        #expect(!exists("a.webp"))
+    }
+
+    @Test func `what was edited stays, and what could not be read`() throws {
+        let orphan = try orphan()
+        try touch(orphan)
+        for findings in [findings(orphan, .make(9)), findings(orphan, nil), [:]] {
+            let removal = OrphanRemoval([orphan], findings: findings)
+            #expect(removal.removed == [])
+            #expect(removal.kept.map(\.path) == [orphan.path])
+            #expect(removal.kept.map(\.reason) == ["was edited"])
+            #expect(exists("a.webp"))
+        }
+    }
+
+    @Test func `what was adopted stays, and is not read`() throws {
+        let orphan = try orphan(isAdopted: true)
+        try touch(orphan)
+        #expect(OrphanRemoval.touched([orphan]) == [])
+        let removal = OrphanRemoval([orphan], findings: findings(orphan, .make(6)))
+        #expect(removal.kept.map(\.reason) == ["was adopted, not published by Penumbra"])
+        #expect(exists("a.webp"))
+    }
+
+    @Test func `a link to an output is no output`() throws {
+        let orphan = try orphan()
+        try FileManager.default.moveItem(atPath: orphan.path, toPath: place.file("elsewhere.webp"))
+        try FileManager.default.createSymbolicLink(
+            atPath: orphan.path, withDestinationPath: place.file("elsewhere.webp"))
+        let removal = OrphanRemoval([orphan], findings: findings(orphan, .make(6)))
+        #expect(removal.removed == [])
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: orphan.path) == place.file("elsewhere.webp"))
+        #expect(exists("elsewhere.webp"))
+    }
+
+    @Test func `a folder goes as a whole`() throws {
+        let zoom = try folder()
+        #expect(OrphanRemoval([zoom], findings: [:]).removed == [zoom.path])
+        #expect(!exists("zoom"))
+    }
+
+    @Test func `a folder that holds anything else stays as a whole`() throws {
+        let zoom = try folder()
+        try write("mine", to: place.file("zoom/notes.txt"))
+        let removal = OrphanRemoval([zoom], findings: findings(zoom, .make(6)))
+        #expect(removal.removed == [])
+        #expect(removal.kept.map(\.reason) == ["could not be removed"])
+        #expect(exists("zoom/notes.txt"))
+        #expect(exists("zoom/zoom_files/0/0_0.jpg"))
+        #expect(OrphanRemoval([zoom], findings: [:]).kept.map(\.reason) == ["was edited"])
+    }
+
+    @Test func `a link in a folder's place stays, and what it leads to`() throws {
+        let zoom = try folder()
+        try FileManager.default.moveItem(atPath: zoom.path, toPath: place.file("elsewhere"))
+        try FileManager.default.createSymbolicLink(atPath: zoom.path, withDestinationPath: place.file("elsewhere"))
+        #expect(OrphanRemoval([zoom], findings: [:]).removed == [])
+        #expect(exists("elsewhere/zoom.dzi"))
+        #expect(exists("zoom/zoom.dzi"))
+    }
+}
