@@ -2,7 +2,8 @@
 
     a  one 18-megapixel JPEG, radius 20         b  200 photographs of 2 to 18 megapixels, radius 8
     c  500 thumbnails of 320 px with a blur     d  a 30 000 × 20 000 TIFF and PNG, radius 50
-    f  one 1-megapixel JPEG, radius 8, cold     p  a preview of the TIFF
+    e  10 000 and 200 000 tiny pictures again   f  one 1-megapixel JPEG, radius 8, cold
+    p  a preview of the TIFF
 
 Contenders take turns; the median of their wall seconds counts. Memory is the largest sum of PSS over all processes of a
 contender, sampled. Exits with 1 where a bar of JobBars.json is missed by more than the tolerance.
@@ -125,10 +126,25 @@ def make_scan(name):
     return path
 
 
-def job(name, inputs, filters, output, save=""):
+def make_crowd(count):
+    """As many pictures of 8 × 8 pixels, a thousand to a folder."""
+    import pyvips
+
+    folder = WORK / f"crowd-{count}"
+    if not folder.exists():
+        bytes = pyvips.Image.black(8, 8, bands=3).write_to_buffer(".jpg")
+        for number in range(count):
+            if number % 1000 == 0:
+                (folder / f"{number // 1000:03}").mkdir(parents=True)
+            (folder / f"{number // 1000:03}" / f"{number:06}.jpg").write_bytes(bytes)
+    return folder
+
+
+def job(name, inputs, filters, output, save="", existing="overwrite"):
     path = WORK / f"{name}.yaml"
     lines = "".join(f"  - {text}\n" for text in filters)
-    path.write_text(f"job: {name}\ninputs: {inputs}\nfilters:\n{lines}output: out/{name}/{output}\n{save}")
+    path.write_text(
+        f"job: {name}\ninputs: {inputs}\nfilters:\n{lines}output: out/{name}/{output}\nexisting: {existing}\n{save}")
     return path
 
 
@@ -175,6 +191,30 @@ class Race:
             print(
                 f"{name:28} {result.seconds:8.3f} {result.cpu:8.2f} {result.memory:8.0f}"
                 f" {own / result.seconds:14.2f}{scaled}", flush=True)
+
+
+class Nights:
+    """A job's first run, until its first output, and its second, which finds nothing to do."""
+
+    def __init__(self, command, count):
+        self.name, self.command, self.count = f"e-{count}", command, count
+        self.out = fresh(self.name)
+        job(self.name, f"crowd-{count}/**/*.jpg", ["invert"], "{dir}/{stem}.ppm", "durability: batch\n", "update")
+
+    def run(self):
+        make_crowd(self.count)
+        shutil.rmtree(os.environ["XDG_STATE_HOME"], ignore_errors=True)
+        print(f"\n### {self.name}: {self.count} tiny pictures, and again\n", flush=True)
+        start = time.perf_counter()
+        process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, cwd=WORK)
+        while process.poll() is None and not any(self.out.glob("000/*.ppm")):
+            time.sleep(0.005)
+        self.first = time.perf_counter() - start
+        if process.wait() != 0:
+            sys.exit(f"{self.name}: exit code {process.returncode}")
+        self.whole = time.perf_counter() - start
+        self.second = statistics.median(run(self.command).seconds for _ in range(3))
+        print(f"first output {self.first:.2f} s, all {self.whole:.1f} s, again {self.second:.2f} s", flush=True)
 
 
 class Field:
@@ -256,6 +296,9 @@ class Field:
             "penumbra": (self.run(manifest), 1), "vips gaussblur": (["vips", "gaussblur", picture, target, "50"], 1),
         }, 600)
 
+    def e(self, count):
+        return Nights(self.run(WORK / f"e-{count}.yaml"), count)
+
     def f(self):
         picture = make_photograph("f.jpg", 1224, 816)
         out = fresh("f")
@@ -311,6 +354,10 @@ def figures(races, kernel):
         if f"d-{suffix}" in races:
             found[f"d: {suffix} peak MB"] = races[f"d-{suffix}"].results["penumbra"].memory
     ratio("f: of vips gaussblur", "f", "penumbra", "vips gaussblur")
+    for race in races.values():
+        if isinstance(race, Nights):
+            found[f"e: {race.count} again, seconds"] = race.second
+            found[f"e: {race.count} first output, seconds"] = race.first
     if "p" in races:
         found["preview: seconds"] = races["p"].results["penumbra"].seconds
     return found
@@ -332,7 +379,7 @@ def kernel_seconds(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", metavar="LETTERS", default="abcdfp", help="some of the races: af")
+    parser.add_argument("--only", metavar="LETTERS", default="abcdefp", help="some of the races: af")
     parser.add_argument("--quick", action="store_true", help="fewer photographs, and no ImageMagick, which is slow")
     parser.add_argument("--penumbra", type=Path, default=ROOT / ".build/release/penumbra")
     parser.add_argument("--kernels", type=Path, default=ROOT / ".build/release/libBenchmarkedKernels.so")
@@ -347,6 +394,7 @@ def main():
     field.quick, field.photographs = options.quick, 40 if options.quick else 200
     makers = {"a": [field.a], "b": [field.b], "c": [field.c], "f": [field.f], "p": [field.p],
               "d": [lambda: field.d("tif"), lambda: field.d("png")]}
+    makers["e"] = [lambda count=count: field.e(count) for count in ([10_000] if options.quick else [10_000, 200_000])]
     races = {}
     for letter in options.only:
         for make in makers[letter]:

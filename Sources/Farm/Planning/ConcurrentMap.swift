@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 
 /// Applies a function to every element, on as many threads as there are cores, and gives the results in order.
-func concurrentMap<Element: Sendable, Result: Sendable>(
+package func concurrentMap<Element: Sendable, Result: Sendable>(
     _ elements: [Element], _ transform: @Sendable (Element) -> Result
 ) -> [Result] {
     /// Work for a thread that takes long beside the taking of a lock.

@@ -7,9 +7,9 @@ enum ProcessPriority {
     static func apply(_ environment: (String) -> String?) {
         if let text = environment("PENUMBRA_NICE"), let wanted = Int32(text) {
             errno = 0
-            let current = getpriority(PRIO_PROCESS, 0)
+            let current = getpriority(Int32(PRIO_PROCESS.rawValue), 0)
             // A system that refuses runs the work all the same.
-            if errno == 0, wanted > current { _ = setpriority(PRIO_PROCESS, 0, wanted) }
+            if errno == 0, wanted > current { _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, wanted) }
         }
         switch environment("PENUMBRA_IONICE") {
         case "low": setDiskPriority(class: 2, level: 7)

@@ -13,6 +13,8 @@ struct FrameNaming {
     let variants: FrameVariants
     let freshness: Freshness
 
+    private var decisions: FrameDecisions { FrameDecisions(plan: plan, variants: variants, freshness: freshness) }
+
     func name(_ prepared: inout PreparedJob) async throws {
         let stamps = plan.inputStamps()
         var named = Named(frames: plan.frames, stamps: stamps)
@@ -20,7 +22,7 @@ struct FrameNaming {
         let frames = outputs(of: named, &prepared)
         let outputStamps = self.stamps(of: frames)
         try check(frames, outputStamps, inputStamps: stamps)
-        prepared.targets = zip(frames, outputStamps).map { frame, stamps in target(frame, stamps) }
+        prepared.targets = concurrentMap(Array(zip(frames, outputStamps))) { [decisions] in decisions.target($0, $1) }
     }
 
     /// Frames that are to be named.
@@ -29,20 +31,10 @@ struct FrameNaming {
         var stamps: [FileStamp?]
     }
 
-    /// A frame with its outputs' paths.
-    private struct NamedFrame {
-        let frame: PlannedFrame
-        let stamp: FileStamp?
-        let outputs: [String]
-        let probe: ProbeReceipt?
-        /// It failed before, and nothing has changed: nobody needs its names.
-        var isBroken = false
-    }
-
     /// Probes what has to be probed for its names: not what is broken, nor what the ledger knows by name.
     private func survey(_ prepared: inout PreparedJob, _ named: inout Named) async throws {
         let unknown = zip(named.frames, named.stamps).filter { frame, stamp in
-            freshness.isStillBroken(files(frame, stamp, outputs: [])) == nil && knownNames(frame, stamp) == nil
+            freshness.isStillBroken(decisions.files(frame, stamp, outputs: [])) == nil && knownNames(frame, stamp) == nil
         }.map(\.0)
         try await preparation.survey(&prepared, unknown) { [variants] in variants[$0] }
         guard plan.job.rendersPages else { return }
@@ -61,12 +53,17 @@ struct FrameNaming {
     private func knownNames(_ frame: PlannedFrame, _ stamp: FileStamp?) -> [String]? {
         guard !plan.job.rendersPages, !plan.job.namesOrder, let stamp else { return nil }
         return freshness.knownNames(
-            input: frame.input.path, stamp: stamp, recipes: recipes(of: frame))
+            input: frame.input.path, stamp: stamp, recipes: decisions.recipes(of: frame))
     }
 
     private func outputs(of named: Named, _ prepared: inout PreparedJob) -> [NamedFrame] {
+        guard plan.job.needsProbe else {
+            let outputs = plan.outputs(ofEach: named.frames)
+            return zip(zip(named.frames, named.stamps), outputs).map { named, outputs in
+                NamedFrame(frame: named.0, stamp: named.1, outputs: outputs, probe: nil)
+            }
+        }
         var result: [NamedFrame] = []
-        result.reserveCapacity(named.frames.count)
         for (frame, stamp) in zip(named.frames, named.stamps) {
             switch prepared.findings[frame.id] {
             case .success(let probe):
@@ -77,14 +74,10 @@ struct FrameNaming {
                     FrameReport(
                         index: frame.index, input: frame.input.path, inputBytes: frame.input.bytes, outputs: [],
                         state: .failed(failure)))
-                prepared.brokenFiles.append((files(frame, stamp, outputs: []), failure))
-            case nil where !plan.job.needsProbe:
-                let outputs = plan.outputs(of: frame, measures: nil)
-                result.append(NamedFrame(frame: frame, stamp: stamp, outputs: outputs, probe: nil))
+                prepared.brokenFiles.append((decisions.files(frame, stamp, outputs: []), failure))
             case nil:
                 let names = knownNames(frame, stamp)
-                result.append(
-                    NamedFrame(frame: frame, stamp: stamp, outputs: names ?? [], probe: nil, isBroken: names == nil))
+                result.append(NamedFrame(frame: frame, stamp: stamp, outputs: names ?? [], probe: nil))
             }
         }
         return result
@@ -116,29 +109,43 @@ struct FrameNaming {
             throw JobPreparation.refusal(error, plan.job)
         }
     }
+}
 
-    private func target(_ frame: NamedFrame, _ stamps: [FileStamp?]) -> Target {
-        let files = files(frame.frame, frame.stamp, outputs: zip(frame.outputs, stamps).map { ($0, $1) })
+/// A frame with its outputs' paths.
+struct NamedFrame: Sendable {
+    let frame: PlannedFrame
+    let stamp: FileStamp?
+    let outputs: [String]
+    let probe: ProbeReceipt?
+}
+
+/// Decides what is to be done with frames whose files are known.
+struct FrameDecisions: Sendable {
+    let plan: JobPlan
+    let variants: FrameVariants
+    let freshness: Freshness
+
+    func target(_ named: NamedFrame, _ stamps: [FileStamp?]) -> Target {
+        let files = files(named.frame, named.stamp, outputs: Array(zip(named.outputs, stamps)))
         return Target(
-            frame: frame.frame, outputs: frame.outputs, probe: frame.probe, variant: variants[frame.frame],
+            frame: named.frame, outputs: named.outputs, probe: named.probe, variant: variants[named.frame],
             files: files, verdict: freshness.verdict(of: files))
     }
 
-    private func files(_ frame: PlannedFrame, _ stamp: FileStamp?, outputs: [(String, FileStamp?)]) -> FrameFiles {
+    /// - Parameter outputs: with what is there; empty where nobody knows their names.
+    func files(_ frame: PlannedFrame, _ stamp: FileStamp?, outputs: [(path: String, stamp: FileStamp?)]) -> FrameFiles {
         let recipes = recipes(of: frame)
-        let known = outputs.isEmpty ? recipes.map { _ in ("", nil) } : outputs
+        let outputs = recipes.indices.map { index in
+            let (path, stamp) = outputs.isEmpty ? ("", nil) : outputs[index]
+            let isFolder = plan.folderFormats.contains(frame.formats[index])
+            let isOutput = stamp != nil && (!isFolder || OutputPlace.exists(path))
+            return FrameFiles.Output(path: path, stamp: stamp, isOutput: isOutput, recipe: recipes[index])
+        }
         return FrameFiles(
-            input: frame.input.path, inputBytes: frame.input.bytes, page: frame.page, stamp: stamp,
-            outputs: zip(zip(known, recipes), frame.formats).map { output, format in
-                let ((path, stamp), recipe) = output
-                let isOutput = stamp != nil && (!plan.folderFormats.contains(format) || OutputPlace.exists(path))
-                return FrameFiles.Output(path: path, stamp: stamp, isOutput: isOutput, recipe: recipe)
-            })
+            input: frame.input.path, inputBytes: frame.input.bytes, page: frame.page, stamp: stamp, outputs: outputs)
     }
 
-    private func recipes(of frame: PlannedFrame) -> [RecipeKey] {
-        variants.recipes(of: frame, in: freshness.book)
-    }
+    func recipes(of frame: PlannedFrame) -> [RecipeKey] { variants.recipes(of: frame, in: freshness.book) }
 }
 
 extension OutputNaming.Measures {

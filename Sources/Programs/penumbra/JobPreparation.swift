@@ -59,6 +59,7 @@ struct JobPreparation {
 
     /// Outputs of inputs that are there no more, and that this job published.
     private func orphans(of plan: JobPlan, _ contents: LedgerContents) -> [OutputRecord] {
+        guard !contents.records.isEmpty else { return [] }
         let inputs = Set(plan.frames.map(\.input.path))
         return contents.records.filter { !inputs.contains($0.input) && OutputPlace.exists($0.path) }
             .sorted { $0.path < $1.path }

@@ -21,10 +21,9 @@ extension JobRunner {
         try job.ledger?.tidyIndexes { try job.directory.temporaryPath(in: $0, for: "index") }
         let name = spec.name
         if !adoption.broken.isEmpty {
-            reporting.complain(
-                "\(name): \(Format.plural(adoption.broken.count, "frame")) not adopted: an output, or the "
-                    + "input, cannot be read as a picture")
-            reporting.list("", adoption.broken.flatMap(\.outputs))
+            reporting.list(
+                "\(name): \(Format.plural(adoption.broken.count, "frame")) not adopted: an output, or the input, cannot be "
+                    + "read as a picture", adoption.broken.flatMap(\.outputs))
         }
         reporting.say(
             "\(name): \(Format.plural(adoption.adopted.count, "frame")) adopted"

@@ -28,7 +28,7 @@ struct PlanText {
             table.add(
                 String(target.frame.index), input, probe.map { size($0, $0.outputs[0]) } ?? "", outputs.first ?? "",
                 isRendered(target)
-                    ? probe.map { Self.rendering($0, tiled: shard.decision(for: $0).tiled) } ?? "" : "not",
+                    ? probe.map { Self.rendering($0, tiled: shard.decision(for: $0).tiled) } ?? "" : "",
                 probe.map { Self.halo($0.halo) } ?? "", reason(target))
             for (index, path) in outputs.enumerated().dropFirst() {
                 table.add("", "", probe.map { size($0, $0.outputs[index]) } ?? "", path, "", "", "")

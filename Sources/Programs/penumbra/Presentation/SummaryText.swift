@@ -28,12 +28,23 @@ enum SummaryText {
             guard case .stillBroken(let since, let message) = report.state else { return nil }
             return line(report, message, folder) + " (since \(Format.day(since)))"
         }
-        let kept = summary.kept.compactMap { report -> String? in
-            guard case .kept(let reason) = report.state else { return nil }
-            return "\(PathText.shown(report.outputs.first ?? report.input, from: folder)): \(reason)"
-        }
         return list("\(Format.plural(broken.count, "picture")) still broken, and not tried again", broken)
-            + list("\(Format.plural(kept.count, "frame")) left as \(kept.count == 1 ? "it is" : "they are")", kept)
+            + kept(summary, folder)
+    }
+
+    /// By their reasons, which many have in common.
+    private static func kept(_ summary: RunSummary, _ folder: String) -> [String] {
+        var (reasons, outputs): ([String], [String: [String]]) = ([], [:])
+        for report in summary.kept {
+            guard case .kept(let reason) = report.state else { continue }
+            if outputs[reason] == nil { reasons.append(reason) }
+            outputs[reason, default: []].append(PathText.shown(report.outputs.first ?? report.input, from: folder))
+        }
+        return reasons.flatMap { reason in
+            let paths = outputs[reason] ?? []
+            let stay = paths.count == 1 ? "is left as it is" : "are left as they are"
+            return list("\(Format.plural(paths.count, "frame")) \(stay): \(reason)", paths)
+        }
     }
 
     /// The frames that took longest, where that is worth a thought.

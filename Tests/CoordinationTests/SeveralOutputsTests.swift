@@ -1,0 +1,102 @@
+import Coordination
+import JobModel
+import JobStorage
+import Testing
+
+/// Frames with several outputs, and names that are known by heart.
+@Suite struct SeveralOutputsTests {
+    private let book = RecipeBook(catalog: .make(), texts: [RecipeID(place: 0): Recipe.make().text])
+    private let paths = ["/jobs/out/a.webp", "/jobs/thumbs/a.webp"]
+
+    private func record(_ part: Int, recipe: RecipeID = RecipeID(place: 0)) -> OutputRecord {
+        .make(
+            paths[part], part: part, recipe: recipe,
+            file: FileFacts(stamp: .make(inode: UInt64(part) + 2), digest: .make(UInt64(part) + 2)))
+    }
+
+    private func verdict(
+        _ records: [OutputRecord], there: [Bool] = [true, true], recipes: [Recipe] = [.make(), .make()],
+        existing: ExistingPolicy = .update
+    ) -> FrameVerdict {
+        var job = JobSpec.make(outputs: [.stem(), .stem("thumbs/")])
+        job.existing = existing
+        let freshness = Freshness(job: job, isForced: false, records: records, broken: [], book: book, now: Night.now)
+        let outputs = paths.indices.map { part in
+            FrameFiles.Output(
+                path: paths[part], stamp: there[part] ? .make(inode: UInt64(part) + 2) : nil,
+                recipe: book.key(of: recipes[part]))
+        }
+        return freshness.verdict(
+            of: FrameFiles(input: Night.input, inputBytes: nil, page: 0, stamp: .make(inode: 1), outputs: outputs))
+    }
+
+    @Test func `one output that is missing is made without the other one`() {
+        #expect(
+            verdict([record(0), record(1)], there: [true, false])
+                == .render([nil, Replacement(path: paths[1], rule: .nothing)], reason: "output missing"))
+        #expect(
+            verdict([record(0)], there: [true, false])
+                == .render([nil, Replacement(path: paths[1], rule: .nothing)], reason: "new"))
+    }
+
+    @Test func `each reason is told once`() {
+        let changed = verdict([record(0), record(1)], recipes: [.make([.gaussian(14)]), .make([.gaussian(14)])])
+        #expect(
+            changed
+                == .render(
+                    [
+                        Replacement(path: paths[0], rule: .published(.make(inode: 2))),
+                        Replacement(path: paths[1], rule: .published(.make(inode: 3))),
+                    ], reason: "radius 12 → 14"))
+        guard case .render(_, let reason) = verdict([record(0)], there: [false, false]) else {
+            Issue.record("nothing is rendered")
+            return
+        }
+        #expect(reason == "output missing; new")
+    }
+
+    @Test func `an output that is not Penumbra's stays while the other one is made`() {
+        #expect(
+            verdict([record(0)], recipes: [.make([.gaussian(14)]), .make()])
+                == .render(
+                    [Replacement(path: paths[0], rule: .published(.make(inode: 2))), nil], reason: "radius 12 → 14"))
+        #expect(verdict([record(0)]) == .foreign)
+    }
+
+    @Test func `skip and error look at each output`() {
+        #expect(verdict([], existing: .skip) == .current(reason: "all outputs are there"))
+        #expect(
+            verdict([], there: [false, true], existing: .skip)
+                == .render([Replacement(path: paths[0], rule: .nothing), nil], reason: "output missing"))
+        #expect(verdict([], there: [false, true], existing: .error) == .refused(output: paths[1]))
+    }
+
+    private func knownNames(
+        _ records: [OutputRecord], stamp: FileStamp = .make(inode: 1), recipe: Recipe = .make(),
+        _ change: (inout JobSpec) -> Void = { _ in }
+    ) -> [String]? {
+        var job = JobSpec.make(outputs: [.width, .width])
+        change(&job)
+        let freshness = Freshness(job: job, isForced: false, records: records, broken: [], book: book, now: Night.now)
+        let key = book.key(of: recipe)
+        return freshness.knownNames(input: Night.input, stamp: stamp, recipes: [key, key])
+    }
+
+    @Test func `names of an unchanged picture are known without opening it`() {
+        #expect(knownNames([record(0), record(1)]) == paths)
+        #expect(knownNames([record(1), record(0)]) == paths)
+    }
+
+    @Test func `names are looked for again when anything has changed`() {
+        let records = [record(0), record(1)]
+        #expect(knownNames([record(0)]) == nil)
+        #expect(knownNames(records, stamp: FileStamp.make(inode: 1).touched) == nil)
+        #expect(knownNames(records, recipe: .make([.gaussian(14)])) == nil)
+        #expect(knownNames(records) { $0.existing = .overwrite } == nil)
+        #expect(knownNames([record(0), record(1, recipe: RecipeID(place: 5))]) == nil)
+    }
+
+    @Test func `stamps do not tell a name that comes from the bytes where compare reads them`() {
+        #expect(knownNames([record(0), record(1)]) { $0.compare = .content } == nil)
+    }
+}

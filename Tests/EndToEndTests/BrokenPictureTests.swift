@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+/// Pictures that failed, on the nights that follow.
+@Suite(.serialized) struct BrokenPictureTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.drawOldPhotos()
+        try workspace.write(try workspace.read("photos/c.jpg").prefix(3000), to: "photos/cut.jpg")
+        try workspace.write("no picture", to: "photos/notes.png")
+        for name in ["photos/cut.jpg", "photos/notes.png"] { try workspace.age(name) }
+        try workspace.writeNightly()
+    }
+
+    @Test func `a broken picture is told once as a failure, and then as what is known`() async throws {
+        let first = try await Program.run("run", "--quiet", "job.yaml", in: workspace)
+        #expect(first.code == 1)
+        #expect(first.errors.hasPrefix("2 frames failed: broken or unreadable picture\n"))
+        #expect(first.errors.contains("\n  photos/cut.jpg: broken JPEG: "))
+
+        let second = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(second.code == 0)
+        #expect(second.output.hasPrefix("test: 0 published, 3 skipped, 2 still broken in "))
+        let lines = second.errors.split(separator: "\n").map(String.init)
+        #expect(lines.count == 3)
+        #expect(lines.first == "2 pictures still broken, and not tried again")
+        #expect(
+            lines.last?.wholeMatch(
+                of:
+                    #/  photos/notes.png: not an image that Penumbra reads \('penumbra formats' lists them\) \(since \d{4}-\d\d-\d\d\)/#
+            ) != nil)
+
+        let quiet = try await Program.run("run", "--quiet", "job.yaml", in: workspace)
+        #expect(quiet.code == 0 && quiet.output == "" && quiet.errors == "")
+        let strict = try await Program.run("run", "--quiet", "--strict", "job.yaml", in: workspace)
+        #expect(strict.code == 1 && strict.output == "" && strict.errors == second.errors)
+        #expect(try await Program.night(workspace) == NightSummary(skipped: 3, stillBroken: 2))
+        #expect(
+            try await Program.reasons(workspace)["notes.png"]?.wholeMatch(
+                of: #/skipped: still broken since \d{4}-\d\d-\d\d: .*notes.png: not an image that Penumbra reads .*/#)
+                != nil)
+    }
+
+    @Test func `a picture is tried again when it was mended, when its chain has changed, and by force`() async throws {
+        #expect(try await Program.night(workspace) == NightSummary(published: 3, failed: 2, exitCode: 1))
+        try workspace.remove("photos/cut.jpg")
+        try workspace.copy("photos/c.jpg", to: "photos/cut.jpg")
+        #expect(try await Program.night(workspace) == NightSummary(published: 1, skipped: 3, stillBroken: 1))
+        #expect(try workspace.read("out/cut.png") == workspace.read("out/c.png"))
+        #expect(try await Program.night(workspace) == NightSummary(skipped: 4, stillBroken: 1))
+        #expect(try await Program.night(workspace, "--force") == NightSummary(published: 4, failed: 1, exitCode: 1))
+        #expect(try await Program.night(workspace) == NightSummary(skipped: 4, stillBroken: 1))
+        try workspace.writeNightly(radius: "7")
+        #expect(try await Program.night(workspace) == NightSummary(published: 4, failed: 1, exitCode: 1))
+    }
+
+    @Test func `an output stays when its picture breaks`() async throws {
+        _ = try await Program.night(workspace)
+        let before = try workspace.read("out/a.png")
+        try workspace.write("no picture any more", to: "photos/a.png")
+        #expect(try await Program.night(workspace) == NightSummary(skipped: 2, stillBroken: 2, failed: 1, exitCode: 1))
+        #expect(try await Program.night(workspace) == NightSummary(skipped: 2, stillBroken: 3))
+        #expect(try workspace.read("out/a.png") == before)
+    }
+
+    @Test func `a picture that was too large is tried again when the limit is raised`() async throws {
+        try workspace.writeNightly(more: "max_pixels: 20k\nexclude: [photos/cut.jpg, photos/notes.png]")
+        #expect(try await Program.night(workspace) == NightSummary(published: 2, failed: 1, exitCode: 1))
+        _ = try await Program.night(workspace)
+        try workspace.writeNightly(more: "max_pixels: 200k\nexclude: [photos/cut.jpg, photos/notes.png]")
+        #expect(try await Program.night(workspace) == NightSummary(published: 1, skipped: 2))
+    }
+
+    @Test func `names that need the picture do not try a broken one again`() async throws {
+        try workspace.writeNightly(output: "out/{stem}-{width}.png")
+        #expect(try await Program.night(workspace) == NightSummary(published: 3, failed: 2, exitCode: 1))
+        #expect(try await Program.night(workspace) == NightSummary(skipped: 3, stillBroken: 2))
+    }
+}

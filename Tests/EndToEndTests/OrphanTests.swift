@@ -1,0 +1,139 @@
+import Foundation
+import Testing
+
+/// Outputs whose pictures are gone.
+@Suite(.serialized) struct OrphanTests {
+    let workspace: Workspace
+
+    /// Twelve pictures with their outputs, so that one of them is less than a tenth.
+    init() async throws {
+        workspace = try Workspace()
+        try workspace.draw("picture.png", width: 30, height: 20)
+        for number in 10..<22 {
+            try workspace.copy("picture.png", to: "photos/\(number).png")
+            try workspace.age("photos/\(number).png")
+        }
+        try workspace.writeNightly()
+        #expect(try await Program.night(workspace) == NightSummary(published: 12))
+    }
+
+    private var outputs: [String] { workspace.files(below: "out") }
+    private var skipped: NightSummary { NightSummary(skipped: 11) }
+
+    @Test func `an orphan is listed, and stays until somebody says otherwise`() async throws {
+        try workspace.remove("photos/10.png")
+        let listed = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(listed.code == 0)
+        #expect(
+            listed.errors == """
+                test: 1 output without an input any more; --delete-orphans removes them
+                  out/10.png
+
+                """)
+        let planned = try await Program.run("plan", "job.yaml", in: workspace)
+        #expect(planned.errors == "test: 1 output without an input any more\n  out/10.png\n")
+        let quiet = try await Program.run("run", "--quiet", "job.yaml", in: workspace)
+        #expect(quiet.code == 0 && quiet.output == "" && quiet.errors == "")
+        #expect(outputs.contains("10.png"))
+
+        let removed = try await Program.run("run", "--delete-orphans", "job.yaml", in: workspace)
+        #expect(removed.code == 0)
+        #expect(removed.errors == "test: removed 1 output whose inputs are gone\n  out/10.png\n")
+        #expect(outputs == (11..<22).map { "\($0).png" })
+        #expect(try await Program.run("run", "job.yaml", in: workspace).errors == "")
+
+        try workspace.copy("picture.png", to: "photos/10.png")
+        #expect(try await Program.reasons(workspace)["10.png"] == "new")
+    }
+
+    @Test func `what was edited since stays`() async throws {
+        try workspace.remove("photos/10.png")
+        try workspace.write("mine", to: "out/10.png")
+        let result = try await Program.run("run", "job.yaml", "--delete-orphans=all", in: workspace)
+        #expect(result.code == 0)
+        #expect(result.errors == "test: 1 output without an input stay as they are\n  out/10.png: was edited\n")
+        #expect(try workspace.read("out/10.png") == Data("mine".utf8))
+    }
+
+    @Test func `what was only touched since goes`() async throws {
+        try workspace.remove("photos/10.png")
+        try workspace.age("out/10.png", hours: 9)
+        #expect(try await Program.night(workspace, "--delete-orphans") == skipped)
+        #expect(!outputs.contains("10.png"))
+    }
+
+    @Test func `over a tenth is refused, wherever =all is not said`() async throws {
+        try workspace.remove("photos/10.png")
+        try workspace.remove("photos/11.png")
+        let before = outputs
+        for options in [["--delete-orphans", "--quiet"], ["--quiet", "--delete-orphans"]] {
+            let refused = try await Program.run(Program.penumbra, ["run", "job.yaml"] + options, in: workspace)
+            #expect(refused.code == 1)
+            #expect(
+                refused.errors == """
+                    test: 2 of 12 outputs have no input any more, over 10 %, and stay; --delete-orphans=all removes them \
+                    nevertheless
+
+                    """)
+        }
+        #expect(outputs == before)
+    }
+
+    @Test(arguments: [
+        ["--delete-orphans=all", "job.yaml"], ["job.yaml", "--delete-orphans=all"],
+        ["--delete-orphans=all", "--quiet", "job.yaml"], ["job.yaml", "--delete-orphans=all", "--set", "tile=64"],
+    ])
+    func `=all removes even many, wherever it stands`(arguments: [String]) async throws {
+        for number in 10..<20 { try workspace.remove("photos/\(number).png") }
+        #expect(try await Program.run(Program.penumbra, ["run"] + arguments, in: workspace).code == 0)
+        #expect(outputs == ["20.png", "21.png"])
+    }
+
+    @Test func `a value that is not all is refused`() async throws {
+        try workspace.remove("photos/10.png")
+        let result = try await Program.run("run", "job.yaml", "--delete-orphans=al", in: workspace)
+        #expect(result.code == 64)
+        #expect(outputs.count == 12)
+    }
+
+    @Test func `an empty or missing folder removes nothing`() async throws {
+        try workspace.draw("more/x.png", width: 20, height: 20)
+        try workspace.writeNightly(inputs: "[photos/*, more/*]")
+        for number in 10..<22 { try workspace.remove("photos/\(number).png") }
+        let empty = try await Program.run("run", "job.yaml", "--quiet", "--delete-orphans", in: workspace)
+        #expect(empty.code == 1)
+        #expect(
+            empty.errors == """
+                test: nothing matches 'photos/*', so that 12 outputs without an input stay; is a disk not mounted? \
+                --delete-orphans=all removes them nevertheless
+
+                """)
+        try workspace.remove("photos")
+        for options in [["--delete-orphans"], ["--delete-orphans=all"], []] {
+            let missing = try await Program.run(Program.penumbra, ["run", "job.yaml"] + options, in: workspace)
+            #expect(missing.code == 66)
+            #expect(missing.errors.contains("\(workspace.path)/photos: no such folder, wanted by the input"))
+        }
+        #expect(outputs.count == 13)
+    }
+
+    @Test func `a run of some frames knows of no orphans`() async throws {
+        try workspace.remove("photos/10.png")
+        try workspace.write("photos/11.png\n", to: "list")
+        for options in [["--only", "11.png"], ["--limit", "3"], ["--files-from", "list"]] {
+            let result = try await Program.run(
+                Program.penumbra, ["run", "job.yaml", "--delete-orphans=all"] + options, in: workspace)
+            #expect(result.code == 0 && result.errors == "")
+            #expect(outputs.count == 12)
+        }
+    }
+
+    @Test func `outputs of a neighbour in the folder are no orphans`() async throws {
+        try workspace.writeManifest("other.yaml", inputs: "picture.png", output: "out/{stem}.png")
+        #expect(try await Program.run("run", "other.yaml", in: workspace).code == 0)
+        try workspace.remove("state")
+        try workspace.remove("photos/10.png")
+        #expect(try await Program.night(workspace, "--delete-orphans") == skipped)
+        #expect(outputs == (11..<22).map { "\($0).png" } + ["picture.png"])
+    }
+}
