@@ -1,6 +1,7 @@
 import Coordination
 import JobModel
 import JobStorage
+import JobStorage
 import Testing
 import WorkerProtocol
 

@@ -46,14 +46,22 @@ enum FileSystem {
         return stat(path, &found) == 0 ? FileStamp(found) : nil
     }
 
-    /// Of an output. A folder's is that of all files in it: any that is changed, added or removed changes it.
+    /// Of an output. A folder's is that of all files in it: any that is changed, added or removed changes it. A link in an
+    /// output's place is none, whatever it leads to, and has the stamp of its own.
     static func outputStamp(_ path: String, isFolder: Bool) -> FileStamp? {
-        guard isFolder, isOwnFolder(path) else { return stamp(path) }
+        var found = stat()
+        guard lstat(path, &found) == 0 else { return nil }
+        guard isFolder, found.st_mode & S_IFMT == S_IFDIR else { return FileStamp(found) }
         if isEmptyFolder(path) { return nil }
         let files = files(below: path).compactMap { stamp("\(path)/\($0)") }
         return FileStamp(
             device: 0, inode: UInt64(files.count), size: files.reduce(0) { $0 + $1.size },
             modified: files.map(\.modified).max() ?? 0, changed: files.map(\.changed).max() ?? 0)
+    }
+
+    static func isLink(_ path: String) -> Bool {
+        var found = stat()
+        return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFLNK
     }
 
     /// Adds bytes to the end of a file, which is created if need be; whole or, when that fails, not at all.

@@ -64,6 +64,7 @@ package final class JobRun: Sendable {
         let policy = settings.schedulingPolicy(plan.job, frames: work, planned: work + failed, failed: failed)
         let start = clock.now
         let stop = await loop.run(Scheduler(policy: policy, factory: factory), self)
+        books.writeRefreshed()
         while let target = takeTarget() { record(target.settled() ?? target.report(.left)) }
         return state.withLock { state in
             // A deadline that left nothing undone is none.

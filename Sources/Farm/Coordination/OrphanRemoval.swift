@@ -41,7 +41,8 @@ package struct OrphanRemoval: Sendable {
     }
 
     private static func isSame(_ record: OutputRecord, _ findings: Freshness.Findings) -> Bool {
-        (findings[CompareTask.File(path: record.path)] ?? nil)?.digest == record.file.digest
+        !FileSystem.isLink(record.path)
+            && (findings[CompareTask.File(path: record.path)] ?? nil)?.digest == record.file.digest
     }
 
     private static func remove(_ path: String) -> Bool {

@@ -12,6 +12,7 @@ package final class RunBooks: Sendable {
     /// Seconds since 1970.
     private let now: Int
     private let recipes = Mutex<[RecipeKey: RecipeID]>([:])
+    private let refreshed = Mutex<[OutputRecord]>([])
 
     package init(ledger: Ledger?, freshness: Freshness, now: Int) {
         self.ledger = ledger
@@ -21,10 +22,23 @@ package final class RunBooks: Sendable {
 
     /// Decides again, now that files were read; files that were only touched are known by their new stamps from now on.
     func verdict(of files: FrameFiles, findings: Freshness.Findings) -> FrameVerdict {
-        let verdict = freshness.verdict(of: files, findings: findings)
+        let records = freshness.refreshed(files, findings)
+        let isMuch = refreshed.withLock { refreshed in
+            refreshed += records
+            return refreshed.count >= 512
+        }
+        if isMuch { writeRefreshed() }
+        return freshness.verdict(of: files, findings: findings)
+    }
+
+    /// Writes down the new stamps of files that were only touched.
+    func writeRefreshed() {
+        let records = refreshed.withLock { refreshed in
+            defer { refreshed = [] }
+            return refreshed
+        }
         // Nothing is lost but the time to read them again.
-        try? ledger?.publish(freshness.refreshed(files, findings))
-        return verdict
+        try? ledger?.publish(records)
     }
 
     private func id(of key: RecipeKey, _ ledger: Ledger) throws(StoreProblem) -> RecipeID {
@@ -63,7 +77,7 @@ package final class RunBooks: Sendable {
 
     /// A picture that is broken need not be tried again while it is the same.
     package func remember(_ failure: FrameFailure, of files: FrameFiles) {
-        guard let ledger, [.data, .limit].contains(failure.cause), let stamp = files.stamp,
+        guard let ledger, failure.cause == .data, let stamp = files.stamp,
             let key = files.outputs.first?.recipe
         else { return }
         // When that cannot be written down it is tried again, which does no harm.

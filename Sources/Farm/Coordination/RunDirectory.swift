@@ -80,7 +80,7 @@ package final class RunDirectory: Sendable {
         for name in FileSystem.names(in: runs) {
             let path = "\(runs)/\(name)"
             // A folder that cannot be locked is left for a later run.
-            guard FileSystem.exists("\(path)/lock"), let lock = try? KernelLock.take("\(path)/lock") else { continue }
+            guard FileSystem.isOwnFolder(path), let lock = try? KernelLock.take("\(path)/lock") else { continue }
             withExtendedLifetime(lock) { clean(path, run: name) }
         }
     }

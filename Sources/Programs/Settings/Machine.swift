@@ -69,7 +69,7 @@ package enum Machine {
     package static func isNetworkFilesystem(_ path: String) -> Bool {
         let network: Set<String> = [
             "nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "afs", "lustre", "gpfs", "beegfs", "glusterfs",
-            "fuse.glusterfs", "fuse.sshfs", "fuse.ceph",
+            "fuse.glusterfs", "fuse.sshfs", "fuse.ceph", "fuse.rclone", "fuse.s3fs", "fuse.mountpoint-s3", "9p",
         ]
         let mounts = (try? String(contentsOf: URL(filePath: "/proc/self/mounts"), encoding: .utf8)) ?? ""
         return filesystemType(of: path, mounts: mounts).map(network.contains) ?? false

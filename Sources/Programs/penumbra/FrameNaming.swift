@@ -52,8 +52,30 @@ struct FrameNaming {
     /// The names that an unchanged frame's outputs were published by, where they tell no date and no place in the order.
     private func knownNames(_ frame: PlannedFrame, _ stamp: FileStamp?) -> [String]? {
         guard !plan.job.rendersPages, !plan.job.namesOrder, let stamp else { return nil }
-        return freshness.knownNames(
+        let known = freshness.knownNames(
             input: frame.input.path, stamp: stamp, recipes: decisions.recipes(of: frame))
+        guard let known else { return nil }
+        // The template may have changed since.
+        let measures = known.map { name in
+            let record = freshness.record(at: name)
+            return OutputNaming.Measures(
+                width: record?.width ?? 0, height: record?.height ?? 0, contentDigest: nil)
+        }
+        let patterns = plan.outputs(of: frame, measures: measures)
+        return zip(known, patterns).allSatisfy(Self.fits) ? known : nil
+    }
+
+    /// - Parameter pattern: with `{hash8}` where eight hexadecimal digits are to be.
+    private static func fits(_ name: String, _ pattern: String) -> Bool {
+        let parts = pattern.split(separator: "{hash8}", omittingEmptySubsequences: false)
+        guard var rest = parts.first.flatMap({ name.hasPrefix($0) ? name.dropFirst($0.count) : nil }) else { return false }
+        for part in parts.dropFirst() {
+            let digits = rest.prefix(8)
+            rest = rest.dropFirst(8)
+            guard digits.count == 8, digits.allSatisfy(\.isHexDigit), rest.hasPrefix(part) else { return false }
+            rest = rest.dropFirst(part.count)
+        }
+        return rest.isEmpty
     }
 
     private func outputs(of named: Named, _ prepared: inout PreparedJob) -> [NamedFrame] {

@@ -37,7 +37,7 @@ struct JobPreparation {
         let naming = FrameNaming(preparation: self, plan: plan, variants: variants, freshness: freshness)
         try await naming.name(&prepared)
         prepared.isWhole = selection == JobPlan.Selection() && list == nil
-        if prepared.isWhole { prepared.orphans = orphans(of: plan, contents) }
+        if prepared.isWhole { prepared.orphans = orphans(of: prepared) }
         return prepared
     }
 
@@ -57,12 +57,14 @@ struct JobPreparation {
             state: .failed(FrameFailure(.input, "\(frame.input.path): no such file")))
     }
 
-    /// Outputs of inputs that are there no more, and that this job published.
-    private func orphans(of plan: JobPlan, _ contents: LedgerContents) -> [OutputRecord] {
-        guard !contents.records.isEmpty else { return [] }
-        let inputs = Set(plan.frames.map(\.input.path))
-        return contents.records.filter { !inputs.contains($0.input) && OutputPlace.exists($0.path) }
-            .sorted { $0.path < $1.path }
+    /// Outputs of inputs that are there no more, that this job published, and that no other input's outputs are now.
+    private func orphans(of prepared: PreparedJob) -> [OutputRecord] {
+        guard !prepared.contents.records.isEmpty else { return [] }
+        let inputs = Set(prepared.plan.frames.map(\.input.path))
+        let gone = prepared.contents.records.filter { !inputs.contains($0.input) }
+        guard !gone.isEmpty else { return [] }
+        let planned = Set(prepared.targets.flatMap(\.outputs))
+        return gone.filter { !planned.contains($0.path) && OutputPlace.exists($0.path) }.sorted { $0.path < $1.path }
     }
 
     static func refusal(_ problem: PlanProblem, _ job: JobSpec) -> CommandError {
@@ -132,6 +134,12 @@ struct JobPreparation {
 
     private func refuse(_ stop: StopReason?) throws {
         guard let stop else { return }
+        if stop == .deadline {
+            throw CommandError(
+                .workLeft,
+                "the deadline is reached while pictures are looked at; nothing was rendered. Names such as {width} and {hash8} "
+                    + "need a look at every new picture first: give it more time")
+        }
         var summary = RunSummary()
         summary.stop = stop
         throw CommandError(ExitStatus(summary), SummaryText.describe(stop))

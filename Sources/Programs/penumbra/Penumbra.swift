@@ -30,6 +30,7 @@ struct Penumbra: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         // A limit on file sizes is met like a full disk, by an error.
         signal(SIGXFSZ, SIG_IGN)
-        await main(nil)
+        await main(
+            CommandLine.arguments.dropFirst().map { $0 == "--delete-orphans=all" ? "--delete-orphans-all" : $0 })
     }
 }

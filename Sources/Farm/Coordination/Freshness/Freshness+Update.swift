@@ -37,7 +37,11 @@ extension Freshness {
                 : .kept("not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it")
         }
         guard let stamp = output.stamp else { return .render(.nothing, "output missing") }
-        guard let input = hasChanged(frame, since: record, findings) else { return .compare([frame.inputFile]) }
+        guard let input = hasChanged(frame, since: record, findings) else {
+            // All at once: files are read one time for a frame.
+            let isToBeRead = isEdited(output.path, stamp, since: record, findings, isReplaced: true) == nil
+            return .compare([frame.inputFile] + (isToBeRead ? [CompareTask.File(path: output.path)] : []))
+        }
         let reasons = (input ? ["input changed"] : []) + changes(since: record, output.recipe)
         let edited = isEdited(output.path, stamp, since: record, findings, isReplaced: !reasons.isEmpty)
         guard let edited else { return .compare([CompareTask.File(path: output.path)]) }
@@ -89,8 +93,14 @@ extension Freshness {
         frame.outputs.compactMap { output in
             guard let old = record(at: output.path), let stamp = output.stamp else { return nil }
             var record = old
-            if let found = findings[frame.inputFile] ?? nil, found.digest == old.source.digest { record.source = found }
-            if let found = findings[CompareTask.File(path: output.path)] ?? nil, found.digest == old.file.digest {
+            if let found = findings[frame.inputFile] ?? nil, found.digest == old.source.digest,
+                !found.stamp.isUntouched(since: old.source.stamp)
+            {
+                record.source = found
+            }
+            if let found = findings[CompareTask.File(path: output.path)] ?? nil, found.digest == old.file.digest,
+                !stamp.isUntouched(since: old.file.stamp)
+            {
                 record.file = FileFacts(stamp: stamp, digest: found.digest)
             }
             return record == old ? nil : record

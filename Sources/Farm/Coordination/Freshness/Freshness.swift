@@ -45,7 +45,7 @@ package struct Freshness: Sendable {
 
     /// The paths by which the outputs of an unchanged input were published; nil unless all are known.
     package func knownNames(input: String, stamp: FileStamp, recipes: [RecipeKey]) -> [String]? {
-        guard existing == .update else { return nil }
+        guard existing == .update, compare != .content else { return nil }
         let records = published[input] ?? []
         let names = recipes.enumerated().compactMap { part, recipe in
             records.first { record in

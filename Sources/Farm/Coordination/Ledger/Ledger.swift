@@ -11,6 +11,8 @@ package final class Ledger: Sendable {
     private let job: JobID
     private let indexes: [OutputIndex]
     private let recipes: Mutex<[RecipeID: String]>
+    /// Lines of an index, and what the database knows of it, come in one order.
+    private let turn = Mutex(())
 
     package static func databasePath(state: String) -> String { "\(state)/penumbra.sqlite" }
 
@@ -23,7 +25,7 @@ package final class Ledger: Sendable {
         let store = try JobStore(path: Self.databasePath(state: state))
         let indexes = folders.map { OutputIndex(folder: $0, job: spec) }
         let job = try store.write { try $0.job(manifest: spec.manifestPath, name: spec.name) }
-        try Self.settleIntents(store, job)
+        let settled = try Self.settleIntents(store, job)
         for index in indexes { try Self.takeIn(index, store, job) }
         contents = try store.read { reader in
             var contents = LedgerContents()
@@ -34,24 +36,26 @@ package final class Ledger: Sendable {
         }
         (self.store, self.job, self.indexes) = (store, job, indexes)
         recipes = Mutex(contents.recipes)
+        // The index has to know of them, too.
+        try publish(contents.records.filter { settled.contains($0) })
     }
 
     /// A run that was killed has renamed an output or not: the file at the path tells.
-    private static func settleIntents(_ store: JobStore, _ job: JobID) throws {
+    private static func settleIntents(_ store: JobStore, _ job: JobID) throws -> Set<OutputRecord> {
         let intents = try store.read { try $0.intents(of: job) }
-        guard !intents.isEmpty else { return }
-        let (done, undone) = intents.reduce(into: ([OutputRecord](), [OutputRecord]())) { parts, record in
-            let stamp = FileSystem.outputStamp(record.path, isFolder: FileSystem.isOwnFolder(record.path))
-            if stamp?.isUntouched(since: record.file.stamp) == true {
-                parts.0.append(record)
-            } else {
-                parts.1.append(record)
-            }
-        }
+        guard !intents.isEmpty else { return [] }
+        let done = intents.filter(isDone)
+        let undone = intents.filter { !done.contains($0) }
         try store.write { writer in
             try writer.publish(done, job: job)
             for record in undone { try writer.forgetIntent(record.path, job: job) }
         }
+        return Set(done)
+    }
+
+    private static func isDone(_ intent: OutputRecord) -> Bool {
+        let stamp = FileSystem.outputStamp(intent.path, isFolder: FileSystem.isOwnFolder(intent.path))
+        return stamp?.isUntouched(since: intent.file.stamp) == true
     }
 
     private static func takeIn(_ index: OutputIndex, _ store: JobStore, _ job: JobID) throws {
@@ -71,9 +75,7 @@ package final class Ledger: Sendable {
     /// Where the database and an index say different things of an output, the file itself tells which is right.
     private static func isNews(_ record: OutputRecord, _ known: OutputRecord?) -> Bool {
         guard let known else { return true }
-        guard known != record else { return false }
-        let stamp = FileSystem.outputStamp(record.path, isFolder: FileSystem.isOwnFolder(record.path))
-        return stamp?.isUntouched(since: record.file.stamp) == true
+        return known != record && isDone(record)
     }
 
     /// The same without changing anything, for those who only look.
@@ -84,7 +86,9 @@ package final class Ledger: Sendable {
         let contents: LedgerContents? = try store.read { reader in
             guard let job = try reader.job(manifest: spec.manifestPath, name: spec.name) else { return nil }
             var contents = LedgerContents()
-            contents.records = try reader.outputs(of: job)
+            // A run that was killed may have published some of its last ones.
+            let done = try reader.intents(of: job).filter(isDone)
+            contents.records = try reader.outputs(of: job) + done
             contents.broken = try reader.broken(of: job)
             contents.recipes = try reader.recipes()
             return contents
@@ -138,6 +142,12 @@ package final class Ledger: Sendable {
 
     private func change(
         _ records: [OutputRecord], gone: [String] = [], _ body: (StoreWriter, JobID) throws -> Void
+    ) throws {
+        try turn.withLock { _ in try write(records, gone: gone, body) }
+    }
+
+    private func write(
+        _ records: [OutputRecord], gone: [String], _ body: (StoreWriter, JobID) throws -> Void
     ) throws {
         let texts = recipes.withLock { $0 }
         let marks = try indexes.compactMap { index -> (OutputIndex, IndexMark?)? in

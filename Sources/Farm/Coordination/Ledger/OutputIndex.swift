@@ -13,7 +13,8 @@ final class OutputIndex: Sendable {
     private struct State {
         /// Recipes that were written since the file was opened, and their numbers.
         var recipes: [RecipeID: Int] = [:]
-        var hasBegun = false
+        /// Of what was written last; nil before that.
+        var end: IndexMark?
     }
 
     /// The folder that all paths in it are below.
@@ -46,16 +47,17 @@ final class OutputIndex: Sendable {
     func append(
         _ records: [OutputRecord], gone: [String] = [], texts: (RecipeID) -> String
     ) throws(FileTrouble) {
-        var lines: [IndexLine] = []
-        state.withLock { state in
-            if !state.hasBegun {
-                lines.append(.job(name: job.name, manifest: job.manifestPath))
-                state.hasBegun = true
-            }
+        try state.withLock { (state) throws(FileTrouble) in
+            let mark = mark
+            // Others may have written since, or a run that was killed a torn line: then it is said again whose lines these are.
+            if state.end != mark { state = State() }
+            var lines: [IndexLine] = state.end == nil ? [.job(name: job.name, manifest: job.manifestPath)] : []
             for record in records { lines += self.lines(for: record, &state.recipes, texts) }
+            lines += gone.map { .gone(path: relative($0)) }
+            let begin = state.end == nil && mark.map { $0.size > 0 } == true ? Data([UInt8(ascii: "\n")]) : Data()
+            try write(begin + encoded(lines))
+            state.end = self.mark
         }
-        lines += gone.map { .gone(path: relative($0)) }
-        try write(encoded(lines))
     }
 
     private func lines(

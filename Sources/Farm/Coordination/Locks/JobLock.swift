@@ -33,8 +33,11 @@ package final class JobLock: Sendable {
             return .busy(.run)
         }
         var locks = [own]
+        var seen: Set<FileStamp.Identity> = []
         for folder in folders.sorted() {
             try directory.makeFolder(folder)
+            // One folder may have two names.
+            if let identity = FileSystem.stamp(folder)?.identity, !seen.insert(identity).inserted { continue }
             guard let lock = try await KernelLock.take(folder, isFolder: true, until: end, clock) else {
                 return .busy(.folder(folder))
             }

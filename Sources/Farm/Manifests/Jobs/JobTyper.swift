@@ -41,8 +41,14 @@ struct JobTyper {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Warns of what is allowed and probably not meant.
+    /// Warns of what is allowed and probably not meant, and refuses URLs.
     private func checkNames(of outputs: [OutputsReader.Output], inputs: [String], at reader: MappingReader) {
+        if let node = reader.mapping["inputs"], let url = inputs.first(where: \.isURL) {
+            log.error(.job(.remotePath(url, name: "inputs")), at: node.span)
+        }
+        for output in outputs where output.job.template.source.isURL {
+            log.error(.job(.remotePath(output.job.template.source, name: "output")), at: output.span)
+        }
         if let node = reader.mapping["inputs"], inputs.contains(where: { $0.hasPrefix("~") }) {
             log.warning(.job(.tilde(name: "inputs")), at: node.span)
         }
@@ -66,5 +72,13 @@ extension OutputTemplate {
             case .field, .literal: false
             }
         }
+    }
+}
+
+extension String {
+    /// `s3://…`, `https://…`
+    fileprivate var isURL: Bool {
+        guard let colon = firstIndex(of: ":"), self[colon...].hasPrefix("://"), let first, first.isLetter else { return false }
+        return self[..<colon].allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+.-".contains($0)) }
     }
 }

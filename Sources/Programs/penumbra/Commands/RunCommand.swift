@@ -46,17 +46,13 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("End cleanly after this time: 50m. The next run goes on.", valueName: "time"))
     var deadline: TimeArgument?
 
-    @Option(
-        defaultAsFlag: OrphanChoice.few,
-        help: ArgumentHelp(
-            "Remove unedited outputs of this job whose inputs are gone; =all even when they are many.",
-            valueName: "all"))
-    var deleteOrphans: OrphanChoice?
+    @Flag(help: "Remove unedited outputs of this job whose inputs are gone; =all even when they are many.")
+    var deleteOrphans = false
 
-    enum OrphanChoice: String, ExpressibleByArgument {
-        case few
-        case all
-    }
+    /// `--delete-orphans=all`, as ``Penumbra/main()`` rewrites it: an option that may have a value loses it when another
+    /// option follows (swift-argument-parser 1.8.2).
+    @Flag(name: .customLong("delete-orphans-all"), help: .hidden)
+    var deleteAllOrphans = false
 
     @Flag(
         help:
@@ -85,11 +81,8 @@ struct RunCommand: AsyncParsableCommand {
         wishes.allowsEmpty = jobs.allowEmpty || watch
         wishes.isStrict = strict
         wishes.deadline = deadline.map { Deadline(start: .now, allowed: $0.duration) }
-        switch deleteOrphans {
-        case nil: wishes.orphans = .listed
-        case .few: wishes.orphans = .removed
-        case .all: wishes.orphans = .allRemoved
-        }
+        if deleteOrphans { wishes.orphans = .removed }
+        if deleteAllOrphans { wishes.orphans = .allRemoved }
         return wishes
     }
 

@@ -65,7 +65,8 @@ struct ReportFile {
         }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 4096)
-        return Array(bytes.prefix(fread(&bytes, 1, bytes.count, file)))
+        let count = fread(&bytes, 1, bytes.count, file)
+        return Array(bytes.prefix(count))
     }
 
     /// The whole text of the last one; empty when there is none.

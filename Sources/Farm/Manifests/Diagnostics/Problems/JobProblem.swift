@@ -20,6 +20,8 @@ package enum JobProblem: Hashable, Sendable {
     case optionOfOtherFormat(String, owners: [String], format: String, known: [String])
     case backgroundNotOpaque
     case indexNotJSON(String)
+    /// A URL where a path is wanted.
+    case remotePath(String, name: String)
 
     // Warnings.
     case sameNameForAll(inputs: String)
@@ -71,6 +73,10 @@ extension JobProblem {
                 "'background' must be opaque: it is what shows through transparency",
                 remedy: "write a color without alpha, such as white or '#1a2b3c'")
 
+        case .remotePath(let path, let name):
+            Words(
+                "\(path.quoted) in '\(name)' is no path: Penumbra reads and writes files, not object stores or URLs",
+                remedy: "mount the bucket or copy the files; docs/object-stores.md shows how")
         case .indexNotJSON(let path):
             Words(
                 "the index \(path.quoted) is not a JSON file", remedy: "write a path that ends in .json: out/index.json"
