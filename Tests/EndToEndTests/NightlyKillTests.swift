@@ -5,7 +5,7 @@ import Testing
 
 /// A nightly run that is killed at random moments, each time followed by the next run.
 ///
-/// `PENUMBRA_KILLS` says how many kills there are (40, for some 25 seconds), `PENUMBRA_KILLS_SEED` at which moments: it is
+/// `PENUMBRA_KILLS` says how many kills there are (25, for some 15 seconds), `PENUMBRA_KILLS_SEED` at which moments: it is
 /// printed, and with every failure. `PENUMBRA_KILLS=100 swift test -c release --filter NightlyKillTests`
 @Suite(.serialized) struct NightlyKillTests {
     let workspace: Workspace
@@ -15,7 +15,7 @@ import Testing
     init() throws {
         let environment = ProcessInfo.processInfo.environment
         seed = environment["PENUMBRA_KILLS_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...999_999)
-        kills = environment["PENUMBRA_KILLS"].flatMap { Int($0) } ?? 40
+        kills = environment["PENUMBRA_KILLS"].flatMap { Int($0) } ?? 25
         workspace = try Workspace()
         for number in 0..<16 {
             try workspace.draw("pool/\(number).png", width: 160 + number * 9, height: 120 + number * 5)

@@ -255,10 +255,10 @@ import Testing
         #expect(kept.output.hasPrefix("test: 0 published, 3 kept in "))
         #expect(
             kept.errors == """
-                3 frames left as they are
-                  out/a.png: not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it
-                  out/b.png: not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it
-                  out/c.png: not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it
+                3 frames are left as they are: not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it
+                  out/a.png
+                  out/b.png
+                  out/c.png
 
                 """)
         let quiet = try await Program.run("run", "--quiet", "job.yaml", in: workspace)

@@ -34,7 +34,8 @@ struct FrameNaming {
     /// Probes what has to be probed for its names: not what is broken, nor what the ledger knows by name.
     private func survey(_ prepared: inout PreparedJob, _ named: inout Named) async throws {
         let unknown = zip(named.frames, named.stamps).filter { frame, stamp in
-            freshness.isStillBroken(decisions.files(frame, stamp, outputs: [])) == nil && knownNames(frame, stamp) == nil
+            freshness.isStillBroken(decisions.files(frame, stamp, outputs: [])) == nil
+                && knownNames(frame, stamp) == nil
         }.map(\.0)
         try await preparation.survey(&prepared, unknown) { [variants] in variants[$0] }
         guard plan.job.rendersPages else { return }
@@ -68,7 +69,9 @@ struct FrameNaming {
     /// - Parameter pattern: with `{hash8}` where eight hexadecimal digits are to be.
     private static func fits(_ name: String, _ pattern: String) -> Bool {
         let parts = pattern.split(separator: "{hash8}", omittingEmptySubsequences: false)
-        guard var rest = parts.first.flatMap({ name.hasPrefix($0) ? name.dropFirst($0.count) : nil }) else { return false }
+        guard var rest = parts.first.flatMap({ name.hasPrefix($0) ? name.dropFirst($0.count) : nil }) else {
+            return false
+        }
         for part in parts.dropFirst() {
             let digits = rest.prefix(8)
             rest = rest.dropFirst(8)

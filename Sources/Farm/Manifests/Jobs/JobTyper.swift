@@ -78,7 +78,9 @@ extension OutputTemplate {
 extension String {
     /// `s3://…`, `https://…`
     fileprivate var isURL: Bool {
-        guard let colon = firstIndex(of: ":"), self[colon...].hasPrefix("://"), let first, first.isLetter else { return false }
+        guard let colon = firstIndex(of: ":"), self[colon...].hasPrefix("://"), let first, first.isLetter else {
+            return false
+        }
         return self[..<colon].allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+.-".contains($0)) }
     }
 }
