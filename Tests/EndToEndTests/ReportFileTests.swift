@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+/// `--metrics`, `--report` and `index`: files for others.
+@Suite struct ReportFileTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.drawPhotos()
+    }
+
+    private func text(_ name: String) throws -> String { String(decoding: try workspace.read(name), as: UTF8.self) }
+
+    private func run(_ more: String...) async throws -> Program.Result {
+        try await Program.run(Program.penumbra, ["run", "job.yaml"] + more, in: workspace)
+    }
+
+    @Test func `metrics tell of the last run, and of the last one that was well`() async throws {
+        try workspace.writeManifest(more: "existing: update")
+        let night = try await run("--metrics", "m.prom")
+        #expect(night.code == 0, "\(night.errors)\(night.output)")
+        let first = try text("m.prom")
+        #expect(first.contains(#"penumbra_frames{job="test",state="published"} 3"#))
+        let success = first.split(separator: "\n").first { $0.hasPrefix("penumbra_last_success") }
+        try workspace.write("no picture", to: "photos/d.png")
+        #expect(try await run("--metrics", "m.prom").code == 1)
+        let second = try text("m.prom")
+        #expect(second.contains(#"penumbra_frames{job="test",state="failed"} 1"#))
+        #expect(second.contains(#"penumbra_frames{job="test",state="skipped"} 3"#))
+        #expect(second.contains(#"penumbra_exit_code{job="test"} 1"#))
+        let kept = try #require(success)
+        #expect(second.contains(kept))
+    }
+
+    @Test func `an index names every output by its content, and stays when nothing changed`() async throws {
+        try workspace.writeManifest(output: "web/{stem}-{hash8}.png", more: "existing: update\nindex: web/index.json")
+        #expect(try await run().code == 0)
+        struct Index: Decodable {
+            struct Output: Decodable {
+                let path: String
+                let bytes: Int
+                let width: Int
+            }
+            let job: String
+            let outputs: [String: [Output]]
+        }
+        let index = try JSONDecoder().decode(Index.self, from: workspace.read("web/index.json"))
+        #expect(index.job == "test")
+        #expect(index.outputs.keys.sorted().map { String($0.prefix(8)) } == ["photos/a", "photos/b", "photos/c"])
+        for output in index.outputs.values.joined() {
+            #expect(try workspace.read("web/\(output.path)").count == output.bytes)
+        }
+        let time = try FileManager.default.attributesOfItem(atPath: "\(workspace.path)/web/index.json")
+        #expect(try await run().code == 0)
+        let again = try FileManager.default.attributesOfItem(atPath: "\(workspace.path)/web/index.json")
+        #expect(time[.modificationDate] as? Date == again[.modificationDate] as? Date)
+        #expect(time[.systemFileNumber] as? Int == again[.systemFileNumber] as? Int)
+    }
+
+    @Test(arguments: [("--report", "mine.html"), ("--metrics", "mine.prom")])
+    func `a file that Penumbra did not write is not replaced`(option: String, name: String) async throws {
+        try workspace.writeManifest()
+        try workspace.write("mine", to: name)
+        let result = try await run(option, name)
+        #expect(result.code == 65)
+        #expect(
+            result.errors
+                == "\(option): \(name) is there, and Penumbra did not write it\n   = take another name, or remove it\n")
+        #expect(try text(name) == "mine")
+        #expect(!workspace.exists("out"))
+        let wrong = try await run(option, "photos/a.png")
+        #expect(wrong.code == 64)
+    }
+}

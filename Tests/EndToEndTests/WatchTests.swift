@@ -1,0 +1,57 @@
+import Foundation
+import Glibc
+import Testing
+
+/// `penumbra run --watch` and what workers are started with.
+@Suite struct WatchTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.drawPhotos()
+    }
+
+    @Test func `a picture that appears is rendered, and a signal ends the watch`() async throws {
+        try workspace.writeManifest(
+            inputs: "photos/**/*.png", output: "out/{dir}/{stem}.png", more: "existing: update\nmin_age: 0.2s")
+        let program = try RunningProgram(["run", "--watch", "job.yaml"], in: workspace)
+        // Pictures of the workspace, which are as young as the test.
+        program.wait { workspace.exists("out/a.png") && workspace.exists("out/b.png") }
+        try FileManager.default.createDirectory(
+            atPath: "\(workspace.path)/photos/new", withIntermediateDirectories: true)
+        try workspace.write(try workspace.read("photos/a.png"), to: "photos/new/d.png")
+        program.wait { workspace.exists("out/new/d.png") }
+        program.wait { workspace.files(below: "state/penumbra/runs").isEmpty }
+        kill(program.processID, SIGTERM)
+        let result = program.finish()
+        #expect(result.code == 0 || result.code == 143)
+        #expect(result.output.contains("test: 1 published, "))
+        #expect(workspace.leftovers() == [])
+    }
+
+    @Test func `a watch takes no list and no deadline`() async throws {
+        try workspace.writeManifest()
+        for option in [["--deadline", "5m"], ["--files-from", "-"]] {
+            let result = try await Program.run(
+                Program.penumbra, ["run", "--watch", "job.yaml"] + option, in: workspace)
+            #expect(result.code == 64)
+            #expect(
+                result.errors.contains("--watch goes on until it is stopped; leave out --files-from and --deadline."))
+        }
+    }
+
+    @Test func `workers give way as the settings say`() async throws {
+        try workspace.writeManifest(inputs: "photos/*", more: "existing: update\nmin_age: 0.2s")
+        try workspace.write("nice: 7\nionice: idle\n", to: "penumbra.yaml")
+        let program = try RunningProgram(["run", "--watch", "--config", "penumbra.yaml", "job.yaml"], in: workspace)
+        func niceness(_ process: Int32) -> String? {
+            // After the name, which may hold blanks, and 16 fields.
+            let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+            return stat?.split(separator: ")").last?.split(separator: " ").dropFirst(16).first.map(String.init)
+        }
+        program.wait { program.workers.contains { niceness($0) == "7" } }
+        #expect(niceness(program.processID) == "0")
+        kill(program.processID, SIGTERM)
+        _ = program.finish()
+    }
+}
