@@ -243,6 +243,18 @@ import Testing
         #expect(try await Program.night(workspace) == NightSummary(skipped: 3))
     }
 
+    @Test func `a touched picture that is made anew is known by its new output`() async throws {
+        try await firstNight()
+        for name in ["a.png", "b.png"] {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1_000_000_000)],
+                ofItemAtPath: "\(workspace.path)/photos/\(name)")
+        }
+        try workspace.writeNightly(radius: "7")
+        #expect(try await Program.night(workspace) == NightSummary(published: 3))
+        #expect(try await Program.night(workspace) == NightSummary(skipped: 3))
+    }
+
     @Test func `what nobody knows to be Penumbra's is left as it is`() async throws {
         try await firstNight()
         try workspace.remove("state")

@@ -65,7 +65,7 @@ enum FileSystem {
     }
 
     /// Adds bytes to the end of a file, which is created if need be; whole or, when that fails, not at all.
-    static func append(_ bytes: [UInt8], to path: String) throws(FileTrouble) {
+    static func append(_ bytes: [UInt8], to path: String, syncs: Bool = false) throws(FileTrouble) {
         let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o666)
         guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "write") }
         defer { close(file) }
@@ -81,6 +81,7 @@ enum FileSystem {
             }
             rest = rest.dropFirst(count)
         }
+        guard !syncs || fsync(file) == 0 else { throw FileTrouble(path: path, code: errno, action: "sync") }
     }
 
     /// Waits until the file system that holds a folder has everything on its disk.

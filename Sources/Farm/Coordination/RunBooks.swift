@@ -22,13 +22,16 @@ package final class RunBooks: Sendable {
 
     /// Decides again, now that files were read; files that were only touched are known by their new stamps from now on.
     func verdict(of files: FrameFiles, findings: Freshness.Findings) -> FrameVerdict {
+        let verdict = freshness.verdict(of: files, findings: findings)
+        // What is rendered gets a record of its own, which an older one must not take the place of.
+        if case .render = verdict { return verdict }
         let records = freshness.refreshed(files, findings)
         let isMuch = refreshed.withLock { refreshed in
             refreshed += records
             return refreshed.count >= 512
         }
         if isMuch { writeRefreshed() }
-        return freshness.verdict(of: files, findings: findings)
+        return verdict
     }
 
     /// Writes down the new stamps of files that were only touched.
@@ -77,13 +80,12 @@ package final class RunBooks: Sendable {
 
     /// A picture that is broken need not be tried again while it is the same.
     package func remember(_ failure: FrameFailure, of files: FrameFiles) {
-        guard let ledger, failure.cause == .data, let stamp = files.stamp,
-            let key = files.outputs.first?.recipe
-        else { return }
+        guard let ledger, failure.cause == .data, let stamp = files.stamp else { return }
         // When that cannot be written down it is tried again, which does no harm.
         try? ledger.setBroken(
             BrokenRecord(
-                input: files.input, page: files.page, stamp: stamp, recipe: id(of: key, ledger),
+                input: files.input, page: files.page, stamp: stamp,
+                recipe: ledger.id(ofText: freshness.book.text(of: files.outputs.map(\.recipe))),
                 message: failure.message, since: now))
     }
 }

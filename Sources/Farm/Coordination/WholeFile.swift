@@ -5,7 +5,7 @@ package enum WholeFile {
         _ = try FileSystem.createFolders(String(FileSystem.folder(of: path).dropLast()))
         FileSystem.remove(temporary)
         do {
-            try FileSystem.append(bytes, to: temporary)
+            try FileSystem.append(bytes, to: temporary, syncs: true)
             try FileSystem.rename(temporary, to: path)
         } catch {
             FileSystem.remove(temporary)

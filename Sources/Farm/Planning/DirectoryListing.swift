@@ -21,7 +21,15 @@ struct DirectoryListing {
         }
         defer { closedir(stream) }
         var result: [Entry] = []
-        while let entry = readdir(stream) {
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                // A disk that fails is no folder that ends: what is missing would look deleted.
+                guard errno == 0 else {
+                    throw .unreadableFolder(OddName.readable(folder), reason: String(cString: strerror(errno)))
+                }
+                break
+            }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0[..<strnlen($0)]) }
             if name == [PathBytes.dot] || name == [PathBytes.dot, PathBytes.dot] { continue }
             result.append(describe(name, type: Int(entry.pointee.d_type), in: dirfd(stream)))

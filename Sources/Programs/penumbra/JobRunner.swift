@@ -65,12 +65,14 @@ struct JobRunner {
             }
             let folders = OutputFolders.of(job)
             let lock = try await lock(job, folders.filter { !lockedFolders.contains($0) }, directory)
-            lockedFolders.formUnion(folders)
             let ledger = try Ledger(state: state, job: job, folders: folders)
             let prepared = try await preparation.prepare(job, contents: ledger.contents)
             reporting.hint(prepared.plan)
+            let index = try IndexFile(prepared)
+            // Only a job that is kept keeps its locks.
+            lockedFolders.formUnion(folders)
             return StartedJob(
-                prepared: prepared, directory: directory, lock: lock, ledger: ledger, index: try IndexFile(prepared))
+                prepared: prepared, directory: directory, lock: lock, ledger: ledger, index: index)
         } catch {
             directory.remove()
             throw error
@@ -99,7 +101,7 @@ struct JobRunner {
             prepared: prepared, summary: summary, reports: collector?.reports ?? [],
             status: max(ExitStatus(summary, isStrict: wishes.isStrict), orphans), started: started, ended: Date(),
             workers: settings.workers)
-        if wishes.reports.page != nil {
+        if wishes.reports.page != nil, summary.stop == nil {
             finished.thumbnails = await Thumbnails.make(
                 of: finished, folder: job.directory.scratch, settings: settings,
                 loop: RunLoop(engine: installation.engine(), signals: signals.stream))

@@ -1,5 +1,6 @@
 import Coordination
 import JobModel
+import JobStorage
 import Planning
 
 /// Runs jobs whenever something has changed in the folders of their inputs, until it is told to stop.
@@ -11,6 +12,7 @@ struct WatchLoop {
 
     /// Pictures that are copied come in many pieces: it waits until nothing has happened for so long.
     private static let quiet = Duration.seconds(1)
+    private static let longestUnrest = Duration.seconds(30)
     /// Changes that other machines make in a shared folder are told by no kernel.
     private static let rescan = Duration.seconds(300)
 
@@ -28,17 +30,23 @@ struct WatchLoop {
                     + "fs.inotify.max_user_watches); it is looked through every \(Self.rescan.components.seconds) s")
         }
         // One reader for all: a stream that is left is over.
-        let (wakenings, wake) = AsyncStream.makeStream(of: Wakening.self, bufferingPolicy: .bufferingNewest(16))
+        let (wakenings, wake) = AsyncStream.makeStream(of: Wakening.self, bufferingPolicy: .unbounded)
         let (changes, stops) = (watch.changes, signals.stream)
         let readers = [
             Task { for await _ in changes { wake.yield(.change) } },
             Task { for await _ in stops { wake.yield(.signal) } },
         ]
         defer { for reader in readers { reader.cancel() } }
+        // After news there may be files that were too young; later there are none.
+        var isNews = true
         while true {
             let status = try await once()
             guard status < .hungUp else { return status }
-            guard await waitForWork(wakenings, wake) else { return .done }
+            switch await nextWork(wakenings, wake, after: isNews ? delay ?? Self.rescan : Self.rescan) {
+            case .signal: return .done
+            case .change: isNews = true
+            case .time: isNews = false
+            }
         }
     }
 
@@ -49,25 +57,36 @@ struct WatchLoop {
         } catch let error as CommandError where [.missingInput, .busy, .badPlace].contains(error.status) {
             reporting.complain(error.message)
             return error.status
+        } catch let problem as StoreProblem {
+            reporting.complain(problem.message)
+            return .badPlace
+        } catch let trouble as FileTrouble {
+            reporting.complain(trouble.message)
+            return .badPlace
         }
     }
 
-    /// - Returns: false when it is to stop.
-    private func waitForWork(
-        _ wakenings: AsyncStream<Wakening>, _ wake: AsyncStream<Wakening>.Continuation
-    ) async -> Bool {
-        var timer = self.timer(delay ?? Self.rescan, wake)
+    /// Waits for a signal, for changes and the quiet after them, or until it is time to look again.
+    private func nextWork(
+        _ wakenings: AsyncStream<Wakening>, _ wake: AsyncStream<Wakening>.Continuation, after pause: Duration
+    ) async -> Wakening {
+        let clock = ContinuousClock()
+        var timer = self.timer(pause, wake)
         defer { timer.cancel() }
+        var first: ContinuousClock.Instant?
         for await wakening in wakenings {
             switch wakening {
-            case .signal: return false
-            case .time: return true
+            case .signal: return .signal
+            case .time: return first == nil ? .time : .change
             case .change:
+                // A folder that is never quiet is looked at nevertheless.
+                if let first, clock.now - first > Self.longestUnrest { continue }
+                first = first ?? clock.now
                 timer.cancel()
                 timer = self.timer(max(Self.quiet, delay ?? .zero), wake)
             }
         }
-        return false
+        return .signal
     }
 
     private func timer(_ delay: Duration, _ wake: AsyncStream<Wakening>.Continuation) -> Task<Void, Never> {

@@ -104,9 +104,7 @@ package struct Freshness: Sendable {
         guard existing == .update || existing == .skip,
             let record = broken[PictureKey(input: frame.input, page: frame.page)], let stamp = frame.stamp,
             stamp.isUntouched(since: record.stamp),
-            let recipe = frame.outputs.first?.recipe,
-            let comparison = book.comparison(from: record.recipe, to: recipe),
-            comparison.changes.isEmpty, comparison.upgrades.isEmpty
+            book.isText(record.recipe, of: frame.outputs.map(\.recipe))
         else { return nil }
         return record
     }

@@ -9,6 +9,7 @@ package final class RecipeBook: Sendable {
     private struct State {
         var recipes: [Recipe] = []
         var keys: [Recipe: RecipeKey] = [:]
+        var texts: [[RecipeKey]: String] = [:]
         var comparisons: [Pair: RecipeComparison?] = [:]
     }
 
@@ -38,6 +39,18 @@ package final class RecipeBook: Sendable {
     }
 
     package subscript(key: RecipeKey) -> Recipe { state.withLock { $0.recipes[key.index] } }
+
+    /// How all outputs of a frame are made, as one text.
+    func text(of keys: [RecipeKey]) -> String {
+        state.withLock { state in
+            if let known = state.texts[keys] { return known }
+            let text = keys.map { state.recipes[$0.index].text }.joined(separator: "\n")
+            state.texts[keys] = text
+            return text
+        }
+    }
+
+    func isText(_ id: RecipeID, of keys: [RecipeKey]) -> Bool { texts[id] == text(of: keys) }
 
     /// Nil when the old one can no longer be read.
     func comparison(from old: RecipeID, to new: RecipeKey) -> RecipeComparison? {

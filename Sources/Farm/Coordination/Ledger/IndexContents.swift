@@ -19,7 +19,11 @@ struct IndexContents {
     init(_ data: Data, of job: JobSpec) {
         let decoder = JSONDecoder()
         for line in data.split(separator: UInt8(ascii: "\n")) {
-            guard let entry = try? decoder.decode(IndexLine.self, from: line) else { continue }
+            guard let entry = try? decoder.decode(IndexLine.self, from: line) else {
+                // Perhaps a newer version's.
+                if !isOurs { others.append(Data(line)) }
+                continue
+            }
             if case .job(let name, let manifest) = entry {
                 isOurs = name == job.name && manifest == job.manifestPath
                 numbers = [:]

@@ -115,8 +115,9 @@ package final class Ledger: Sendable {
         return try store.read { try $0.outputs(of: job) }
     }
 
-    package func id(of recipe: Recipe) throws(StoreProblem) -> RecipeID {
-        let text = recipe.text
+    package func id(of recipe: Recipe) throws(StoreProblem) -> RecipeID { try id(ofText: recipe.text) }
+
+    func id(ofText text: String) throws(StoreProblem) -> RecipeID {
         let id = try store.write { try $0.recipe(text) }
         recipes.withLock { $0[id] = text }
         return id

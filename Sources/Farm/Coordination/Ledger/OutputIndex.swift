@@ -100,7 +100,7 @@ final class OutputIndex: Sendable {
         for record in records { lines += self.lines(for: record, &recipes, texts) }
         data += encoded(lines)
         FileSystem.remove(temporary)
-        try FileSystem.append(Array(data), to: temporary)
+        try FileSystem.append(Array(data), to: temporary, syncs: true)
         try FileSystem.rename(temporary, to: path)
         state.withLock { $0 = State() }
     }

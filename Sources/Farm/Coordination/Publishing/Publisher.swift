@@ -34,6 +34,7 @@ struct Publisher: Sendable {
         try refuseChanged(path, rule, isFolder: false)
         switch rule {
         case .nothing: try FileSystem.renameWithoutReplacing(temporary, to: path)
+        case .published where !FileSystem.exists(path): try FileSystem.renameWithoutReplacing(temporary, to: path)
         case .anything, .published: try FileSystem.rename(temporary, to: path)
         }
     }
