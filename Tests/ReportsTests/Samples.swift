@@ -44,7 +44,7 @@ extension FrameRecord {
         FrameRecord(
             input: input,
             outputs: [
-                OutputRecord(
+                ReportedOutput(
                     path: output,
                     file: .init(bytes: 12_345, width: 320, height: 240, digest: Digest(high: 0xabcd << 48, low: 7)))
             ], state: state, time: time, megapixels: 24.2, before: before, after: after)

@@ -53,6 +53,18 @@ import WorkerProtocol
         #expect(farm.running.isEmpty)
     }
 
+    @Test(arguments: [Event.stop(.interrupted(signal: 15)), .drain])
+    func `frames that are on their way when a run ends are left, not lost`(end: Event) {
+        var farm = Farm()
+        farm.send(.tick)
+        #expect(farm.wanted > 0)
+        farm.send(end)
+        #expect(farm.finished == nil)
+        farm.send(.frames([order(1)], wanted: farm.wanted))
+        #expect(farm.outcomes == [FrameID(1): .left])
+        #expect(farm.finished != nil)
+    }
+
     @Test func `so many failures stop a run, and fewer do not`() {
         let limit = FailureLimit.percent(10)
         #expect(limit.count(of: 50) == 20)

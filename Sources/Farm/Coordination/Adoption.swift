@@ -14,8 +14,7 @@ package struct Adoption: Sendable {
     /// The frames whose outputs are all there and not known as current already.
     package static func candidates(_ targets: [Target]) -> [Target] {
         targets.filter { target in
-            if case .current("up to date") = target.verdict { return false }
-            return !target.outputs.isEmpty && target.files.outputs.allSatisfy(\.isOutput)
+            target.verdict != .upToDate && !target.outputs.isEmpty && target.files.outputs.allSatisfy(\.isOutput)
         }
     }
 

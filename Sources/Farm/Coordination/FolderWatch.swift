@@ -52,10 +52,12 @@ package final class FolderWatch: Sendable {
         let watch = inotify_add_watch(descriptor, folder, Self.wanted)
         guard watch >= 0 else { return false }
         folders.withLock { $0[watch] = folder }
-        return FileSystem.names(in: folder).allSatisfy { name in
+        var isWhole = true
+        for name in FileSystem.names(in: folder) where !name.hasPrefix(".") {
             let path = "\(folder == "/" ? "" : folder)/\(name)"
-            return name.hasPrefix(".") || !FileSystem.isOwnFolder(path) || add(path)
+            if FileSystem.isOwnFolder(path), !add(path) { isWhole = false }
         }
+        return isWhole
     }
 
     package static func isFolder(_ path: String) -> Bool { FileSystem.isFolder(path) }

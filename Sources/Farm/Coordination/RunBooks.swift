@@ -86,6 +86,6 @@ package final class RunBooks: Sendable {
             BrokenRecord(
                 input: files.input, page: files.page, stamp: stamp,
                 recipe: ledger.id(ofText: freshness.book.text(of: files.outputs.map(\.recipe))),
-                message: failure.message, since: now))
+                message: failure.message, since: freshness.brokenRecord(of: files)?.since ?? now))
     }
 }

@@ -86,7 +86,7 @@ package struct RunLoop: Sendable {
         _ post: AsyncStream<Event>.Continuation, in group: inout TaskGroup<Void>
     ) {
         switch directive {
-        case .wantFrames(let count): post.yield(event(for: delegate.nextFrames(count), count))
+        case .wantFrames(let count): for event in answer(delegate.nextFrames(count), count) { post.yield(event) }
         case .start(let lease):
             do {
                 try delegate.willStart(lease)
@@ -108,11 +108,11 @@ package struct RunLoop: Sendable {
         }
     }
 
-    private func event(for frames: Frames, _ wanted: Int) -> Event {
+    private func answer(_ frames: Frames, _ wanted: Int) -> [Event] {
         switch frames {
-        case .some(let orders): .frames(orders, wanted: wanted)
-        case .none: .planEnded
-        case .unfit(let reason): .stop(reason)
+        case .some(let orders): [.frames(orders, wanted: wanted)]
+        case .none: [.planEnded]
+        case .unfit(let reason): [.frames([], wanted: wanted), .stop(reason)]
         }
     }
 

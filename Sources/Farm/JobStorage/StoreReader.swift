@@ -30,6 +30,13 @@ package struct StoreReader {
         return result
     }
 
+    /// Of all jobs that are known to have lines in an index.
+    package func outputCount(indexedAt path: String) throws -> Int {
+        try Int.fetchOne(
+            database, sql: "SELECT COUNT(*) FROM outputs WHERE job IN (SELECT job FROM indexes WHERE path = ?)",
+            arguments: [path]) ?? 0
+    }
+
     package func recipes() throws -> [RecipeID: String] {
         var result: [RecipeID: String] = [:]
         let rows = try Row.fetchCursor(database, sql: "SELECT id, text FROM recipes")

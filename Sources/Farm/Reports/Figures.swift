@@ -1,7 +1,7 @@
-/// How a report writes numbers.
-enum Figures {
+/// How numbers are written for people.
+package enum Figures {
     /// `41,210`
-    static func count(_ number: Int) -> String {
+    package static func count(_ number: Int) -> String {
         let digits = Array(String(number.magnitude))
         var text = number < 0 ? "-" : ""
         for (index, digit) in digits.enumerated() {
@@ -12,12 +12,12 @@ enum Figures {
     }
 
     /// `1 frame`, `2 frames`.
-    static func plural(_ number: Int, _ noun: String) -> String {
+    package static func plural(_ number: Int, _ noun: String) -> String {
         "\(count(number)) \(noun)\(number == 1 ? "" : "s")"
     }
 
     /// `812 B`, `4.2 kB`, `1.3 GB`.
-    static func bytes(_ number: Int) -> String {
+    package static func bytes(_ number: Int) -> String {
         var value = Double(number)
         guard value >= 1000 else { return "\(number) B" }
         for unit in ["kB", "MB", "GB"] {
@@ -29,7 +29,7 @@ enum Figures {
     }
 
     /// `950 ms`, `12.4 s`, `3 min 20 s`, `2 h 05 min`.
-    static func duration(_ duration: Duration) -> String {
+    package static func duration(_ duration: Duration) -> String {
         let seconds = duration / .seconds(1)
         if seconds < 0.9995 { return "\(whole(seconds * 1000)) ms" }
         if seconds < 59.95 { return "\(fixed(seconds)) s" }
@@ -40,7 +40,7 @@ enum Figures {
     }
 
     /// One decimal, and none from 100 on: `0.4`, `24.2`, `1,412`.
-    static func measure(_ value: Double) -> String {
+    package static func measure(_ value: Double) -> String {
         value < 99.95 ? fixed(value) : count(whole(value))
     }
 

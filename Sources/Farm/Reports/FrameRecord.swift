@@ -23,7 +23,7 @@ package struct FrameRecord: Hashable, Sendable {
 
     /// As shown to people; whatever is in it is made harmless where it is printed.
     package let input: String
-    package let outputs: [OutputRecord]
+    package let outputs: [ReportedOutput]
     package let state: State
     /// What it took, where it was worked on.
     package let time: Duration?
@@ -33,7 +33,7 @@ package struct FrameRecord: Hashable, Sendable {
     package let after: Thumbnail?
 
     package init(
-        input: String, outputs: [OutputRecord], state: State, time: Duration? = nil, megapixels: Double? = nil,
+        input: String, outputs: [ReportedOutput], state: State, time: Duration? = nil, megapixels: Double? = nil,
         before: Thumbnail? = nil, after: Thumbnail? = nil
     ) {
         self.input = input
@@ -60,7 +60,7 @@ extension FrameRecord.State {
 }
 
 /// One output of a frame.
-package struct OutputRecord: Hashable, Sendable {
+package struct ReportedOutput: Hashable, Sendable {
     /// What is known of a file that is there.
     package struct File: Hashable, Sendable {
         package let bytes: Int

@@ -50,7 +50,7 @@ package struct Scheduler: Sendable {
         directives = []
         switch event {
         case .frames(let orders, let wanted): accept(orders, wanted)
-        case .planEnded: planEnded = true
+        case .planEnded: endPlan()
         case .workerReady(let worker): welcome(worker)
         case .workerLost(let worker, let death): lose(worker, death, at: now)
         case .report(let worker, let report): hear(report, from: worker, at: now)
@@ -108,6 +108,12 @@ extension Scheduler {
         }
     }
 
+    /// Frames come in the order in which they were asked for, so none is on its way any more.
+    private mutating func endPlan() {
+        planEnded = true
+        asked = 0
+    }
+
     private mutating func begin(_ id: FrameID, _ goal: FrameOrder.Goal) {
         if case .publish(_, let probe?) = goal {
             beginRendering(id, probe)
@@ -163,7 +169,8 @@ extension Scheduler {
     }
 
     private mutating func finishIfDone() {
-        let nothingLeft = frames.isEmpty && publishing.isEmpty && leases.isEmpty
+        // Frames that were asked for are on their way, and want to be concluded too.
+        let nothingLeft = frames.isEmpty && publishing.isEmpty && leases.isEmpty && asked == 0
         if nothingLeft, stopped != nil || planEnded {
             isFinished = true
             directives.append(.finish(stopped ?? (isDraining ? .deadline : nil)))

@@ -1,5 +1,6 @@
 import Coordination
 import JobModel
+import Reports
 
 extension JobRunner {
     /// Accepts the outputs of jobs that are there.
@@ -22,13 +23,13 @@ extension JobRunner {
         let name = spec.name
         if !adoption.broken.isEmpty {
             reporting.list(
-                "\(name): \(Format.plural(adoption.broken.count, "frame")) not adopted: an output, or the input, cannot be "
+                "\(name): \(Figures.plural(adoption.broken.count, "frame")) not adopted: an output, or the input, cannot be "
                     + "read as a picture", adoption.broken.flatMap(\.outputs))
         }
         reporting.say(
-            "\(name): \(Format.plural(adoption.adopted.count, "frame")) adopted"
+            "\(name): \(Figures.plural(adoption.adopted.count, "frame")) adopted"
                 + (adoption.missing.isEmpty
-                    ? "" : ", \(Format.count(adoption.missing.count)) without outputs, which the next run renders"))
+                    ? "" : ", \(Figures.count(adoption.missing.count)) without outputs, which the next run renders"))
         return adoption.broken.isEmpty ? .done : .someFailed
     }
 }

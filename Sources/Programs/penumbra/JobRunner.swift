@@ -5,6 +5,7 @@ import FoundationEssentials
 import JobModel
 import JobStorage
 import Planning
+import Reports
 import Scheduling
 import Settings
 
@@ -26,7 +27,9 @@ struct JobRunner {
                 finished.append(try await run(job))
                 if let status = finished.last?.status, status == .badPlace || status > .busy { break }
             }
-            try wishes.reports.write(finished, versions: preparation.catalog.versions)
+            if let directory = started.last?.directory {
+                try wishes.reports.write(finished, versions: preparation.catalog.versions, directory)
+            }
             return finished.map(\.status).max() ?? .done
         }
     }
@@ -96,7 +99,7 @@ struct JobRunner {
         let orphans = try await lookAfterOrphans(job, summary)
         try job.ledger?.tidyIndexes { try job.directory.temporaryPath(in: $0, for: "index") }
         try tellUpgrades(job)
-        if let records = try job.ledger?.records() { try job.index?.write(records) }
+        if let records = try job.ledger?.records() { try job.index?.write(records, job.directory) }
         var finished = FinishedJob(
             prepared: prepared, summary: summary, reports: collector?.reports ?? [],
             status: max(ExitStatus(summary, isStrict: wishes.isStrict), orphans), started: started, ended: Date(),
@@ -106,8 +109,6 @@ struct JobRunner {
                 of: finished, folder: job.directory.scratch, settings: settings,
                 loop: RunLoop(engine: installation.engine(), signals: signals.stream))
         }
-        job.directory.remove()
-        withExtendedLifetime(job.lock) {}
         return finished
     }
 
@@ -123,7 +124,7 @@ struct JobRunner {
         for (upgrade, count) in job.prepared.keptUpgrades.sorted(by: { $0.key < $1.key }) {
             guard try job.ledger?.tellOnce("upgrade: \(upgrade)") == true else { continue }
             reporting.note(
-                "\(job.prepared.job.name): this version of Penumbra changes \(upgrade); \(Format.plural(count, "output")) "
+                "\(job.prepared.job.name): this version of Penumbra changes \(upgrade); \(Figures.plural(count, "output")) "
                     + "keep their old pixels, and 'upgrade: rerender' in the manifest makes them anew")
         }
     }

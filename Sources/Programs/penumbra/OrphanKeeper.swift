@@ -2,6 +2,7 @@ import Coordination
 import JobModel
 import JobStorage
 import Planning
+import Reports
 import WorkerProtocol
 
 /// Lists outputs whose inputs are gone, or removes them.
@@ -19,7 +20,7 @@ struct OrphanKeeper {
         switch wish {
         case .listed:
             reporting.list(
-                "\(name): \(Format.plural(orphans.count, "output")) without an input any more; --delete-orphans removes them",
+                "\(name): \(Figures.plural(orphans.count, "output")) without an input any more; --delete-orphans removes them",
                 orphans.map(\.path))
             return .done
         case .removed:
@@ -33,12 +34,12 @@ struct OrphanKeeper {
         try ledger.forget(removal.removed)
         if !removal.removed.isEmpty {
             reporting.list(
-                "\(name): removed \(Format.plural(removal.removed.count, "output")) whose inputs are gone",
+                "\(name): removed \(Figures.plural(removal.removed.count, "output")) whose inputs are gone",
                 removal.removed)
         }
         if !removal.kept.isEmpty {
             reporting.list(
-                "\(name): \(Format.plural(removal.kept.count, "output")) without an input stay as they are",
+                "\(name): \(Figures.plural(removal.kept.count, "output")) without an input stay as they are",
                 removal.kept.map(\.path), reasons: removal.kept.map(\.reason))
         }
         return .done
@@ -50,11 +51,11 @@ struct OrphanKeeper {
         let anyway = "--delete-orphans=all removes them nevertheless"
         if let pattern = prepared.plan.unmatchedPatterns.first {
             return "\(name): nothing matches '\(PathText.shown(pattern, from: currentFolder()))', so that "
-                + "\(Format.plural(orphans.count, "output")) without an input stay; is a disk not mounted? \(anyway)"
+                + "\(Figures.plural(orphans.count, "output")) without an input stay; is a disk not mounted? \(anyway)"
         }
         guard OrphanRemoval.isTooMuch(orphans.count, of: outputs) else { return nil }
         return
-            "\(name): \(Format.count(orphans.count)) of \(Format.plural(outputs, "output")) have no input any more, over "
+            "\(name): \(Figures.count(orphans.count)) of \(Figures.plural(outputs, "output")) have no input any more, over "
             + "\(OrphanRemoval.mostPercent) %, and stay; \(anyway)"
     }
 }

@@ -4,6 +4,8 @@ package import WorkerProtocol
 package enum FrameVerdict: Hashable, Sendable {
     /// Its outputs are as this run would make them.
     case current(reason: String)
+    package static let upToDate = current(reason: "up to date")
+
     /// These outputs are made; nil for those that stay.
     case render([Replacement?], reason: String)
     /// Something is at its outputs' paths that Penumbra may not replace.

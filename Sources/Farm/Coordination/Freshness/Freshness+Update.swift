@@ -27,7 +27,7 @@ extension Freshness {
         if !reasons.isEmpty { return .render(wanted, reason: reasons.uniqued().joined(separator: "; ")) }
         for case .kept(let reason) in parts { return .kept(reason: reason) }
         for case .current(let reason) in parts { return .current(reason: reason) }
-        return .current(reason: "up to date")
+        return .upToDate
     }
 
     private func part(of output: FrameFiles.Output, _ frame: FrameFiles, _ findings: Findings) -> Part {

@@ -101,8 +101,12 @@ package struct Freshness: Sendable {
     /// The failure of a frame that would fail again: its paths need not be known. Nil for all others, and where everything
     /// is made again.
     package func isStillBroken(_ frame: FrameFiles) -> BrokenRecord? {
-        guard existing == .update || existing == .skip,
-            let record = broken[PictureKey(input: frame.input, page: frame.page)], let stamp = frame.stamp,
+        existing == .update || existing == .skip ? brokenRecord(of: frame) : nil
+    }
+
+    /// The failure of the same picture in the same job.
+    func brokenRecord(of frame: FrameFiles) -> BrokenRecord? {
+        guard let record = broken[PictureKey(input: frame.input, page: frame.page)], let stamp = frame.stamp,
             stamp.isUntouched(since: record.stamp),
             book.isText(record.recipe, of: frame.outputs.map(\.recipe))
         else { return nil }

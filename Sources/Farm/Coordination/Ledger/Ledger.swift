@@ -25,37 +25,16 @@ package final class Ledger: Sendable {
         let store = try JobStore(path: Self.databasePath(state: state))
         let indexes = folders.map { OutputIndex(folder: $0, job: spec) }
         let job = try store.write { try $0.job(manifest: spec.manifestPath, name: spec.name) }
-        let settled = try Self.settleIntents(store, job)
+        let intents = try store.read { try $0.intents(of: job) }
         for index in indexes { try Self.takeIn(index, store, job) }
-        contents = try store.read { reader in
-            var contents = LedgerContents()
-            contents.records = try reader.outputs(of: job)
-            contents.broken = try reader.broken(of: job)
-            contents.recipes = try reader.recipes()
-            return contents
-        }
+        contents = try store.read { try LedgerContents($0, job) }
         (self.store, self.job, self.indexes) = (store, job, indexes)
         recipes = Mutex(contents.recipes)
-        // The index has to know of them, too.
-        try publish(contents.records.filter { settled.contains($0) })
-    }
-
-    /// A run that was killed has renamed an output or not: the file at the path tells.
-    private static func settleIntents(_ store: JobStore, _ job: JobID) throws -> Set<OutputRecord> {
-        let intents = try store.read { try $0.intents(of: job) }
-        guard !intents.isEmpty else { return [] }
-        let done = intents.filter(isDone)
-        let undone = intents.filter { !done.contains($0) }
+        // A run that was killed has renamed an output or not: the file at its path tells.
+        try publish(intents.filter { $0.isInPlace })
         try store.write { writer in
-            try writer.publish(done, job: job)
-            for record in undone { try writer.forgetIntent(record.path, job: job) }
+            for intent in intents where !intent.isInPlace { try writer.forgetIntent(intent.path, job: job) }
         }
-        return Set(done)
-    }
-
-    private static func isDone(_ intent: OutputRecord) -> Bool {
-        let stamp = FileSystem.outputStamp(intent.path, isFolder: FileSystem.isOwnFolder(intent.path))
-        return stamp?.isUntouched(since: intent.file.stamp) == true
     }
 
     private static func takeIn(_ index: OutputIndex, _ store: JobStore, _ job: JobID) throws {
@@ -75,7 +54,7 @@ package final class Ledger: Sendable {
     /// Where the database and an index say different things of an output, the file itself tells which is right.
     private static func isNews(_ record: OutputRecord, _ known: OutputRecord?) -> Bool {
         guard let known else { return true }
-        return known != record && isDone(record)
+        return known != record && record.isInPlace
     }
 
     /// The same without changing anything, for those who only look.
@@ -83,15 +62,8 @@ package final class Ledger: Sendable {
         let path = databasePath(state: state)
         guard FileSystem.exists(path) else { return try look(folders, spec) }
         let store = try JobStore(path: path)
-        let contents: LedgerContents? = try store.read { reader in
-            guard let job = try reader.job(manifest: spec.manifestPath, name: spec.name) else { return nil }
-            var contents = LedgerContents()
-            // A run that was killed may have published some of its last ones.
-            let done = try reader.intents(of: job).filter(isDone)
-            contents.records = try reader.outputs(of: job) + done
-            contents.broken = try reader.broken(of: job)
-            contents.recipes = try reader.recipes()
-            return contents
+        let contents = try store.read { reader in
+            try reader.job(manifest: spec.manifestPath, name: spec.name).map { try LedgerContents(reader, $0) }
         }
         return try contents ?? look(folders, spec)
     }
@@ -196,7 +168,8 @@ package final class Ledger: Sendable {
             let own = records.filter { folder(of: $0.path) == index.folder }
             guard !own.isEmpty, FileSystem.isFolder(index.folder) else { continue }
             // A line has some 500 bytes.
-            guard (index.mark?.size ?? .max) > 100_000 + 2 * 600 * own.count else { continue }
+            let lines = try store.read { try $0.outputCount(indexedAt: index.path) }
+            guard (index.mark?.size ?? .max) > 100_000 + 2 * 600 * max(lines, own.count) else { continue }
             try index.rewrite(own, by: try temporary(index.folder)) { texts[$0] ?? "" }
             let (job, mark) = (job, index.mark)
             if let mark { try store.write { try $0.setIndexMark(mark, of: job, at: index.path) } }

@@ -58,7 +58,7 @@ struct FrameTable {
             """
     }
 
-    private func output(_ output: OutputRecord) -> Markup {
+    private func output(_ output: ReportedOutput) -> Markup {
         guard let file = output.file else { return "<span class=\"output\">→ \(.path(output.path))</span>" }
         let digest = file.digest.description
         return """

@@ -1,5 +1,6 @@
 import ArgumentParser
 import JobModel
+import Reports
 import Settings
 
 struct CheckCommand: AsyncParsableCommand {
@@ -27,7 +28,7 @@ struct CheckCommand: AsyncParsableCommand {
                 ManifestFiles(options: manifests, catalog: try await installation.catalog()).read())
             if !json && !quiet {
                 for spec in specs {
-                    Console.print("\(spec.name): \(Format.plural(spec.chain.count, "filter")), no errors")
+                    Console.print("\(spec.name): \(Figures.plural(spec.chain.count, "filter")), no errors")
                 }
             }
             return .done

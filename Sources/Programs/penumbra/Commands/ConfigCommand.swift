@@ -1,4 +1,5 @@
 import ArgumentParser
+import Reports
 import Settings
 
 struct ConfigCommand: AsyncParsableCommand {
@@ -38,7 +39,7 @@ struct ConfigCommand: AsyncParsableCommand {
         }
         return [
             row("workers", settings.workers, String(settings.workers.value)),
-            row("memory", settings.memory, Format.bytes(settings.memory.value)),
+            row("memory", settings.memory, Figures.bytes(settings.memory.value)),
             row("scratch", settings.scratch, settings.scratch.value ?? "in the state folder"),
             row("state_dir", settings.stateFolder, settings.stateFolder.value),
             row("nice", settings.nice, String(settings.nice.value)),

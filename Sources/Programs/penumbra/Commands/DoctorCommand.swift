@@ -4,6 +4,7 @@ import Coordination
 import Dispatching
 import FoundationEssentials
 import Glibc
+import Reports
 import Settings
 import WorkerProtocol
 
@@ -20,7 +21,7 @@ struct DoctorCommand: AsyncParsableCommand {
             var worst = await examineWorker(Installation(settings))
             worst = max(worst, examineFolder("state", settings.stateFolder.value))
             if let scratch = settings.scratch.value { worst = max(worst, examineFolder("scratch", scratch)) }
-            say(true, "\(settings.workers.value) workers, \(Format.bytes(settings.memory.value)) of memory for them")
+            say(true, "\(settings.workers.value) workers, \(Figures.bytes(settings.memory.value)) of memory for them")
             say(true, settings.configFile.map { "config file \($0)" } ?? "no config file, defaults hold")
             return worst
         }
@@ -47,7 +48,7 @@ struct DoctorCommand: AsyncParsableCommand {
     private func examineFolder(_ name: String, _ path: String) -> ExitStatus {
         do {
             let free = try WritableFolder.examine(path)
-            say(true, "\(name) folder \(path): writable, \(Format.bytes(free)) free")
+            say(true, "\(name) folder \(path): writable, \(Figures.bytes(free)) free")
             return .done
         } catch {
             say(false, "\(name) folder: \(error.message)")

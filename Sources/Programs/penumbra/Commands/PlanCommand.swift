@@ -4,6 +4,7 @@ import Geometry
 import JobModel
 import JobStorage
 import Planning
+import Reports
 import Scheduling
 import Settings
 import WorkerProtocol
@@ -64,7 +65,7 @@ struct PlanCommand: AsyncParsableCommand {
     private func showOrphans(_ prepared: PreparedJob, _ reporting: Reporting) {
         guard !prepared.orphans.isEmpty else { return }
         reporting.list(
-            "\(prepared.job.name): \(Format.plural(prepared.orphans.count, "output")) without an input any more",
+            "\(prepared.job.name): \(Figures.plural(prepared.orphans.count, "output")) without an input any more",
             prepared.orphans.map(\.path))
     }
 

@@ -1,6 +1,7 @@
 import Coordination
 import FoundationEssentials
 import JobModel
+import Reports
 import Scheduling
 import WorkerProtocol
 
@@ -97,7 +98,7 @@ struct FrameLine: Encodable {
             reason = why
         case .stillBroken(let since, let what):
             state = "still_broken"
-            reason = "since \(Format.day(since))"
+            reason = "since \(Figures.day(since))"
             message = what
         case .failed(let failure):
             state = "failed"

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Geometry
 import JobModel
 import Planning
+import Reports
 import Scheduling
 import WorkerProtocol
 
@@ -36,8 +37,8 @@ struct PlanText {
         }
         let rendered = prepared.targets.filter(isRendered)
         let megapixels = rendered.reduce(0) { $0 + ($1.probe?.megapixels ?? 0) }
-        let count = Format.plural(prepared.targets.count, "frame")
-        let total = "\(prepared.job.name): \(count), \(rendered.count) to render, \(Format.fixed(megapixels, 1)) MP"
+        let count = Figures.plural(prepared.targets.count, "frame")
+        let total = "\(prepared.job.name): \(count), \(rendered.count) to render, \(Figures.fixed(megapixels, 1)) MP"
         return [total] + table.lines.map { "  " + $0 }
     }
 
@@ -53,7 +54,7 @@ struct PlanText {
         case .current(let reason), .young(let reason): "skipped: \(reason)"
         case .kept(let reason): "kept: \(reason)"
         case .stillBroken(let since, let message):
-            "skipped: still broken since \(Format.day(since)): \(PathText.visible(message))"
+            "skipped: still broken since \(Figures.day(since)): \(PathText.visible(message))"
         case .refused: "refused: the output is there"
         case .compare: "not told apart"
         }
@@ -82,7 +83,7 @@ struct PlanText {
         let grid = probe.grid
         let more = Int(((probe.readAmplification - 1) * 100).rounded())
         let read = more > 0 ? ", \(more) % read twice" : ""
-        return "\(Format.plural(grid.count, "tile")) of \(grid.tileWidth)×\(grid.tileHeight)\(read)"
+        return "\(Figures.plural(grid.count, "tile")) of \(grid.tileWidth)×\(grid.tileHeight)\(read)"
     }
 
     private static func halo(_ halo: Halo) -> String {

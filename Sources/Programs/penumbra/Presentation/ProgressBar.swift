@@ -1,5 +1,6 @@
 import Coordination
 import Planning
+import Reports
 import Scheduling
 import WorkerProtocol
 
@@ -28,9 +29,9 @@ struct ProgressBar {
         text += "  \(Int(fraction * 100)) %"
         let seconds =
             Double(progress.elapsed.components.seconds) + Double(progress.elapsed.components.attoseconds) / 1e18
-        if megapixels > 0, seconds > 0.5 { text += "  \(Format.fixed(megapixels / seconds, 1)) MP/s" }
+        if megapixels > 0, seconds > 0.5 { text += "  \(Figures.fixed(megapixels / seconds, 1)) MP/s" }
         if fraction > 0.02, seconds > 2 {
-            text += "  \(Format.duration(.seconds((seconds * (1 - fraction) / fraction).rounded()))) left"
+            text += "  \(Figures.duration(.seconds((seconds * (1 - fraction) / fraction).rounded()))) left"
         }
         if let name = currentName(progress.scheduler) { text += "  \(name)" }
         return String(text.prefix(max(1, width - 1)))

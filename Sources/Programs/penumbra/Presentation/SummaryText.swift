@@ -1,6 +1,7 @@
 import Coordination
 import Glibc
 import Planning
+import Reports
 import Scheduling
 
 /// What a run says at its end: failures grouped by cause, then one line of counts.
@@ -18,7 +19,7 @@ enum SummaryText {
         }
         return FrameFailure.Cause.allCases.flatMap { cause in
             let lines = byCause[cause] ?? []
-            return list("\(Format.plural(lines.count, "frame")) failed: \(cause.rawValue)", lines)
+            return list("\(Figures.plural(lines.count, "frame")) failed: \(cause.rawValue)", lines)
         }
     }
 
@@ -26,9 +27,9 @@ enum SummaryText {
     static func known(_ summary: RunSummary, folder: String) -> [String] {
         let broken = summary.stillBroken.compactMap { report -> String? in
             guard case .stillBroken(let since, let message) = report.state else { return nil }
-            return line(report, message, folder) + " (since \(Format.day(since)))"
+            return line(report, message, folder) + " (since \(Figures.day(since)))"
         }
-        return list("\(Format.plural(broken.count, "picture")) still broken, and not tried again", broken)
+        return list("\(Figures.plural(broken.count, "picture")) still broken, and not tried again", broken)
             + kept(summary, folder)
     }
 
@@ -43,7 +44,7 @@ enum SummaryText {
         return reasons.flatMap { reason in
             let paths = outputs[reason] ?? []
             let stay = paths.count == 1 ? "is left as it is" : "are left as they are"
-            return list("\(Format.plural(paths.count, "frame")) \(stay): \(reason)", paths)
+            return list("\(Figures.plural(paths.count, "frame")) \(stay): \(reason)", paths)
         }
     }
 
@@ -51,7 +52,7 @@ enum SummaryText {
     static func slowest(_ summary: RunSummary, folder: String) -> [String] {
         guard summary.elapsed > .seconds(10), summary.published > 5 else { return [] }
         let frames = summary.slowest.map { report in
-            "\(PathText.shown(report.input, from: folder)) \(Format.duration(.seconds(report.seconds ?? 0)))"
+            "\(PathText.shown(report.input, from: folder)) \(Figures.duration(.seconds(report.seconds ?? 0)))"
         }
         return ["slowest: " + frames.joined(separator: ", ")]
     }
@@ -61,7 +62,7 @@ enum SummaryText {
         guard !lines.isEmpty else { return [] }
         let rest = lines.count - namesListed
         return [title] + lines.prefix(namesListed).map { "  " + $0 }
-            + (rest > 0 ? ["  … and \(Format.count(rest)) more"] : [])
+            + (rest > 0 ? ["  … and \(Figures.count(rest)) more"] : [])
     }
 
     static func list(_ title: String, _ paths: [String], reasons: [String]?, folder: String) -> [String] {
@@ -82,22 +83,22 @@ enum SummaryText {
 
     /// `nightly-blur: 118 published, 2 failed in 12.4 s (1,412 MP, 113.9 MP/s)`
     static func counts(_ summary: RunSummary, job: String) -> String {
-        var parts = ["\(Format.count(summary.published)) published"]
-        if summary.skipped > 0 { parts.append("\(Format.count(summary.skipped)) skipped") }
-        if !summary.kept.isEmpty { parts.append("\(Format.count(summary.kept.count)) kept") }
-        if !summary.stillBroken.isEmpty { parts.append("\(Format.count(summary.stillBroken.count)) still broken") }
-        if !summary.failures.isEmpty { parts.append("\(Format.count(summary.failures.count)) failed") }
-        if summary.left > 0 { parts.append("\(Format.count(summary.left)) left") }
-        var text = "\(job): \(parts.joined(separator: ", ")) in \(Format.duration(summary.elapsed))"
+        var parts = ["\(Figures.count(summary.published)) published"]
+        if summary.skipped > 0 { parts.append("\(Figures.count(summary.skipped)) skipped") }
+        if !summary.kept.isEmpty { parts.append("\(Figures.count(summary.kept.count)) kept") }
+        if !summary.stillBroken.isEmpty { parts.append("\(Figures.count(summary.stillBroken.count)) still broken") }
+        if !summary.failures.isEmpty { parts.append("\(Figures.count(summary.failures.count)) failed") }
+        if summary.left > 0 { parts.append("\(Figures.count(summary.left)) left") }
+        var text = "\(job): \(parts.joined(separator: ", ")) in \(Figures.duration(summary.elapsed))"
         let seconds = summary.elapsed / .seconds(1)
         if summary.megapixels >= 0.05, seconds > 0 {
             text +=
-                " (\(Format.fixed(summary.megapixels, 1)) MP, "
-                + "\(Format.fixed(summary.megapixels / seconds, 1)) MP/s, \(Format.bytes(summary.bytesWritten)) written)"
+                " (\(Figures.fixed(summary.megapixels, 1)) MP, "
+                + "\(Figures.fixed(summary.megapixels / seconds, 1)) MP/s, \(Figures.bytes(summary.bytesWritten)) written)"
         }
         if summary.workersLost > 0 {
             text +=
-                "; \(Format.plural(summary.workersLost, "worker")) died and "
+                "; \(Figures.plural(summary.workersLost, "worker")) died and "
                 + (summary.workersLost == 1 ? "was replaced" : "were replaced")
         }
         return text
@@ -114,10 +115,10 @@ enum SummaryText {
         case .place(let message):
             return "\(message); free some space or choose another place, then run it again"
         case .deadline:
-            return "the deadline is reached; \(Format.plural(left, "frame")) left, which the next run goes on with"
+            return "the deadline is reached; \(Figures.plural(left, "frame")) left, which the next run goes on with"
         case .failures(let count, let limit):
-            return "stopped after \(Format.plural(count, "failure")): 'max_failures' allows fewer than "
-                + "\(Format.count(limit)); \(Format.plural(left, "frame")) left"
+            return "stopped after \(Figures.plural(count, "failure")): 'max_failures' allows fewer than "
+                + "\(Figures.count(limit)); \(Figures.plural(left, "frame")) left"
         case .pluginFault(let plugin, let pictures):
             return "the plugin '\(plugin)' crashed on \(pictures) pictures; remove or mend it, then run the job again"
         case .engine(let message):

@@ -52,19 +52,19 @@ struct FinishedJob {
         return FrameRecord(
             input: PathText.shown(report.input, from: folder),
             outputs: report.outputs.map {
-                Reports.OutputRecord(path: PathText.shown($0, from: folder), file: files[$0])
+                ReportedOutput(path: PathText.shown($0, from: folder), file: files[$0])
             },
             state: state(report), time: report.seconds.map { .seconds($0) }, megapixels: megapixels,
             before: thumbnails[report.input], after: report.outputs.first.flatMap { thumbnails[$0] })
     }
 
-    private func written(_ report: FrameReport) -> ([String: Reports.OutputRecord.File], Double?) {
+    private func written(_ report: FrameReport) -> ([String: ReportedOutput.File], Double?) {
         guard case .published(let outputs, let probe) = report.state else { return ([:], nil) }
         let files = outputs.map { output in
             let image = output.receipt.image
             return (
                 output.path,
-                Reports.OutputRecord.File(
+                ReportedOutput.File(
                     bytes: output.receipt.bytes, width: image.width, height: image.height,
                     digest: output.receipt.digest)
             )
@@ -79,7 +79,7 @@ struct FinishedJob {
         case .kept(let reason): .kept(reason: reason)
         case .failed(let failure): .failed(cause: failure.cause.rawValue, message: failure.message)
         case .stillBroken(let since, let message):
-            .stillBroken(cause: "since \(Format.day(since))", message: message)
+            .stillBroken(cause: "since \(Figures.day(since))", message: message)
         case .left: .left
         }
     }

@@ -40,6 +40,8 @@ struct ReportFile {
     /// Absolute.
     let path: String
     let kind: Kind
+    /// As it was given.
+    private let shown: String
 
     /// Before anything starts.
     ///
@@ -50,11 +52,15 @@ struct ReportFile {
         guard path.lowercased().hasSuffix(kind.ending) else {
             throw CommandError(.usage, "\(kind.option): '\(path)' does not end in \(kind.ending)")
         }
-        if let head = try head(), !head.isEmpty, !kind.isOurs(head) {
-            throw CommandError(
-                .badManifest,
-                "\(kind.option): \(path) is there, and Penumbra did not write it\n   = take another name, or remove it")
-        }
+        shown = path
+        try refuseForeign()
+    }
+
+    private func refuseForeign() throws(CommandError) {
+        guard let head = try head(), !kind.isOurs(head) else { return }
+        throw CommandError(
+            .badManifest,
+            "\(kind.option): \(shown) is there, and Penumbra did not write it\n   = take another name, or remove it")
     }
 
     /// Nil when there is no file.
@@ -75,15 +81,17 @@ struct ReportFile {
         (try? Data(contentsOf: URL(filePath: path))).map(Array.init) ?? []
     }
 
-    /// Leaves a file alone that says the same already.
-    func write(_ bytes: [UInt8]) throws(CommandError) {
+    /// Leaves a file alone that says the same already, and one that somebody else has put there meanwhile.
+    ///
+    /// - Parameter directory: whose journal knows what is written aside.
+    func write(_ bytes: [UInt8], _ directory: RunDirectory) throws {
         guard contents != bytes else { return }
-        let folder = PathText.folder(of: path)
-        let temporary = "\(folder == "/" ? "" : folder)/.penumbra-report-\(getpid())"
+        try refuseForeign()
         do {
+            let temporary = try directory.temporaryPath(in: PathText.folder(of: path), for: "report")
             try WholeFile.write(bytes, to: path, by: temporary)
-        } catch {
-            throw CommandError(.badPlace, "\(kind.option): \(error.message)")
+        } catch let trouble as FileTrouble {
+            throw CommandError(.badPlace, "\(kind.option): \(trouble.message)")
         }
     }
 }

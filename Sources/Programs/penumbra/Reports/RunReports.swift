@@ -11,15 +11,17 @@ struct RunReports {
 
     var areWanted: Bool { page != nil || metrics != nil }
 
-    /// - Parameter versions: of the programs and libraries that took part.
-    func write(_ jobs: [FinishedJob], versions: [String: String]) throws(CommandError) {
+    /// - Parameters:
+    ///   - versions: of the programs and libraries that took part.
+    ///   - directory: of one of the runs.
+    func write(_ jobs: [FinishedJob], versions: [String: String], _ directory: RunDirectory) throws {
         let records = jobs.map { $0.record(versions: versions) }
-        if let page { try page.write(Array(ReportPage.html(records).utf8)) }
+        if let page { try page.write(Array(ReportPage.html(records).utf8), directory) }
         if let metrics {
             let last = String(decoding: metrics.contents, as: UTF8.self)
             var times: [String: Double] = [:]
             for record in records { times[record.job] = PrometheusText.lastSuccess(of: record.job, in: last) }
-            try metrics.write(Array(PrometheusText.text(of: records, lastSuccess: times).utf8))
+            try metrics.write(Array(PrometheusText.text(of: records, lastSuccess: times).utf8), directory)
         }
     }
 }
@@ -37,7 +39,7 @@ struct IndexFile {
     }
 
     /// - Parameter records: of all outputs that the job has published.
-    func write(_ records: [JobStorage.OutputRecord]) throws(CommandError) {
+    func write(_ records: [OutputRecord], _ directory: RunDirectory) throws {
         let folder = PathText.folder(of: file.path)
         let formats = Dictionary(
             prepared.targets.flatMap { zip($0.outputs, $0.frame.formats) }.map { ($0, $1) }
@@ -52,11 +54,11 @@ struct IndexFile {
                         format: formats[record.path] ?? PathText.split(name: record.path).ext)
                 ])
         }
-        try file.write(AssetIndex(job: prepared.job.name, entries: entries).json)
+        try file.write(AssetIndex(job: prepared.job.name, entries: entries).json, directory)
     }
 
     /// Of outputs that were published by several names the last ones; of a whole run, what it would have made.
-    private func current(_ records: [JobStorage.OutputRecord]) -> [JobStorage.OutputRecord] {
+    private func current(_ records: [OutputRecord]) -> [OutputRecord] {
         struct Key: Hashable {
             let input: String
             let page: Int
@@ -64,7 +66,7 @@ struct IndexFile {
         }
         let planned = Set(prepared.targets.flatMap(\.outputs))
         let inputs = Set(prepared.targets.map(\.files.input))
-        var latest: [Key: JobStorage.OutputRecord] = [:]
+        var latest: [Key: OutputRecord] = [:]
         for record in records where planned.contains(record.path) || !prepared.isWhole && !inputs.contains(record.input)
         {
             let key = Key(input: record.input, page: record.page, part: record.part)

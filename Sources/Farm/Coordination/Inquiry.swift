@@ -1,0 +1,71 @@
+import JobModel
+import Scheduling
+import Synchronization
+import WorkerProtocol
+
+/// Asks workers about files, and publishes nothing.
+final class Inquiry: Sendable {
+    private struct State {
+        var next = 0
+        var outcomes: [FrameID: FrameOutcome] = [:]
+        var facts: [FrameID: [FileFacts?]] = [:]
+    }
+
+    /// What came of the orders. Those that a stopped inquiry did not reach are missing.
+    struct Answers {
+        let outcomes: [FrameID: FrameOutcome]
+        /// Of files that were compared.
+        let facts: [FrameID: [FileFacts?]]
+        let stop: StopReason?
+    }
+
+    private let count: Int
+    private let order: @Sendable (Int) -> FrameOrder
+    private let state = Mutex(State())
+
+    private init(_ count: Int, _ order: @escaping @Sendable (Int) -> FrameOrder) {
+        self.count = count
+        self.order = order
+    }
+
+    /// - Parameters:
+    ///   - job: whose chain and limits are asked with.
+    ///   - order: from a place below `count`.
+    static func run(
+        _ job: JobSpec, count: Int, settings: RunSettings, loop: RunLoop,
+        order: @escaping @Sendable (Int) -> FrameOrder
+    ) async -> Answers {
+        let inquiry = Inquiry(count, order)
+        let factory = TaskFactory(
+            job: job, runName: "inquiry", scratchFolder: "", tileMemory: settings.tileMemory,
+            frameMemory: settings.frameMemory)
+        let policy = settings.schedulingPolicy(job, frames: count)
+        let stop = await loop.run(Scheduler(policy: policy, factory: factory), inquiry)
+        return inquiry.state.withLock { Answers(outcomes: $0.outcomes, facts: $0.facts, stop: stop) }
+    }
+}
+
+extension Inquiry: RunLoop.Delegate {
+    func nextFrames(_ wanted: Int) -> RunLoop.Frames {
+        let range = state.withLock { state in
+            let range = state.next..<min(state.next + wanted, count)
+            state.next = range.upperBound
+            return range
+        }
+        return range.isEmpty ? .none : .some(range.map(order))
+    }
+
+    func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision {
+        state.withLock { $0.facts[frame] = facts }
+        return .settle
+    }
+
+    func concluded(_ frame: FrameID, _ outcome: FrameOutcome) { state.withLock { $0.outcomes[frame] = outcome } }
+
+    func willStart(_ lease: Lease) {}
+    func publish(_ frame: FrameID, _ outputs: [Publication]) -> PublishProblem? {
+        .refused("an inquiry publishes nothing")
+    }
+    func workerLost() {}
+    func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {}
+}
