@@ -109,7 +109,10 @@ extension OutputRecord {
 }
 
 /// What lies at a path now.
-func stamp(at path: String) -> FileStamp? { OutputPlace.stamps([(path, false)])[0] }
+func stamp(at path: String, isFolder: Bool = false) -> FileStamp? {
+    var place = OutputPlace()
+    return place.stamp(at: path, isFolder: isFolder)
+}
 
 func write(_ text: String, to path: String) throws {
     let url = URL(filePath: path)

@@ -23,7 +23,7 @@ import WorkerProtocol
     private func folder(_ name: String = "zoom") throws -> OutputRecord {
         try write("<Image/>", to: place.file("\(name)/\(name).dzi"))
         try write("tile", to: place.file("\(name)/\(name)_files/0/0_0.jpg"))
-        let found = try #require(OutputPlace.stamps([(place.file(name), true)])[0])
+        let found = try #require(stamp(at: place.file(name), isFolder: true))
         return .make(place.file(name), file: FileFacts(stamp: found, digest: .make(6)))
     }
 

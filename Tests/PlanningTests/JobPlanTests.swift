@@ -71,12 +71,6 @@ import Testing
             ])
     }
 
-    @Test func `outputs that are named together are those that are named one by one`() throws {
-        for index in 0..<3000 { try folder.touch("many/\(index).jpg") }
-        let plan = try plan(["many"])
-        #expect(plan.outputs(ofEach: plan.frames) == plan.frames.map { plan.outputs(of: $0, measures: nil) })
-    }
-
     @Test func `a missing folder is told with its pattern`() {
         #expect(throws: PlanProblem.missingFolder(folder.file("nowhere"), pattern: folder.file("nowhere/*.jpg"))) {
             try plan(["nowhere/*.jpg"])

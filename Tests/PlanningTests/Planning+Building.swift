@@ -64,8 +64,9 @@ extension JobPlan {
     /// The frames' outputs as they are on disk now, checked.
     func checkAll() throws {
         let outputs = frames.flatMap { frame in
-            self.outputs(of: frame, measures: nil).map {
-                PlannedOutput(frame: frame, path: $0, stamp: FileStamp(of: $0))
+            zip(self.outputs(of: frame, measures: nil), frame.formats).map { path, format in
+                PlannedOutput(
+                    frame: frame, path: path, isFolder: folderFormats.contains(format), stamp: FileStamp(of: path))
             }
         }
         try check(outputs, inputStamps: inputStamps())

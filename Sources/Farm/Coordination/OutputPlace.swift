@@ -2,13 +2,21 @@ package import JobModel
 import Planning
 
 /// Looks at places of outputs without touching them.
-package enum OutputPlace {
+package struct OutputPlace {
+    /// Where the last look was, and that it is missing: the first run of a job has a thousand outputs in each new folder.
+    private var lastFolder = ""
+    private var isMissing = false
+
+    package init() {}
+
     package static func exists(_ path: String) -> Bool { FileSystem.isOutput(path) }
 
-    /// What lies at each path; nil where nothing does. Many are looked at on several threads.
-    ///
-    /// - Parameter paths: each with whether the output is a folder.
-    package static func stamps(_ paths: [(path: String, isFolder: Bool)]) -> [FileStamp?] {
-        concurrentMap(paths) { FileSystem.outputStamp($0.path, isFolder: $0.isFolder) }
+    /// What lies at a path; nil where nothing does. Every folder is looked at once, as long as paths come folder by folder.
+    package mutating func stamp(at path: String, isFolder: Bool) -> FileStamp? {
+        if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), !path.utf8[..<slash].elementsEqual(lastFolder.utf8) {
+            lastFolder = String(path[..<slash])
+            isMissing = !lastFolder.isEmpty && !FileSystem.exists(lastFolder)
+        }
+        return isMissing ? nil : FileSystem.outputStamp(path, isFolder: isFolder)
     }
 }

@@ -9,11 +9,17 @@ package struct Target: Hashable, Sendable {
     /// One for each of the job's outputs.
     package let outputs: [String]
     /// What a survey found out; nil when none was needed.
-    package let probe: ProbeReceipt?
+    package var probe: ProbeReceipt? { if case .probed(let probe) = found { probe } else { nil } }
+    private let found: Found?
     /// In place of the job's chain and outputs; nil for most frames.
     package let variant: FrameVariant?
     package let files: FrameFiles
     package let verdict: FrameVerdict
+
+    /// Large, and mostly absent: kept apart, so that hundreds of thousands of targets stay small.
+    private indirect enum Found: Hashable {
+        case probed(ProbeReceipt)
+    }
 
     package init(
         frame: PlannedFrame, outputs: [String], probe: ProbeReceipt?, variant: FrameVariant? = nil, files: FrameFiles,
@@ -21,7 +27,7 @@ package struct Target: Hashable, Sendable {
     ) {
         self.frame = frame
         self.outputs = outputs
-        self.probe = probe
+        found = probe.map(Found.probed)
         self.variant = variant
         self.files = files
         self.verdict = verdict

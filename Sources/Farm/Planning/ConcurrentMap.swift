@@ -1,18 +1,29 @@
 import Dispatch
-import Synchronization
 
 /// Applies a function to every element, on as many threads as there are cores, and gives the results in order.
 package func concurrentMap<Element: Sendable, Result: Sendable>(
     _ elements: [Element], _ transform: @Sendable (Element) -> Result
 ) -> [Result] {
-    /// Work for a thread that takes long beside the taking of a lock.
+    concurrentMap(elements, keeping: ()) { element, _ in transform(element) }
+}
+
+/// The same, where a function keeps something from one element to the next.
+///
+/// - Parameter state: what every part of the elements begins with; neighbours are mostly in one part, and in order.
+package func concurrentMap<Element: Sendable, State: Sendable, Result: Sendable>(
+    _ elements: [Element], keeping state: State, _ transform: @Sendable (Element, inout State) -> Result
+) -> [Result] {
+    /// Work for a thread that takes long beside its start.
     let length = 1024
-    let count = (elements.count + length - 1) / length
-    guard count > 1 else { return elements.map(transform) }
-    let parts = Mutex([[Result]](repeating: [], count: count))
-    DispatchQueue.concurrentPerform(iterations: count) { part in
-        let results = elements[(part * length)...].prefix(length).map(transform)
-        parts.withLock { $0[part] = results }
+    return Array(unsafeUninitializedCapacity: elements.count) { results, count in
+        // Every part writes its own elements of the results, and no thread reads them before all are done.
+        nonisolated(unsafe) let results = results
+        DispatchQueue.concurrentPerform(iterations: (elements.count + length - 1) / length) { part in
+            var state = state
+            for index in (part * length)..<min((part + 1) * length, elements.count) {
+                results.initializeElement(at: index, to: transform(elements[index], &state))
+            }
+        }
+        count = elements.count
     }
-    return parts.withLock { Array($0.joined()) }
 }

@@ -11,19 +11,16 @@ extension JobPlan {
     ///   - inputStamps: one for each of ``frames``, as ``inputStamps()`` gives them.
     package func check(_ outputs: [PlannedOutput], inputStamps: [FileStamp?]) throws(PlanProblem) {
         let paths = outputs.map { $0.path }
-        let folders = folderFormats.isEmpty ? [] : outputs.filter { !folderFormats.isDisjoint(with: $0.frame.formats) }
+        let folders = outputs.filter(\.isFolder)
         if let path = Self.firstTwice(paths) { throw collision(at: path, outputs) }
         try refuse(paths, inside: Set(folders.map(\.path)))
         try refuseOverwriting(outputs, inputStamps)
         for folder in folders { try refuseInput(inside: folder.path) }
         if let long = paths.firstIndex(where: { PathText.nameLength(of: $0) > 255 }) {
-            throw .nameTooLong(output: paths[long], input: outputs[long].frame.input.path)
+            throw .nameTooLong(output: paths[long], input: outputs[long].input)
         }
-        var look = FutureLook(rules)
-        for path in paths { try refuseFutureInput(path, &look) }
-        for folder in folders {
-            for path in Self.contents(ofFolder: folder.path) { try refuseFutureInput(path, &look) }
-        }
+        try refuseFutureInputs(paths)
+        try refuseFutureInputs(folders.flatMap { Self.contents(ofFolder: $0.path) })
     }
 
     /// The first path in order that is there several times.
@@ -34,10 +31,10 @@ extension JobPlan {
     }
 
     private func collision(at path: String, _ outputs: [PlannedOutput]) -> PlanProblem {
-        let frames = outputs.filter { $0.path == path }.map(\.frame)
-        return Set(frames.map(\.index)).count == 1
-            ? .ownCollision(output: path, input: frames[0].input.path)
-            : .collision(output: path, inputs: frames.map(\.input.path))
+        let colliding = outputs.filter { $0.path == path }
+        return Set(colliding.map(\.index)).count == 1
+            ? .ownCollision(output: path, input: colliding[0].input)
+            : .collision(output: path, inputs: colliding.map(\.input))
     }
 
     /// - Parameter folders: outputs that may be folders.
@@ -90,9 +87,13 @@ extension JobPlan {
         return (["\(name).dzi"] + tiles).map { "\(path)/\($0)" }
     }
 
-    private func refuseFutureInput(_ path: String, _ look: inout FutureLook) throws(PlanProblem) {
-        if let pattern = look.pattern(taking: path) {
-            throw .wouldBecomeInput(output: path, pattern: pattern.text, exclude: excludeLine(for: path))
+    private func refuseFutureInputs(_ paths: [String]) throws(PlanProblem) {
+        let taken = concurrentMap(paths, keeping: FutureLook(rules)) { path, look in look.pattern(taking: path) != nil }
+        guard let first = taken.firstIndex(of: true) else { return }
+        var look = FutureLook(rules)
+        if let pattern = look.pattern(taking: paths[first]) {
+            throw .wouldBecomeInput(
+                output: paths[first], pattern: pattern.text, exclude: excludeLine(for: paths[first]))
         }
     }
 

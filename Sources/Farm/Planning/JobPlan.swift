@@ -86,11 +86,6 @@ package struct JobPlan: Sendable {
         knownStamps ?? FileStamp.ofEach(frames.map(\.input))
     }
 
-    /// The outputs of many frames whose names need no probe, one list for each: named on several threads.
-    package func outputs(ofEach frames: [PlannedFrame]) -> [[String]] {
-        concurrentMap(frames) { outputs(of: $0, measures: nil) }
-    }
-
     /// The absolute paths of a frame's outputs.
     ///
     /// - Parameter measures: one for each output; nil where no name needs them.

@@ -25,15 +25,20 @@ package struct PlannedFrame: Hashable, Sendable {
 
 /// A file or folder that a frame would publish.
 package struct PlannedOutput: Hashable, Sendable {
-    package let frame: PlannedFrame
+    /// The frame's input, and its place in sorted order.
+    package let input: String
+    package let index: Int
     /// Absolute, as ``JobPlan/outputs(of:measures:)`` names it.
     package let path: String
+    package let isFolder: Bool
     /// Of what lies there now; nil when nothing does.
     package let stamp: FileStamp?
 
-    package init(frame: PlannedFrame, path: String, stamp: FileStamp?) {
-        self.frame = frame
+    package init(frame: PlannedFrame, path: String, isFolder: Bool = false, stamp: FileStamp?) {
+        input = frame.input.path
+        index = frame.index
         self.path = path
+        self.isFolder = isFolder
         self.stamp = stamp
     }
 }

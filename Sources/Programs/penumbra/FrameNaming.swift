@@ -18,17 +18,20 @@ struct FrameNaming {
     func name(_ prepared: inout PreparedJob) async throws {
         let stamps = plan.inputStamps()
         var named = Named(frames: plan.frames, stamps: stamps)
-        if plan.job.needsProbe { try await survey(&prepared, &named) }
-        let frames = outputs(of: named, &prepared)
-        let outputStamps = self.stamps(of: frames)
-        try check(frames, outputStamps, inputStamps: stamps)
-        prepared.targets = concurrentMap(Array(zip(frames, outputStamps))) { [decisions] in decisions.target($0, $1) }
+        if plan.job.needsProbe {
+            try await survey(&prepared, &named)
+            named = withNames(named, &prepared)
+        }
+        prepared.targets = targets(of: named)
+        try check(prepared.targets, inputStamps: stamps)
     }
 
     /// Frames that are to be named.
-    private struct Named {
-        var frames: [PlannedFrame]
-        var stamps: [FileStamp?]
+    private struct Named: Sendable {
+        var frames: [PlannedFrame] = []
+        var stamps: [FileStamp?] = []
+        /// Of frames whose names need a probe, with what it found.
+        var outputs: [(paths: [String], probe: ProbeReceipt?)]?
     }
 
     /// Probes what has to be probed for its names: not what is broken, nor what the ledger knows by name.
@@ -40,7 +43,7 @@ struct FrameNaming {
         try await preparation.survey(&prepared, unknown) { [variants] in variants[$0] }
         guard plan.job.rendersPages else { return }
         // Pages differ in size; the first ones are known.
-        var pages = Named(frames: [], stamps: [])
+        var pages = Named()
         for (frame, stamp) in zip(named.frames, named.stamps) {
             let count = if case .success(let probe) = prepared.findings[frame.id] { probe.pages } else { 1 }
             pages.frames += (0..<count).map { $0 == 0 ? frame : frame.page($0) }
@@ -81,51 +84,49 @@ struct FrameNaming {
         return rest.isEmpty
     }
 
-    private func outputs(of named: Named, _ prepared: inout PreparedJob) -> [NamedFrame] {
-        guard plan.job.needsProbe else {
-            let outputs = plan.outputs(ofEach: named.frames)
-            return zip(zip(named.frames, named.stamps), outputs).map { named, outputs in
-                NamedFrame(frame: named.0, stamp: named.1, outputs: outputs, probe: nil)
-            }
-        }
-        var result: [NamedFrame] = []
+    /// Frames without names have failed.
+    private func withNames(_ named: Named, _ prepared: inout PreparedJob) -> Named {
+        var result = Named(outputs: [])
         for (frame, stamp) in zip(named.frames, named.stamps) {
             switch prepared.findings[frame.id] {
             case .success(let probe):
-                let outputs = plan.outputs(of: frame, measures: probe.outputs.map(OutputNaming.Measures.init))
-                result.append(NamedFrame(frame: frame, stamp: stamp, outputs: outputs, probe: probe))
+                let paths = plan.outputs(of: frame, measures: probe.outputs.map(OutputNaming.Measures.init))
+                result.outputs?.append((paths, probe))
             case .failure(let failure):
                 prepared.failed.append(
                     FrameReport(
                         index: frame.index, input: frame.input.path, inputBytes: frame.input.bytes, outputs: [],
                         state: .failed(failure)))
                 prepared.brokenFiles.append((decisions.files(frame, stamp, outputs: []), failure))
+                continue
             case nil:
-                let names = knownNames(frame, stamp)
-                result.append(NamedFrame(frame: frame, stamp: stamp, outputs: names ?? [], probe: nil))
+                result.outputs?.append((knownNames(frame, stamp) ?? [], nil))
             }
+            result.frames.append(frame)
+            result.stamps.append(stamp)
         }
         return result
     }
 
-    /// Of each frame's outputs.
-    private func stamps(of frames: [NamedFrame]) -> [[FileStamp?]] {
-        let flat = OutputPlace.stamps(
-            frames.flatMap { frame in
-                zip(frame.outputs, frame.frame.formats).map { ($0, plan.folderFormats.contains($1)) }
-            })
-        var rest = flat[...]
-        return frames.map { frame in
-            defer { rest = rest.dropFirst(frame.outputs.count) }
-            return Array(rest.prefix(frame.outputs.count))
+    /// Names, looks and decides in one go, on all cores: hundreds of thousands wait for it.
+    private func targets(of named: Named) -> [Target] {
+        concurrentMap(Array(named.frames.indices), keeping: OutputPlace()) { [plan, decisions] index, place in
+            let frame = named.frames[index]
+            let paths = named.outputs?[index].paths ?? plan.outputs(of: frame, measures: nil)
+            let stamps = zip(paths, frame.formats).map {
+                place.stamp(at: $0, isFolder: plan.folderFormats.contains($1))
+            }
+            return decisions.target(
+                frame, named.stamps[index], Array(zip(paths, stamps)), probe: named.outputs?[index].probe)
         }
     }
 
-    private func check(_ frames: [NamedFrame], _ stamps: [[FileStamp?]], inputStamps: [FileStamp?]) throws {
-        var outputs: [PlannedOutput] = []
-        for (frame, stamps) in zip(frames, stamps) {
-            for (path, stamp) in zip(frame.outputs, stamps) {
-                outputs.append(PlannedOutput(frame: frame.frame, path: path, stamp: stamp))
+    private func check(_ targets: [Target], inputStamps: [FileStamp?]) throws {
+        let outputs = targets.flatMap { target in
+            zip(target.files.outputs, target.frame.formats).map { output, format in
+                PlannedOutput(
+                    frame: target.frame, path: output.path, isFolder: plan.folderFormats.contains(format),
+                    stamp: output.stamp)
             }
         }
         do {
@@ -136,25 +137,19 @@ struct FrameNaming {
     }
 }
 
-/// A frame with its outputs' paths.
-struct NamedFrame: Sendable {
-    let frame: PlannedFrame
-    let stamp: FileStamp?
-    let outputs: [String]
-    let probe: ProbeReceipt?
-}
-
 /// Decides what is to be done with frames whose files are known.
 struct FrameDecisions: Sendable {
     let plan: JobPlan
     let variants: FrameVariants
     let freshness: Freshness
 
-    func target(_ named: NamedFrame, _ stamps: [FileStamp?]) -> Target {
-        let files = files(named.frame, named.stamp, outputs: Array(zip(named.outputs, stamps)))
+    func target(
+        _ frame: PlannedFrame, _ stamp: FileStamp?, _ outputs: [(path: String, stamp: FileStamp?)], probe: ProbeReceipt?
+    ) -> Target {
+        let files = files(frame, stamp, outputs: outputs)
         return Target(
-            frame: named.frame, outputs: named.outputs, probe: named.probe, variant: variants[named.frame],
-            files: files, verdict: freshness.verdict(of: files))
+            frame: frame, outputs: outputs.map(\.path), probe: probe, variant: variants[frame], files: files,
+            verdict: freshness.verdict(of: files))
     }
 
     /// - Parameter outputs: with what is there; empty where nobody knows their names.

@@ -119,6 +119,7 @@ extension Freshness {
 extension Array where Element: Hashable {
     /// Each once, in their order.
     fileprivate func uniqued() -> [Element] {
+        guard count > 1 else { return self }
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }
     }
