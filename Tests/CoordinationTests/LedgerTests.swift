@@ -128,6 +128,21 @@ extension LedgerTests {
         }
     }
 
+    @Test func `those who only look see what an index knows and the database does not`() throws {
+        let first = try publish(["out/a", "out/b"], for: job())
+        let older = try Data(contentsOf: URL(filePath: Ledger.databasePath(state: state)))
+        let second = try publish(["out/c"], for: job(), radius: 3) + publish(["out/a"], for: job(), text: "more pixels")
+        try loseDatabase()
+        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+        try older.write(to: URL(filePath: Ledger.databasePath(state: state)))
+        let contents = try look(job())
+        #expect(Set(contents.records.map(\.path)) == Set((first + second).map(\.path)))
+        #expect(contents.records.first { $0.path == second[1].path }?.file == second[1].file)
+        let recipes = Set(contents.records.map { contents.recipes[$0.recipe] ?? "" })
+        #expect(recipes == [Recipe.make([.gaussian(12)]).text, Recipe.make([.gaussian(3)]).text])
+        #expect(try Data(contentsOf: URL(filePath: Ledger.databasePath(state: state))) == older)
+    }
+
     @Test func `an output that was renamed before the run was killed is published`() throws {
         let first = try ledger(of: job())
         let record = try output("out/a", by: first)

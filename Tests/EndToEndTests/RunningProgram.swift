@@ -32,12 +32,7 @@ final class RunningProgram {
         }
     }
 
-    /// The files that it has open.
-    var openFiles: [String] {
-        let folder = "/proc/\(processID)/fd"
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)") }
-    }
+    var openFiles: [String] { EndToEndTests.openFiles(of: processID) }
 
     /// Looks again until the condition holds or the program has ended.
     func wait(until condition: () -> Bool) {
@@ -60,4 +55,11 @@ func isAlive(_ process: pid_t) -> Bool {
     let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
     guard let state = text.split(separator: ")").last?.split(separator: " ").first else { return false }
     return state != "Z"
+}
+
+/// The files that a process has open.
+func openFiles(of process: pid_t) -> [String] {
+    let folder = "/proc/\(process)/fd"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)") }
 }

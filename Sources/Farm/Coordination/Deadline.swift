@@ -12,4 +12,9 @@ package struct Deadline: Hashable, Sendable {
     }
 
     package var lastEnd: ContinuousClock.Instant { end + grace }
+
+    /// For what has to be known before frames are begun: half of the time that is left.
+    package func half(at now: ContinuousClock.Instant) -> Deadline {
+        Deadline(start: now, allowed: max(.zero, lastEnd - now) / 2)
+    }
 }

@@ -35,9 +35,9 @@ package final class JobRun: Sendable {
 
     /// - Parameters:
     ///   - targets: outputs that ``JobPlan/check(_:)`` accepted, in the plan's order.
-    ///   - failed: frames that failed before the run began.
+    ///   - ended: frames that failed before the run began, or were left because a deadline came before their names.
     package init(
-        _ plan: JobPlan, targets: [Target], failed: [FrameReport], directory: RunDirectory, settings: RunSettings,
+        _ plan: JobPlan, targets: [Target], ended: [FrameReport], directory: RunDirectory, settings: RunSettings,
         books: RunBooks, observer: any RunObserver, clock: ContinuousClock = ContinuousClock()
     ) {
         self.plan = plan
@@ -49,8 +49,8 @@ package final class JobRun: Sendable {
         self.clock = clock
         desk = PublicationDesk(
             publisher: Publisher(journal: directory.journal), ledger: books.ledger, durability: plan.job.durability)
-        state.withLock { $0.summary.total = targets.count + failed.count }
-        for report in failed { record(report) }
+        state.withLock { $0.summary.total = targets.count + ended.count }
+        for report in ended { record(report) }
     }
 
     /// Runs to the end of the plan, or until something stops it.
@@ -67,8 +67,9 @@ package final class JobRun: Sendable {
         books.writeRefreshed()
         while let target = takeTarget() { record(target.settled() ?? target.report(.left)) }
         return state.withLock { state in
-            // A deadline that left nothing undone is none.
-            state.summary.stop = stop == .deadline && state.summary.left == 0 ? nil : stop
+            // A deadline that left nothing undone is none; one that ended before the run began is one.
+            let end = stop ?? .deadline
+            state.summary.stop = end == .deadline && state.summary.left == 0 ? nil : end
             state.summary.elapsed = clock.now - start
             return state.summary
         }

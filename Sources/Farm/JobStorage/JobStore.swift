@@ -9,18 +9,29 @@ package final class JobStore: Sendable {
     private let queue: DatabaseQueue
 
     /// Opens the database, or creates it.
-    package init(path: String) throws(StoreProblem) {
-        self.path = path
-        var configuration = Configuration()
-        // Another job's process may be writing.
-        configuration.busyMode = .timeout(60)
+    package convenience init(path: String) throws(StoreProblem) {
+        var configuration = Self.configuration
         configuration.prepareDatabase { database in
             try database.execute(
                 sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32000")
         }
+        try self.init(path, configuration) { try Self.migrator.migrate($0) }
+    }
+
+    /// Only for ``read(_:)``; the database stays as it is, and has to be there.
+    package convenience init(lookingAt path: String) throws(StoreProblem) {
+        var configuration = Self.configuration
+        configuration.readonly = true
+        try self.init(path, configuration) { _ in }
+    }
+
+    private init(
+        _ path: String, _ configuration: Configuration, prepare: (DatabaseQueue) throws -> Void
+    ) throws(StoreProblem) {
+        self.path = path
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
-            try Self.migrator.migrate(queue)
+            try prepare(queue)
             let isKnown = try queue.read { try Self.migrator.hasBeenSuperseded($0) == false }
             guard isKnown else {
                 throw StoreProblem(path: path, reason: "a newer version of Penumbra wrote it; use that version")
@@ -28,6 +39,13 @@ package final class JobStore: Sendable {
         } catch {
             throw (error as? StoreProblem) ?? StoreProblem(path: path, error)
         }
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        // Another job's process may be writing.
+        configuration.busyMode = .timeout(60)
+        return configuration
     }
 
     private static var migrator: DatabaseMigrator {

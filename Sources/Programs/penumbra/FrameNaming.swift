@@ -37,8 +37,7 @@ struct FrameNaming {
     /// Probes what has to be probed for its names: not what is broken, nor what the ledger knows by name.
     private func survey(_ prepared: inout PreparedJob, _ named: inout Named) async throws {
         let unknown = zip(named.frames, named.stamps).filter { frame, stamp in
-            freshness.isStillBroken(decisions.files(frame, stamp, outputs: [])) == nil
-                && knownNames(frame, stamp) == nil
+            !isStillBroken(frame, stamp) && knownNames(frame, stamp) == nil
         }.map(\.0)
         try await preparation.survey(&prepared, unknown) { [variants] in variants[$0] }
         guard plan.job.rendersPages else { return }
@@ -51,6 +50,10 @@ struct FrameNaming {
         }
         named = pages
         try await preparation.survey(&prepared, named.frames.filter { $0.page > 0 }) { [variants] in variants[$0] }
+    }
+
+    private func isStillBroken(_ frame: PlannedFrame, _ stamp: FileStamp?) -> Bool {
+        freshness.isStillBroken(decisions.files(frame, stamp, outputs: [])) != nil
     }
 
     /// The names that an unchanged frame's outputs were published by, where they tell no date and no place in the order.
@@ -84,7 +87,7 @@ struct FrameNaming {
         return rest.isEmpty
     }
 
-    /// Frames without names have failed.
+    /// Frames that get no names have failed, or a deadline came before them.
     private func withNames(_ named: Named, _ prepared: inout PreparedJob) -> Named {
         var result = Named(outputs: [])
         for (frame, stamp) in zip(named.frames, named.stamps) {
@@ -93,14 +96,16 @@ struct FrameNaming {
                 let paths = plan.outputs(of: frame, measures: probe.outputs.map(OutputNaming.Measures.init))
                 result.outputs?.append((paths, probe))
             case .failure(let failure):
-                prepared.failed.append(
-                    FrameReport(
-                        index: frame.index, input: frame.input.path, inputBytes: frame.input.bytes, outputs: [],
-                        state: .failed(failure)))
+                prepared.ended.append(frame.report(.failed(failure)))
                 prepared.brokenFiles.append((decisions.files(frame, stamp, outputs: []), failure))
                 continue
             case nil:
-                result.outputs?.append((knownNames(frame, stamp) ?? [], nil))
+                let names = knownNames(frame, stamp)
+                guard names != nil || isStillBroken(frame, stamp) else {
+                    prepared.ended.append(frame.report(.left))
+                    continue
+                }
+                result.outputs?.append((names ?? [], nil))
             }
             result.frames.append(frame)
             result.stamps.append(stamp)
@@ -166,6 +171,13 @@ struct FrameDecisions: Sendable {
     }
 
     func recipes(of frame: PlannedFrame) -> [RecipeKey] { variants.recipes(of: frame, in: freshness.book) }
+}
+
+extension PlannedFrame {
+    /// Before its outputs have names.
+    func report(_ state: FrameReport.State) -> FrameReport {
+        FrameReport(index: index, input: input.path, inputBytes: input.bytes, outputs: [], state: state)
+    }
 }
 
 extension OutputNaming.Measures {

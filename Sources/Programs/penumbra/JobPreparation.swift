@@ -33,7 +33,7 @@ struct JobPreparation {
             job: job, isForced: isForced, records: contents.records, broken: contents.broken,
             book: RecipeBook(catalog: catalog, texts: contents.recipes), now: now)
         var prepared = PreparedJob(plan: plan, contents: contents, freshness: freshness)
-        prepared.failed = plan.missing.map(Self.missing)
+        prepared.ended = plan.missing.map(Self.missing)
         let naming = FrameNaming(preparation: self, plan: plan, variants: variants, freshness: freshness)
         try await naming.name(&prepared)
         prepared.isWhole = selection == JobPlan.Selection() && list == nil
@@ -52,9 +52,7 @@ struct JobPreparation {
     }
 
     private static func missing(_ frame: PlannedFrame) -> FrameReport {
-        FrameReport(
-            index: frame.index, input: frame.input.path, inputBytes: frame.input.bytes, outputs: [],
-            state: .failed(FrameFailure(.input, "\(frame.input.path): no such file")))
+        frame.report(.failed(FrameFailure(.input, "\(frame.input.path): no such file")))
     }
 
     /// Outputs of inputs that are there no more, that this job published, and that no other input's outputs are now.
@@ -73,16 +71,17 @@ struct JobPreparation {
             problem.isMissingInput ? .missingInput : .badManifest, "\(manifest): error: \(problem.message)")
     }
 
-    /// Probes frames.
+    /// Probes frames, those that there is time for: with a deadline, half of the time is for what is then rendered.
     func survey(
         _ prepared: inout PreparedJob, _ frames: [PlannedFrame],
         variants: @escaping @Sendable (PlannedFrame) -> FrameVariant?
     ) async throws {
         guard !frames.isEmpty else { return }
-        let loop = RunLoop(engine: installation.engine(), signals: signals.stream, deadline: deadline)
+        let loop = RunLoop(
+            engine: installation.engine(), signals: signals.stream, deadline: deadline?.half(at: .now))
         let (findings, stop) = await Survey.run(
             prepared.plan, frames: frames, variants: variants, settings: installation.runSettings, loop: loop)
-        try refuse(stop)
+        if stop != .deadline { try refuse(stop) }
         prepared.findings.merge(findings) { $1 }
     }
 
@@ -107,7 +106,7 @@ struct JobPreparation {
         for target in prepared.targets {
             switch prepared.findings[target.frame.id] {
             case .success(let probe): targets.append(target.probed(probe))
-            case .failure(let failure): prepared.failed.append(target.report(.failed(failure)))
+            case .failure(let failure): prepared.ended.append(target.report(.failed(failure)))
             case nil: targets.append(target)
             }
         }
@@ -136,9 +135,7 @@ struct JobPreparation {
         guard let stop else { return }
         if stop == .deadline {
             throw CommandError(
-                .workLeft,
-                "the deadline is reached while pictures are looked at; nothing was rendered. Names such as {width} and {hash8} "
-                    + "need a look at every new picture first: give it more time")
+                .workLeft, "the deadline is reached while files are compared, which the next run does again")
         }
         var summary = RunSummary()
         summary.stop = stop

@@ -91,7 +91,7 @@ struct JobRunner {
         for broken in prepared.brokenFiles { books.remember(broken.failure, of: broken.files) }
         let collector = wishes.reports.areWanted ? FrameCollector(reporting.observer(for: prepared.job)) : nil
         let run = JobRun(
-            prepared.plan, targets: prepared.targets, failed: prepared.failed, directory: job.directory,
+            prepared.plan, targets: prepared.targets, ended: prepared.ended, directory: job.directory,
             settings: settings, books: books, observer: collector ?? reporting.observer(for: prepared.job))
         let loop = RunLoop(engine: installation.engine(), signals: signals.stream, deadline: wishes.deadline)
         let summary = await run.run(loop)

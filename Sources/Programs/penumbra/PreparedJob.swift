@@ -12,8 +12,8 @@ struct PreparedJob {
     let contents: LedgerContents
     let freshness: Freshness
     var targets: [Target] = []
-    /// Frames that failed already: gone, or broken when they were probed for their names.
-    var failed: [FrameReport] = []
+    /// Frames that failed already, gone or broken when they were probed for their names, or that a deadline left.
+    var ended: [FrameReport] = []
     var findings: Survey.Findings = [:]
     /// Of the failed frames those that a survey could not read.
     var brokenFiles: [(files: FrameFiles, failure: FrameFailure)] = []

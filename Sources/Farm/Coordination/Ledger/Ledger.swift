@@ -46,38 +46,24 @@ package final class Ledger: Sendable {
         try store.write { writer in
             let ids = try found.recipes.map { try writer.recipe($0) }
             let records = found.outputs.values.map { $0.record(in: index.folder, recipe: ids[$0.recipe]) }
-            try writer.publish(records.filter { isNews($0, known[$0.path]) }, job: job)
+            try writer.publish(records.filter { $0.isNews(beside: known[$0.path]) }, job: job)
             try writer.setIndexMark(mark, of: job, at: index.path)
         }
-    }
-
-    /// Where the database and an index say different things of an output, the file itself tells which is right.
-    private static func isNews(_ record: OutputRecord, _ known: OutputRecord?) -> Bool {
-        guard let known else { return true }
-        return known != record && record.isInPlace
     }
 
     /// The same without changing anything, for those who only look.
     package static func look(state: String, job spec: JobSpec, folders: [String]) throws -> LedgerContents {
         let path = databasePath(state: state)
-        guard FileSystem.exists(path) else { return try look(folders, spec) }
-        let store = try JobStore(path: path)
-        let contents = try store.read { reader in
-            try reader.job(manifest: spec.manifestPath, name: spec.name).map { try LedgerContents(reader, $0) }
-        }
-        return try contents ?? look(folders, spec)
-    }
-
-    private static func look(_ folders: [String], _ spec: JobSpec) throws -> LedgerContents {
         var contents = LedgerContents()
-        for folder in folders {
-            let found = try OutputIndex(folder: folder, job: spec).contents()
-            let first = contents.recipes.count
-            for (place, text) in found.recipes.enumerated() { contents.recipes[RecipeID(place: first + place)] = text }
-            contents.records += found.outputs.values.map {
-                $0.record(in: folder, recipe: RecipeID(place: first + $0.recipe))
+        var indexes = folders.map { OutputIndex(folder: $0, job: spec) }
+        if FileSystem.exists(path) {
+            try JobStore(lookingAt: path).read { reader in
+                guard let job = try reader.job(manifest: spec.manifestPath, name: spec.name) else { return }
+                contents = try LedgerContents(reader, job)
+                indexes = try indexes.filter { try reader.indexMark(of: job, at: $0.path) != $0.mark }
             }
         }
+        for index in indexes { contents.takeIn(try index.contents(), below: index.folder) }
         return contents
     }
 

@@ -18,6 +18,23 @@ package struct LedgerContents: Sendable {
         broken = try reader.broken(of: job)
         recipes = try reader.recipes()
     }
+
+    /// Adds what an index knows.
+    mutating func takeIn(_ found: IndexContents, below folder: String) {
+        var ids = Dictionary(recipes.map { ($1, $0) }) { $1 }
+        var known = Dictionary(records.map { ($0.path, $0) }) { $1 }
+        for (place, text) in found.recipes.enumerated() where ids[text] == nil {
+            // The database counts from 1.
+            let id = RecipeID(place: -(recipes.count + place + 1))
+            (ids[text], recipes[id]) = (id, text)
+        }
+        for output in found.outputs.values {
+            guard let id = ids[found.recipes[output.recipe]] else { continue }
+            let record = output.record(in: folder, recipe: id)
+            if record.isNews(beside: known[record.path]) { known[record.path] = record }
+        }
+        records = Array(known.values)
+    }
 }
 
 extension OutputRecord {
@@ -25,5 +42,11 @@ extension OutputRecord {
     var isInPlace: Bool {
         let stamp = FileSystem.outputStamp(path, isFolder: FileSystem.isOwnFolder(path))
         return stamp?.isUntouched(since: file.stamp) == true
+    }
+
+    /// Where the database and an index say different things of an output, the file itself tells which is right.
+    func isNews(beside known: OutputRecord?) -> Bool {
+        guard let known else { return true }
+        return known != self && isInPlace
     }
 }

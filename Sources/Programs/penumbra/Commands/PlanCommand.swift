@@ -53,7 +53,7 @@ struct PlanCommand: AsyncParsableCommand {
                     try await preparation.compare(&prepared)
                     try await preparation.lookAtWork(&prepared)
                     reporting.hint(prepared.plan)
-                    if !prepared.failed.isEmpty { status = .someFailed }
+                    if !prepared.ended.isEmpty { status = .someFailed }
                     show(prepared, PlanText(prepared, installation.runSettings))
                     showOrphans(prepared, reporting)
                 }
@@ -72,7 +72,7 @@ struct PlanCommand: AsyncParsableCommand {
     private func show(_ prepared: PreparedJob, _ text: PlanText) {
         if json {
             for line in text.jsonLines { JSONLine.plan(line).print() }
-            for report in prepared.failed { JSONLine.frame(FrameLine(report, job: prepared.job.name)).print() }
+            for report in prepared.ended { JSONLine.frame(FrameLine(report, job: prepared.job.name)).print() }
         } else {
             for line in text.lines { Console.print(line) }
             for line in text.failures { Console.complain(line) }

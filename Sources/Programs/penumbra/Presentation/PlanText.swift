@@ -62,7 +62,7 @@ struct PlanText {
 
     var failures: [String] {
         var summary = RunSummary()
-        for report in prepared.failed { summary.add(report) }
+        for report in prepared.ended { summary.add(report) }
         return SummaryText.failures(summary, folder: folder)
     }
 

@@ -4,7 +4,7 @@ import Reports
 import Scheduling
 import WorkerProtocol
 
-/// The line that a terminal shows while a run goes on: `[████▎      ] 41/120  34 %  61.2 MP/s  12 s left  IMG_1.jpg`.
+/// The line that a terminal shows while a run goes on: `[████▎      ] 41/120  34 %  61.2 MP/s  12 s left  IMG_1.jpg, IMG_2.jpg`.
 struct ProgressBar {
     private var lastLine = ""
 
@@ -33,7 +33,8 @@ struct ProgressBar {
         if fraction > 0.02, seconds > 2 {
             text += "  \(Figures.duration(.seconds((seconds * (1 - fraction) / fraction).rounded()))) left"
         }
-        if let name = currentName(progress.scheduler) { text += "  \(name)" }
+        let names = currentNames(progress.scheduler)
+        if !names.isEmpty { text += "  \(names.joined(separator: ", "))" }
         return String(text.prefix(max(1, width - 1)))
     }
 
@@ -52,20 +53,31 @@ struct ProgressBar {
         return bar + String(repeating: " ", count: max(0, cells - bar.count))
     }
 
-    private static func currentName(_ progress: Scheduler.Progress) -> String? {
-        guard let lease = progress.running.first else { return nil }
-        let path: String =
-            switch lease.spec {
-            case .probe(let task): task.input.path
-            case .frame(let task): task.input.path
-            case .canvas(let task): task.input.path
-            case .tile: "tile \(progress.tilesDone + 1) of \(progress.tilesPlanned)"
-            case .stitch: "stitching"
-            case .audit: "auditing"
-            case .preview: "previewing"
-            case .check: "checking"
-            case .compare(let task): task.files.first?.path ?? ""
-            }
-        return path.split(separator: "/").last.map { PathText.visible(String($0)) }
+    /// What workers are busy with, each thing once.
+    private static func currentNames(_ progress: Scheduler.Progress) -> [String] {
+        var names: [String] = []
+        for lease in progress.running {
+            let name = name(of: lease.spec, progress)
+            if !names.contains(name) { names.append(name) }
+        }
+        return names
+    }
+
+    private static func name(of task: TaskSpec, _ progress: Scheduler.Progress) -> String {
+        switch task {
+        case .probe(let task): fileName(task.input.path)
+        case .frame(let task): fileName(task.input.path)
+        case .canvas(let task): fileName(task.input.path)
+        case .tile: "tile \(progress.tilesDone + 1) of \(progress.tilesPlanned)"
+        case .stitch: "stitching"
+        case .audit: "auditing"
+        case .preview: "previewing"
+        case .check: "checking"
+        case .compare(let task): fileName(task.files.first?.path ?? "")
+        }
+    }
+
+    private static func fileName(_ path: String) -> String {
+        PathText.visible(path.split(separator: "/").last.map(String.init) ?? "")
     }
 }
