@@ -47,6 +47,7 @@ struct Farm {
                 compared[frame] = facts
                 if let decision { send(.decided(frame, decision)) }
             case .conclude(let frame, let outcome): outcomes[frame] = outcome
+            case .ended: break
             case .finish(let reason): finished = .some(reason)
             }
         }

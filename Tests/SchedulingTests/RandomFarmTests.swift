@@ -149,6 +149,7 @@ private struct RandomWorld {
             publishing.append(frame)
         case .decide(let frame, _): deliver(.decided(frame, .render(outputs: ["/out/\(frame.name).png"])))
         case .conclude(let frame, _): concluded[frame, default: 0] += 1
+        case .ended: break
         case .finish:
             finished = true
             if !running.isEmpty { problems.append("finished while workers hold leases") }

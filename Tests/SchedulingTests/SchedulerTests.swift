@@ -217,8 +217,8 @@ import WorkerProtocol
             Issue.record("both are frame tasks")
             return
         }
-        #expect(a.outputs.map(\.temporaryPath) == ["/jobs/out/.penumbra-run-1-frame-1"])
-        #expect(b.outputs.map(\.temporaryPath) == ["/jobs/out/.penumbra-run-1-frame-2"])
+        #expect(a.outputs.map(\.temporaryPath) == ["/jobs/out/.penumbra-run-1-frame-1.1"])
+        #expect(b.outputs.map(\.temporaryPath) == ["/jobs/out/.penumbra-run-1-frame-1.2"])
     }
 
     @Test func `only one frame at a time fills a canvas or renders tiles`() throws {

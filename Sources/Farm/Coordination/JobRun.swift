@@ -21,6 +21,8 @@ package final class JobRun: Sendable {
         /// Temporary files that its attempts were told to write.
         var temporaries: [String] = []
         var began: ContinuousClock.Instant?
+        /// Outputs that an earlier coordinator had written, while their digests are taken.
+        var adoptable: AdoptedWork?
     }
 
     private let plan: JobPlan
@@ -29,6 +31,9 @@ package final class JobRun: Sendable {
     private let settings: RunSettings
     private let observer: any RunObserver
     private let books: RunBooks
+    /// Nil for a run that is not remembered.
+    private let recorder: RunRecorder?
+    private let heritage: Heritage
     private let desk: PublicationDesk
     private let clock: ContinuousClock
     private let state = Mutex(State())
@@ -38,8 +43,11 @@ package final class JobRun: Sendable {
     ///   - ended: frames that failed before the run began, or were left because a deadline came before their names.
     package init(
         _ plan: JobPlan, targets: [Target], ended: [FrameReport], directory: RunDirectory, settings: RunSettings,
-        books: RunBooks, observer: any RunObserver, clock: ContinuousClock = ContinuousClock()
+        books: RunBooks, recorder: RunRecorder? = nil, heritage: Heritage = Heritage(), observer: any RunObserver,
+        clock: ContinuousClock = ContinuousClock()
     ) {
+        self.recorder = recorder
+        self.heritage = heritage
         self.plan = plan
         self.targets = targets
         self.directory = directory
@@ -58,13 +66,15 @@ package final class JobRun: Sendable {
         let (total, failed) = state.withLock { ($0.summary.total, $0.summary.failures.count) }
         observer.began(frames: total)
         let factory = TaskFactory(
-            job: plan.job, runName: directory.name, scratchFolder: directory.scratch, tileMemory: settings.tileMemory,
+            job: plan.job, runName: directory.name, epoch: directory.epoch, scratchFolder: directory.scratch,
+            tileMemory: settings.tileMemory,
             frameMemory: settings.frameMemory)
         let work = targets.count(where: \.isWork)
         let policy = settings.schedulingPolicy(plan.job, frames: work, planned: work + failed, failed: failed)
         let start = clock.now
         let stop = await loop.run(Scheduler(policy: policy, factory: factory), self)
         books.writeRefreshed()
+        recorder?.flush()
         while let target = takeTarget() { record(target.settled() ?? target.report(.left)) }
         return state.withLock { state in
             // A deadline that left nothing undone is none; one that ended before the run began is one.
@@ -119,36 +129,68 @@ extension JobRun: RunLoop.Delegate {
 
     private func order(for target: Target) -> FrameOrder {
         let frame = target.frame
+        var open = OpenFrame(target: target, replacements: target.outputs.map { _ in nil })
         var compared: [CompareTask.File] = []
-        var replacements: [Replacement?] = target.outputs.map { _ in nil }
+        var adopted: AdoptedWork?
         switch target.verdict {
         case .compare(let files): compared = files
-        case .render(let wanted, _): replacements = wanted
+        case .render(let wanted, _):
+            open.replacements = wanted
+            let work = heritage.work(
+                of: frame.id, target.files, recipe: books.recipeText(of: target.files), outputs: wanted.map { $0?.path }
+            )
+            if case .outputs(_, let receipts, _) = work {
+                // Not before their digests are what the receipts say.
+                compared = receipts.map { CompareTask.File(path: $0.path) }
+                open.adoptable = work
+                open.temporaries = receipts.map(\.path)
+            } else {
+                adopted = work
+            }
         case .current, .kept, .stillBroken, .refused, .young: break
         }
-        state.withLock { $0.open[frame.id] = OpenFrame(target: target, replacements: replacements) }
+        recorder?.began(frame.id, record(of: target, open.replacements))
+        let replacements = open.replacements
+        state.withLock { [open] in $0.open[frame.id] = open }
         return FrameOrder(
             id: frame.id, input: target.files.input, inputBytes: target.files.inputBytes, compared: compared,
             variant: target.variant, pages: frame.pages, formats: frame.formats,
-            goal: .publish(outputs: replacements.map { $0?.path }, probe: target.probe))
+            goal: .publish(outputs: replacements.map { $0?.path }, probe: target.probe), adopted: adopted)
+    }
+
+    private func record(of target: Target, _ replacements: [Replacement?]) -> StoredFrame {
+        StoredFrame(
+            number: target.frame.id.number, page: target.frame.id.page, input: target.files.input,
+            recipe: books.recipeText(of: target.files), outputs: replacements.map { $0?.path ?? "" })
     }
 
     package func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision {
-        guard let target = state.withLock({ $0.open[frame]?.target }), case .compare(let files) = target.verdict else {
-            return .settle
-        }
+        guard let open = state.withLock({ $0.open[frame] }) else { return .settle }
+        if let work = open.adoptable { return decide(on: work, facts, outputs: open.replacements.map { $0?.path }) }
+        let target = open.target
+        guard case .compare(let files) = target.verdict else { return .settle }
         let findings = Dictionary(zip(files, facts)) { $1 }
         let verdict = books.verdict(of: target.files, findings: findings)
         switch verdict {
         case .render(let wanted, _):
             state.withLock { $0.open[frame]?.replacements = wanted }
+            recorder?.began(frame, record(of: target, wanted))
             return .render(outputs: wanted.map { $0?.path })
         case .current, .kept, .stillBroken, .refused, .young, .compare:
             let decided = target.decided(verdict)
             record(decided.settled() ?? target.report(.skipped(reason: "not told apart")))
             state.withLock { $0.open[frame] = nil }
+            recorder?.concluded(frame, .settled, seconds: nil)
             return .settle
         }
+    }
+
+    /// Files that are not what their receipts say are made again, under other names.
+    private func decide(on work: AdoptedWork, _ facts: [FileFacts?], outputs: [String?]) -> FrameDecision {
+        guard case .outputs(_, let receipts, _) = work, facts.map({ $0?.digest }) == receipts.map(\.digest) else {
+            return .render(outputs: outputs)
+        }
+        return .adopt(work, outputs: outputs)
     }
 
     package func willStart(_ lease: Lease) throws(FileTrouble) {
@@ -163,6 +205,18 @@ extension JobRun: RunLoop.Delegate {
         case .canvas: _ = try FileSystem.createFolders("\(directory.scratch)/\(lease.task.frame.name)")
         case .probe, .tile, .audit, .check, .preview, .compare: break
         }
+        recorder?.started(lease)
+    }
+
+    package func ended(_ lease: Lease, _ end: AttemptEnd) { recorder?.ended(lease, end) }
+
+    package func heard(_ worker: WorkerID, _ words: String) { recorder?.heard(worker, words) }
+
+    package var request: RunLoop.Request? {
+        if let problem = recorder?.problem { return .stop(.place(problem.message)) }
+        if directory.isSuperseded { return .stop(.superseded) }
+        let requests = directory.requests
+        return requests.isCancelled ? .stop(.cancelled) : .pause(requests.isPaused)
     }
 
     private func expect(_ temporary: String, of frame: FrameID) throws(FileTrouble) {
@@ -191,6 +245,7 @@ extension JobRun: RunLoop.Delegate {
         // The published one was renamed away; what is left belongs to attempts that came to nothing.
         for file in open.temporaries { FileSystem.removeTree(file) }
         let seconds = open.began.map { (clock.now - $0) / .seconds(1) }
+        recorder?.concluded(frame, outcome, seconds: seconds)
         switch outcome {
         case .published(let outputs, let probe):
             record(open.target.report(.published(outputs, probe: probe), seconds: seconds))

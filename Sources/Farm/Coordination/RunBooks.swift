@@ -51,6 +51,9 @@ package final class RunBooks: Sendable {
         return id
     }
 
+    /// How a frame's outputs are made.
+    func recipeText(of files: FrameFiles) -> String { freshness.book.text(of: files.outputs.map(\.recipe)) }
+
     /// What the ledger will know of an output.
     func record(of output: Publication, _ files: FrameFiles) throws(StoreProblem) -> OutputRecord? {
         guard let ledger else { return nil }

@@ -1,14 +1,20 @@
+import FoundationEssentials
 import Glibc
+package import JobModel
 import Planning
 import Synchronization
 
 /// The folder of one run: its lock, its journal and, unless told otherwise, its scratch space.
 ///
-///     STATE/runs/20261121T213000Z-1a2b/{lock,journal,scratch/}
+///     STATE/runs/20261121T213000Z-1a2b/{lock,journal,scratch/,job,coordinator.1}
+///
+/// A run of a job that is remembered outlives its coordinator: the next one claims it with a higher epoch.
 package final class RunDirectory: Sendable {
     package let name: String
     let path: String
     package let scratch: String
+    /// From 1, one more for each coordinator that has had the run.
+    package let epoch: Int
     let journal: Journal
     private let lock: KernelLock
     private let createdFolders = Mutex<[String]>([])
@@ -18,9 +24,11 @@ package final class RunDirectory: Sendable {
     /// - Parameters:
     ///   - name: unique on this machine.
     ///   - scratch: where canvases and tiles go; nil for the run's own folder.
-    package init(state: String, name: String, scratch: String?) throws(FileTrouble) {
+    ///   - job: whose run this is; nil for one that is not gone on with when it is killed.
+    package init(state: String, name: String, scratch: String?, job: JobSpec? = nil) throws(FileTrouble) {
         self.name = name
         path = "\(state)/runs/\(name)"
+        epoch = 1
         _ = try FileSystem.createFolders("\(state)/runs")
         let gate = try Self.gate(state)
         defer { withExtendedLifetime(gate) {} }
@@ -34,14 +42,59 @@ package final class RunDirectory: Sendable {
         do {
             try journal.write(.scratch(self.scratch))
             _ = try FileSystem.createFolders(self.scratch)
+            if let job {
+                try FileSystem.append(Array(JobLock.name(of: job).utf8), to: "\(path)/job")
+                try CoordinatorClaim.take(epoch: 1, in: path)
+            }
         } catch {
             FileSystem.removeTree(path)
             throw error
         }
     }
 
+    /// Takes over the run of a coordinator that was killed, and ends workers that outlived it. Nil when its coordinator
+    /// lives, or the folder is gone.
+    package init?(claiming name: String, state: String) throws(FileTrouble) {
+        path = "\(state)/runs/\(name)"
+        self.name = name
+        let gate = try Self.gate(state)
+        defer { withExtendedLifetime(gate) {} }
+        guard FileSystem.isFolder(path), let lock = try KernelLock.take("\(path)/lock") else { return nil }
+        self.lock = lock
+        let latest = CoordinatorClaim.latestEpoch(in: path)
+        CoordinatorClaim.endWorkers(ofEpoch: latest, in: path)
+        epoch = latest + 1
+        try CoordinatorClaim.take(epoch: epoch, in: path)
+        let entries = Journal.read("\(path)/journal")
+        journal = try Journal("\(path)/journal")
+        var scratch = "\(path)/scratch"
+        for entry in entries {
+            switch entry {
+            case .scratch(let folder): scratch = folder
+            case .replace(let aside, let final): try Publisher.undoReplacement(aside: aside, final: final)
+            case .folder, .temporary, .publish: break
+            }
+        }
+        self.scratch = scratch
+        _ = try FileSystem.createFolders(scratch)
+    }
+
+    /// The runs of a job whose coordinators may have been killed, the latest first.
+    package static func unfinished(of job: JobSpec, state: String) -> [String] {
+        let wanted = Array(JobLock.name(of: job).utf8)
+        return FileSystem.names(in: "\(state)/runs").sorted(by: >).filter { name in
+            (try? Data(contentsOf: URL(filePath: "\(state)/runs/\(name)/job"))).map(Array.init) == wanted
+        }
+    }
+
+    /// Another coordinator has claimed the run: on a shared file system locks may not have kept it away.
+    var isSuperseded: Bool { CoordinatorClaim.exists(epoch: epoch + 1, in: path) }
+
+    /// What `penumbra pause` and `penumbra cancel` have asked for.
+    var requests: RunRequests { RunRequests(of: path) }
+
     /// Keeps a sweep away from a run folder between its making and its locking.
-    private static func gate(_ state: String) throws(FileTrouble) -> KernelLock {
+    static func gate(_ state: String) throws(FileTrouble) -> KernelLock {
         try KernelLock.wait("\(state)/runs.lock")
     }
 
@@ -64,6 +117,7 @@ package final class RunDirectory: Sendable {
 
     /// Removes all that the run kept. Outputs that were published stay.
     package func remove() {
+        guard epoch == 1 else { return Self.clean(path, run: name) }
         FileSystem.removeTree(scratch)
         let created = createdFolders.withLock { $0 }
         for folder in created.reversed() { FileSystem.removeIfEmpty(folder) }
@@ -71,13 +125,24 @@ package final class RunDirectory: Sendable {
     }
 
     /// Removes what runs that were killed have left: scratch space, temporary files, empty folders.
-    /// Runs whose lock is held are alive and left alone.
+    /// Runs whose lock is held are alive and left alone; those that can be gone on with are kept for some days.
     package static func sweep(state: String) {
+        remove(state: state) { !CoordinatorClaim.isYoung("\(state)/runs/\($0)") }
+    }
+
+    /// Removes a run whose coordinator was killed, and all that it left. False when its coordinator lives.
+    @discardableResult
+    package static func remove(_ name: String, state: String) -> Bool {
+        remove(state: state) { $0 == name }
+        return !FileSystem.exists("\(state)/runs/\(name)")
+    }
+
+    private static func remove(state: String, where isWanted: (String) -> Bool) {
         let runs = "\(state)/runs"
         // Without a state folder there is nothing to sweep; the run that follows will say what is wrong with it.
         guard FileSystem.isFolder(runs), let gate = try? gate(state) else { return }
         defer { withExtendedLifetime(gate) {} }
-        for name in FileSystem.names(in: runs) {
+        for name in FileSystem.names(in: runs) where isWanted(name) {
             let path = "\(runs)/\(name)"
             // A folder that cannot be locked is left for a later run.
             guard FileSystem.isOwnFolder(path), let lock = try? KernelLock.take("\(path)/lock") else { continue }

@@ -15,6 +15,12 @@ package struct RunLoop: Sendable {
         func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishProblem?
         /// What is to be done now that the files a frame's order named were read.
         func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision
+        /// An attempt is over, for whoever writes down what happened.
+        func ended(_ lease: Lease, _ end: AttemptEnd)
+        /// A worker wrote to its standard error.
+        func heard(_ worker: WorkerID, _ words: String)
+        /// What somebody else wants of the run; asked for at every tick.
+        var request: Request? { get }
         func concluded(_ frame: FrameID, _ outcome: FrameOutcome)
         func workerLost()
         func progressed(_ progress: Scheduler.Progress, at time: Timestamp)
@@ -25,6 +31,11 @@ package struct RunLoop: Sendable {
         case none
         /// No frame can be begun here.
         case unfit(StopReason)
+    }
+
+    package enum Request: Hashable, Sendable {
+        case pause(Bool)
+        case stop(StopReason)
     }
 
     let engine: any Engine
@@ -51,7 +62,7 @@ package struct RunLoop: Sendable {
         let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
         async let crew: Void = engine.run(commands) { post.yield($0) }
         let reason = await withTaskGroup(of: Void.self) { group in
-            group.addTask { await keepTicking(post) }
+            group.addTask { await keepTicking(post, delegate) }
             group.addTask { await forwardSignals(post) }
             defer { group.cancelAll() }
             return await decide(scheduler, events, delegate, command, post, in: &group)
@@ -70,7 +81,11 @@ package struct RunLoop: Sendable {
         let start = clock.now
         post.yield(.tick)
         for await event in events {
-            if case .workerLost(_, let death) = event, death.manner != .byOrder { delegate.workerLost() }
+            switch event {
+            case .workerLost(_, let death) where death.manner != .byOrder: delegate.workerLost()
+            case .words(let worker, let words): delegate.heard(worker, words)
+            default: break
+            }
             let now = Timestamp(clock.now - start)
             for directive in scheduler.handle(event, at: now) {
                 if case .finish(let reason) = directive { return reason }
@@ -94,6 +109,7 @@ package struct RunLoop: Sendable {
             } catch {
                 post.yield(.stop(.place(error.message)))
             }
+        case .ended(let lease, let end): delegate.ended(lease, end)
         case .widen(let count): command.yield(.widen(to: count))
         case .kill(let worker): command.yield(.kill(worker))
         case .recycle(let worker): command.yield(.recycle(worker))
@@ -116,9 +132,17 @@ package struct RunLoop: Sendable {
         }
     }
 
-    private func keepTicking(_ post: AsyncStream<Event>.Continuation) async {
+    private func keepTicking(_ post: AsyncStream<Event>.Continuation, _ delegate: some Delegate) async {
+        var last: Request?
         // Sleeping fails when the run is over.
         while (try? await clock.sleep(for: Self.tick)) != nil {
+            let request = delegate.request
+            switch request {
+            case .pause(let isPaused) where request != last: post.yield(.pause(isPaused))
+            case .stop(let reason) where request != last: post.yield(.stop(reason))
+            case .pause, .stop, nil: break
+            }
+            last = request
             post.yield(.tick)
             guard let deadline else { continue }
             if clock.now >= deadline.end { post.yield(.drain) }
@@ -129,4 +153,11 @@ package struct RunLoop: Sendable {
     private func forwardSignals(_ post: AsyncStream<Event>.Continuation) async {
         for await signal in signals { post.yield(.stop(.interrupted(signal: signal))) }
     }
+}
+
+/// Runs that nobody writes down, and that nobody can ask for anything.
+extension RunLoop.Delegate {
+    package var request: RunLoop.Request? { nil }
+    package func ended(_ lease: Lease, _ end: AttemptEnd) {}
+    package func heard(_ worker: WorkerID, _ words: String) {}
 }

@@ -9,11 +9,15 @@ package final class JobStore: Sendable {
     private let queue: DatabaseQueue
 
     /// Opens the database, or creates it.
-    package convenience init(path: String) throws(StoreProblem) {
+    ///
+    /// - Parameter survivesPowerLoss: false for what may be lost with the power, though never with a process: no write
+    ///   waits for the disk then.
+    package convenience init(path: String, survivesPowerLoss: Bool = true) throws(StoreProblem) {
         var configuration = Self.configuration
+        let synchronous = survivesPowerLoss ? "FULL" : "NORMAL"
         configuration.prepareDatabase { database in
             try database.execute(
-                sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32000")
+                sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous); PRAGMA cache_size = -32000")
         }
         try self.init(path, configuration) { try Self.migrator.migrate($0) }
     }
@@ -51,6 +55,7 @@ package final class JobStore: Sendable {
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { try Migration1.apply($0) }
+        migrator.registerMigration("2") { try Migration2.apply($0) }
         return migrator
     }
 

@@ -79,7 +79,7 @@ package struct StoreWriter {
             [job.number, path, Int64(bitPattern: mark.inode), mark.size])
     }
 
-    private func execute(_ sql: String, _ arguments: StatementArguments) throws {
+    func execute(_ sql: String, _ arguments: StatementArguments) throws {
         try database.cachedStatement(sql: sql).execute(arguments: arguments)
     }
 }

@@ -10,11 +10,15 @@ package enum Event: Sendable {
     case workerReady(WorkerID)
     case workerLost(WorkerID, Death)
     case report(WorkerID, Report)
+    /// What a worker wrote to its standard error; nothing follows from it.
+    case words(WorkerID, String)
     case published(FrameID)
     case publishFailed(FrameID, PublishProblem)
     /// Answers a ``Directive/decide(_:_:)``.
     case decided(FrameID, FrameDecision)
     case stop(StopReason)
+    /// Nothing new is leased while it is true.
+    case pause(Bool)
     /// Frames that are being rendered come to their end, and no others are begun.
     case drain
     /// Time has passed: leases may have expired, delayed tasks may be due.
@@ -34,6 +38,8 @@ package enum Directive: Hashable, Sendable {
     /// The scheduler can take this many more frames.
     case wantFrames(Int)
     case start(Lease)
+    /// An attempt is over. For whoever writes down what happened; nothing has to be done.
+    case ended(Lease, AttemptEnd)
     /// Keep so many workers running from now on; one runs from the start.
     case widen(to: Int)
     /// End the process; a ``Event/workerLost(_:_:)`` follows.
@@ -49,6 +55,16 @@ package enum Directive: Hashable, Sendable {
     case conclude(FrameID, FrameOutcome)
     /// Nothing is left to do, or nothing may be done any more.
     case finish(StopReason?)
+}
+
+/// How an attempt ended.
+package enum AttemptEnd: Hashable, Sendable {
+    case done(TaskReceipt)
+    case failed(TaskFailure)
+    /// With its worker.
+    case lost(Death)
+    /// Its result came late, or its frame was over.
+    case dropped
 }
 
 /// A verified output and its final path.

@@ -26,10 +26,13 @@ package struct FrameOrder: Hashable, Sendable {
     /// The outputs' formats, by their names in the catalog.
     package let formats: [String]
     package let goal: Goal
+    /// What an earlier coordinator of the run had done of it.
+    package let adopted: AdoptedWork?
 
     package init(
         id: FrameID, input: String, inputBytes: [UInt8]? = nil, compared: [CompareTask.File] = [],
-        variant: FrameVariant? = nil, pages: PageChoice = .first, formats: [String], goal: Goal
+        variant: FrameVariant? = nil, pages: PageChoice = .first, formats: [String], goal: Goal,
+        adopted: AdoptedWork? = nil
     ) {
         self.id = id
         self.input = input
@@ -39,6 +42,7 @@ package struct FrameOrder: Hashable, Sendable {
         self.pages = pages
         self.formats = formats
         self.goal = goal
+        self.adopted = adopted
     }
 }
 
@@ -54,10 +58,21 @@ package struct FrameVariant: Hashable, Sendable {
     }
 }
 
+/// Work of a coordinator that was killed, which need not be done again. Its receipts are believed as those of a worker
+/// are: the stitch takes the digest of each tile again, and whoever adopts outputs has taken theirs.
+package enum AdoptedWork: Hashable, Sendable {
+    /// A canvas, and those of its tiles that were rendered, by their places in the grid.
+    case tiles(ProbeReceipt, CanvasReceipt, [Int: TileReceipt])
+    /// All outputs that were asked for, in their order, written and synced under temporary names.
+    case outputs(ProbeReceipt, [OutputReceipt], of: FileFacts)
+}
+
 /// What is to be done with a frame whose files were compared.
 package enum FrameDecision: Hashable, Sendable {
     /// These outputs are rendered, as in ``FrameOrder/Goal/publish(outputs:probe:)``.
     case render(outputs: [String?])
+    /// The same, of which this much is done.
+    case adopt(AdoptedWork, outputs: [String?])
     /// Nothing: whoever decided knows why.
     case settle
 }

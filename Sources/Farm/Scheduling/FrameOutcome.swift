@@ -40,6 +40,10 @@ package struct FrameFailure: Error, Hashable, Sendable {
 package enum StopReason: Hashable, Sendable {
     /// By SIGINT, SIGTERM or SIGHUP.
     case interrupted(signal: Int32)
+    /// By `penumbra cancel`.
+    case cancelled
+    /// Another coordinator has taken the run over.
+    case superseded
     /// The disk is full or read-only, a quota is reached.
     case place(String)
     /// A plugin crashed on several pictures.

@@ -24,6 +24,8 @@ enum FramePhase: Hashable, Sendable {
     case rendering(ProbeReceipt)
     /// One frame at a time has a canvas being filled or tiled, so that scratch space holds few canvases.
     case waitingToTile(ProbeReceipt)
+    /// The same, with a canvas that an earlier coordinator had filled.
+    case waitingToAdopt(Tiling)
     case filling(ProbeReceipt)
     case tiling(Tiling)
     case stitching(Tiling)
@@ -34,7 +36,9 @@ enum FramePhase: Hashable, Sendable {
     var occupiesScratch: Bool {
         switch self {
         case .filling, .tiling: true
-        case .comparing, .deciding, .probing, .rendering, .waitingToTile, .stitching, .auditing, .checking: false
+        case .comparing, .deciding, .probing, .rendering, .waitingToTile, .waitingToAdopt, .stitching, .auditing,
+            .checking:
+            false
         }
     }
 }
@@ -114,7 +118,7 @@ struct FrameState: Hashable, Sendable {
         switch phase {
         case .comparing, .deciding, .probing: nil
         case .rendering(let probe), .waitingToTile(let probe), .filling(let probe): probe
-        case .tiling(let tiling), .stitching(let tiling): tiling.probe
+        case .waitingToAdopt(let tiling), .tiling(let tiling), .stitching(let tiling): tiling.probe
         case .auditing(let rendered), .checking(let rendered): rendered.probe
         }
     }

@@ -9,19 +9,23 @@ extension Scheduler {
         case .ready: break
         case .inPlugin(let id, let plugin): plugins[id] = plugin
         case .finished(let id, let receipt):
-            if let lease = endLease(id, of: worker) { advance(lease, receipt) }
+            guard let lease = endLease(id, of: worker) else { return }
+            directives.append(.ended(lease, isCurrent(lease) ? .done(receipt) : .dropped))
+            if isCurrent(lease) { advance(lease, receipt) }
         case .failed(let id, let failure):
-            if let lease = endLease(id, of: worker) { fail(lease, failure, at: now) }
+            guard let lease = endLease(id, of: worker) else { return }
+            directives.append(.ended(lease, .failed(failure)))
+            if isCurrent(lease) { fail(lease, failure, at: now) }
         }
     }
 
-    /// Frees the worker. Nil when the result is late: its lease ended, or its frame is over.
+    /// Frees the worker. Nil when the lease had ended before.
     private mutating func endLease(_ id: LeaseID, of worker: WorkerID) -> Lease? {
         guard let lease = leases[id], lease.worker == worker, roster[worker] == .busy(id) else { return nil }
         leases[id] = nil
         plugins[id] = nil
         roster[worker] = .idle
-        return isCurrent(lease) ? lease : nil
+        return lease
     }
 
     private mutating func advance(_ lease: Lease, _ receipt: TaskReceipt) {
@@ -79,17 +83,23 @@ extension Scheduler {
     mutating func beginTiling() {
         guard stopped == nil, !frames.values.contains(where: { $0.phase.occupiesScratch }) else { return }
         for id in frames.keys.sorted() {
-            if case .waitingToTile(let probe) = frames[id]?.phase {
+            switch frames[id]?.phase {
+            case .waitingToTile(let probe):
                 frames[id]?.phase = .filling(probe)
-                enqueue(id, .canvas)
-                return
+                return enqueue(id, .canvas)
+            case .waitingToAdopt(let tiling): return beginTiles(id, tiling)
+            default: break
             }
         }
     }
 
     private mutating func beginTiles(_ id: FrameID, _ tiling: Tiling) {
+        guard !tiling.isComplete else {
+            frames[id]?.phase = .stitching(tiling)
+            return enqueue(id, .stitch)
+        }
         frames[id]?.phase = .tiling(tiling)
-        for index in 0..<tiling.probe.grid.count {
+        for index in 0..<tiling.probe.grid.count where tiling.receipts[index] == nil {
             enqueue(id, .tile(index))
         }
     }
@@ -107,7 +117,7 @@ extension Scheduler {
         }
     }
 
-    private mutating func verify(_ id: FrameID, _ rendered: Rendered) {
+    mutating func verify(_ id: FrameID, _ rendered: Rendered) {
         switch policy.verify {
         case .digest: publish(id, rendered)
         case .audit, .full:

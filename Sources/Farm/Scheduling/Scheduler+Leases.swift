@@ -28,7 +28,7 @@ extension Scheduler {
     }
 
     mutating func dispatch(at now: Timestamp) {
-        guard stopped == nil else { return }
+        guard stopped == nil, !isPaused else { return }
         for worker in roster.idle {
             if let task = nextTask(for: worker) {
                 lease(task, to: worker, at: now)

@@ -15,6 +15,7 @@ extension Scheduler {
         roster[worker] = nil
         if !wasReady { countFailedStart(death) }
         guard let lease else { return }
+        directives.append(.ended(lease, .lost(death)))
         let plugin = plugins.removeValue(forKey: lease.id)
         guard isCurrent(lease) else { return }
         guard stopped == nil else {

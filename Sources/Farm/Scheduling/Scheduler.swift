@@ -26,6 +26,7 @@ package struct Scheduler: Sendable {
     var publishing: [FrameID: Rendered] = [:]
     var failures: Int
     var stopped: StopReason?
+    var isPaused = false
     var isFinished = false
     /// Starts in a row that never became ready, by themselves and by SIGKILL.
     var failedStarts = 0
@@ -59,7 +60,8 @@ package struct Scheduler: Sendable {
         case .decided(let frame, let decision): follow(decision, for: frame)
         case .drain: drain()
         case .stop(let reason): stop(reason)
-        case .tick: break
+        case .pause(let paused): isPaused = paused
+        case .words, .tick: break
         }
         expireLeases(at: now)
         releaseDelayed(at: now)
@@ -100,7 +102,7 @@ extension Scheduler {
             }
             if order.compared.isEmpty {
                 frames[order.id] = FrameState(order: order, phase: .probing)
-                begin(order.id, order.goal)
+                begin(order.id, order.goal, order.adopted)
             } else {
                 frames[order.id] = FrameState(order: order, phase: .comparing)
                 ready.append(TaskID(order.id, .compare))
@@ -114,11 +116,21 @@ extension Scheduler {
         asked = 0
     }
 
-    private mutating func begin(_ id: FrameID, _ goal: FrameOrder.Goal) {
-        if case .publish(_, let probe?) = goal {
-            beginRendering(id, probe)
-        } else {
-            ready.append(TaskID(id, .probe))
+    private mutating func begin(_ id: FrameID, _ goal: FrameOrder.Goal, _ adopted: AdoptedWork?) {
+        switch (adopted, goal) {
+        case (let work?, _): adopt(work, for: id)
+        case (nil, .publish(_, let probe?)): beginRendering(id, probe)
+        case (nil, _): ready.append(TaskID(id, .probe))
+        }
+    }
+
+    private mutating func adopt(_ work: AdoptedWork, for id: FrameID) {
+        switch work {
+        case .tiles(let probe, let canvas, let receipts):
+            frames[id]?.phase = .waitingToAdopt(Tiling(probe: probe, canvas: canvas, receipts: receipts))
+        case .outputs(let probe, let receipts, let source):
+            let paths = frames[id]?.outputPaths ?? []
+            verify(id, Rendered(probe, of: source, canvas: nil, receipts: receipts, paths: paths))
         }
     }
 
@@ -126,11 +138,15 @@ extension Scheduler {
         guard let frame = frames[id], frame.phase == .deciding else { return }
         switch decision {
         case .settle: conclude(id, .settled)
-        case .render where isDraining: conclude(id, .left)
+        case .render where isDraining, .adopt where isDraining: conclude(id, .left)
         case .render(let outputs):
             frames[id]?.decidedPaths = outputs
             frames[id]?.phase = .probing
-            begin(id, frame.order.goal)
+            begin(id, frame.order.goal, nil)
+        case .adopt(let work, let outputs):
+            frames[id]?.decidedPaths = outputs
+            frames[id]?.phase = .probing
+            begin(id, frame.order.goal, work)
         }
     }
 
@@ -142,14 +158,14 @@ extension Scheduler {
         let leased = Set(leases.values.filter { isCurrent($0) }.map(\.task.frame))
         for id in frames.keys.sorted() where !leased.contains(id) {
             switch frames[id]?.phase {
-            case .comparing, .probing, .rendering, .waitingToTile: conclude(id, .left)
+            case .comparing, .probing, .rendering, .waitingToTile, .waitingToAdopt: conclude(id, .left)
             case .deciding, .filling, .tiling, .stitching, .auditing, .checking, nil: break
             }
         }
     }
 
     private mutating func askForFrames() {
-        guard !planEnded, stopped == nil, publishing.count < policy.mostPublishing else { return }
+        guard !planEnded, stopped == nil, !isPaused, publishing.count < policy.mostPublishing else { return }
         let wanted = policy.openFrames - frames.count - asked
         if wanted > 0 {
             asked += wanted
@@ -160,7 +176,7 @@ extension Scheduler {
     /// A worker takes time and memory to start, so there are no more than tasks. An idle one beside a task that waits may
     /// not have that task; another one may.
     private mutating func askForWorkers() {
-        guard stopped == nil, !ready.isEmpty else { return }
+        guard stopped == nil, !isPaused, !ready.isEmpty else { return }
         let needed = roster.idle.isEmpty ? leases.count + ready.count : slots + 1
         let wanted = min(policy.workers, needed)
         guard wanted > slots else { return }

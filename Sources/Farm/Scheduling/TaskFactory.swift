@@ -8,14 +8,19 @@ package struct TaskFactory: Hashable, Sendable {
     private var syncs: Bool { job.durability == .file }
     /// Names temporary files; unique on this machine.
     package let runName: String
+    /// Of the run's coordinator: a worker that outlived an earlier one never writes to this one's files.
+    package let epoch: Int
     /// Where canvases and tiles go, one folder a frame.
     package let scratchFolder: String
     package let tileMemory: Int
     package let frameMemory: Int
 
-    package init(job: JobSpec, runName: String, scratchFolder: String, tileMemory: Int, frameMemory: Int) {
+    package init(
+        job: JobSpec, runName: String, epoch: Int = 1, scratchFolder: String, tileMemory: Int, frameMemory: Int
+    ) {
         self.job = job
         self.runName = runName
+        self.epoch = epoch
         self.scratchFolder = scratchFolder
         self.tileMemory = tileMemory
         self.frameMemory = frameMemory
@@ -30,7 +35,7 @@ package struct TaskFactory: Hashable, Sendable {
         let slash = output.lastIndex(of: "/") ?? output.startIndex
         let mode = kind == .stitch ? "stitch" : "frame"
         let part = index == 0 ? "" : "-\(index)"
-        return "\(output[..<slash])/.penumbra-\(runName)-\(frame.name)\(part)-\(mode)-\(attempt)"
+        return "\(output[..<slash])/.penumbra-\(runName)-\(frame.name)\(part)-\(mode)-\(epoch).\(attempt)"
     }
 
     private func name(of path: String) -> String {
@@ -95,15 +100,15 @@ package struct TaskFactory: Hashable, Sendable {
         return .canvas(
             CanvasTask(
                 input: input(order), chain: chain(order), output: output(order),
-                canvasPath: "\(folder)/canvas-\(attempt)",
-                metadataPath: "\(folder)/metadata-\(attempt)", expected: probe.source))
+                canvasPath: "\(folder)/canvas-\(epoch).\(attempt)",
+                metadataPath: "\(folder)/metadata-\(epoch).\(attempt)", expected: probe.source))
     }
 
     func tile(_ index: Int, of order: FrameOrder, _ tiling: Tiling, attempt: Int) -> TaskSpec {
         .tile(
             TileTask(
                 canvas: tiling.canvas.canvas, chain: chain(order), rect: tiling.probe.grid[index],
-                tilePath: "\(scratchFolder(of: order.id))/tile-\(index)-\(attempt)"))
+                tilePath: "\(scratchFolder(of: order.id))/tile-\(index)-\(epoch).\(attempt)"))
     }
 
     func stitch(_ order: FrameOrder, _ tiling: Tiling, to output: String, attempt: Int) -> TaskSpec {

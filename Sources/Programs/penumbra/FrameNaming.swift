@@ -128,9 +128,11 @@ struct FrameNaming {
 
     private func check(_ targets: [Target], inputStamps: [FileStamp?]) throws {
         let outputs = targets.flatMap { target in
-            zip(target.files.outputs, target.frame.formats).map { output, format in
-                PlannedOutput(
-                    frame: target.frame, path: output.path, isFolder: plan.folderFormats.contains(format),
+            // A picture that is still broken has outputs without names.
+            zip(target.outputs, zip(target.files.outputs, target.frame.formats)).map { path, known in
+                let (output, format) = known
+                return PlannedOutput(
+                    frame: target.frame, path: path, isFolder: plan.folderFormats.contains(format),
                     stamp: output.stamp)
             }
         }

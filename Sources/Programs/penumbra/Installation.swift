@@ -1,4 +1,5 @@
 import Catalogs
+import Coordination
 import Dispatching
 import Glibc
 import Settings
@@ -18,6 +19,7 @@ struct Installation {
         if !folders.isEmpty { environment["PENUMBRA_PLUGIN_PATH"] = folders.joined(separator: ":") }
         if settings.nice.value > 0 { environment["PENUMBRA_NICE"] = String(settings.nice.value) }
         if settings.ionice.value != .none { environment["PENUMBRA_IONICE"] = settings.ionice.value.rawValue }
+        environment[CoordinatorClaim.variable] = CoordinatorClaim.token
         worker = WorkerCommand(executable: settings.worker.value, environment: environment)
     }
 

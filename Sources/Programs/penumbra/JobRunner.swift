@@ -59,12 +59,12 @@ struct JobRunner {
     }
 
     private func start(_ job: JobSpec, _ lockedFolders: inout Set<String>) async throws -> StartedJob {
-        let directory = try RunDirectory(
-            state: state, name: runName(), scratch: installation.settings.scratch.value)
+        let directory = try directory(for: job)
         do {
             guard wishes.remembers else {
                 let prepared = try await preparation.prepare(job, contents: LedgerContents())
-                return StartedJob(prepared: prepared, directory: directory, lock: nil, ledger: nil, index: nil)
+                return StartedJob(
+                    prepared: prepared, directory: directory, lock: nil, ledger: nil, index: nil, history: nil)
             }
             let folders = OutputFolders.of(job)
             let lock = try await lock(job, folders.filter { !lockedFolders.contains($0) }, directory)
@@ -72,14 +72,29 @@ struct JobRunner {
             let prepared = try await preparation.prepare(job, contents: ledger.contents)
             reporting.hint(prepared.plan)
             let index = try IndexFile(prepared)
+            let history = try RunHistory(
+                state: state, job: job, directory: directory, workers: installation.runSettings(for: prepared).workers,
+                request: wishes.request.json, now: currentTime)
             // Only a job that is kept keeps its locks.
             lockedFolders.formUnion(folders)
             return StartedJob(
-                prepared: prepared, directory: directory, lock: lock, ledger: ledger, index: index)
+                prepared: prepared, directory: directory, lock: lock, ledger: ledger, index: index, history: history)
         } catch {
             directory.remove()
             throw error
         }
+    }
+
+    /// That of a run which was killed, or a new one.
+    private func directory(for job: JobSpec) throws -> RunDirectory {
+        if wishes.remembers, let name = try RunHistory.unfinished(of: job, state: state),
+            let claimed = try RunDirectory(claiming: name, state: state)
+        {
+            return claimed
+        }
+        return try RunDirectory(
+            state: state, name: runName(), scratch: installation.settings.scratch.value,
+            job: wishes.remembers ? job : nil)
     }
 
     private func run(_ job: StartedJob) async throws -> FinishedJob {
@@ -92,7 +107,9 @@ struct JobRunner {
         let collector = wishes.reports.areWanted ? FrameCollector(reporting.observer(for: prepared.job)) : nil
         let run = JobRun(
             prepared.plan, targets: prepared.targets, ended: prepared.ended, directory: job.directory,
-            settings: settings, books: books, observer: collector ?? reporting.observer(for: prepared.job))
+            settings: settings, books: books, recorder: job.history?.recorder,
+            heritage: job.history?.heritage ?? Heritage(),
+            observer: collector ?? reporting.observer(for: prepared.job))
         let loop = RunLoop(engine: installation.engine(), signals: signals.stream, deadline: wishes.deadline)
         let summary = await run.run(loop)
         reporting.ended(summary, prepared.job)
@@ -104,6 +121,9 @@ struct JobRunner {
             prepared: prepared, summary: summary, reports: collector?.reports ?? [],
             status: max(ExitStatus(summary, isStrict: wishes.isStrict), orphans), started: started, ended: Date(),
             workers: settings.workers)
+        try job.history?.end(
+            exitCode: Int(finished.status.rawValue),
+            reason: summary.stop.map { SummaryText.describe($0, left: summary.left) }, counts: RunCounts(summary).json)
         if wishes.reports.page != nil, summary.stop == nil {
             finished.thumbnails = await Thumbnails.make(
                 of: finished, folder: job.directory.scratch, settings: settings,

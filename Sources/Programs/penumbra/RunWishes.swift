@@ -20,4 +20,6 @@ struct RunWishes {
     var orphans = Orphans.listed
     var deadline: Deadline?
     var reports = RunReports()
+    /// For whoever goes on with the run when it is killed.
+    var request = RunRequest()
 }

@@ -9,4 +9,6 @@ struct StartedJob {
     let ledger: Ledger?
     /// Nil where the manifest asks for none.
     let index: IndexFile?
+    /// Nil for a run that nobody remembers.
+    let history: RunHistory?
 }

@@ -75,8 +75,19 @@ struct RunCommand: AsyncParsableCommand {
         return job
     }
 
+    /// What it is known by, when this command goes on with an earlier one.
+    var request: RunRequest?
+
+    enum CodingKeys: CodingKey {
+        case manifests, jobs, place, force, quiet, strict, json, lockWait, deadline, deleteOrphans, deleteAllOrphans,
+            watch,
+            report, metrics
+    }
+
     private var wishes: RunWishes {
         var wishes = RunWishes()
+        wishes.request =
+            request ?? RunRequest(arguments: Array(CommandLine.arguments.dropFirst(2)), folder: currentFolder())
         wishes.lockWait = lockWait?.seconds ?? 0
         wishes.allowsEmpty = jobs.allowEmpty || watch
         wishes.isStrict = strict

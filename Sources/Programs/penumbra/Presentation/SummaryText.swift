@@ -112,6 +112,10 @@ enum SummaryText {
         case .interrupted(let signal):
             let name = [SIGINT: "Ctrl-C", SIGTERM: "SIGTERM", SIGHUP: "SIGHUP"][signal] ?? "signal \(signal)"
             return "stopped by \(name); finished outputs are in place, nothing is half-written"
+        case .cancelled:
+            return "cancelled by 'penumbra cancel'; finished outputs are in place, nothing is half-written"
+        case .superseded:
+            return "another coordinator has taken this run over; nothing was undone"
         case .place(let message):
             return "\(message); free some space or choose another place, then run it again"
         case .deadline:

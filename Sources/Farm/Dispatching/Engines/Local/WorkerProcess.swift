@@ -148,6 +148,7 @@ struct WorkerProcess: Sendable {
         do {
             for try await chunk in errors {
                 chunk.withUnsafeBytes { tail.append(contentsOf: $0) }
+                onEvent(.words(id, chunk.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }))
                 if tail.count > 2000 { tail.removeFirst(tail.count - 1000) }
                 let words = String(decoding: tail.suffix(400), as: UTF8.self)
                 conversation.course.withLock { $0.lastWords = words }

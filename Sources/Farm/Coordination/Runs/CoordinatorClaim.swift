@@ -1,0 +1,78 @@
+import FoundationEssentials
+import Glibc
+import JobModel
+
+/// `coordinator.<epoch>` in a run's folder: who has the run. The file with the highest epoch counts.
+///
+/// It holds a token of the coordinator's process, which its workers have in their environment.
+package enum CoordinatorClaim {
+    /// Workers know whose they are by this variable.
+    package static let variable = "PENUMBRA_COORDINATOR"
+
+    /// Of this process: no other one of this boot has the same number and the same start.
+    package static let token = "\(getpid()).\(startOfProcess(getpid()) ?? "0")"
+
+    /// A run that nobody went on with for so long is given up, in seconds.
+    private static let patience = 7.0 * 24 * 3600
+
+    static func path(_ epoch: Int, _ folder: String) -> String { "\(folder)/coordinator.\(epoch)" }
+
+    static func exists(epoch: Int, in folder: String) -> Bool { FileSystem.exists(path(epoch, folder)) }
+
+    /// Creates the file, unless somebody else has.
+    static func take(epoch: Int, in folder: String) throws(FileTrouble) {
+        let path = path(epoch, folder)
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "claim the run") }
+        close(file)
+        try FileSystem.append(Array(token.utf8), to: path)
+    }
+
+    /// 0 when nobody has had it.
+    static func latestEpoch(in folder: String) -> Int {
+        FileSystem.names(in: folder).compactMap { name in
+            name.hasPrefix("coordinator.") ? Int(name.dropFirst("coordinator.".count)) : nil
+        }.max() ?? 0
+    }
+
+    /// It can be gone on with, and the last coordinator had it some days ago at most.
+    static func isYoung(_ folder: String) -> Bool {
+        let epoch = latestEpoch(in: folder)
+        guard epoch > 0, let stamp = FileSystem.stamp(path(epoch, folder)) else { return false }
+        return Double(stamp.modified) / 1e9 > Date().timeIntervalSince1970 - patience
+    }
+
+    /// Workers leave when their coordinator ends. One that was stopped, or hangs, does not: it is killed with all that it
+    /// started.
+    static func endWorkers(ofEpoch epoch: Int, in folder: String) {
+        guard let data = try? Data(contentsOf: URL(filePath: path(epoch, folder))), !data.isEmpty else { return }
+        let wanted = Array("\(variable)=".utf8) + data
+        for name in FileSystem.names(in: "/proc") {
+            guard let process = pid_t(name), process != getpid(), let environment = contents("/proc/\(name)/environ"),
+                environment.split(separator: 0).contains(where: { $0.elementsEqual(wanted) })
+            else { continue }
+            _ = kill(process, SIGKILL)
+        }
+    }
+
+    /// In clock ticks since the machine was started.
+    private static func startOfProcess(_ process: pid_t) -> String? {
+        // The name, in brackets, may hold blanks; the start is the 20th field after it.
+        let text = contents("/proc/\(process)/stat").map { String(decoding: $0, as: UTF8.self) }
+        return text?.split(separator: ")").last?.split(separator: " ").dropFirst(19).first.map(String.init)
+    }
+
+    private static func contents(_ path: String) -> [UInt8]? {
+        // Files of /proc have no size, and those of others' processes cannot be read.
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
+            guard count > 0 else { return bytes }
+            bytes += buffer.prefix(count)
+        }
+    }
+}

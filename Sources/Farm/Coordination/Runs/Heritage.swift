@@ -1,0 +1,68 @@
+import FoundationEssentials
+import JobModel
+package import JobStorage
+import Scheduling
+import WorkerProtocol
+
+/// What coordinators that were killed had done of a run, as far as it was not published.
+package struct Heritage: Sendable {
+    fileprivate struct Frame {
+        var record: StoredFrame
+        var probe: ProbeReceipt?
+        var canvas: CanvasReceipt?
+        var tiles: [Int: TileReceipt] = [:]
+        var outputs: (receipts: [OutputReceipt], source: FileFacts)?
+    }
+
+    private var frames: [FrameID: Frame] = [:]
+
+    package init() {}
+
+    /// Receipts that cannot be read, by an older version perhaps, are left out: that work is done again.
+    package init(frames records: [StoredFrame], attempts: [StoredAttempt]) {
+        for record in records where record.state == .open || record.state == .left {
+            frames[FrameID(record.number, page: record.page)] = Frame(record: record)
+        }
+        for attempt in attempts {
+            guard case .done(_, let json) = attempt.state,
+                let receipt = try? FrameCodec.decode(TaskReceipt.self, from: Data(json.utf8))
+            else { continue }
+            frames[FrameID(attempt.number, page: attempt.page)]?.take(receipt, tile: attempt.tile)
+        }
+    }
+
+    package var isEmpty: Bool { frames.isEmpty }
+
+    /// The work that can be gone on with: the input is what it was, the outputs are made the same way and go to the same
+    /// places, and the files are there.
+    ///
+    /// - Parameter outputs: those that are wanted; nil for one that stays.
+    func work(of id: FrameID, _ files: FrameFiles, recipe: String, outputs: [String?]) -> AdoptedWork? {
+        guard let frame = frames[id], frame.record.input == files.input, frame.record.recipe == recipe,
+            frame.record.outputs == outputs.map({ $0 ?? "" }), let probe = frame.probe, let stamp = files.stamp
+        else { return nil }
+        if let (receipts, source) = frame.outputs, stamp.isUntouched(since: source.stamp),
+            receipts.allSatisfy({ FileSystem.treeSize($0.path) == $0.bytes })
+        {
+            return .outputs(probe, receipts, of: source)
+        }
+        guard let canvas = frame.canvas, stamp.isUntouched(since: canvas.source.stamp),
+            FileSystem.exists(canvas.canvas.path), FileSystem.exists(canvas.metadataPath)
+        else { return nil }
+        return .tiles(probe, canvas, frame.tiles.filter { FileSystem.exists($0.value.path) })
+    }
+}
+
+extension Heritage.Frame {
+    /// Later receipts take the place of earlier ones; a new canvas makes the tiles of an old one worthless.
+    fileprivate mutating func take(_ receipt: TaskReceipt, tile: Int?) {
+        switch receipt {
+        case .probe(let found): probe = found
+        case .canvas(let found): (canvas, tiles, outputs) = (found, [:], nil)
+        case .tile(let found): if let tile { tiles[tile] = found }
+        case .outputs(let receipts, let source):
+            if let source = source ?? canvas?.source { outputs = (receipts, source) }
+        case .audit, .check, .preview, .compare: break
+        }
+    }
+}

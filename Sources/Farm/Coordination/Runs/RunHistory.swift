@@ -1,0 +1,74 @@
+package import JobModel
+package import JobStorage
+
+/// A run in the database, from its begin to its end.
+package final class RunHistory: Sendable {
+    package let recorder: RunRecorder
+    /// What coordinators before had done of it.
+    package let heritage: Heritage
+    private let store: JobStore
+    private let now: @Sendable () -> Int64
+
+    /// Exit code of a coordinator that was killed, as a shell tells it.
+    package static let killed = 137
+
+    /// The latest run of a job whose coordinator was killed, and that can be gone on with. Others that it left are
+    /// removed.
+    ///
+    /// - Throws: what the database says, where it cannot be read.
+    package static func unfinished(of job: JobSpec, state: String) throws -> String? {
+        let names = RunDirectory.unfinished(of: job, state: state)
+        guard !names.isEmpty else { return nil }
+        let path = Ledger.databasePath(state: state)
+        let store = FileSystem.exists(path) ? try JobStore(path: path) : nil
+        let known = try names.filter { name in try store?.read { try $0.run(named: name) }?.state.isEnded == false }
+        for name in names where name != known.first { RunDirectory.remove(name, state: state) }
+        return known.first
+    }
+
+    /// Begins a run, or goes on with the one whose folder was claimed. Whoever has the job's lock may.
+    package init(
+        state: String, job spec: JobSpec, directory: RunDirectory, workers: Int, request: String,
+        now: @escaping @Sendable () -> Int64
+    ) throws(StoreProblem) {
+        // What happens to be lost with the power is done again.
+        let store = try JobStore(path: Ledger.databasePath(state: state), survivesPowerLoss: false)
+        let (name, epoch, time) = (directory.name, directory.epoch, now())
+        let known = try store.read { try $0.run(named: name) }
+        var heritage = Heritage()
+        if let known, !known.state.isEnded {
+            heritage = try store.read { reader in
+                Heritage(frames: try reader.frames(of: known.id), attempts: try reader.attempts(of: known.id))
+            }
+        }
+        let run = try store.write { writer -> RunID in
+            let job = try writer.job(manifest: spec.manifestPath, name: spec.name)
+            for other in try writer.reader.runs(of: job) where other.name != name && !other.state.isEnded {
+                try writer.end(other.id, at: time, exitCode: Self.killed, reason: "its coordinator was killed")
+            }
+            if let known {
+                try writer.claim(known.id, epoch: epoch, at: time, workers: workers)
+                return known.id
+            }
+            return try writer.begin(run: name, of: job, at: time, workers: workers, request: request, counts: "{}")
+        }
+        (self.store, self.heritage, self.now) = (store, heritage, now)
+        recorder = RunRecorder(store: store, run: run, epoch: epoch, now: now)
+    }
+
+    package func set(paused: Bool) {
+        // Whether it is paused is told by its folder; this is for those who read the database.
+        try? store.write { try $0.set(recorder.run, paused: paused) }
+    }
+
+    /// - Parameter reason: nil when the plan was done to its end.
+    package func end(exitCode: Int, reason: String?, counts: String) throws(StoreProblem) {
+        recorder.flush()
+        let time = now()
+        try store.write { writer in
+            try writer.set(recorder.run, counts: counts)
+            try writer.end(recorder.run, at: time, exitCode: exitCode, reason: reason)
+            try writer.prune()
+        }
+    }
+}

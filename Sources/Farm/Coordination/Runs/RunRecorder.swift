@@ -1,0 +1,189 @@
+import Dispatch
+import FoundationEssentials
+package import JobStorage
+import Scheduling
+import Synchronization
+import WorkerProtocol
+
+/// Writes down what a run does: frames, attempts with their receipts, publications. In the background, all that came
+/// together in one transaction; a coordinator that is killed loses the last moments of it, and no more than that.
+package final class RunRecorder: Sendable {
+    private struct State {
+        /// Not yet written.
+        var frames: [FrameID: StoredFrame] = [:]
+        var attempts: [LeaseID: StoredAttempt] = [:]
+        var publications: [StoredPublication] = []
+        var isWriting = false
+        /// Written or not.
+        var open: [FrameID: StoredFrame] = [:]
+        var running: [LeaseID: StoredAttempt] = [:]
+        var leases: [WorkerID: LeaseID] = [:]
+        var problem: StoreProblem?
+    }
+
+    package let run: RunID
+    private let store: JobStore
+    private let epoch: Int
+    /// Nanoseconds since 1970.
+    private let now: @Sendable () -> Int64
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "penumbra.recording")
+    private static let pause = DispatchTimeInterval.milliseconds(50)
+    /// Of what a worker writes to its standard error, in bytes for each attempt.
+    private static let longestLog = 4096
+
+    package init(store: JobStore, run: RunID, epoch: Int, now: @escaping @Sendable () -> Int64) {
+        self.store = store
+        self.run = run
+        self.epoch = epoch
+        self.now = now
+    }
+
+    /// What could not be written, if anything.
+    var problem: StoreProblem? { state.withLock { $0.problem } }
+
+    func began(_ frame: FrameID, _ record: StoredFrame) {
+        change { state in
+            state.open[frame] = record
+            state.frames[frame] = record
+        }
+    }
+
+    func started(_ lease: Lease) {
+        let time = now()
+        let limit = Int64(lease.timeLimit / .nanoseconds(1))
+        let (kind, tile) = lease.task.kind.columns
+        let attempt = StoredAttempt(
+            epoch: epoch, lease: lease.id.number, number: lease.task.frame.number, page: lease.task.frame.page,
+            kind: kind,
+            tile: tile, attempt: lease.attempt, round: lease.round, worker: lease.worker.number, started: time,
+            deadline: time + limit)
+        change { state in
+            state.running[lease.id] = attempt
+            state.leases[lease.worker] = lease.id
+            state.attempts[lease.id] = attempt
+        }
+    }
+
+    func ended(_ lease: Lease, _ end: AttemptEnd) {
+        let time = now()
+        let result = Self.result(end, time)
+        change { state in
+            guard var attempt = state.running.removeValue(forKey: lease.id) else { return }
+            attempt.state = result
+            state.attempts[lease.id] = attempt
+        }
+    }
+
+    /// A worker wrote to its standard error.
+    func heard(_ worker: WorkerID, _ words: String) {
+        change { state in
+            guard let lease = state.leases[worker], var attempt = state.running[lease] ?? state.attempts[lease] else {
+                return
+            }
+            attempt.log = String(((attempt.log ?? "") + words).suffix(Self.longestLog))
+            if state.running[lease] != nil { state.running[lease] = attempt }
+            state.attempts[lease] = attempt
+        }
+    }
+
+    func concluded(_ frame: FrameID, _ outcome: FrameOutcome, seconds: Double?) {
+        let time = now()
+        change { state in
+            guard var record = state.open.removeValue(forKey: frame) else { return }
+            record.state = Self.state(of: outcome)
+            record.seconds = seconds
+            state.frames[frame] = record
+            guard case .published(let outputs, _) = outcome else { return }
+            state.publications += outputs.map {
+                StoredPublication(path: $0.path, number: frame.number, page: frame.page, at: time)
+            }
+        }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let begins = state.withLock { state in
+            body(&state)
+            defer { state.isWriting = true }
+            return !state.isWriting
+        }
+        if begins { queue.asyncAfter(deadline: .now() + Self.pause) { self.write() } }
+    }
+
+    /// Everything is written when this returns.
+    package func flush() { queue.sync { write() } }
+
+    private func write() {
+        let (frames, attempts, publications) = state.withLock { state in
+            defer { (state.frames, state.attempts, state.publications, state.isWriting) = ([:], [:], [], false) }
+            return (state.frames, state.attempts, state.publications)
+        }
+        guard !frames.isEmpty || !attempts.isEmpty || !publications.isEmpty else { return }
+        do throws(StoreProblem) {
+            try store.write { writer in
+                for frame in frames.values { try writer.put(frame, run: run) }
+                // What has ended first: a worker has one lease at a time.
+                for attempt in attempts.values.sorted(by: Self.isInOrder) { try writer.put(attempt, run: run) }
+                for publication in publications { try writer.put(publication, run: run) }
+            }
+        } catch {
+            state.withLock { $0.problem = $0.problem ?? error }
+        }
+    }
+
+    private static func isInOrder(_ a: StoredAttempt, _ b: StoredAttempt) -> Bool {
+        (a.state == .running ? 1 : 0, a.lease) < (b.state == .running ? 1 : 0, b.lease)
+    }
+
+    private static func result(_ end: AttemptEnd, _ time: Int64) -> StoredAttempt.State {
+        switch end {
+        case .done(let receipt):
+            // Receipts are numbers and text, which JSON always can.
+            let json = (try? FrameCodec.json(receipt)).map { String(decoding: $0, as: UTF8.self) }
+            return .done(at: time, receipt: json ?? "{}")
+        case .failed(let failure): return .failed(at: time, message: failure.message)
+        case .lost(let death): return .lost(at: time, message: death.manner.words)
+        case .dropped: return .dropped(at: time)
+        }
+    }
+
+    private static func state(of outcome: FrameOutcome) -> StoredFrame.State {
+        switch outcome {
+        case .published: .published
+        case .settled, .surveyed: .skipped
+        case .failed(let failure): .failed(cause: failure.cause.rawValue, message: failure.message)
+        case .left: .left
+        }
+    }
+}
+
+extension TaskKind {
+    /// As the database has them.
+    var columns: (kind: String, tile: Int?) {
+        switch self {
+        case .compare: ("compare", nil)
+        case .probe: ("probe", nil)
+        case .frame: ("frame", nil)
+        case .canvas: ("canvas", nil)
+        case .tile(let index): ("tile", index)
+        case .stitch: ("stitch", nil)
+        case .audit: ("audit", nil)
+        case .check: ("check", nil)
+        }
+    }
+}
+
+extension Death.Manner {
+    /// As `penumbra show` says it.
+    var words: String {
+        switch self {
+        case .signal(let signal): "the worker crashed with signal \(signal)"
+        case .exited(let code): "the worker left with exit code \(code)"
+        case .killed: "the worker was killed from outside"
+        case .outOfMemory: "the kernel killed the worker for want of memory"
+        case .byOrder: "no result within the time limit, or the run was stopped"
+        case .brokeProtocol(let what): "the worker sent what is no message: \(what)"
+        case .failedToStart(let what): "the worker could not start: \(what)"
+        }
+    }
+}

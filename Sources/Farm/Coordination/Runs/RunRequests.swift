@@ -1,0 +1,40 @@
+/// What other commands ask of a run: files in its folder, which its coordinator looks for again and again.
+package struct RunRequests: Hashable, Sendable {
+    package let isPaused: Bool
+    package let isCancelled: Bool
+
+    package enum Kind: String, CaseIterable, Sendable {
+        case pause
+        case cancel
+    }
+
+    init(of folder: String) {
+        isPaused = FileSystem.exists("\(folder)/\(Kind.pause)")
+        isCancelled = FileSystem.exists("\(folder)/\(Kind.cancel)")
+    }
+
+    package static func of(run name: String, state: String) -> RunRequests { RunRequests(of: folder(name, state)) }
+
+    private static func folder(_ name: String, _ state: String) -> String { "\(state)/runs/\(name)" }
+
+    package static func make(_ kind: Kind, of name: String, state: String) throws(FileTrouble) {
+        try FileSystem.append([], to: "\(folder(name, state))/\(kind)")
+    }
+
+    package static func takeBack(_ kind: Kind, of name: String, state: String) {
+        FileSystem.removeTree("\(folder(name, state))/\(kind)")
+    }
+
+    /// Its coordinator lives.
+    package static func isAlive(run name: String, state: String) -> Bool {
+        let path = "\(folder(name, state))/lock"
+        guard FileSystem.exists(path), let gate = try? RunDirectory.gate(state) else { return false }
+        defer { withExtendedLifetime(gate) {} }
+        // A lock that cannot be asked for is nobody's.
+        do {
+            return try KernelLock.take(path) == nil
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import FoundationEssentials
+import GRDB
+
+/// What is known of runs.
+extension StoreReader {
+    private static let runColumns = """
+        SELECT runs.id, runs.name, jobs.name, jobs.manifest, epoch, state, started, workers, request, counts, ended,
+            exit_code, reason
+        FROM runs JOIN jobs ON jobs.id = runs.job
+        """
+
+    /// The latest ones first.
+    package func runs(limit: Int = .max) throws -> [StoredRun] {
+        let rows = try Row.fetchAll(
+            database, sql: "\(Self.runColumns) ORDER BY started DESC, runs.id DESC LIMIT ?", arguments: [limit])
+        return rows.map(StoredRun.init)
+    }
+
+    /// The latest ones first.
+    package func runs(of job: JobID) throws -> [StoredRun] {
+        let rows = try Row.fetchAll(
+            database, sql: "\(Self.runColumns) WHERE job = ? ORDER BY started DESC, runs.id DESC",
+            arguments: [job.number])
+        return rows.map(StoredRun.init)
+    }
+
+    package func run(named name: String) throws -> StoredRun? {
+        try Row.fetchOne(database, sql: "\(Self.runColumns) WHERE runs.name = ?", arguments: [name]).map(StoredRun.init)
+    }
+
+    package func frames(of run: RunID) throws -> [StoredFrame] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT number, page, input, recipe, outputs, state, cause, message, seconds FROM frames WHERE run = ?
+                ORDER BY number, page
+                """, arguments: [run.number])
+        return rows.map(StoredFrame.init)
+    }
+
+    /// In the order of their starts.
+    package func attempts(of run: RunID) throws -> [StoredAttempt] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT epoch, lease, number, page, kind, tile, attempt, round, worker, started, deadline, state, ended,
+                    message, receipt, log
+                FROM attempts WHERE run = ? ORDER BY epoch, lease
+                """, arguments: [run.number])
+        return rows.map(StoredAttempt.init)
+    }
+
+    package func publications(of run: RunID) throws -> [StoredPublication] {
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT path, number, page, at FROM publications WHERE run = ? ORDER BY at, path",
+            arguments: [run.number])
+        return rows.map { StoredPublication(path: $0[0], number: $0[1], page: $0[2], at: $0[3]) }
+    }
+}
+
+extension StoredRun {
+    fileprivate init(_ row: Row) {
+        let state: RunState =
+            switch row[5] as String {
+            case "running": .running
+            case "paused": .paused
+            default: .ended(at: row[10], exitCode: row[11], reason: row[12])
+            }
+        self.init(
+            id: RunID(number: row[0]), name: row[1], job: row[2], manifest: row[3], epoch: row[4], state: state,
+            started: row[6], workers: row[7], request: row[8], counts: row[9])
+    }
+}
+
+extension StoredFrame {
+    fileprivate init(_ row: Row) {
+        let state: State =
+            switch row[5] as String {
+            case "published": .published
+            case "skipped": .skipped
+            case "failed": .failed(cause: row[6] ?? "", message: row[7] ?? "")
+            case "left": .left
+            default: .open
+            }
+        // Outputs are written as JSON by this module alone.
+        let outputs = (try? JSONDecoder().decode([String].self, from: Data((row[4] as String).utf8))) ?? []
+        self.init(
+            number: row[0], page: row[1], input: row[2], recipe: row[3], outputs: outputs, state: state, seconds: row[8]
+        )
+    }
+}
+
+extension StoredAttempt {
+    fileprivate init(_ row: Row) {
+        let (ended, message): (Int64, String) = (row[12] ?? 0, row[13] ?? "")
+        let state: State =
+            switch row[11] as String {
+            case "done": .done(at: ended, receipt: row[14] ?? "")
+            case "failed": .failed(at: ended, message: message)
+            case "lost": .lost(at: ended, message: message)
+            case "dropped": .dropped(at: ended)
+            default: .running
+            }
+        let tile: Int = row[5]
+        self.init(
+            epoch: row[0], lease: row[1], number: row[2], page: row[3], kind: row[4], tile: tile < 0 ? nil : tile,
+            attempt: row[6], round: row[7], worker: row[8], started: row[9], deadline: row[10], state: state,
+            log: row[15])
+    }
+}

@@ -1,0 +1,143 @@
+/// One run of a job, as the database knows it.
+package struct StoredRun: Hashable, Sendable {
+    package let id: RunID
+    /// Of its folder below the state's.
+    package let name: String
+    package let job: String
+    package let manifest: String
+    /// How many coordinators have had it.
+    package let epoch: Int
+    package let state: RunState
+    /// Nanoseconds since 1970, as all times here.
+    package let started: Int64
+    package let workers: Int
+    /// What was asked for, as JSON.
+    package let request: String
+    /// What came of it, as JSON.
+    package let counts: String
+}
+
+/// One of the runs in the database.
+package struct RunID: Hashable, Sendable {
+    let number: Int64
+}
+
+/// Where a run stands. Whether its coordinator lives is told by the lock in its folder alone.
+///
+///     running ⇄ paused
+///        │         │
+///        └────┬────┘   a coordinator that was killed leaves it as it is:
+///             ▼        the next one has it with a higher epoch
+///           ended
+package enum RunState: Hashable, Sendable {
+    case running
+    case paused
+    /// `reason` is nil when the plan was done to its end.
+    case ended(at: Int64, exitCode: Int, reason: String?)
+
+    package var isEnded: Bool { if case .ended = self { true } else { false } }
+}
+
+/// A frame of a run that there was something to do with.
+package struct StoredFrame: Hashable, Sendable {
+    package enum State: Hashable, Sendable {
+        case open
+        case published
+        case skipped
+        case failed(cause: String, message: String)
+        case left
+    }
+
+    package var number: Int
+    package var page: Int
+    package var input: String
+    /// How its outputs are made, all of them.
+    package var recipe: String
+    package var outputs: [String]
+    package var state: State
+    package var seconds: Double?
+
+    package init(
+        number: Int, page: Int, input: String, recipe: String, outputs: [String], state: State = .open,
+        seconds: Double? = nil
+    ) {
+        self.number = number
+        self.page = page
+        self.input = input
+        self.recipe = recipe
+        self.outputs = outputs
+        self.state = state
+        self.seconds = seconds
+    }
+}
+
+/// One attempt of a task: the lease of one worker.
+package struct StoredAttempt: Hashable, Sendable {
+    /// How it ended.
+    ///
+    ///     running ─► done       the worker's receipt was taken
+    ///        ├─────► failed     the worker said why
+    ///        ├─────► lost       the worker ended
+    ///        └─────► dropped    the result was late, or nobody wanted it any more
+    package enum State: Hashable, Sendable {
+        case running
+        /// With the receipt as JSON.
+        case done(at: Int64, receipt: String)
+        case failed(at: Int64, message: String)
+        case lost(at: Int64, message: String)
+        case dropped(at: Int64)
+    }
+
+    package var epoch: Int
+    package var lease: Int
+    package var number: Int
+    package var page: Int
+    /// `compare`, `probe`, `frame`, `canvas`, `tile`, `stitch`, `audit` or `check`.
+    package var kind: String
+    /// Nil for all but tiles.
+    package var tile: Int?
+    /// From 1.
+    package var attempt: Int
+    package var round: Int
+    package var worker: Int
+    package var started: Int64
+    /// When the lease ends by itself.
+    package var deadline: Int64
+    package var state: State
+    /// What the worker wrote to its standard error meanwhile.
+    package var log: String?
+
+    package init(
+        epoch: Int, lease: Int, number: Int, page: Int, kind: String, tile: Int?, attempt: Int, round: Int, worker: Int,
+        started: Int64, deadline: Int64, state: State = .running, log: String? = nil
+    ) {
+        self.epoch = epoch
+        self.lease = lease
+        self.number = number
+        self.page = page
+        self.kind = kind
+        self.tile = tile
+        self.attempt = attempt
+        self.round = round
+        self.worker = worker
+        self.started = started
+        self.deadline = deadline
+        self.state = state
+        self.log = log
+    }
+}
+
+/// An output that a run has put in its place.
+package struct StoredPublication: Hashable, Sendable {
+    package var path: String
+    package var number: Int
+    package var page: Int
+    package var at: Int64
+
+    package init(path: String, number: Int, page: Int, at: Int64) {
+        self.path = path
+        self.number = number
+        self.page = page
+        self.at = at
+    }
+}

@@ -1,0 +1,39 @@
+import Coordination
+import FoundationEssentials
+
+/// What came of a run, as the database keeps it.
+struct RunCounts: Hashable, Codable, Sendable {
+    var frames = 0
+    var published = 0
+    var skipped = 0
+    var kept = 0
+    var stillBroken = 0
+    var failed = 0
+    var left = 0
+    var seconds = 0.0
+    var megapixels = 0.0
+    var bytesWritten = 0
+
+    init() {}
+
+    init(_ summary: RunSummary) {
+        frames = summary.total
+        published = summary.published
+        skipped = summary.skipped
+        kept = summary.kept.count
+        stillBroken = summary.stillBroken.count
+        failed = summary.failures.count
+        left = summary.left
+        seconds = summary.elapsed / .seconds(1)
+        megapixels = summary.megapixels
+        bytesWritten = summary.bytesWritten
+    }
+
+    /// All zero for what another version of Penumbra wrote.
+    init(json: String) { self = (try? JSONDecoder().decode(RunCounts.self, from: Data(json.utf8))) ?? RunCounts() }
+
+    var json: String {
+        // Numbers alone, which JSON always can.
+        (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    }
+}
