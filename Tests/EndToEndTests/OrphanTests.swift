@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// Outputs whose pictures are gone.
@@ -46,12 +47,44 @@ import Testing
         #expect(try await Program.reasons(workspace)["10.png"] == "new")
     }
 
+    @Test func `outputs of pictures that the job takes no more are never removed`() async throws {
+        try workspace.writeNightly(more: "exclude: [photos/10.png]")
+        let result = try await Program.run("run", "--delete-orphans=all", "job.yaml", in: workspace)
+        #expect(result.code == 0)
+        #expect(
+            result.errors == """
+                test: 1 output of pictures that are no inputs of this job any more, and never removed by it
+                  out/10.png
+
+                """)
+        #expect(outputs.contains("10.png"))
+    }
+
+    @Test func `a link that leads nowhere now is no picture that is gone`() async throws {
+        try workspace.copy("picture.png", to: "elsewhere/far.png")
+        #expect(symlink("../elsewhere/far.png", "\(workspace.path)/photos/far.png") == 0)
+        #expect(try await Program.night(workspace) == NightSummary(published: 1, skipped: 12))
+        try workspace.remove("elsewhere/far.png")
+        _ = try await Program.run("run", "--delete-orphans=all", "job.yaml", in: workspace)
+        #expect(outputs.contains("far.png"))
+    }
+
+    @Test func `outputs that are long gone do not make few of many`() async throws {
+        for number in 10..<20 { for folder in ["photos", "out"] { try workspace.remove("\(folder)/\(number).png") } }
+        _ = try await Program.night(workspace)
+        try workspace.remove("photos/20.png")
+        let result = try await Program.run("run", "--quiet", "--delete-orphans", "job.yaml", in: workspace)
+        #expect(result.code == 1)
+        #expect(result.errors.hasPrefix("test: 1 of 2 outputs have no input any more, over 10 %, and stay"))
+        #expect(outputs == ["20.png", "21.png"])
+    }
+
     @Test func `what was edited since stays`() async throws {
         try workspace.remove("photos/10.png")
         try workspace.write("mine", to: "out/10.png")
         let result = try await Program.run("run", "job.yaml", "--delete-orphans=all", in: workspace)
         #expect(result.code == 0)
-        #expect(result.errors == "test: 1 output without an input stay as they are\n  out/10.png: was edited\n")
+        #expect(result.errors == "test: 1 output without an input stays as it is\n  out/10.png: was edited\n")
         #expect(try workspace.read("out/10.png") == Data("mine".utf8))
     }
 

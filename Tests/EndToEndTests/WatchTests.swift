@@ -29,6 +29,15 @@ import Testing
         #expect(workspace.leftovers() == [])
     }
 
+    @Test func `a watch that finds nothing leaves its folders alone, and rests`() throws {
+        try workspace.writeManifest(inputs: "photos/*.gif", more: "existing: update")
+        let program = try RunningProgram(["run", "--watch", "job.yaml"], in: workspace)
+        program.wait { workspace.exists("out") && workspace.files(below: "state/penumbra/runs").isEmpty }
+        #expect(workspace.exists("out"))
+        kill(program.processID, SIGTERM)
+        #expect([0, 143].contains(program.finish().code))
+    }
+
     @Test func `a watch takes no list and no deadline`() async throws {
         try workspace.writeManifest()
         for option in [["--deadline", "5m"], ["--files-from", "-"]] {

@@ -23,6 +23,8 @@ struct Farm {
     var finished: StopReason??
     /// Every lease that was ever given.
     var leases: [Lease] = []
+    /// How attempts were said to have ended, in that order.
+    var ends: [(LeaseID, String)] = []
 
     init(_ scheduler: Scheduler = .make(), probe: ProbeReceipt = .make()) {
         self.scheduler = scheduler
@@ -47,9 +49,18 @@ struct Farm {
                 compared[frame] = facts
                 if let decision { send(.decided(frame, decision)) }
             case .conclude(let frame, let outcome): outcomes[frame] = outcome
-            case .ended: break
+            case .ended(let lease, let end): ends.append((lease.id, Self.word(end)))
             case .finish(let reason): finished = .some(reason)
             }
+        }
+    }
+
+    private static func word(_ end: AttemptEnd) -> String {
+        switch end {
+        case .done: "done"
+        case .failed: "failed"
+        case .lost: "lost"
+        case .dropped: "dropped"
         }
     }
 

@@ -34,6 +34,14 @@ enum FileSystem {
         return lstat(path, &found) == 0
     }
 
+    /// The same for a path that may not be UTF-8.
+    static func exists(_ path: [UInt8]) -> Bool {
+        var found = stat()
+        return (path.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { chars in
+            chars.baseAddress.map { lstat($0, &found) == 0 } ?? false
+        }
+    }
+
     /// In bytes; nil when there is no such file.
     static func size(_ path: String) -> Int? {
         var found = stat()

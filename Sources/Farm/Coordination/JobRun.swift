@@ -103,7 +103,7 @@ extension JobRun: RunLoop.Delegate {
     package func nextFrames(_ count: Int) -> RunLoop.Frames {
         var orders: [FrameOrder] = []
         while orders.count < count, let target = takeTarget() {
-            if let report = target.settled() {
+            if let report = target.settled() ?? publishedBefore(target) {
                 record(report)
                 continue
             }
@@ -121,6 +121,14 @@ extension JobRun: RunLoop.Delegate {
             }
         }
         return orders.isEmpty ? .none : .some(orders)
+    }
+
+    /// Nil for a frame that the run's earlier coordinators have not published.
+    private func publishedBefore(_ target: Target) -> FrameReport? {
+        guard heritage.hasPublished(target.frame.id, target.files), books.isCurrent(target.files) else {
+            return nil
+        }
+        return target.report(.skipped(reason: "published before the run was interrupted"))
     }
 
     private func prepareFolders(of target: Target) throws(FileTrouble) {
@@ -226,6 +234,13 @@ extension JobRun: RunLoop.Delegate {
 
     package func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishProblem? {
         guard let open = state.withLock({ $0.open[frame] }) else { return .refused("nobody asked for this output") }
+        if open.target.probe != nil, let source = outputs.first?.source.stamp,
+            !source.isSameState(as: open.target.files.stamp)
+        {
+            for output in outputs { FileSystem.removeTree(output.receipt.path) }
+            return .refused(
+                "\(open.target.files.input): changed after its outputs got their names; the next run renders it")
+        }
         let items: [PublicationDesk.Item]
         do throws(StoreProblem) {
             items = try outputs.map { (output) throws(StoreProblem) in

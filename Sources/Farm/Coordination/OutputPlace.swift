@@ -11,6 +11,13 @@ package struct OutputPlace {
 
     package static func exists(_ path: String) -> Bool { FileSystem.isOutput(path) }
 
+    /// There is something at an input's path, if only a link that leads nowhere now.
+    ///
+    /// - Parameter path: as it is shown: what is not UTF-8 stands as `%E9` there, and may be what it says.
+    package static func isInputThere(_ path: String) -> Bool {
+        FileSystem.exists(path) || OddName.possibleBytes(of: path).map(FileSystem.exists) == true
+    }
+
     /// What lies at a path; nil where nothing does. Every folder is looked at once, as long as paths come folder by folder.
     package mutating func stamp(at path: String, isFolder: Bool) -> FileStamp? {
         if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), !path.utf8[..<slash].elementsEqual(lastFolder.utf8) {

@@ -51,6 +51,11 @@ package final class RunBooks: Sendable {
         return id
     }
 
+    /// The frame's outputs are as a run would make them, whether or not this one makes everything again.
+    func isCurrent(_ files: FrameFiles) -> Bool {
+        if case .current = freshness.updating(files, [:]) { true } else { false }
+    }
+
     /// How a frame's outputs are made.
     func recipeText(of files: FrameFiles) -> String { freshness.book.text(of: files.outputs.map(\.recipe)) }
 

@@ -108,6 +108,9 @@ package final class RunDirectory: Sendable {
         for path in created { try FileSystem.syncFolder(PathText.folder(of: path)) }
     }
 
+    /// Folders for outputs stay, whether or not anything was published in them.
+    package func keepFolders() { createdFolders.withLock { $0 = [] } }
+
     /// A path beside outputs, for a file that is written aside; removed by the next run if this one is killed.
     package func temporaryPath(in folder: String, for purpose: String) throws -> String {
         let path = "\(folder == "/" ? "" : folder)/.penumbra-\(name)-\(purpose)"

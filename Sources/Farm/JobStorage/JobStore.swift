@@ -29,6 +29,18 @@ package final class JobStore: Sendable {
         try self.init(path, configuration) { _ in }
     }
 
+    /// Nil where there is no database. One of an older version is brought up to date first.
+    package static func looking(at path: String) throws(StoreProblem) -> JobStore? {
+        guard access(path, F_OK) == 0 else { return nil }
+        let store = try JobStore(lookingAt: path)
+        do {
+            if try store.queue.read({ try migrator.hasCompletedMigrations($0) }) { return store }
+        } catch {
+            throw StoreProblem(path: path, error)
+        }
+        return try JobStore(path: path)
+    }
+
     private init(
         _ path: String, _ configuration: Configuration, prepare: (DatabaseQueue) throws -> Void
     ) throws(StoreProblem) {

@@ -1,11 +1,27 @@
 /// Names that are not UTF-8. File systems take any bytes but `/` and NUL.
-enum OddName {
+package enum OddName {
     /// For people and for outputs' names: each byte that is not part of UTF-8 becomes `%` and two hexadecimal digits.
     static func readable(_ bytes: [UInt8]) -> String {
         decoded(bytes[...]) { byte in
             let digits = String(byte, radix: 16, uppercase: true)
             return byte < 16 ? "%0\(digits)" : "%\(digits)"
         }
+    }
+
+    /// The bytes that a readable name may stand for, where there are such as are not UTF-8.
+    package static func possibleBytes(of text: String) -> [UInt8]? {
+        var (bytes, rest, isOdd) = ([UInt8](), Array(text.utf8)[...], false)
+        while let first = rest.popFirst() {
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            if first == UInt8(ascii: "%"), rest.count >= 2, let byte = UInt8(digits, radix: 16), byte >= 0x80 {
+                bytes.append(byte)
+                rest = rest.dropFirst(2)
+                isOdd = true
+            } else {
+                bytes.append(first)
+            }
+        }
+        return isOdd ? bytes : nil
     }
 
     /// For patterns: each byte that is not part of UTF-8 becomes a character that nobody writes (of a private plane).

@@ -4,26 +4,32 @@ extension JobPlan {
         /// Only inputs that match: by their path from the manifest's folder, or by their name.
         package let only: String?
         package let limit: Int?
+        /// Only these, by their absolute paths; nil for any. What is known of their failing is of no account.
+        package let inputs: Set<String>?
 
-        package init(only: String? = nil, limit: Int? = nil) {
+        package init(only: String? = nil, limit: Int? = nil, inputs: Set<String>? = nil) {
+            self.inputs = inputs
             self.only = only
             self.limit = limit
         }
 
-        func matcher(in folder: String) -> Matcher { Matcher(only, folder) }
+        func matcher(in folder: String) -> Matcher { Matcher(only, folder, inputs) }
     }
 
     /// A selection's pattern, taken apart once for all inputs.
     struct Matcher {
         private let path: GlobPattern?
         private let name: NamePattern?
+        private let inputs: Set<String>?
 
-        fileprivate init(_ only: String?, _ folder: String) {
+        fileprivate init(_ only: String?, _ folder: String, _ inputs: Set<String>?) {
+            self.inputs = inputs
             path = only.map { GlobPattern($0, in: folder) }
             name = only.flatMap { $0.contains("/") ? nil : NamePattern($0) }
         }
 
         func includes(_ input: InputFile) -> Bool {
+            if let inputs, !inputs.contains(input.path) { return false }
             guard let path else { return true }
             let bytes = input.exactPath
             if path.matches(bytes) { return true }

@@ -63,10 +63,11 @@ extension Scheduler {
     /// The stitch found that a tile's file does not hold what its receipt says.
     private mutating func renderTileAgain(_ id: FrameID, _ index: Int, _ message: String) {
         guard case .stitching(var tiling) = frames[id]?.phase, tiling.receipts[index] != nil else { return }
-        frames[id]?.histories[.tile(index)]?.failures += 1
-        guard let history = frames[id]?.histories[.tile(index)],
-            policy.retry.decision(after: history, jitter: 0) != .giveUp
-        else {
+        // An adopted tile has no history here.
+        var history = frames[id]?.histories[.tile(index)] ?? AttemptHistory()
+        history.failures += 1
+        frames[id]?.histories[.tile(index)] = history
+        guard policy.retry.decision(after: history, jitter: 0) != .giveUp else {
             conclude(id, .failed(FrameFailure(.verification, message)))
             return
         }

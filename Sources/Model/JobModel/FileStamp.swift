@@ -24,6 +24,11 @@ public struct FileStamp: Hashable, Sendable, Codable {
         size == earlier.size && modified == earlier.modified && inode == earlier.inode
     }
 
+    /// The same file, and not changed in any way between the two looks, which were not long ago.
+    public func isSameState(as other: FileStamp?) -> Bool {
+        inode == other?.inode && size == other?.size && changed == other?.changed
+    }
+
     /// Two paths with stamps of one identity name one file.
     public var identity: Identity { Identity(device: device, inode: inode) }
 

@@ -37,7 +37,7 @@ struct FrameNaming {
     /// Probes what has to be probed for its names: not what is broken, nor what the ledger knows by name.
     private func survey(_ prepared: inout PreparedJob, _ named: inout Named) async throws {
         let unknown = zip(named.frames, named.stamps).filter { frame, stamp in
-            !isStillBroken(frame, stamp) && knownNames(frame, stamp) == nil
+            !isLeftAlone(frame, stamp) && knownNames(frame, stamp) == nil
         }.map(\.0)
         try await preparation.survey(&prepared, unknown) { [variants] in variants[$0] }
         guard plan.job.rendersPages else { return }
@@ -52,8 +52,10 @@ struct FrameNaming {
         try await preparation.survey(&prepared, named.frames.filter { $0.page > 0 }) { [variants] in variants[$0] }
     }
 
-    private func isStillBroken(_ frame: PlannedFrame, _ stamp: FileStamp?) -> Bool {
-        freshness.isStillBroken(decisions.files(frame, stamp, outputs: [])) != nil
+    /// Its names need not be known: it is still broken, or may still be being written.
+    private func isLeftAlone(_ frame: PlannedFrame, _ stamp: FileStamp?) -> Bool {
+        let files = decisions.files(frame, stamp, outputs: [])
+        return freshness.isYoung(files) || freshness.isStillBroken(files) != nil
     }
 
     /// The names that an unchanged frame's outputs were published by, where they tell no date and no place in the order.
@@ -101,7 +103,7 @@ struct FrameNaming {
                 continue
             case nil:
                 let names = knownNames(frame, stamp)
-                guard names != nil || isStillBroken(frame, stamp) else {
+                guard names != nil || isLeftAlone(frame, stamp) else {
                     prepared.ended.append(frame.report(.left))
                     continue
                 }
@@ -128,7 +130,7 @@ struct FrameNaming {
 
     private func check(_ targets: [Target], inputStamps: [FileStamp?]) throws {
         let outputs = targets.flatMap { target in
-            // A picture that is still broken has outputs without names.
+            // Pictures that are left alone may have outputs without names.
             zip(target.outputs, zip(target.files.outputs, target.frame.formats)).map { path, known in
                 let (output, format) = known
                 return PlannedOutput(

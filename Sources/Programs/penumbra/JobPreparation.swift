@@ -30,14 +30,15 @@ struct JobPreparation {
         let variants = try FrameVariants(plan, catalog: catalog) { try reread(job, $0) }
         let now = currentTime()
         let freshness = Freshness(
-            job: job, isForced: isForced, records: contents.records, broken: contents.broken,
+            job: job, isForced: isForced, records: contents.records,
+            broken: selection.inputs == nil ? contents.broken : [],
             book: RecipeBook(catalog: catalog, texts: contents.recipes), now: now)
         var prepared = PreparedJob(plan: plan, contents: contents, freshness: freshness)
         prepared.ended = plan.missing.map(Self.missing)
         let naming = FrameNaming(preparation: self, plan: plan, variants: variants, freshness: freshness)
         try await naming.name(&prepared)
         prepared.isWhole = selection == JobPlan.Selection() && list == nil
-        if prepared.isWhole { prepared.orphans = orphans(of: prepared) }
+        if prepared.isWhole { findOrphans(&prepared) }
         return prepared
     }
 
@@ -55,14 +56,21 @@ struct JobPreparation {
         frame.report(.failed(FrameFailure(.input, "\(frame.input.path): no such file")))
     }
 
-    /// Outputs of inputs that are there no more, that this job published, and that no other input's outputs are now.
-    private func orphans(of prepared: PreparedJob) -> [OutputRecord] {
-        guard !prepared.contents.records.isEmpty else { return [] }
+    /// Outputs that this job published of pictures which are not its inputs now, and that no other input's outputs are.
+    private func findOrphans(_ prepared: inout PreparedJob) {
+        guard !prepared.contents.records.isEmpty else { return }
         let inputs = Set(prepared.plan.frames.map(\.input.path))
-        let gone = prepared.contents.records.filter { !inputs.contains($0.input) }
-        guard !gone.isEmpty else { return [] }
+        let strange = prepared.contents.records.filter { !inputs.contains($0.input) }
+        guard !strange.isEmpty else { return }
         let planned = Set(prepared.targets.flatMap(\.outputs))
-        return gone.filter { !planned.contains($0.path) && OutputPlace.exists($0.path) }.sorted { $0.path < $1.path }
+        for record in strange.sorted(by: { $0.path < $1.path })
+        where !planned.contains(record.path) && OutputPlace.exists(record.path) {
+            if OutputPlace.isInputThere(record.input) {
+                prepared.unselected.append(record)
+            } else {
+                prepared.orphans.append(record)
+            }
+        }
     }
 
     static func refusal(_ problem: PlanProblem, _ job: JobSpec) -> CommandError {

@@ -40,9 +40,16 @@ struct JobRunner {
     ) async throws -> ExitStatus {
         RunDirectory.sweep(state: state)
         var started: [StartedJob] = []
-        defer { for job in started { job.directory.remove() } }
+        defer {
+            // An interrupted run that was not gone on with stays what it is.
+            for job in started where job.directory.epoch == 1 || job.hasRun {
+                // A folder that comes and goes with every run would wake a watch for ever.
+                if reporting.isWatching { job.directory.keepFolders() }
+                job.directory.remove()
+            }
+        }
         var busy: CommandError?
-        var lockedFolders: Set<String> = []
+        var lockedFolders: Set<FileStamp.Identity> = []
         for job in jobs {
             do {
                 try await allowingEmpty(wishes.allowsEmpty) {
@@ -58,43 +65,44 @@ struct JobRunner {
         return max(try await body(started), busy?.status ?? .done)
     }
 
-    private func start(_ job: JobSpec, _ lockedFolders: inout Set<String>) async throws -> StartedJob {
+    private func start(_ job: JobSpec, _ lockedFolders: inout Set<FileStamp.Identity>) async throws -> StartedJob {
         let directory = try directory(for: job)
         do {
             guard wishes.remembers else {
                 let prepared = try await preparation.prepare(job, contents: LedgerContents())
                 return StartedJob(
-                    prepared: prepared, directory: directory, lock: nil, ledger: nil, index: nil, history: nil)
+                    prepared: prepared, directory: directory, lock: nil, ledger: nil, index: nil)
             }
             let folders = OutputFolders.of(job)
-            let lock = try await lock(job, folders.filter { !lockedFolders.contains($0) }, directory)
+            // One folder may have two names.
+            func identity(_ folder: String) -> FileStamp.Identity? { FileStamp(of: folder)?.identity }
+            let free = folders.filter { folder in identity(folder).map { !lockedFolders.contains($0) } ?? true }
+            let lock = try await lock(job, free, directory)
             let ledger = try Ledger(state: state, job: job, folders: folders)
             let prepared = try await preparation.prepare(job, contents: ledger.contents)
             reporting.hint(prepared.plan)
             let index = try IndexFile(prepared)
-            let history = try RunHistory(
-                state: state, job: job, directory: directory, workers: installation.runSettings(for: prepared).workers,
-                request: wishes.request.json, now: currentTime)
             // Only a job that is kept keeps its locks.
-            lockedFolders.formUnion(folders)
+            lockedFolders.formUnion(folders.compactMap(identity))
             return StartedJob(
-                prepared: prepared, directory: directory, lock: lock, ledger: ledger, index: index, history: history)
+                prepared: prepared, directory: directory, lock: lock, ledger: ledger, index: index)
         } catch {
-            directory.remove()
+            if reporting.isWatching { directory.keepFolders() }
+            if directory.epoch == 1 { directory.remove() }
             throw error
         }
     }
 
     /// That of a run which was killed, or a new one.
     private func directory(for job: JobSpec) throws -> RunDirectory {
-        if wishes.remembers, let name = try RunHistory.unfinished(of: job, state: state),
+        if wishes.isRecorded, let name = try RunHistory.unfinished(of: job, state: state),
             let claimed = try RunDirectory(claiming: name, state: state)
         {
             return claimed
         }
         return try RunDirectory(
             state: state, name: runName(), scratch: installation.settings.scratch.value,
-            job: wishes.remembers ? job : nil)
+            job: wishes.isRecorded ? job : nil)
     }
 
     private func run(_ job: StartedJob) async throws -> FinishedJob {
@@ -103,27 +111,29 @@ struct JobRunner {
         let settings = installation.runSettings(for: prepared)
         let books = RunBooks(
             ledger: job.ledger, freshness: prepared.freshness, now: Int(currentTime() / 1_000_000_000))
+        let history = try history(of: job, settings)
+        job.beginsToRun()
         for broken in prepared.brokenFiles { books.remember(broken.failure, of: broken.files) }
         let collector = wishes.reports.areWanted ? FrameCollector(reporting.observer(for: prepared.job)) : nil
         let run = JobRun(
             prepared.plan, targets: prepared.targets, ended: prepared.ended, directory: job.directory,
-            settings: settings, books: books, recorder: job.history?.recorder,
-            heritage: job.history?.heritage ?? Heritage(),
+            settings: settings, books: books, recorder: history?.recorder,
+            heritage: history?.heritage ?? Heritage(),
             observer: collector ?? reporting.observer(for: prepared.job))
         let loop = RunLoop(engine: installation.engine(), signals: signals.stream, deadline: wishes.deadline)
         let summary = await run.run(loop)
         reporting.ended(summary, prepared.job)
         let orphans = try await lookAfterOrphans(job, summary)
-        try job.ledger?.tidyIndexes { try job.directory.temporaryPath(in: $0, for: "index") }
-        try tellUpgrades(job)
-        if let records = try job.ledger?.records() { try job.index?.write(records, job.directory) }
+        let tidied = tidyUp(job)
         var finished = FinishedJob(
             prepared: prepared, summary: summary, reports: collector?.reports ?? [],
-            status: max(ExitStatus(summary, isStrict: wishes.isStrict), orphans), started: started, ended: Date(),
+            status: max(ExitStatus(summary, isStrict: wishes.isStrict), orphans, tidied), started: started,
+            ended: Date(),
             workers: settings.workers)
-        try job.history?.end(
+        try history?.end(
             exitCode: Int(finished.status.rawValue),
-            reason: summary.stop.map { SummaryText.describe($0, left: summary.left) }, counts: RunCounts(summary).json)
+            reason: summary.stop.map { SummaryText.describe($0, left: summary.left) },
+            counts: RunCounts(summary, work: prepared.workCount).json)
         if wishes.reports.page != nil, summary.stop == nil {
             finished.thumbnails = await Thumbnails.make(
                 of: finished, folder: job.directory.scratch, settings: settings,
@@ -132,8 +142,39 @@ struct JobRunner {
         return finished
     }
 
+    private func history(of job: StartedJob, _ settings: RunSettings) throws -> RunHistory? {
+        guard wishes.isRecorded else { return nil }
+        var counts = RunCounts()
+        counts.frames = job.prepared.targets.count + job.prepared.ended.count
+        counts.work = job.prepared.workCount
+        return try RunHistory(
+            state: state, job: job.prepared.job, directory: job.directory, workers: settings.workers,
+            request: wishes.request?.json ?? "{}", counts: counts.json, now: currentTime)
+    }
+
+    /// What goes wrong now is told, and costs the other jobs nothing.
+    private func tidyUp(_ job: StartedJob) -> ExitStatus {
+        do {
+            try job.ledger?.tidyIndexes { try job.directory.temporaryPath(in: $0, for: "index") }
+            try tellUpgrades(job)
+            if let index = job.index, let records = try job.ledger?.records() {
+                try index.write(records, job.directory)
+            }
+            return .done
+        } catch let error as CommandError {
+            reporting.complain(error.message)
+            return error.status
+        } catch {
+            let message = (error as? StoreProblem)?.message ?? (error as? FileTrouble)?.message ?? "\(error)"
+            reporting.complain("\(job.prepared.job.name): \(message)")
+            return .badPlace
+        }
+    }
+
     private func lookAfterOrphans(_ job: StartedJob, _ summary: RunSummary) async throws -> ExitStatus {
-        guard let ledger = job.ledger, summary.stop == nil, !job.prepared.orphans.isEmpty else { return .done }
+        guard let ledger = job.ledger, summary.stop == nil else { return .done }
+        if !reporting.isWatching || summary.didSomething { OrphanKeeper.listUnselected(job.prepared, reporting) }
+        guard !job.prepared.orphans.isEmpty else { return .done }
         if reporting.isWatching, case .listed = wishes.orphans, !summary.didSomething { return .done }
         let keeper = OrphanKeeper(prepared: job.prepared, ledger: ledger, wish: wishes.orphans, reporting: reporting)
         return try await keeper.run { try await preparation.findings(of: $0, job.prepared.job) }

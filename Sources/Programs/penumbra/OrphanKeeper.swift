@@ -15,6 +15,14 @@ struct OrphanKeeper {
     private var orphans: [OutputRecord] { prepared.orphans }
     private var name: String { prepared.job.name }
 
+    /// Outputs of pictures that are there, but that the job takes no more: nobody but a person knows what is meant.
+    static func listUnselected(_ prepared: PreparedJob, _ reporting: Reporting) {
+        guard !prepared.unselected.isEmpty else { return }
+        reporting.list(
+            "\(prepared.job.name): \(Figures.plural(prepared.unselected.count, "output")) of pictures that are no inputs of "
+                + "this job any more, and never removed by it", prepared.unselected.map(\.path))
+    }
+
     /// - Parameter findings: reads files.
     func run(findings: ([CompareTask.File]) async throws -> Freshness.Findings) async throws -> ExitStatus {
         switch wish {
@@ -39,7 +47,8 @@ struct OrphanKeeper {
         }
         if !removal.kept.isEmpty {
             reporting.list(
-                "\(name): \(Figures.plural(removal.kept.count, "output")) without an input stay as they are",
+                "\(name): \(Figures.plural(removal.kept.count, "output")) without an input "
+                    + (removal.kept.count == 1 ? "stays as it is" : "stay as they are"),
                 removal.kept.map(\.path), reasons: removal.kept.map(\.reason))
         }
         return .done
@@ -47,7 +56,7 @@ struct OrphanKeeper {
 
     /// What looks more like a missing disk than like pictures that somebody has deleted.
     private var refusal: String? {
-        let outputs = prepared.contents.records.count
+        let outputs = prepared.publishedCount
         let anyway = "--delete-orphans=all removes them nevertheless"
         if let pattern = prepared.plan.unmatchedPatterns.first {
             return "\(name): nothing matches '\(PathText.shown(pattern, from: currentFolder()))', so that "

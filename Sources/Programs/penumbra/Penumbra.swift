@@ -23,6 +23,14 @@ struct Penumbra: AsyncParsableCommand {
             FiltersCommand.self,
             FormatsCommand.self,
             ConfigCommand.self, DoctorCommand.self, ExportCommand.self,
+        ],
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Runs",
+                subcommands: [
+                    StatusCommand.self, ShowCommand.self, LogsCommand.self, WaitCommand.self, PauseCommand.self,
+                    ResumeCommand.self, CancelCommand.self, RetryCommand.self, GcCommand.self,
+                ])
         ])
 
     static func main() async {

@@ -21,6 +21,16 @@ struct PreparedJob {
     var isWhole = true
     /// Published outputs whose inputs are gone.
     var orphans: [OutputRecord] = []
+    /// Published outputs whose inputs are there, but are not this job's any more.
+    var unselected: [OutputRecord] = []
+
+    /// Published outputs that are there.
+    var publishedCount: Int {
+        let planned = targets.reduce(0) { count, target in
+            count + target.files.outputs.count { $0.stamp != nil && freshness.record(at: $0.path) != nil }
+        }
+        return planned + orphans.count
+    }
 
     var job: JobSpec { plan.job }
 

@@ -4,6 +4,8 @@ import FoundationEssentials
 /// What came of a run, as the database keeps it.
 struct RunCounts: Hashable, Codable, Sendable {
     var frames = 0
+    /// Frames that there was something to do with.
+    var work = 0
     var published = 0
     var skipped = 0
     var kept = 0
@@ -16,7 +18,8 @@ struct RunCounts: Hashable, Codable, Sendable {
 
     init() {}
 
-    init(_ summary: RunSummary) {
+    init(_ summary: RunSummary, work: Int) {
+        self.work = work
         frames = summary.total
         published = summary.published
         skipped = summary.skipped

@@ -12,6 +12,8 @@ struct RunWishes {
 
     /// Whether the jobs have manifests: then their outputs are remembered, and one run of a job goes on at a time.
     var remembers = true
+    /// Whether it is a run, which is written down and can be gone on with.
+    var isRecorded: Bool { request != nil }
     /// How long to wait for other runs, in seconds.
     var lockWait = 0.0
     var allowsEmpty = false
@@ -21,5 +23,5 @@ struct RunWishes {
     var deadline: Deadline?
     var reports = RunReports()
     /// For whoever goes on with the run when it is killed.
-    var request = RunRequest()
+    var request: RunRequest?
 }

@@ -1,7 +1,8 @@
 import Coordination
+import Synchronization
 
 /// A prepared job with what keeps others away from it.
-struct StartedJob {
+final class StartedJob {
     let prepared: PreparedJob
     let directory: RunDirectory
     /// Nil for jobs without a manifest, of which several may run.
@@ -9,6 +10,18 @@ struct StartedJob {
     let ledger: Ledger?
     /// Nil where the manifest asks for none.
     let index: IndexFile?
-    /// Nil for a run that nobody remembers.
-    let history: RunHistory?
+    private let isRun = Mutex(false)
+
+    init(prepared: PreparedJob, directory: RunDirectory, lock: JobLock?, ledger: Ledger?, index: IndexFile?) {
+        self.prepared = prepared
+        self.directory = directory
+        self.lock = lock
+        self.ledger = ledger
+        self.index = index
+    }
+
+    /// Its work was begun, and is over or stopped when the command ends.
+    var hasRun: Bool { isRun.withLock { $0 } }
+
+    func beginsToRun() { isRun.withLock { $0 = true } }
 }

@@ -76,6 +76,9 @@ package struct Freshness: Sendable {
         }
     }
 
+    /// It may still be being written.
+    package func isYoung(_ frame: FrameFiles) -> Bool { youth(of: frame) != nil }
+
     /// How many seconds ago a file was changed that is too young; nil for all others. (A time in the future is no reason
     /// to wait for it.)
     private func youth(of frame: FrameFiles) -> Int? {

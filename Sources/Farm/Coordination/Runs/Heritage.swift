@@ -15,13 +15,22 @@ package struct Heritage: Sendable {
     }
 
     private var frames: [FrameID: Frame] = [:]
+    private var published: [FrameID: StoredFrame] = [:]
+    /// When the run began, in nanoseconds since 1970.
+    private var started: Int64 = 0
 
     package init() {}
 
     /// Receipts that cannot be read, by an older version perhaps, are left out: that work is done again.
-    package init(frames records: [StoredFrame], attempts: [StoredAttempt]) {
-        for record in records where record.state == .open || record.state == .left {
-            frames[FrameID(record.number, page: record.page)] = Frame(record: record)
+    package init(_ run: StoredRun, frames records: [StoredFrame], attempts: [StoredAttempt]) {
+        started = run.started
+        for record in records {
+            let id = FrameID(record.number, page: record.page)
+            switch record.state {
+            case .open, .left: frames[id] = Frame(record: record)
+            case .published: published[id] = record
+            case .skipped, .failed: break
+            }
         }
         for attempt in attempts {
             guard case .done(_, let json) = attempt.state,
@@ -31,7 +40,13 @@ package struct Heritage: Sendable {
         }
     }
 
-    package var isEmpty: Bool { frames.isEmpty }
+    /// The run has published it, so that even one which makes everything again need not do so twice.
+    /// (What was published in the last moments may not have been written down here.)
+    func hasPublished(_ id: FrameID, _ files: FrameFiles) -> Bool {
+        if let record = published[id] { return record.input == files.input }
+        return frames[id]?.record.input == files.input
+            && files.outputs.allSatisfy { $0.stamp.map { $0.modified >= started } ?? false }
+    }
 
     /// The work that can be gone on with: the input is what it was, the outputs are made the same way and go to the same
     /// places, and the files are there.

@@ -28,7 +28,7 @@ package final class RunHistory: Sendable {
 
     /// Begins a run, or goes on with the one whose folder was claimed. Whoever has the job's lock may.
     package init(
-        state: String, job spec: JobSpec, directory: RunDirectory, workers: Int, request: String,
+        state: String, job spec: JobSpec, directory: RunDirectory, workers: Int, request: String, counts: String,
         now: @escaping @Sendable () -> Int64
     ) throws(StoreProblem) {
         // What happens to be lost with the power is done again.
@@ -38,7 +38,7 @@ package final class RunHistory: Sendable {
         var heritage = Heritage()
         if let known, !known.state.isEnded {
             heritage = try store.read { reader in
-                Heritage(frames: try reader.frames(of: known.id), attempts: try reader.attempts(of: known.id))
+                Heritage(known, frames: try reader.frames(of: known.id), attempts: try reader.attempts(of: known.id))
             }
         }
         let run = try store.write { writer -> RunID in
@@ -50,15 +50,21 @@ package final class RunHistory: Sendable {
                 try writer.claim(known.id, epoch: epoch, at: time, workers: workers)
                 return known.id
             }
-            return try writer.begin(run: name, of: job, at: time, workers: workers, request: request, counts: "{}")
+            return try writer.begin(run: name, of: job, at: time, workers: workers, request: request, counts: counts)
         }
         (self.store, self.heritage, self.now) = (store, heritage, now)
         recorder = RunRecorder(store: store, run: run, epoch: epoch, now: now)
     }
 
-    package func set(paused: Bool) {
-        // Whether it is paused is told by its folder; this is for those who read the database.
-        try? store.write { try $0.set(recorder.run, paused: paused) }
+    /// Ends a run that nobody goes on with.
+    package static func giveUp(_ run: StoredRun, state: String, reason: String, at time: Int64) throws(StoreProblem) {
+        let store = try JobStore(path: Ledger.databasePath(state: state))
+        try store.write { try $0.end(run.id, at: time, exitCode: killed, reason: reason) }
+    }
+
+    package static func prune(keeping runs: Int, state: String) throws(StoreProblem) {
+        let store = try JobStore(path: Ledger.databasePath(state: state))
+        try store.write { try $0.prune(runs: runs) }
     }
 
     /// - Parameter reason: nil when the plan was done to its end.

@@ -28,6 +28,13 @@ extension StoreReader {
         try Row.fetchOne(database, sql: "\(Self.runColumns) WHERE runs.name = ?", arguments: [name]).map(StoredRun.init)
     }
 
+    /// How many of its frames have come to an end.
+    package func concluded(of run: RunID) throws -> Int {
+        try Int.fetchOne(
+            database, sql: "SELECT COUNT(*) FROM frames WHERE run = ? AND state != 'open'", arguments: [run.number])
+            ?? 0
+    }
+
     package func frames(of run: RunID) throws -> [StoredFrame] {
         let rows = try Row.fetchAll(
             database,

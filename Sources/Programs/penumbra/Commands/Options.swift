@@ -56,7 +56,12 @@ struct SelectionOptions: ParsableArguments {
                 + "- is the standard input.", valueName: "file"), completion: .file())
     var filesFrom: String?
 
-    var selection: JobPlan.Selection { JobPlan.Selection(only: only, limit: limit) }
+    var selection: JobPlan.Selection { selection(of: nil) }
+
+    /// - Parameter inputs: nil for any.
+    func selection(of inputs: Set<String>?) -> JobPlan.Selection {
+        JobPlan.Selection(only: only, limit: limit, inputs: inputs)
+    }
 
     /// - Throws: with all problems of the list.
     func list() throws -> FileList? {

@@ -63,6 +63,7 @@ struct PlanCommand: AsyncParsableCommand {
     }
 
     private func showOrphans(_ prepared: PreparedJob, _ reporting: Reporting) {
+        OrphanKeeper.listUnselected(prepared, reporting)
         guard !prepared.orphans.isEmpty else { return }
         reporting.list(
             "\(prepared.job.name): \(Figures.plural(prepared.orphans.count, "output")) without an input any more",

@@ -78,6 +78,9 @@ struct RunCommand: AsyncParsableCommand {
     /// What it is known by, when this command goes on with an earlier one.
     var request: RunRequest?
 
+    /// The inputs that `penumbra retry` has chosen; broken ones are tried again.
+    var retried: Set<String>?
+
     enum CodingKeys: CodingKey {
         case manifests, jobs, place, force, quiet, strict, json, lockWait, deadline, deleteOrphans, deleteAllOrphans,
             watch,
@@ -118,7 +121,8 @@ struct RunCommand: AsyncParsableCommand {
             let files = ManifestFiles(options: manifests, catalog: catalog)
             let specs = try reporting.jobs(files.read())
             let preparation = JobPreparation(
-                installation: installation, catalog: catalog, selection: jobs.selection, list: try jobs.list(),
+                installation: installation, catalog: catalog, selection: jobs.selection(of: retried),
+                list: try jobs.list(),
                 isForced: force, signals: signals, deadline: wishes.deadline, reread: files.rereader())
             let runner = JobRunner(
                 installation: installation, signals: signals, reporting: reporting, preparation: preparation,

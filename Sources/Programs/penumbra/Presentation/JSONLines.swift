@@ -12,6 +12,9 @@ enum JSONLine: Encodable {
     case frame(FrameLine)
     case problem(ProblemLine)
     case paths(PathsLine)
+    case run(RunLine)
+    case storedFrame(StoredFrameLine)
+    case attempt(AttemptLine)
     case summary(SummaryLine)
 
     private struct Header: Encodable {
@@ -27,6 +30,9 @@ enum JSONLine: Encodable {
         case .frame(let line): try line.encode(to: encoder)
         case .problem(let line): try line.encode(to: encoder)
         case .paths(let line): try line.encode(to: encoder)
+        case .run(let line): try line.encode(to: encoder)
+        case .storedFrame(let line): try line.encode(to: encoder)
+        case .attempt(let line): try line.encode(to: encoder)
         case .summary(let line): try line.encode(to: encoder)
         }
     }

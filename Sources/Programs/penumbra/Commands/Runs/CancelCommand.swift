@@ -1,0 +1,55 @@
+import ArgumentParser
+import Coordination
+import JobStorage
+
+struct CancelCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel",
+        abstract: "End a run, or give up an interrupted one.",
+        discussion: "Outputs that were published stay. What the run kept beside them is removed.")
+
+    @OptionGroup var argument: RunArgument
+    @OptionGroup var options: RunOptions
+
+    func run() async throws {
+        try await Reporting(json: options.json).handling { reporting in
+            let archive = try options.archive()
+            let run = try archive.run(argument.run)
+            switch run.condition {
+            case .running, .paused:
+                try RunRequests.make(.cancel, of: run.stored.name, state: archive.state)
+                reporting.say("\(run.stored.name): its coordinator is told; 'penumbra wait' waits for the end")
+            case .interrupted:
+                RunDirectory.remove(run.stored.name, state: archive.state)
+                try RunHistory.giveUp(run.stored, state: archive.state, reason: "cancelled", at: currentTime())
+                reporting.say("\(run.stored.name): given up, and what it left is removed")
+            case .done, .failed, .stopped:
+                reporting.say("\(run.stored.name): has ended already")
+            }
+            return .done
+        }
+    }
+}
+
+struct PauseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause",
+        abstract: "Begin nothing new in a run until 'penumbra resume'.",
+        discussion: "What workers are busy with comes to its end, and is published.")
+
+    @OptionGroup var argument: RunArgument
+    @OptionGroup var options: RunOptions
+
+    func run() async throws {
+        try await Reporting(json: options.json).handling { reporting in
+            let archive = try options.archive()
+            let run = try archive.run(argument.run)
+            guard run.condition == .running || run.condition == .paused else {
+                throw CommandError(.someFailed, "\(run.stored.name): is not running, so that it cannot be paused")
+            }
+            try RunRequests.make(.pause, of: run.stored.name, state: archive.state)
+            reporting.say("\(run.stored.name): paused; 'penumbra resume' goes on")
+            return .done
+        }
+    }
+}

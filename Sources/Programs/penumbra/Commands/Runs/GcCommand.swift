@@ -1,0 +1,42 @@
+import ArgumentParser
+import Coordination
+import JobStorage
+import Reports
+
+struct GcCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gc",
+        abstract: "Forget old runs, and remove what killed ones have left.",
+        discussion: """
+            What is known of outputs stays, and no picture is touched. Every run keeps the history small by itself: a \
+            hundred runs of each job, and of the latest ten their attempts.
+            """)
+
+    @OptionGroup var options: RunOptions
+
+    @Option(help: ArgumentHelp("How many runs of each job are remembered.", valueName: "n"))
+    var keep = 100
+
+    @Flag(help: "Give up interrupted runs too, and remove what they have rendered.")
+    var interrupted = false
+
+    func validate() throws {
+        if keep < 0 { throw ValidationError("--keep takes 0 or more, not \(keep).") }
+    }
+
+    func run() async throws {
+        try await Reporting(json: options.json).handling { reporting in
+            let archive = try options.archive()
+            let before = try archive.runs()
+            for run in before where interrupted && run.condition == .interrupted {
+                RunDirectory.remove(run.stored.name, state: archive.state)
+                try RunHistory.giveUp(run.stored, state: archive.state, reason: "given up", at: currentTime())
+            }
+            RunDirectory.sweep(state: archive.state)
+            if !before.isEmpty { try RunHistory.prune(keeping: keep, state: archive.state) }
+            let forgotten = before.count - (try archive.runs().count)
+            reporting.say("\(Figures.plural(forgotten, "run")) forgotten")
+            return .done
+        }
+    }
+}

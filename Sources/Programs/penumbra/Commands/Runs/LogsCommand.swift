@@ -1,0 +1,69 @@
+import ArgumentParser
+import JobStorage
+
+struct LogsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "logs",
+        abstract: "Show every attempt of a run, or of one of its tasks, and what its worker wrote.",
+        discussion: """
+            A task is a frame's number, as 'penumbra show' tells it, or that and a kind: 37, 37/probe, 37/tile-12. \
+            Attempts are kept of the latest ten runs of each job.
+            """)
+
+    @Argument(help: ArgumentHelp("A run, by its name or the beginning of it, or a job.", valueName: "run"))
+    var run: String
+
+    @Argument(help: ArgumentHelp("A frame, or one of its tasks.", valueName: "task"))
+    var task: String?
+
+    @OptionGroup var options: RunOptions
+
+    func validate() throws {
+        if let task, TaskFilter(task) == nil {
+            throw ValidationError("'\(task)' is no task; give a frame's number, or that and a kind: 37/tile-12.")
+        }
+    }
+
+    func run() async throws {
+        try await Reporting(json: options.json).handling { _ in
+            let archive = try options.archive()
+            let filter = task.flatMap(TaskFilter.init)
+            let attempts = try archive.attempts(of: try archive.run(run)).filter { filter?.includes($0) ?? true }
+            if let task, attempts.isEmpty { throw CommandError(.missingInput, "the run has no attempt of '\(task)'") }
+            for attempt in attempts {
+                if options.json {
+                    JSONLine.attempt(AttemptLine(attempt)).print()
+                } else {
+                    for line in RunText.lines(of: attempt) { Console.print(line) }
+                }
+            }
+            return .done
+        }
+    }
+}
+
+/// `37`, `37p2`, `37/probe`, `37/tile-12`.
+struct TaskFilter: Hashable {
+    private let number: Int
+    private let page: Int?
+    private let kind: String?
+    private let tile: Int?
+
+    init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        let frame = parts[0].split(separator: "p", omittingEmptySubsequences: false)
+        guard parts.count <= 2, frame.count <= 2, let number = Int(frame[0]) else { return nil }
+        self.number = number
+        page = frame.count == 2 ? Int(frame[1]).map { $0 - 1 } : nil
+        if frame.count == 2, page == nil { return nil }
+        let words = parts.count == 2 ? parts[1].split(separator: "-", omittingEmptySubsequences: false) : []
+        kind = words.first.map(String.init)
+        tile = words.count == 2 ? Int(words[1]) : nil
+        if words.count > 2 || words.count == 2 && tile == nil { return nil }
+    }
+
+    func includes(_ attempt: StoredAttempt) -> Bool {
+        attempt.number == number && (page ?? attempt.page) == attempt.page && (kind ?? attempt.kind) == attempt.kind
+            && (tile == nil || tile == attempt.tile)
+    }
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import Coordination
+import Glibc
+import JobStorage
+
+struct ResumeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume",
+        abstract: "Go on with a run that was interrupted or paused.",
+        discussion: """
+            Gives the command of the run again, in the folder where it was given. Outputs that were published stay, tiles \
+            that were rendered are used, and what had not begun is done. Without a name, all interrupted and paused runs \
+            are gone on with. (The next 'penumbra run' of the manifest does the same.)
+            """)
+
+    @OptionGroup var argument: RunArgument
+    @OptionGroup var options: RunOptions
+
+    func run() async throws {
+        // The run that goes on writes JSON lines, and this command none.
+        try await Reporting(json: false).handling { _ in
+            let archive = try options.archive()
+            let wanted =
+                try argument.run.map { [try archive.run($0)] } ?? archive.runs().filter { $0.condition.canGoOn }
+            if wanted.isEmpty, !options.json { Console.print("no run was interrupted") }
+            var worst: Int32 = 0
+            for run in wanted { worst = max(worst, try await goOn(with: run, archive)) }
+            throw ExitCode(worst)
+        }
+    }
+
+    private func goOn(with run: KnownRun, _ archive: RunArchive) async throws -> Int32 {
+        switch run.condition {
+        case .paused:
+            RunRequests.takeBack(.pause, of: run.stored.name, state: archive.state)
+            if !options.json { Console.print("\(run.stored.name): goes on") }
+            return 0
+        case .interrupted: return try await give(run)
+        case .running, .done, .failed, .stopped:
+            let what = run.condition == .running ? "is running" : "has ended"
+            if !options.json { Console.print("\(run.stored.name): \(what), there is nothing to go on with") }
+            return 0
+        }
+    }
+
+    /// The run's own command again.
+    private func give(_ run: KnownRun) async throws -> Int32 {
+        guard var command = try RepeatedRun(run).command else { return ExitStatus.missingInput.rawValue }
+        command.json = command.json || options.json
+        do {
+            try await command.run()
+            return 0
+        } catch let exit as ExitCode {
+            return exit.rawValue
+        }
+    }
+}
+
+extension KnownRun.Condition {
+    var canGoOn: Bool { self == .interrupted || self == .paused }
+}
+
+/// A run's command, to be given again in its folder.
+struct RepeatedRun {
+    /// Nil when it cannot be given again; that was told.
+    let command: RunCommand?
+
+    init(_ run: KnownRun) throws {
+        guard let request = RunRequest(json: run.stored.request), chdir(request.folder) == 0 else {
+            Console.complain("\(run.stored.name): the folder in which it was started is gone; run its manifest again")
+            command = nil
+            return
+        }
+        guard var command = try Penumbra.parseAsRoot(["run"] + request.arguments) as? RunCommand else {
+            command = nil
+            return
+        }
+        guard command.jobs.filesFrom != "-" else {
+            Console.complain(
+                "\(run.stored.name): its list of files came from the standard input; run it again with the same list")
+            self.command = nil
+            return
+        }
+        command.request = request
+        self.command = command
+    }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import Settings
+
+/// What all commands about runs have in common.
+struct RunOptions: ParsableArguments {
+    @Option(name: .customLong("config"), help: ArgumentHelp("The config file.", valueName: "file"))
+    var configFile: String?
+
+    @Option(help: ArgumentHelp("Where runs keep their state.", valueName: "dir"))
+    var stateDir: String?
+
+    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
+    var json = false
+
+    var place: PlaceOptions {
+        var place = PlaceOptions()
+        (place.configFile, place.stateDir, place.scratch, place.workers) = (configFile, stateDir, nil, nil)
+        return place
+    }
+
+    func archive() throws -> RunArchive { try RunArchive(state: Settings.load(place).stateFolder.value) }
+}
+
+/// One run.
+struct RunArgument: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "A run, by its name or the beginning of it, or a job, whose latest run is meant. Default: the latest run.",
+            valueName: "run"))
+    var run: String?
+}

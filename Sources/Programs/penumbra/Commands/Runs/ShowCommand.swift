@@ -1,0 +1,26 @@
+import ArgumentParser
+
+struct ShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show one run: what was asked for, what came of it, what failed and why.")
+
+    @OptionGroup var argument: RunArgument
+    @OptionGroup var options: RunOptions
+
+    func run() async throws {
+        try await Reporting(json: options.json).handling { _ in
+            let archive = try options.archive()
+            let run = try archive.run(argument.run)
+            let frames = try archive.frames(of: run)
+            let attempts = try archive.attempts(of: run)
+            let line = RunLine(run, concluded: try archive.concluded(of: run))
+            if options.json {
+                JSONLine.run(line).print()
+                for frame in frames { JSONLine.storedFrame(StoredFrameLine(frame)).print() }
+            } else {
+                for text in RunText.details(line, run, frames, attempts) { Console.print(text) }
+            }
+            return .done
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import JobStorage
+
+struct WaitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "wait",
+        abstract: "Wait until a run has ended, and exit as it did.",
+        discussion: "75 when --timeout came first; 137 when its coordinator was killed.")
+
+    @OptionGroup var argument: RunArgument
+    @OptionGroup var options: RunOptions
+
+    @Option(help: ArgumentHelp("How long to wait at most: 90, 5m.", valueName: "time"))
+    var timeout: TimeArgument?
+
+    private static let pause = Duration.milliseconds(200)
+
+    func run() async throws {
+        try await Reporting(json: options.json).handling { reporting in
+            let archive = try options.archive()
+            let clock = ContinuousClock()
+            let end = timeout.map { clock.now + $0.duration }
+            // The run that is meant now, whatever begins later.
+            var run = try archive.run(argument.run)
+            while run.condition == .running || run.condition == .paused {
+                if let end, clock.now >= end {
+                    reporting.complain("\(run.stored.name): goes on; the time to wait for it is over")
+                    return .busy
+                }
+                try await clock.sleep(for: Self.pause)
+                run = try archive.run(run.stored.name)
+            }
+            if options.json { JSONLine.run(RunLine(run, concluded: try archive.concluded(of: run))).print() }
+            guard let code = run.exitCode else {
+                reporting.complain("\(run.stored.name): its coordinator was killed; 'penumbra resume' goes on")
+                throw ExitCode(137)
+            }
+            throw ExitCode(Int32(code))
+        }
+    }
+}

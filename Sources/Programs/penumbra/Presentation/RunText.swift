@@ -1,0 +1,191 @@
+import FoundationEssentials
+import JobStorage
+import Planning
+import Reports
+
+/// One run, as `status`, `show` and `wait` print it.
+struct RunLine: Encodable {
+    let event = "run"
+    let run: String
+    let job: String
+    let manifest: String
+    /// `running`, `paused`, `interrupted`, `done`, `failed` or `stopped`.
+    let state: String
+    var reason: String?
+    var exitCode: Int?
+    /// UTC, `2026-11-21T21:30:00Z`.
+    let started: String
+    var ended: String?
+    /// How many coordinators have had it.
+    let epoch: Int
+    let workers: Int
+    /// Frames that there is something to do with, and how many of them have come to an end.
+    let work: Int
+    let concluded: Int
+    let counts: RunCounts
+
+    init(_ run: KnownRun, concluded: Int) {
+        self.run = run.stored.name
+        job = run.stored.job
+        manifest = run.stored.manifest
+        state = run.condition.rawValue
+        reason = run.reason
+        exitCode = run.exitCode
+        started = RunText.time(run.stored.started)
+        ended = run.ended.map(RunText.time)
+        epoch = run.stored.epoch
+        workers = run.stored.workers
+        work = run.counts.work
+        self.concluded = concluded
+        counts = run.counts
+    }
+}
+
+struct StoredFrameLine: Encodable {
+    let event = "frame"
+    let frame: Int
+    let page: Int
+    let input: String
+    let outputs: [String]
+    let state: String
+    var cause: String?
+    var message: String?
+    var seconds: Double?
+
+    init(_ frame: StoredFrame) {
+        self.frame = frame.number
+        page = frame.page
+        input = frame.input
+        outputs = frame.outputs.filter { !$0.isEmpty }
+        state = frame.state.word
+        seconds = frame.seconds
+        if case .failed(let cause, let message) = frame.state { (self.cause, self.message) = (cause, message) }
+    }
+}
+
+struct AttemptLine: Encodable {
+    let event = "attempt"
+    let task: String
+    let attempt: Int
+    let epoch: Int
+    let worker: Int
+    let state: String
+    let started: String
+    var ended: String?
+    var message: String?
+    var log: String?
+
+    init(_ attempt: StoredAttempt) {
+        task = attempt.task
+        self.attempt = attempt.attempt
+        epoch = attempt.epoch
+        worker = attempt.worker
+        started = RunText.time(attempt.started)
+        log = attempt.log
+        switch attempt.state {
+        case .running: state = "running"
+        case .done(let time, _): (state, ended) = ("done", RunText.time(time))
+        case .failed(let time, let why): (state, ended, message) = ("failed", RunText.time(time), why)
+        case .lost(let time, let why): (state, ended, message) = ("lost", RunText.time(time), why)
+        case .dropped(let time): (state, ended) = ("dropped", RunText.time(time))
+        }
+    }
+}
+
+enum RunText {
+    /// To the second, UTC.
+    static func time(_ nanoseconds: Int64) -> String {
+        Date(timeIntervalSince1970: Double(nanoseconds / 1_000_000_000)).formatted(.iso8601)
+    }
+
+    static func table(_ lines: [RunLine]) -> [String] {
+        var table = Table(["run", "job", "state", "started", "frames", "failed", "because"])
+        for line in lines {
+            table.add(
+                line.run, line.job, line.state, line.started, progress(line),
+                line.counts.failed > 0 ? Figures.count(line.counts.failed) : "", line.reason ?? "")
+        }
+        return table.lines
+    }
+
+    private static func progress(_ line: RunLine) -> String {
+        guard line.exitCode == nil else { return Figures.count(line.counts.frames) }
+        return "\(Figures.count(line.concluded))/\(Figures.count(line.work))"
+    }
+
+    static func details(
+        _ line: RunLine, _ run: KnownRun, _ frames: [StoredFrame], _ attempts: [StoredAttempt]
+    ) -> [String] {
+        var lines = [
+            "run       \(line.run)", "job       \(line.job)",
+            "manifest  \(PathText.shown(line.manifest, from: currentFolder()))",
+            "state     \(line.state)\(line.reason.map { ": \($0)" } ?? "")",
+            "started   \(line.started)\(line.ended.map { ", ended \($0)" } ?? "")\(epochs(line))",
+            "frames    \(counts(line))",
+        ]
+        lines += tasks(attempts)
+        let failed = frames.filter { $0.state.word == "failed" }
+        if !failed.isEmpty { lines.append("failed") }
+        for case (let frame, .failed(let cause, let message)) in failed.map({ ($0, $0.state) }) {
+            lines.append("  \(frame.name)  \(PathText.shown(frame.input, from: currentFolder())): \(cause): \(message)")
+        }
+        return lines
+    }
+
+    private static func epochs(_ line: RunLine) -> String {
+        line.epoch > 1 ? ", with \(line.epoch) coordinators one after the other" : ""
+    }
+
+    private static func counts(_ line: RunLine) -> String {
+        guard line.exitCode != nil else { return "\(progress(line)) done" }
+        let named = [
+            ("published", line.counts.published), ("skipped", line.counts.skipped), ("kept", line.counts.kept),
+            ("still broken", line.counts.stillBroken), ("failed", line.counts.failed), ("left", line.counts.left),
+        ]
+        return "\(Figures.count(line.counts.frames)): "
+            + named.filter { $0.1 > 0 }.map { "\(Figures.count($0.1)) \($0.0)" }.joined(separator: ", ")
+    }
+
+    /// How many attempts there were of each kind of task, and what became of them.
+    private static func tasks(_ attempts: [StoredAttempt]) -> [String] {
+        var counts: [String: [String: Int]] = [:]
+        for attempt in attempts { counts[attempt.kind, default: [:]][AttemptLine(attempt).state, default: 0] += 1 }
+        return counts.sorted { $0.key < $1.key }.map { kind, states in
+            let words = states.sorted { $0.key < $1.key }.map { "\(Figures.count($0.value)) \($0.key)" }
+            return "  \(kind): \(words.joined(separator: ", "))"
+        }
+    }
+
+    static func lines(of attempt: StoredAttempt) -> [String] {
+        let line = AttemptLine(attempt)
+        let place = "\(line.started)  \(line.task)  attempt \(line.attempt), worker \(line.worker)"
+        let end = "\(line.state)\(line.message.map { ": \($0)" } ?? "")"
+        let log = (line.log ?? "").split(separator: "\n").map { "    \($0)" }
+        return ["\(place): \(end)"] + log
+    }
+}
+
+extension StoredFrame.State {
+    var word: String {
+        switch self {
+        case .open: "open"
+        case .published: "published"
+        case .skipped: "skipped"
+        case .failed: "failed"
+        case .left: "left"
+        }
+    }
+}
+
+extension StoredFrame {
+    /// `37`, and `37p2` for the second page of a picture whose pages are frames.
+    var name: String { page == 0 ? "\(number)" : "\(number)p\(page + 1)" }
+}
+
+extension StoredAttempt {
+    /// `37/probe`, `37/tile-12`.
+    var task: String {
+        let frame = page == 0 ? "\(number)" : "\(number)p\(page + 1)"
+        return "\(frame)/\(kind)" + (tile.map { "-\($0)" } ?? "")
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A coordinator that is killed for real, and the one that goes on.
+@Suite(.serialized) struct ResumeTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.draw("photos/a.png", width: 900, height: 700)
+        try workspace.draw("photos/b.png", width: 700, height: 500)
+        for name in ["photos/a.png", "photos/b.png"] { try workspace.age(name) }
+    }
+
+    private func writeManifest(_ more: String = "", shard: String = "tile") throws {
+        try workspace.writeManifest(
+            filters: "[{gaussian: {radius: 18}}, {motion: {radius: 120, angle: 40, samples: continuous}}]",
+            more: "shard: \(shard)\ntile: 128\n\(more)")
+    }
+
+    /// What an undisturbed run makes.
+    private func calm() throws -> [String: Data] {
+        let other = try Workspace()
+        for name in ["photos/a.png", "photos/b.png", "job.yaml"] { try other.write(try workspace.read(name), to: name) }
+        let program = try RunningProgram(["run", "job.yaml", "--quiet"], in: other)
+        #expect(program.finish().code == 0)
+        return try other.contents(below: "out")
+    }
+
+    private var tiles: Int {
+        workspace.files(below: "state/penumbra/runs").count { $0.contains("/tile-") }
+    }
+
+    /// Kills the coordinator when so many tiles were begun, and waits for its workers to leave.
+    private func killRun(atTile count: Int) throws {
+        let program = try RunningProgram(["run", "job.yaml"], in: workspace)
+        program.wait { tiles >= count }
+        let workers = program.workers
+        kill(program.processID, SIGKILL)
+        _ = program.finish()
+        while workers.contains(where: isAlive) { usleep(1000) }
+    }
+
+    private struct Attempt: Decodable {
+        let task: String
+        let epoch: Int
+        let state: String
+    }
+
+    /// By `penumbra logs`.
+    private func attempts() async throws -> [Attempt] {
+        let result = try await Program.run("logs", "test", "--json", in: workspace)
+        return result.output.split(separator: "\n").compactMap { line in
+            try? JSONDecoder().decode(Attempt.self, from: Data(line.utf8))
+        }
+    }
+
+    private func state() async throws -> String? {
+        let result = try await Program.run("status", "--json", in: workspace)
+        let line = result.output.split(separator: "\n").first { $0.contains(#""event":"run""#) }
+        return try line.flatMap { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }?["state"]
+            as? String
+    }
+
+    /// `PENUMBRA_KILLS` at evenly spread moments of the run's tiles: 8, or as many as somebody wants.
+    @Test func `whenever a coordinator is killed, the next one renders no tile again, and the bytes are the same`()
+        async throws
+    {
+        try writeManifest("existing: update")
+        let calm = try calm()
+        let kills = ProcessInfo.processInfo.environment["PENUMBRA_KILLS"].flatMap { Int($0) } ?? 8
+        for number in 0..<kills {
+            for folder in ["out", "state"] where workspace.exists(folder) { try workspace.remove(folder) }
+            try killRun(atTile: 1 + number * 48 / kills)
+            guard try await state() == "interrupted" else { continue }
+            let done = Set(try await attempts().filter { $0.state == "done" }.map(\.task))
+            let result = try await Program.run("resume", in: workspace)
+            #expect(result.code == 0, "kill \(number): \(result.errors)")
+            let again = try await attempts().filter { $0.epoch == 2 && done.contains($0.task) }.map(\.task)
+            #expect(again.filter { $0.contains("/tile-") || $0.contains("/canvas") } == [], "kill \(number)")
+            #expect(try workspace.contents(below: "out") == calm, "kill \(number)")
+            #expect(workspace.leftovers() == [], "kill \(number)")
+            #expect(try await state() == "done")
+        }
+    }
+
+    @Test func `the next run of the manifest goes on as 'resume' does, and makes nothing twice that is made again`()
+        async throws
+    {
+        try writeManifest()
+        let calm = try calm()
+        let program = try RunningProgram(["run", "job.yaml"], in: workspace)
+        program.wait { workspace.exists("out/a.png") && tiles > 3 }
+        kill(program.processID, SIGKILL)
+        _ = program.finish()
+        let published = try workspace.modified("out/a.png")
+        #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
+        #expect(try workspace.modified("out/a.png") == published)
+        #expect(try workspace.contents(below: "out") == calm)
+        #expect(workspace.leftovers() == [])
+    }
+
+    @Test func `outputs that were written and not published are adopted once their digests were taken`() async throws {
+        try writeManifest("existing: update\nverify: full", shard: "frame")
+        let calm = try calm()
+        let program = try RunningProgram(["run", "job.yaml", "--workers", "1"], in: workspace)
+        // The audit follows the writing of a whole output.
+        program.wait { workspace.allFiles(below: "out").contains { $0.contains("-frame-") } }
+        kill(program.processID, SIGKILL)
+        _ = program.finish()
+        #expect(try await Program.run("resume", in: workspace).code == 0)
+        #expect(try workspace.contents(below: "out") == calm)
+        #expect(workspace.leftovers() == [])
+    }
+
+    private func sleeper(_ token: String) throws -> pid_t {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sleep")
+        process.arguments = ["600"]
+        process.environment = ["PENUMBRA_COORDINATOR": token]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process.processIdentifier
+    }
+
+    @Test func `what workers started and left behind is ended by the next coordinator`() async throws {
+        try writeManifest("existing: update")
+        try killRun(atTile: 3)
+        let claim = try #require(
+            workspace.files(below: "state/penumbra/runs").first { $0.hasSuffix("/coordinator.1") })
+        let token = String(decoding: try workspace.read("state/penumbra/runs/\(claim)"), as: UTF8.self)
+        let child = try sleeper(token)
+        let other = try sleeper(token + "0")
+        defer { kill(other, SIGKILL) }
+        #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
+        #expect(!isAlive(child))
+        #expect(isAlive(other))
+    }
+
+    @Test func `a tile that was damaged meanwhile is rendered again`() async throws {
+        try writeManifest("existing: update")
+        let calm = try calm()
+        try killRun(atTile: 12)
+        let runs = "\(workspace.path)/state/penumbra/runs"
+        let files = workspace.files(below: "state/penumbra/runs").filter { $0.contains("/tile-") }
+        for file in files.prefix(3) {
+            let handle = try #require(FileHandle(forWritingAtPath: "\(runs)/\(file)"))
+            try handle.write(contentsOf: Data([0xff, 0x00, 0xff]))
+            try handle.close()
+        }
+        #expect(try await Program.run("resume", in: workspace).code == 0)
+        #expect(try workspace.contents(below: "out") == calm)
+    }
+
+    @Test func `a picture that changed meanwhile is rendered from the beginning`() async throws {
+        try writeManifest("existing: update")
+        try killRun(atTile: 12)
+        try workspace.draw("photos/a.png", width: 640, height: 480)
+        try workspace.age("photos/a.png", hours: 1)
+        let calm = try calm()
+        #expect(try await Program.run("resume", in: workspace).code == 0)
+        #expect(try workspace.contents(below: "out") == calm)
+        #expect(workspace.leftovers() == [])
+    }
+
+    @Test func `an interrupted run can be given up`() async throws {
+        try writeManifest("existing: update")
+        try killRun(atTile: 5)
+        let cancelled = try await Program.run("cancel", "test", in: workspace)
+        #expect(cancelled.code == 0)
+        #expect(cancelled.output.hasSuffix(": given up, and what it left is removed\n"))
+        #expect(workspace.leftovers() == [])
+        #expect(workspace.files(below: "out") == [])
+        #expect(try await state() == "stopped")
+        #expect(try await Program.run("resume", in: workspace).output == "no run was interrupted\n")
+    }
+}

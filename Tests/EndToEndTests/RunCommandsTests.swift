@@ -1,0 +1,126 @@
+import Foundation
+import Glibc
+import Testing
+
+/// `status`, `show`, `logs`, `pause`, `resume`, `cancel`, `wait`, `retry` and `gc`, from another terminal.
+@Suite(.serialized) struct RunCommandsTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.draw("picture.png", width: 500, height: 400)
+        for number in 10..<30 {
+            try workspace.copy("picture.png", to: "photos/\(number).png")
+            try workspace.age("photos/\(number).png")
+        }
+        try workspace.writeManifest(
+            filters: "[{motion: {radius: 200, angle: 40, samples: continuous}}]", more: "existing: update\nshard: frame"
+        )
+    }
+
+    private func penumbra(_ arguments: String...) async throws -> Program.Result {
+        try await Program.run(Program.penumbra, arguments, in: workspace)
+    }
+
+    @Test func `where nothing ran there is nothing to tell, and nothing is made`() async throws {
+        #expect(try await penumbra("status").output == "nothing has run yet\n")
+        for command in ["show", "wait", "pause", "cancel", "retry"] {
+            let result = try await penumbra(command)
+            #expect(result.code == 66)
+            #expect(result.errors == "nothing has run yet\n")
+        }
+        #expect(try await penumbra("resume").output == "no run was interrupted\n")
+        #expect(try await penumbra("gc").output == "0 runs forgotten\n")
+        #expect(!workspace.exists("state"))
+    }
+
+    @Test func `a run is paused, goes on, and is cancelled, while it is looked at`() async throws {
+        let program = try RunningProgram(["run", "job.yaml", "--workers", "1"], in: workspace)
+        program.wait { workspace.exists("out/11.png") }
+        #expect(try await penumbra("pause", "test").code == 0)
+        // What has begun comes to its end.
+        program.wait { workspace.leftovers().allSatisfy { $0.hasPrefix("state/") } }
+        let paused = workspace.files(below: "out").count
+        #expect(try await penumbra("status").output.contains("  test  paused "))
+        #expect(try await penumbra("wait", "--timeout", "0.3").code == 75)
+        #expect((paused..<paused + 2).contains(workspace.files(below: "out").count))
+        #expect(try await penumbra("resume").output.hasSuffix(": goes on\n"))
+        program.wait { workspace.files(below: "out").count > paused + 1 }
+        #expect(try await penumbra("show", "test").output.contains("state     running\n"))
+        #expect(try await penumbra("cancel", "test").code == 0)
+        #expect(try await penumbra("wait", "test").code == 130)
+        let result = program.finish()
+        #expect(result.code == 130)
+        #expect(
+            result.errors
+                == "test: cancelled by 'penumbra cancel'; finished outputs are in place, nothing is half-written\n")
+        #expect(workspace.leftovers() == [])
+        #expect(try await penumbra("cancel", "test").output.hasSuffix(": has ended already\n"))
+        #expect(try await penumbra("pause").code == 1)
+        #expect(try await Program.night(workspace).exitCode == 0)
+        #expect(workspace.files(below: "out").count == 20)
+    }
+
+    @Test func `what failed is shown with its reason, and tried again when somebody says so`() async throws {
+        try workspace.write("no picture", to: "photos/12.png")
+        try workspace.age("photos/12.png")
+        #expect(try await penumbra("run", "job.yaml").code == 1)
+        let shown = try await penumbra("show")
+        #expect(shown.output.contains("state     failed\n"))
+        #expect(shown.output.contains("frames    20: 19 published, 1 failed\n"))
+        #expect(
+            shown.output.hasSuffix(
+                """
+                failed
+                  3  photos/12.png: broken or unreadable picture: \(workspace.path)/photos/12.png: not an image that \
+                Penumbra reads ('penumbra formats' lists them)
+
+                """))
+        #expect(try await penumbra("logs", "test", "3").output.contains("  3/probe  attempt 1, worker "))
+        #expect(try await penumbra("logs", "test", "99").code == 66)
+        #expect(try await penumbra("logs", "test", "x/y").code == 64)
+        // It is still broken, and known to be; a retry tries it nevertheless.
+        #expect(try await Program.night(workspace) == NightSummary(skipped: 19, stillBroken: 1))
+        let name = try await runNames().last ?? ""
+        let retried = try await penumbra("retry", name)
+        #expect(retried.code == 1)
+        #expect(retried.output.contains("test: 0 published, 1 failed in "))
+        try workspace.copy("picture.png", to: "fresh.png")
+        try workspace.remove("photos/12.png")
+        try workspace.copy("fresh.png", to: "photos/12.png")
+        #expect(
+            try await penumbra("retry", name, "--frames", "2-4").output.contains("test: 1 published, 2 skipped in "))
+        #expect(try await penumbra("retry", name, "--frames", "77").output == "\(name): no such frames\n")
+    }
+
+    private func runNames() async throws -> [String] {
+        try await penumbra("status", "--all", "--json").output.split(separator: "\n").compactMap { line in
+            (try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])?["run"] as? String
+        }
+    }
+
+    @Test func `history is forgotten when asked, and outputs are not`() async throws {
+        for _ in 0..<3 { _ = try await Program.night(workspace) }
+        #expect(try await runNames().count == 3)
+        let name = try #require(try await runNames().first)
+        #expect(try await penumbra("show", String(name.dropLast(3))).code == 0)
+        #expect(try await penumbra("show", "2").errors.hasPrefix("3 runs begin with '2'; give more of the name"))
+        #expect(
+            try await penumbra("show", "nobody").errors
+                == "no run or job is called 'nobody'; 'penumbra status' lists them\n")
+        #expect(try await penumbra("gc", "--keep", "1").output == "2 runs forgotten\n")
+        #expect(try await runNames() == [name])
+        #expect(try await Program.night(workspace) == NightSummary(skipped: 20))
+    }
+
+    @Test func `every command about runs speaks JSON lines`() async throws {
+        _ = try await Program.night(workspace)
+        for command in [["status"], ["show"], ["logs", "test"], ["wait"], ["cancel"], ["gc"]] {
+            let result = try await Program.run(Program.penumbra, command + ["--json"], in: workspace)
+            let lines = result.output.split(separator: "\n")
+            #expect(lines.first?.contains(#""schema":1"#) == true, "\(command)")
+            #expect(lines.last?.contains(#""event":"summary""#) == true, "\(command)")
+            for line in lines { _ = try JSONSerialization.jsonObject(with: Data(line.utf8)) }
+        }
+    }
+}
