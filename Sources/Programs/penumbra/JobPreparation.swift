@@ -58,11 +58,13 @@ struct JobPreparation {
     /// Outputs of inputs that are there no more, that this job published, and that no other input's outputs are now.
     private func orphans(of prepared: PreparedJob) -> [OutputRecord] {
         guard !prepared.contents.records.isEmpty else { return [] }
-        let inputs = Set(prepared.plan.frames.map(\.input.path))
-        let gone = prepared.contents.records.filter { !inputs.contains($0.input) }
+        let inputs = Set(prepared.plan.frames.map { PathKey($0.input.path) })
+        let gone = prepared.contents.records.filter { !inputs.contains(PathKey($0.input)) }
         guard !gone.isEmpty else { return [] }
-        let planned = Set(prepared.targets.flatMap(\.outputs))
-        return gone.filter { !planned.contains($0.path) && OutputPlace.exists($0.path) }.sorted { $0.path < $1.path }
+        let planned = Set(prepared.targets.lazy.flatMap(\.outputs).map(PathKey.init))
+        return gone.filter { !planned.contains(PathKey($0.path)) && OutputPlace.exists($0.path) }.sorted {
+            $0.path < $1.path
+        }
     }
 
     static func refusal(_ problem: PlanProblem, _ job: JobSpec) -> CommandError {
@@ -123,7 +125,7 @@ struct JobPreparation {
     }
 
     /// By path; what is no picture is missing.
-    func headers(of paths: [String], _ job: JobSpec) async throws -> [String: ImageFacts] {
+    func headers(of paths: [String], _ job: JobSpec) async throws -> [PathKey: ImageFacts] {
         guard !paths.isEmpty else { return [:] }
         let loop = RunLoop(engine: installation.engine(), signals: signals.stream, deadline: deadline)
         let (found, stop) = await HeaderSurvey.run(paths, job: job, settings: installation.runSettings, loop: loop)
