@@ -6,7 +6,7 @@ enum FileSystem {
     /// Creates the folder and its parents, and returns those that were not there before, outermost first.
     static func createFolders(_ path: String) throws(FileTrouble) -> [String] {
         if isFolder(path) { return [] }
-        let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+        let parent = PathNames.folder(of: path) ?? ""
         let above = parent.isEmpty ? [] : try createFolders(parent)
         guard mkdir(path, 0o777) == 0 else {
             let code = errno
@@ -19,7 +19,7 @@ enum FileSystem {
     /// The folders that ``createFolders(_:)`` would create, outermost first.
     static func missingFolders(_ path: String) -> [String] {
         if path.isEmpty || isFolder(path) { return [] }
-        let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+        let parent = PathNames.folder(of: path) ?? ""
         return missingFolders(parent) + [path]
     }
 
@@ -130,8 +130,7 @@ enum FileSystem {
     /// True when an output is there: a file, or a folder with the file that it is named after. (Anything else at the path of a
     /// folder is no output.)
     static func isOutput(_ path: String) -> Bool {
-        let name = path.split(separator: "/").last ?? ""
-        return isOwnFolder(path) ? exists("\(path)/\(name).dzi") : exists(path)
+        isOwnFolder(path) ? exists("\(path)/\(PathNames.last(of: path)).dzi") : exists(path)
     }
 
     /// A folder that can be read, and holds nothing.
@@ -176,7 +175,7 @@ enum FileSystem {
     static func syncFolder(_ path: String) throws(FileTrouble) { try OpenFolder(path).sync() }
 
     /// With the slash at its end: for the root, too, a path.
-    static func folder(of path: String) -> String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "/" }
+    static func folder(of path: String) -> String { (PathNames.folder(of: path) ?? "") + "/" }
 
     /// Removes a file; one that is not there is as good.
     static func remove(_ path: String) { unlink(path) }

@@ -104,15 +104,15 @@ struct DeepZoomNames {
     private let name: String
 
     init(of folder: String) {
-        name = folder.split(separator: "/").last.map(String.init) ?? ""
+        name = PathNames.last(of: folder)
     }
 
     func all(_ files: [String]) -> Bool { files.allSatisfy(isOne) }
 
     private func isOne(_ file: String) -> Bool {
-        if file == "\(name).dzi" { return true }
-        let parts = file.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0] == "\(name)_files", isNumber(parts[1]),
+        if PathKey(file) == PathKey("\(name).dzi") { return true }
+        let parts = PathNames.all(in: file)
+        guard parts.count == 3, PathKey(String(parts[0])) == PathKey("\(name)_files"), isNumber(parts[1]),
             let dot = parts[2].lastIndex(of: "."),
             ["jpg", "png", "webp"].contains(parts[2][parts[2].index(after: dot)...])
         else { return false }
