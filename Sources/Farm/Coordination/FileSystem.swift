@@ -105,16 +105,28 @@ enum FileSystem {
     /// Exchanges two folders, or files, in one step: at any moment both paths hold one or the other.
     ///
     /// - Returns: false where the file system cannot.
-    static func exchange(_ one: String, _ other: String) -> Bool {
+    static func exchange(_ one: String, _ other: String) -> Bool { rename(one, to: other, flags: 2) == 0 }
+
+    /// - Returns: 0, or why it failed: `ENOSYS` where there is no such call, `EINVAL` where a file system knows no flags.
+    private static func rename(_ from: String, to path: String, flags: UInt32) -> Int32 {
         // C's headers show it to GNU sources only. <https://man7.org/linux/man-pages/man2/rename.2.html>
         typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
-        guard let symbol = dlsym(nil, "renameat2") else { return false }
-        let exchange: UInt32 = 2
-        return unsafeBitCast(symbol, to: Rename.self)(AT_FDCWD, one, AT_FDCWD, other, exchange) == 0
+        guard let symbol = dlsym(nil, "renameat2") else { return ENOSYS }
+        return unsafeBitCast(symbol, to: Rename.self)(AT_FDCWD, from, AT_FDCWD, path, flags) == 0 ? 0 : errno
     }
 
     /// Puts a file at its final path in one step, unless something is there already.
     static func renameWithoutReplacing(_ from: String, to path: String) throws(FileTrouble) {
+        let code = rename(from, to: path, flags: 1)
+        if code == 0 { return }
+        guard [ENOSYS, EINVAL, EPERM, EOPNOTSUPP].contains(code) else {
+            throw FileTrouble(path: path, code: code, action: "publish")
+        }
+        try linkWithoutReplacing(from, to: path)
+    }
+
+    /// The same by a second name, where files may have several.
+    private static func linkWithoutReplacing(_ from: String, to path: String) throws(FileTrouble) {
         if link(from, path) == 0 {
             unlink(from)
             return
