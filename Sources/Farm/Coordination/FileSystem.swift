@@ -81,7 +81,27 @@ enum FileSystem {
             }
             rest = rest.dropFirst(count)
         }
-        guard !syncs || fsync(file) == 0 else { throw FileTrouble(path: path, code: errno, action: "sync") }
+        guard !syncs || fdatasync(file) == 0 else { throw FileTrouble(path: path, code: errno, action: "sync") }
+    }
+
+    /// All bytes of a file; nil where there is none, or a link.
+    static func contents(of path: String) throws(FileTrouble) -> [UInt8]? {
+        // A pipe that somebody has put there is empty, and nothing to wait for.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else {
+            if [ENOENT, ENOTDIR, ELOOP].contains(errno) { return nil }
+            throw FileTrouble(path: path, code: errno, action: "read")
+        }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = read(file, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw FileTrouble(path: path, code: errno, action: "read") }
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+        }
     }
 
     /// Waits until the file system that holds a folder has everything on its disk.

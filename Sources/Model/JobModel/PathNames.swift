@@ -21,14 +21,17 @@ package enum PathNames {
 
     /// The path from a folder to what lies below it; nil for what does not. Both are absolute, without `.` and `..`.
     package static func relative(_ path: String, to folder: String) -> String? {
-        let start = folder.utf8.count
-        guard folder != "/" else { return isAbsolute(path) ? String(Substring(path.utf8.dropFirst())) : nil }
-        guard path.utf8.count > start, path.utf8.starts(with: folder.utf8) else { return nil }
-        let rest = path.utf8.dropFirst(start)
-        return rest.first == slash ? String(Substring(rest.dropFirst())) : nil
+        rest(of: path, below: folder).map { String(Substring($0)) }
     }
 
-    package static func isBelow(_ path: String, _ folder: String) -> Bool { relative(path, to: folder) != nil }
+    package static func isBelow(_ path: String, _ folder: String) -> Bool { rest(of: path, below: folder) != nil }
+
+    private static func rest(of path: String, below folder: String) -> Substring.UTF8View? {
+        let start = folder == "/" ? 0 : folder.utf8.count
+        guard start == 0 || path.utf8.starts(with: folder.utf8) else { return nil }
+        let rest = path.utf8.dropFirst(start)
+        return rest.first == slash ? rest.dropFirst() : nil
+    }
 
     /// The path of what a folder holds under a name.
     package static func joined(_ folder: String, _ name: String) -> String {
