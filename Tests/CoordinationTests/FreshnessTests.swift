@@ -1,7 +1,6 @@
 import Coordination
 import JobModel
 import JobStorage
-import JobStorage
 import Testing
 import WorkerProtocol
 
@@ -152,5 +151,34 @@ import WorkerProtocol
         let book = night.book
         let findings = night.findings(of: [CompareTask.File(path: Night.input), CompareTask.File(path: Night.output)])
         #expect(night.freshness(book).refreshed(night.frame(book), findings) == [])
+    }
+
+    @Test func `an output whose name only looks the same is another one`() throws {
+        var night = Night()
+        night.record?.path = "/jobs/out/caf\u{E9}.webp"
+        let book = night.book
+        let freshness = night.freshness(book)
+        #expect(freshness.record(at: "/jobs/out/caf\u{E9}.webp") != nil)
+        #expect(freshness.record(at: "/jobs/out/cafe\u{301}.webp") == nil)
+    }
+
+    @Test func `a picture whose name only looks the same is another one`() {
+        let frame = { (input: String, night: Night, book: RecipeBook) in
+            FrameFiles(
+                input: input, inputBytes: nil, page: 0, stamp: night.inputStamp,
+                outputs: night.frame(book).outputs)
+        }
+        var night = Night()
+        night.record?.input = "/jobs/photos/caf\u{E9}.jpg"
+        let book = night.book
+        let freshness = night.freshness(book)
+        #expect(freshness.verdict(of: frame("/jobs/photos/caf\u{E9}.jpg", night, book)) == .upToDate)
+        #expect(freshness.verdict(of: frame("/jobs/photos/cafe\u{301}.jpg", night, book)) == .again("input changed"))
+    }
+
+    @Test func `what was read of a file is not known of one whose name only looks the same`() {
+        let files = ["/caf\u{E9}.jpg", "/cafe\u{301}.jpg"].map { CompareTask.File(path: $0) }
+        #expect(files[0] != files[1])
+        #expect(Set(files).count == 2)
     }
 }

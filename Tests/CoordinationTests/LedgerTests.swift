@@ -11,29 +11,29 @@ import Testing
 
     init() throws { place = try TemporaryFolder() }
 
-    private var state: String { place.file("state") }
-    private var index: String { place.file("out/.penumbra-index") }
+    var state: String { place.file("state") }
+    var index: String { place.file("out/.penumbra-index") }
 
-    private func job(_ name: String = "nightly", _ outputs: [OutputTemplate] = [.stem()]) -> JobSpec {
+    func job(_ name: String = "nightly", _ outputs: [OutputTemplate] = [.stem()]) -> JobSpec {
         .make(name, folder: place.path, outputs: outputs)
     }
 
-    private func ledger(of job: JobSpec) throws -> Ledger {
+    func ledger(of job: JobSpec) throws -> Ledger {
         try Ledger(state: state, job: job, folders: OutputFolders.of(job))
     }
 
-    private func look(_ job: JobSpec) throws -> LedgerContents {
+    func look(_ job: JobSpec) throws -> LedgerContents {
         try Ledger.look(state: state, job: job, folders: OutputFolders.of(job))
     }
 
     /// Writes an output, and what a ledger is to know of it.
-    private func output(
+    func output(
         _ name: String, _ text: String = "pixels", by ledger: Ledger, radius: Double = 12
     ) throws -> OutputRecord {
         try record(of: name, text, recipe: ledger.id(of: .make([.gaussian(radius)])))
     }
 
-    private func record(of name: String, _ text: String = "pixels", recipe: RecipeID) throws -> OutputRecord {
+    func record(of name: String, _ text: String = "pixels", recipe: RecipeID) throws -> OutputRecord {
         let path = place.file(name)
         // A rename, as outputs appear: never the same inode as what was there.
         try write(text, to: path + "-aside")
@@ -50,7 +50,7 @@ import Testing
 
     /// Publishes outputs, and is gone.
     @discardableResult
-    private func publish(_ names: [String], for job: JobSpec, text: String = "pixels", radius: Double = 12) throws
+    func publish(_ names: [String], for job: JobSpec, text: String = "pixels", radius: Double = 12) throws
         -> [OutputRecord]
     {
         let ledger = try ledger(of: job)
@@ -59,10 +59,10 @@ import Testing
         return records
     }
 
-    private func loseDatabase() throws { try FileManager.default.removeItem(atPath: state) }
+    func loseDatabase() throws { try FileManager.default.removeItem(atPath: state) }
 
     /// Records whatever their recipes' numbers, which change when the database is lost, and how they were made.
-    private func known(_ contents: LedgerContents) -> [OutputRecord: String] {
+    func known(_ contents: LedgerContents) -> [OutputRecord: String] {
         Dictionary(
             contents.records.map { record in
                 var record = record
@@ -72,7 +72,7 @@ import Testing
             }, uniquingKeysWith: { $1 })
     }
 
-    private func known(_ records: [OutputRecord], radius: Double = 12) -> [OutputRecord: String] {
+    func known(_ records: [OutputRecord], radius: Double = 12) -> [OutputRecord: String] {
         var contents = LedgerContents()
         contents.records = records
         for record in records { contents.recipes[record.recipe] = Recipe.make([.gaussian(radius)]).text }
@@ -121,7 +121,7 @@ import Testing
 /// What a run that was killed, or a database that was lost, leaves.
 extension LedgerTests {
     /// A run has written down what it will rename, and is killed.
-    private func intend(_ records: [OutputRecord], _ job: JobSpec) throws {
+    func intend(_ records: [OutputRecord], _ job: JobSpec) throws {
         let store = try JobStore(path: Ledger.databasePath(state: state))
         try store.write { writer in
             try writer.intend(records, job: try writer.job(manifest: job.manifestPath, name: job.name))
@@ -298,16 +298,6 @@ extension LedgerTests {
         try self.ledger(of: one).tidyIndexes { "\($0)/.penumbra-aside" }
         try loseDatabase()
         #expect(known(try self.ledger(of: one).contents) == known([record, late]))
-    }
-
-    @Test func `a link in the index's place is not followed`() throws {
-        try write("a letter", to: place.file("letter"))
-        try FileManager.default.createDirectory(atPath: place.file("out"), withIntermediateDirectories: true)
-        try FileManager.default.createSymbolicLink(atPath: index, withDestinationPath: place.file("letter"))
-        let ledger = try ledger(of: job())
-        let record = try output("out/a", by: ledger)
-        #expect(throws: FileTrouble.self) { try ledger.publish([record]) }
-        #expect(try String(contentsOfFile: place.file("letter"), encoding: .utf8) == "a letter")
     }
 
     @Test func `outputs that several threads publish at once are all in the index`() async throws {

@@ -119,4 +119,21 @@ import WorkerProtocol
         #expect(exists("elsewhere/zoom.dzi"))
         #expect(exists("zoom/zoom.dzi"))
     }
+
+    /// A reader sees the mark on the slash before it.
+    @Test func `a folder whose name begins with a combining mark is removed as others are`() throws {
+        let orphan = try folder("\u{301}zoom")
+        #expect(OrphanRemoval([orphan], findings: [:]).removed == [orphan.path])
+        #expect(!exists("\u{301}zoom"))
+    }
+
+    @Test func `a folder with files of a name that only looks the same stays`() throws {
+        try write("<Image/>", to: place.file("caf\u{E9}/caf\u{E9}.dzi"))
+        try write("tile", to: place.file("caf\u{E9}/cafe\u{301}_files/0/0_0.jpg"))
+        let found = try #require(stamp(at: place.file("caf\u{E9}"), isFolder: true))
+        let record = OutputRecord.make(
+            place.file("caf\u{E9}"), file: FileFacts(stamp: found, digest: .make(6)))
+        #expect(OrphanRemoval([record], findings: [:]).removed == [])
+        #expect(exists("caf\u{E9}"))
+    }
 }

@@ -1,4 +1,4 @@
-import JobModel
+package import JobModel
 import JobStorage
 package import WorkerProtocol
 
@@ -26,7 +26,7 @@ package struct Adoption: Sendable {
     ///   - findings: of the files that ``files(of:)`` names.
     ///   - headers: of the outputs that are files.
     package init(
-        _ targets: [Target], findings: Freshness.Findings, headers: [String: ImageFacts], books: RunBooks
+        _ targets: [Target], findings: Freshness.Findings, headers: [PathKey: ImageFacts], books: RunBooks
     ) throws {
         let candidates = Set(Self.candidates(targets).map(\.frame))
         var records: [OutputRecord] = []

@@ -6,7 +6,7 @@ enum FileSystem {
     /// Creates the folder and its parents, and returns those that were not there before, outermost first.
     static func createFolders(_ path: String) throws(FileTrouble) -> [String] {
         if isFolder(path) { return [] }
-        let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+        let parent = PathNames.folder(of: path) ?? ""
         let above = parent.isEmpty ? [] : try createFolders(parent)
         guard mkdir(path, 0o777) == 0 else {
             let code = errno
@@ -19,7 +19,7 @@ enum FileSystem {
     /// The folders that ``createFolders(_:)`` would create, outermost first.
     static func missingFolders(_ path: String) -> [String] {
         if path.isEmpty || isFolder(path) { return [] }
-        let parent = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+        let parent = PathNames.folder(of: path) ?? ""
         return missingFolders(parent) + [path]
     }
 
@@ -89,7 +89,27 @@ enum FileSystem {
             }
             rest = rest.dropFirst(count)
         }
-        guard !syncs || fsync(file) == 0 else { throw FileTrouble(path: path, code: errno, action: "sync") }
+        guard !syncs || fdatasync(file) == 0 else { throw FileTrouble(path: path, code: errno, action: "sync") }
+    }
+
+    /// All bytes of a file; nil where there is none, or a link.
+    static func contents(of path: String) throws(FileTrouble) -> [UInt8]? {
+        // A pipe that somebody has put there is empty, and nothing to wait for.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else {
+            if [ENOENT, ENOTDIR, ELOOP].contains(errno) { return nil }
+            throw FileTrouble(path: path, code: errno, action: "read")
+        }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = read(file, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw FileTrouble(path: path, code: errno, action: "read") }
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+        }
     }
 
     /// Waits until the file system that holds a folder has everything on its disk.
@@ -113,16 +133,28 @@ enum FileSystem {
     /// Exchanges two folders, or files, in one step: at any moment both paths hold one or the other.
     ///
     /// - Returns: false where the file system cannot.
-    static func exchange(_ one: String, _ other: String) -> Bool {
+    static func exchange(_ one: String, _ other: String) -> Bool { rename(one, to: other, flags: 2) == 0 }
+
+    /// - Returns: 0, or why it failed: `ENOSYS` where there is no such call, `EINVAL` where a file system knows no flags.
+    private static func rename(_ from: String, to path: String, flags: UInt32) -> Int32 {
         // C's headers show it to GNU sources only. <https://man7.org/linux/man-pages/man2/rename.2.html>
         typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
-        guard let symbol = dlsym(nil, "renameat2") else { return false }
-        let exchange: UInt32 = 2
-        return unsafeBitCast(symbol, to: Rename.self)(AT_FDCWD, one, AT_FDCWD, other, exchange) == 0
+        guard let symbol = dlsym(nil, "renameat2") else { return ENOSYS }
+        return unsafeBitCast(symbol, to: Rename.self)(AT_FDCWD, from, AT_FDCWD, path, flags) == 0 ? 0 : errno
     }
 
     /// Puts a file at its final path in one step, unless something is there already.
     static func renameWithoutReplacing(_ from: String, to path: String) throws(FileTrouble) {
+        let code = rename(from, to: path, flags: 1)
+        if code == 0 { return }
+        guard [ENOSYS, EINVAL, EPERM, EOPNOTSUPP].contains(code) else {
+            throw FileTrouble(path: path, code: code, action: "publish")
+        }
+        try linkWithoutReplacing(from, to: path)
+    }
+
+    /// The same by a second name, where files may have several.
+    private static func linkWithoutReplacing(_ from: String, to path: String) throws(FileTrouble) {
         if link(from, path) == 0 {
             unlink(from)
             return
@@ -138,8 +170,7 @@ enum FileSystem {
     /// True when an output is there: a file, or a folder with the file that it is named after. (Anything else at the path of a
     /// folder is no output.)
     static func isOutput(_ path: String) -> Bool {
-        let name = path.split(separator: "/").last ?? ""
-        return isOwnFolder(path) ? exists("\(path)/\(name).dzi") : exists(path)
+        isOwnFolder(path) ? exists("\(path)/\(PathNames.last(of: path)).dzi") : exists(path)
     }
 
     /// A folder that can be read, and holds nothing.
@@ -184,7 +215,7 @@ enum FileSystem {
     static func syncFolder(_ path: String) throws(FileTrouble) { try OpenFolder(path).sync() }
 
     /// With the slash at its end: for the root, too, a path.
-    static func folder(of path: String) -> String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "/" }
+    static func folder(of path: String) -> String { (PathNames.folder(of: path) ?? "") + "/" }
 
     /// Removes a file; one that is not there is as good.
     static func remove(_ path: String) { unlink(path) }

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import JobModel
 import Synchronization
 
 /// Tells that something has changed in folders, or in folders below them, by the kernel's inotify.
@@ -53,8 +54,8 @@ package final class FolderWatch: Sendable {
         guard watch >= 0 else { return false }
         folders.withLock { $0[watch] = folder }
         var isWhole = true
-        for name in FileSystem.names(in: folder) where !name.hasPrefix(".") {
-            let path = "\(folder == "/" ? "" : folder)/\(name)"
+        for name in FileSystem.names(in: folder) where !PathNames.isHidden(name) {
+            let path = PathNames.joined(folder, name)
             if FileSystem.isOwnFolder(path), !add(path) { isWhole = false }
         }
         return isWhole
@@ -86,7 +87,7 @@ package final class FolderWatch: Sendable {
             if words[1] & UInt32(IN_ISDIR) != 0, words[1] & UInt32(IN_CREATE | IN_MOVED_TO) != 0, !isHidden,
                 let folder = folders.withLock({ $0[Int32(bitPattern: words[0])] })
             {
-                add("\(folder == "/" ? "" : folder)/\(String(decoding: name, as: UTF8.self))")
+                add(PathNames.joined(folder, String(decoding: name, as: UTF8.self)))
             }
         }
         return counts

@@ -17,7 +17,7 @@ package struct OrphanRemoval: Sendable {
 
     /// Outputs that have to be read to know that they are as they were published.
     package static func touched(_ orphans: [OutputRecord]) -> [CompareTask.File] {
-        orphans.filter { !$0.isAdopted && !$0.isInPlace }.map { CompareTask.File(path: $0.path) }
+        orphans.filter { !$0.isAdopted && !$0.isInPlace() }.map { CompareTask.File(path: $0.path) }
     }
 
     /// - Parameter findings: of the files that ``touched(_:)`` names.
@@ -25,7 +25,7 @@ package struct OrphanRemoval: Sendable {
         for record in orphans {
             if record.isAdopted {
                 kept.append((record.path, "was adopted, not published by Penumbra"))
-            } else if !record.isInPlace, !Self.isSame(record, findings) {
+            } else if !record.isInPlace(), !Self.isSame(record, findings) {
                 kept.append((record.path, "was edited"))
             } else if !Self.remove(record.path) {
                 kept.append((record.path, "could not be removed"))

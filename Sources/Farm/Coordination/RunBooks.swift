@@ -71,12 +71,12 @@ package final class RunBooks: Sendable {
 
     /// What the ledger will know of outputs that are there, and that somebody else has made.
     func records(
-        of files: FrameFiles, findings: Freshness.Findings, headers: [String: ImageFacts]
+        of files: FrameFiles, findings: Freshness.Findings, headers: [PathKey: ImageFacts]
     ) throws -> [OutputRecord] {
         guard let ledger, let source = findings[files.inputFile] ?? nil else { return [] }
         return try files.outputs.enumerated().compactMap { part, output in
             guard let stamp = output.stamp, let found = findings[CompareTask.File(path: output.path)] ?? nil,
-                let image = headers[output.path]
+                let image = headers[PathKey(output.path)]
             else { return nil }
             return OutputRecord(
                 path: output.path, input: files.input, page: files.page, part: part, source: source,

@@ -63,7 +63,7 @@ private struct ListedFolders {
     private mutating func look(at folder: [UInt8]) -> (rules: FolderRules, dir: String) {
         if let found = known[folder] { return found }
         let names = PathText.components(OddName.readable(folder))
-        let isBelow = names.starts(with: manifestFolder)
+        let isBelow = names.starts(with: manifestFolder) { PathKey($0) == PathKey($1) }
         let dir = isBelow ? names.dropFirst(manifestFolder.count).joined(separator: "/") : ""
         let found = (FolderRules(rules, in: folder), dir)
         known[folder] = found

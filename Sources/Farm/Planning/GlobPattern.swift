@@ -1,3 +1,5 @@
+import JobModel
+
 /// A path pattern: `*` and `?` within a name, `**` for any number of folders, `[a-z]` classes, `{a,b}` alternatives.
 ///
 /// Wildcards skip names that begin with a dot. The case of a name's extension is ignored.
@@ -25,7 +27,7 @@ package struct GlobPattern: Hashable, Sendable {
 
     /// - Parameter folder: the absolute path that a relative pattern starts from.
     package init(_ pattern: String, in folder: String) {
-        let names = PathText.components(pattern.hasPrefix("/") ? pattern : "\(folder)/\(pattern)")
+        let names = PathText.components(PathNames.isAbsolute(pattern) ? pattern : "\(folder)/\(pattern)")
         text = PathText.joined(names)
         isLiteral = !names.contains(where: NamePattern.hasWildcard)
         isTooWide = names.contains { NamePattern.width($0) > NamePattern.mostAlternatives }

@@ -10,7 +10,7 @@ struct InputRules: Sendable {
         let extensions = Set(extensions.map { PathBytes.lowercased($0.utf8) })
         patterns = job.inputs.map { InputPattern($0, in: job.folder, pictures: extensions) }
         // '**/drafts/**' means drafts anywhere, above the manifest's folder too.
-        excluded = job.exclude.map { GlobPattern($0, in: $0.hasPrefix("**/") ? "/" : job.folder) }
+        excluded = job.exclude.map { GlobPattern($0, in: $0.utf8.starts(with: "**/".utf8) ? "/" : job.folder) }
     }
 
     func excludes(_ path: [UInt8]) -> Bool { excluded.contains { $0.matches(path) } }

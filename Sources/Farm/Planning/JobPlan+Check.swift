@@ -13,7 +13,7 @@ extension JobPlan {
         let paths = outputs.map { $0.path }
         let folders = outputs.filter(\.isFolder)
         if let path = Self.firstTwice(paths) { throw collision(at: path, outputs) }
-        try refuse(paths, inside: Set(folders.map(\.path)))
+        try refuse(paths, inside: Set(folders.map { PathKey($0.path) }))
         try refuseOverwriting(outputs, inputStamps)
         for folder in folders { try refuseInput(inside: folder.path) }
         if let long = paths.firstIndex(where: { PathText.nameLength(of: $0) > 255 }) {
@@ -25,25 +25,25 @@ extension JobPlan {
 
     /// The first path in order that is there several times.
     private static func firstTwice(_ paths: [String]) -> String? {
-        var seen: Set<String> = []
+        var seen: Set<PathKey> = []
         seen.reserveCapacity(paths.count)
-        return paths.filter { !seen.insert($0).inserted }.min()
+        return paths.lazy.map(PathKey.init).filter { !seen.insert($0).inserted }.min()?.path
     }
 
     private func collision(at path: String, _ outputs: [PlannedOutput]) -> PlanProblem {
-        let colliding = outputs.filter { $0.path == path }
+        let colliding = outputs.filter { PathKey($0.path) == PathKey(path) }
         return Set(colliding.map(\.index)).count == 1
             ? .ownCollision(output: path, input: colliding[0].input)
             : .collision(output: path, inputs: colliding.map(\.input))
     }
 
     /// - Parameter folders: outputs that may be folders.
-    private func refuse(_ paths: [String], inside folders: Set<String>) throws(PlanProblem) {
+    private func refuse(_ paths: [String], inside folders: Set<PathKey>) throws(PlanProblem) {
         guard !folders.isEmpty else { return }
         for path in paths {
             var above = PathText.folder(of: path)
             while above != "/" {
-                if folders.contains(above) { throw .insideOutput(output: path, folder: above) }
+                if folders.contains(PathKey(above)) { throw .insideOutput(output: path, folder: above) }
                 above = PathText.folder(of: above)
             }
         }
@@ -110,7 +110,7 @@ extension JobPlan {
         }
         // Of what a folder holds, its tiles and the file beside them.
         let inside = globs.flatMap { glob -> [String] in
-            let folder = glob.lastIndex(of: ".").map { String(glob[..<$0]) } ?? glob
+            let folder = glob.utf8.lastIndex(of: PathBytes.dot).map { String(glob[..<$0]) } ?? glob
             return ["\(folder)/*_files/**", "\(folder)/*.dzi"]
         }
         let fitting = (globs + inside).first { GlobPattern($0, in: job.folder).matches(path) }

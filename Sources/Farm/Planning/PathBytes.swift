@@ -1,6 +1,8 @@
+import JobModel
+
 /// Paths as file systems have them: bytes, of which only `/` and the names `.` and `..` have a meaning.
 enum PathBytes {
-    static let slash = UInt8(ascii: "/")
+    static let slash = PathNames.slash
     static let dot = UInt8(ascii: ".")
 
     /// Absolute and without `.` and `..`.

@@ -1,3 +1,5 @@
+import JobModel
+
 /// Paths as text: what can be said of them without looking at a disk.
 package enum PathText {
     /// The names of an absolute path, without `.` and `..`.
@@ -24,8 +26,7 @@ package enum PathText {
 
     /// For people: relative to `folder` when it lies below it, and ``visible(_:)``.
     package static func shown(_ path: String, from folder: String) -> String {
-        let prefix = folder == "/" ? "/" : folder + "/"
-        return visible(path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : path)
+        visible(PathNames.relative(path, to: folder) ?? path)
     }
 
     /// Control characters, which may be in a file's name and would break lines or worse, as `\u{a}`.

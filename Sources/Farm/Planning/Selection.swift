@@ -1,3 +1,5 @@
+import JobModel
+
 extension JobPlan {
     /// Narrows a job down for one run.
     package struct Selection: Hashable, Sendable {
@@ -25,7 +27,7 @@ extension JobPlan {
         fileprivate init(_ only: String?, _ folder: String, _ inputs: Set<String>?) {
             self.inputs = inputs
             path = only.map { GlobPattern($0, in: folder) }
-            name = only.flatMap { $0.contains("/") ? nil : NamePattern($0) }
+            name = only.flatMap { $0.utf8.contains(PathNames.slash) ? nil : NamePattern($0) }
         }
 
         func includes(_ input: InputFile) -> Bool {

@@ -32,14 +32,10 @@ package struct TaskFactory: Hashable, Sendable {
     package func temporaryPath(
         of output: String, _ index: Int = 0, frame: FrameID, kind: TaskKind, attempt: Int
     ) -> String {
-        let slash = output.lastIndex(of: "/") ?? output.startIndex
         let mode = kind == .stitch ? "stitch" : "frame"
         let part = index == 0 ? "" : "-\(index)"
-        return "\(output[..<slash])/.penumbra-\(runName)-\(frame.name)\(part)-\(mode)-\(epoch).\(attempt)"
-    }
-
-    private func name(of path: String) -> String {
-        String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+        return
+            "\(PathNames.folder(of: output) ?? "")/.penumbra-\(runName)-\(frame.name)\(part)-\(mode)-\(epoch).\(attempt)"
     }
 
     package func input(_ order: FrameOrder) -> InputSpec {
@@ -87,7 +83,7 @@ package struct TaskFactory: Hashable, Sendable {
                 output.0,
                 temporaryPath: output.1.map {
                     temporaryPath(of: $0, index, frame: order.id, kind: .frame, attempt: attempt)
-                }, name: output.1.map(name) ?? "")
+                }, name: output.1.map(PathNames.last) ?? "")
         }
         return .frame(
             FrameTask(
@@ -118,7 +114,7 @@ package struct TaskFactory: Hashable, Sendable {
                 tiles: tiling.receipts.sorted { $0.key < $1.key }.map(\.value),
                 metadataPath: tiling.canvas.metadataPath, output: self.output(order),
                 temporaryPath: temporaryPath(of: output, frame: order.id, kind: .stitch, attempt: attempt),
-                name: name(of: output), syncs: syncs))
+                name: PathNames.last(of: output), syncs: syncs))
     }
 
     func audit(_ order: FrameOrder, _ rendered: Rendered) -> TaskSpec {

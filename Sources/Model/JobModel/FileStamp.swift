@@ -29,6 +29,11 @@ public struct FileStamp: Hashable, Sendable, Codable {
         inode == other?.inode && size == other?.size && changed == other?.changed
     }
 
+    /// The same by what a job trusts of its file systems' stamps: where inodes wander they are of no account.
+    public func isUntouched(since earlier: FileStamp, by compare: ComparePolicy) -> Bool {
+        size == earlier.size && modified == earlier.modified && (compare == .size || inode == earlier.inode)
+    }
+
     /// Two paths with stamps of one identity name one file.
     public var identity: Identity { Identity(device: device, inode: inode) }
 

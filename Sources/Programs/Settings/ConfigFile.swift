@@ -1,3 +1,4 @@
+import JobModel
 import Manifests
 
 /// What a config file, or the environment, says; nil where it is silent.
@@ -45,7 +46,7 @@ struct ConfigFile {
     }
 
     private static func read(_ reader: inout MappingReader, _ folder: String) -> Wishes {
-        let path = ValueReader<String>.nonEmptyText.map { $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }
+        let path = ValueReader<String>.nonEmptyText.map { PathNames.isAbsolute($0) ? $0 : "\(folder)/\($0)" }
         var wishes = Wishes()
         wishes.workers =
             reader.optional(

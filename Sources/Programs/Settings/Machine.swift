@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import JobModel
 
 /// What this process may use of its machine: affinity and control groups respected.
 package enum Machine {
@@ -42,7 +43,7 @@ package enum Machine {
 
     /// The home folder, with or without HOME in the environment (cron may set none).
     package static func homeFolder(_ environment: [String: String]) -> String {
-        if let home = environment["HOME"], home.hasPrefix("/") { return home }
+        if let home = environment["HOME"], PathNames.isAbsolute(home) { return home }
         guard let entry = getpwuid(getuid()), let folder = entry.pointee.pw_dir else { return "/" }
         return String(cString: folder)
     }
@@ -55,12 +56,12 @@ package enum Machine {
             let words = line.split(separator: " ")
             guard words.count >= 3 else { return nil }
             let point = String(words[1]).replacing("\\040", with: " ")
-            let isAbove = point == "/" || path == point || path.hasPrefix(point + "/")
+            let isAbove = PathKey(path) == PathKey(point) || PathNames.isBelow(path, point)
             return isAbove ? (point, String(words[2])) : nil
         }
         // Of two mounts at one point the later one covers the earlier.
         return candidates.enumerated().max {
-            ($0.element.point.count, $0.offset) < ($1.element.point.count, $1.offset)
+            ($0.element.point.utf8.count, $0.offset) < ($1.element.point.utf8.count, $1.offset)
         }?
         .element.type
     }

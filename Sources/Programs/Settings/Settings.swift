@@ -1,3 +1,5 @@
+import JobModel
+
 /// Everything that is set for this machine and user, each value with its origin.
 package struct Settings: Sendable {
     package let workers: Setting<Int>
@@ -88,7 +90,7 @@ package struct Settings: Sendable {
             return layers.result
         }
 
-        let absolute = { (path: String) in path.hasPrefix("/") ? path : "\(surroundings.currentFolder)/\(path)" }
+        let absolute = { (path: String) in PathNames.isAbsolute(path) ? path : "\(surroundings.currentFolder)/\(path)" }
         workers = layered(surroundings.cores, \.workers, "PENUMBRA_WORKERS", flag: flags.workers, "--workers")
         memory = layered(surroundings.memory / 10 * 6, \.memory, "PENUMBRA_MEMORY")
         let state = layered(
@@ -117,7 +119,7 @@ package struct Settings: Sendable {
     }
 
     private static func standardStateFolder(_ surroundings: Surroundings) -> String {
-        if let folder = surroundings.environment["XDG_STATE_HOME"], folder.hasPrefix("/") {
+        if let folder = surroundings.environment["XDG_STATE_HOME"], PathNames.isAbsolute(folder) {
             return "\(folder)/penumbra"
         }
         return "\(surroundings.homeFolder)/.local/state/penumbra"
@@ -141,8 +143,8 @@ package struct Settings: Sendable {
     }
 
     private static func contents(_ bytes: [UInt8], _ path: String, _ surroundings: Surroundings) -> ConfigFile {
-        let absolute = path.hasPrefix("/") ? path : "\(surroundings.currentFolder)/\(path)"
-        let folder = absolute.lastIndex(of: "/").map { String(absolute[..<$0]) } ?? ""
+        let absolute = PathNames.isAbsolute(path) ? path : "\(surroundings.currentFolder)/\(path)"
+        let folder = PathNames.folder(of: absolute) ?? ""
         return ConfigFile(bytes: bytes, name: path, folder: folder)
     }
 }

@@ -55,11 +55,10 @@ extension TaskRunner {
         for file in files { _ = try finish("\(path)/\(file)", true) }
         let folders = Set(
             files.flatMap { file in
-                file.split(separator: "/").dropLast().indices.map { depth in
-                    file.split(separator: "/")[...depth].joined(separator: "/")
-                }
+                let names = PathNames.all(in: file).dropLast()
+                return names.indices.map { PathKey(names[...$0].joined(separator: "/")) }
             })
-        for folder in folders { _ = try finish("\(path)/\(folder)", true) }
+        for folder in folders { _ = try finish("\(path)/\(folder.path)", true) }
         _ = try finish(path, syncs)
         let tree = try TreeDigest(ofFolderAt: path)
         return (tree.digest, tree.bytes)

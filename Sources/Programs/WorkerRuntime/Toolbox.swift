@@ -2,6 +2,7 @@ import Catalogs
 import FilterKit
 import Glibc
 import ImageFiles
+import JobModel
 import Kernels
 import PluginLoading
 import WorkerProtocol
@@ -57,6 +58,6 @@ struct Toolbox: Sendable {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &bytes, bytes.count)
         let path = String(decoding: bytes.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        return PathNames.folder(of: path) ?? "."
     }
 }

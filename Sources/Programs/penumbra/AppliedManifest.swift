@@ -1,3 +1,4 @@
+import JobModel
 import Planning
 
 /// The manifest that stands for a command line of `penumbra apply`.
@@ -36,8 +37,8 @@ struct AppliedManifest {
 
     /// A folder keeps the pictures' names; a text with fields is a template already.
     private func template() throws(Problem) -> String {
-        if output.hasSuffix("/") || isFolder(output) {
-            return (output.hasSuffix("/") ? output : output + "/") + "{stem}.{ext}"
+        if PathNames.endsWithSlash(output) || isFolder(output) {
+            return (PathNames.endsWithSlash(output) ? output : output + "/") + "{stem}.{ext}"
         }
         guard inputs.count == 1 || output.contains("{") else { throw .oneFileForMany(count: inputs.count) }
         return output

@@ -59,12 +59,12 @@ struct JobPreparation {
     /// Outputs that this job published of pictures which are not its inputs now, and that no other input's outputs are.
     private func findOrphans(_ prepared: inout PreparedJob) {
         guard !prepared.contents.records.isEmpty else { return }
-        let inputs = Set(prepared.plan.frames.map(\.input.path))
-        let strange = prepared.contents.records.filter { !inputs.contains($0.input) }
+        let inputs = Set(prepared.plan.frames.map { PathKey($0.input.path) })
+        let strange = prepared.contents.records.filter { !inputs.contains(PathKey($0.input)) }
         guard !strange.isEmpty else { return }
-        let planned = Set(prepared.targets.flatMap(\.outputs))
+        let planned = Set(prepared.targets.lazy.flatMap(\.outputs).map(PathKey.init))
         for record in strange.sorted(by: { $0.path < $1.path })
-        where !planned.contains(record.path) && OutputPlace.exists(record.path) {
+        where !planned.contains(PathKey(record.path)) && OutputPlace.exists(record.path) {
             if OutputPlace.isInputThere(record.input) {
                 prepared.unselected.append(record)
             } else {
@@ -131,7 +131,7 @@ struct JobPreparation {
     }
 
     /// By path; what is no picture is missing.
-    func headers(of paths: [String], _ job: JobSpec) async throws -> [String: ImageFacts] {
+    func headers(of paths: [String], _ job: JobSpec) async throws -> [PathKey: ImageFacts] {
         guard !paths.isEmpty else { return [:] }
         let loop = RunLoop(engine: installation.engine(), signals: signals.stream, deadline: deadline)
         let (found, stop) = await HeaderSurvey.run(paths, job: job, settings: installation.runSettings, loop: loop)

@@ -65,15 +65,16 @@ struct ManifestFiles {
 
     /// Reads a job's manifest again with more overrides, as often as it is asked.
     func rereader() -> (JobSpec, [Override]) throws -> ReadResult {
-        var known: [String: (path: String, bytes: [UInt8])] = [:]
+        var known: [PathKey: (path: String, bytes: [UInt8])] = [:]
         return { job, overrides in
-            if known[job.manifestPath] == nil {
+            let key = PathKey(job.manifestPath)
+            if known[key] == nil {
                 let path = options.manifests.first {
-                    realPath(PathText.normalized($0, in: currentFolder())) == job.manifestPath
+                    PathKey(realPath(PathText.normalized($0, in: currentFolder()))) == key
                 }
-                known[job.manifestPath] = (path ?? job.manifestPath, try Self.contents(of: path ?? job.manifestPath))
+                known[key] = (path ?? job.manifestPath, try Self.contents(of: path ?? job.manifestPath))
             }
-            let manifest = known[job.manifestPath]
+            let manifest = known[key]
             return read(manifest?.bytes ?? [], manifest?.path ?? job.manifestPath, more: overrides)
         }
     }

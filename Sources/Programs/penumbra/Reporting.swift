@@ -115,7 +115,8 @@ final class Reporting: Sendable {
             complain(problem.message)
             code = ExitStatus.badPlace.rawValue
         } catch let trouble as FileTrouble {
-            complain("\(trouble.message); --state-dir and --scratch name other places for what a run keeps")
+            let places = "; --state-dir and --scratch name other places for what a run keeps"
+            complain(trouble.message + (trouble.remedy == nil ? places : ""))
             code = ExitStatus.badPlace.rawValue
         } catch let exit as ExitCode {
             code = exit.rawValue

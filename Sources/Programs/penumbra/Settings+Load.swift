@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import JobModel
 import Settings
 
 extension Settings {
@@ -41,6 +42,6 @@ extension Settings {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &bytes, bytes.count)
         let path = String(decoding: bytes.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        return PathNames.folder(of: path) ?? "."
     }
 }

@@ -57,7 +57,7 @@ extension Freshness {
 
     /// Nil when the input has to be read to tell.
     private func hasChanged(_ frame: FrameFiles, since record: OutputRecord, _ findings: Findings) -> Bool? {
-        guard let stamp = frame.stamp, record.input == frame.input else { return true }
+        guard let stamp = frame.stamp, PathKey(record.input) == PathKey(frame.input) else { return true }
         if let found = findings[frame.inputFile] { return found?.digest != record.source.digest }
         switch compare {
         case .stamp: return stamp.isUntouched(since: record.source.stamp) ? false : nil

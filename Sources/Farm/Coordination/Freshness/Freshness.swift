@@ -8,8 +8,13 @@ package struct Freshness: Sendable {
     package typealias Findings = [CompareTask.File: FileFacts?]
 
     private struct PictureKey: Hashable {
-        let input: String
+        let input: PathKey
         let page: Int
+
+        init(_ input: String, page: Int) {
+            self.input = PathKey(input)
+            self.page = page
+        }
     }
 
     package let existing: ExistingPolicy
@@ -20,9 +25,9 @@ package struct Freshness: Sendable {
     private let minAge: Double
     /// Nanoseconds since 1970.
     private let now: Int64
-    private let records: [String: OutputRecord]
+    private let records: [PathKey: OutputRecord]
     /// The same by input, for jobs whose outputs' names are known only after a look at the pictures.
-    private let published: [String: [OutputRecord]]
+    private let published: [PathKey: [OutputRecord]]
     private let broken: [PictureKey: BrokenRecord]
     package let book: RecipeBook
 
@@ -35,18 +40,18 @@ package struct Freshness: Sendable {
         upgrade = job.upgrade
         minAge = job.minAge
         self.now = now
-        self.records = Dictionary(records.map { ($0.path, $0) }) { $1 }
-        published = job.needsProbe ? Dictionary(grouping: records, by: \.input) : [:]
-        self.broken = Dictionary(broken.map { (PictureKey(input: $0.input, page: $0.page), $0) }) { $1 }
+        self.records = Dictionary(records.map { (PathKey($0.path), $0) }) { $1 }
+        published = job.needsProbe ? Dictionary(grouping: records) { PathKey($0.input) } : [:]
+        self.broken = Dictionary(broken.map { (PictureKey($0.input, page: $0.page), $0) }) { $1 }
         self.book = book
     }
 
-    package func record(at path: String) -> OutputRecord? { records[path] }
+    package func record(at path: String) -> OutputRecord? { records[PathKey(path)] }
 
     /// The paths by which the outputs of an unchanged input were published; nil unless all are known.
     package func knownNames(input: String, stamp: FileStamp, recipes: [RecipeKey]) -> [String]? {
         guard existing == .update, compare != .content else { return nil }
-        let records = published[input] ?? []
+        let records = published[PathKey(input)] ?? []
         let names = recipes.enumerated().compactMap { part, recipe in
             records.first { record in
                 record.part == part && record.page == 0 && stamp.isUntouched(since: record.source.stamp)
@@ -109,7 +114,7 @@ package struct Freshness: Sendable {
 
     /// The failure of the same picture in the same job.
     func brokenRecord(of frame: FrameFiles) -> BrokenRecord? {
-        guard let record = broken[PictureKey(input: frame.input, page: frame.page)], let stamp = frame.stamp,
+        guard let record = broken[PictureKey(frame.input, page: frame.page)], let stamp = frame.stamp,
             stamp.isUntouched(since: record.stamp),
             book.isText(record.recipe, of: frame.outputs.map(\.recipe))
         else { return nil }

@@ -4,7 +4,7 @@ import JobModel
 /// What a `.penumbra-index` says of one job.
 struct IndexContents {
     /// By path below the index's folder; what came later counts.
-    private(set) var outputs: [String: IndexLine.Output] = [:]
+    private(set) var outputs: [PathKey: IndexLine.Output] = [:]
     /// The texts of the outputs' recipes, which their numbers are places in.
     private(set) var recipes: [String] = []
     /// Lines that belong to other jobs, as they are.
@@ -25,7 +25,7 @@ struct IndexContents {
                 continue
             }
             if case .job(let name, let manifest) = entry {
-                isOurs = name == job.name && manifest == job.manifestPath
+                isOurs = name == job.name && PathKey(manifest) == PathKey(job.manifestPath)
                 numbers = [:]
             }
             if isOurs { add(entry) } else { others.append(Data(line)) }
@@ -36,8 +36,9 @@ struct IndexContents {
         switch line {
         case .job: break
         case .recipe(let number, let text): numbers[number] = place(of: text)
-        case .output(let output): if let place = numbers[output.recipe] { outputs[output.path] = output.with(place) }
-        case .gone(let path): outputs[path] = nil
+        case .output(let output):
+            if let place = numbers[output.recipe] { outputs[PathKey(output.path)] = output.with(place) }
+        case .gone(let path): outputs[PathKey(path)] = nil
         }
     }
 

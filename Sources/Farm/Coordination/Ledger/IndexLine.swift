@@ -55,7 +55,7 @@ extension IndexLine.Output {
 
     func record(in folder: String, recipe: RecipeID) -> OutputRecord {
         OutputRecord(
-            path: folder == "/" ? "/\(path)" : "\(folder)/\(path)", input: input, page: page, part: part,
+            path: PathNames.joined(folder, path), input: input, page: page, part: part,
             source: source.facts, recipe: recipe, file: file.facts, width: width, height: height, isAdopted: adopted)
     }
 }

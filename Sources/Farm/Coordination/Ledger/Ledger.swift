@@ -7,12 +7,17 @@ import Synchronization
 /// A run has it while it holds the job's lock.
 package final class Ledger: Sendable {
     package let contents: LedgerContents
+    /// How the job tells that a file is what it was.
+    let compare: ComparePolicy
     private let store: JobStore
     private let job: JobID
     private let indexes: [OutputIndex]
     private let recipes: Mutex<[RecipeID: String]>
-    /// Lines of an index, and what the database knows of it, come in one order.
-    private let turn = Mutex(())
+    /// Paths of indexes that lack some of what the database knows. They are written anew at the end of a run; the database
+    /// does not know them until then, so that what a killed run leaves is found again.
+    ///
+    /// Locked while lines are written: those of an index, and what the database knows of it, come in one order.
+    private let behind: Mutex<Set<PathKey>>
 
     package static func databasePath(state: String) -> String { "\(state)/penumbra.sqlite" }
 
@@ -26,29 +31,15 @@ package final class Ledger: Sendable {
         let indexes = folders.map { OutputIndex(folder: $0, job: spec) }
         let job = try store.write { try $0.job(manifest: spec.manifestPath, name: spec.name) }
         let intents = try store.read { try $0.intents(of: job) }
-        for index in indexes { try Self.takeIn(index, store, job) }
-        contents = try store.read { try LedgerContents($0, job) }
-        (self.store, self.job, self.indexes) = (store, job, indexes)
-        recipes = Mutex(contents.recipes)
         // A run that was killed has renamed an output or not: the file at its path tells.
-        try publish(intents.filter { $0.isInPlace })
-        try store.write { writer in
-            for intent in intents where !intent.isInPlace { try writer.forgetIntent(intent.path, job: job) }
-        }
-    }
-
-    private static func takeIn(_ index: OutputIndex, _ store: JobStore, _ job: JobID) throws {
-        guard let mark = index.mark, try store.read({ try $0.indexMark(of: job, at: index.path) }) != mark else {
-            return
-        }
-        let found = try index.contents()
-        let known = Dictionary(try store.read { try $0.outputs(of: job) }.map { ($0.path, $0) }) { $1 }
-        try store.write { writer in
-            let ids = try found.recipes.map { try writer.recipe($0) }
-            let records = found.outputs.values.map { $0.record(in: index.folder, recipe: ids[$0.recipe]) }
-            try writer.publish(records.filter { $0.isNews(beside: known[$0.path]) }, job: job)
-            try writer.setIndexMark(mark, of: job, at: index.path)
-        }
+        let settled = intents.filter { $0.isInPlace(by: spec.compare) }
+        let taking = IndexTaking(store: store, job: job, compare: spec.compare, indexes: indexes)
+        behind = Mutex(Set(try indexes.filter { try !taking.takeIn($0) }.map { PathKey($0.path) }))
+        contents = try store.read { try LedgerContents($0, job, settled: settled) }
+        (self.store, self.job, self.indexes, compare) = (store, job, indexes, spec.compare)
+        recipes = Mutex(contents.recipes)
+        try publish(settled)
+        try store.write { writer in for intent in intents { try writer.forgetIntent(intent.path, job: job) } }
     }
 
     /// The same without changing anything, for those who only look.
@@ -59,11 +50,12 @@ package final class Ledger: Sendable {
         if FileSystem.exists(path) {
             try JobStore(lookingAt: path).read { reader in
                 guard let job = try reader.job(manifest: spec.manifestPath, name: spec.name) else { return }
-                contents = try LedgerContents(reader, job)
+                let settled = try reader.intents(of: job).filter { $0.isInPlace(by: spec.compare) }
+                contents = try LedgerContents(reader, job, settled: settled)
                 indexes = try indexes.filter { try reader.indexMark(of: job, at: $0.path) != $0.mark }
             }
         }
-        for index in indexes { contents.takeIn(try index.contents(), below: index.folder) }
+        for index in indexes { contents.takeIn(try index.contents(), below: index.folder, spec.compare) }
         return contents
     }
 
@@ -102,30 +94,30 @@ package final class Ledger: Sendable {
     private func change(
         _ records: [OutputRecord], gone: [String] = [], _ body: (StoreWriter, JobID) throws -> Void
     ) throws {
-        try turn.withLock { _ in try write(records, gone: gone, body) }
-    }
-
-    private func write(
-        _ records: [OutputRecord], gone: [String], _ body: (StoreWriter, JobID) throws -> Void
-    ) throws {
-        let texts = recipes.withLock { $0 }
-        let marks = try indexes.compactMap { index -> (OutputIndex, IndexMark?)? in
-            let own = records.filter { folder(of: $0.path) == index.folder }
-            let lost = gone.filter { folder(of: $0) == index.folder }
-            guard !own.isEmpty || !lost.isEmpty else { return nil }
-            try index.append(own, gone: lost) { texts[$0] ?? "" }
-            return (index, index.mark)
-        }
         let job = job
-        try store.write { writer in
-            try body(writer, job)
-            for case (let index, let mark?) in marks { try writer.setIndexMark(mark, of: job, at: index.path) }
+        try behind.withLock { behind in
+            let marks = try append(records, gone: gone, &behind)
+            try store.write { writer in
+                try body(writer, job)
+                for (index, mark) in marks { try writer.setIndexMark(mark, of: job, at: index.path) }
+            }
         }
     }
 
-    /// Of several that hold it the innermost.
-    private func folder(of path: String) -> String? {
-        indexes.map(\.folder).filter { $0 == "/" || path.hasPrefix($0 + "/") }.max { $0.utf8.count < $1.utf8.count }
+    /// - Returns: where the indexes end now that have all that the database will know.
+    private func append(
+        _ records: [OutputRecord], gone: [String], _ behind: inout Set<PathKey>
+    ) throws -> [(OutputIndex, IndexMark)] {
+        let texts = recipes.withLock { $0 }
+        return try indexes.compactMap { index in
+            let own = records.filter { indexes.holding($0.path) === index }
+            let lost = gone.filter { indexes.holding($0) === index }
+            guard !own.isEmpty || !lost.isEmpty else { return nil }
+            let isWhole = try index.append(own, gone: lost) { texts[$0] ?? "" }
+            if !isWhole { behind.insert(PathKey(index.path)) }
+            guard let mark = index.mark, !behind.contains(PathKey(index.path)) else { return nil }
+            return (index, mark)
+        }
     }
 
     func setBroken(_ record: BrokenRecord) throws(StoreProblem) {
@@ -144,21 +136,33 @@ package final class Ledger: Sendable {
         return try store.write { try $0.tellOnce(text, job: job) }
     }
 
-    /// Writes indexes anew that are lost, or mostly of outputs that were published again since.
+    /// Writes indexes anew that are lost, or lack something, or are mostly of outputs that were published again since.
     ///
     /// - Parameter temporary: a path in a folder, where a file may be written aside.
     package func tidyIndexes(temporary: (String) throws -> String) throws {
         let records = try store.read { try $0.outputs(of: job) }
-        let texts = recipes.withLock { $0 }
-        for index in indexes {
-            let own = records.filter { folder(of: $0.path) == index.folder }
-            guard !own.isEmpty, FileSystem.isFolder(index.folder) else { continue }
-            // A line has some 500 bytes.
-            let lines = try store.read { try $0.outputCount(indexedAt: index.path) }
-            guard (index.mark?.size ?? .max) > 100_000 + 2 * 600 * max(lines, own.count) else { continue }
-            try index.rewrite(own, by: try temporary(index.folder)) { texts[$0] ?? "" }
-            let (job, mark) = (job, index.mark)
-            if let mark { try store.write { try $0.setIndexMark(mark, of: job, at: index.path) } }
+        try behind.withLock { behind in
+            for index in indexes {
+                let own = records.filter { indexes.holding($0.path) === index }
+                guard !own.isEmpty, FileSystem.isFolder(index.folder),
+                    try behind.contains(PathKey(index.path)) || isLong(index, for: own.count)
+                else { continue }
+                try rewrite(index, own, by: try temporary(index.folder))
+                behind.remove(PathKey(index.path))
+            }
         }
+    }
+
+    private func isLong(_ index: OutputIndex, for count: Int) throws(StoreProblem) -> Bool {
+        // A line has some 500 bytes.
+        let lines = try store.read { try $0.outputCount(indexedAt: index.path) }
+        return (index.mark?.size ?? .max) > 100_000 + 2 * 600 * max(lines, count)
+    }
+
+    private func rewrite(_ index: OutputIndex, _ records: [OutputRecord], by temporary: String) throws {
+        let texts = recipes.withLock { $0 }
+        try index.rewrite(records, by: temporary) { texts[$0] ?? "" }
+        let (job, mark) = (job, index.mark)
+        if let mark { try store.write { try $0.setIndexMark(mark, of: job, at: index.path) } }
     }
 }

@@ -10,28 +10,30 @@ package struct LedgerContents: Sendable {
 
     package init() {}
 
-    /// What the database says; with what a run that was killed had published last.
-    init(_ reader: StoreReader, _ job: JobID) throws {
-        let settled = try reader.intents(of: job).filter(\.isInPlace)
-        let paths = Set(settled.map(\.path))
-        records = try reader.outputs(of: job).filter { !paths.contains($0.path) } + settled
+    /// What the database says.
+    ///
+    /// - Parameter settled: what a run that was killed had published last.
+    init(_ reader: StoreReader, _ job: JobID, settled: [OutputRecord]) throws {
+        let paths = Set(settled.map { PathKey($0.path) })
+        records = try reader.outputs(of: job).filter { !paths.contains(PathKey($0.path)) } + settled
         broken = try reader.broken(of: job)
         recipes = try reader.recipes()
     }
 
     /// Adds what an index knows.
-    mutating func takeIn(_ found: IndexContents, below folder: String) {
+    mutating func takeIn(_ found: IndexContents, below folder: String, _ compare: ComparePolicy) {
         var ids = Dictionary(recipes.map { ($1, $0) }) { $1 }
-        var known = Dictionary(records.map { ($0.path, $0) }) { $1 }
-        for (place, text) in found.recipes.enumerated() where ids[text] == nil {
-            // The database counts from 1.
-            let id = RecipeID(place: -(recipes.count + place + 1))
+        var known = Dictionary(records.map { (PathKey($0.path), $0) }) { $1 }
+        for text in found.recipes where ids[text] == nil {
+            // The database counts from 1; each of these makes one more.
+            let id = RecipeID(place: -(recipes.count + 1))
             (ids[text], recipes[id]) = (id, text)
         }
         for output in found.outputs.values {
             guard let id = ids[found.recipes[output.recipe]] else { continue }
             let record = output.record(in: folder, recipe: id)
-            if record.isNews(beside: known[record.path]) { known[record.path] = record }
+            let key = PathKey(record.path)
+            if record.isNews(beside: known[key], by: compare) { known[key] = record }
         }
         records = Array(known.values)
     }
@@ -39,14 +41,16 @@ package struct LedgerContents: Sendable {
 
 extension OutputRecord {
     /// The file that was published, or was about to be, is at its path.
-    var isInPlace: Bool {
-        let stamp = FileSystem.outputStamp(path, isFolder: FileSystem.isOwnFolder(path))
-        return stamp?.isUntouched(since: file.stamp) == true
+    func isInPlace(by compare: ComparePolicy = .stamp) -> Bool {
+        let isFolder = FileSystem.isOwnFolder(path)
+        let stamp = FileSystem.outputStamp(path, isFolder: isFolder)
+        // A folder's stamp has no inode: it has the number of its files there.
+        return stamp?.isUntouched(since: file.stamp, by: isFolder ? .stamp : compare) == true
     }
 
     /// Where the database and an index say different things of an output, the file itself tells which is right.
-    func isNews(beside known: OutputRecord?) -> Bool {
+    func isNews(beside known: OutputRecord?, by compare: ComparePolicy) -> Bool {
         guard let known else { return true }
-        return known != self && isInPlace
+        return known != self && isInPlace(by: compare)
     }
 }

@@ -7,7 +7,7 @@ import Planning
 package enum OutputFolders {
     /// Absolute, sorted, each once.
     package static func of(_ job: JobSpec) -> [String] {
-        Set(job.outputs.map { folder(of: $0.template, job) }).sorted()
+        Set(job.outputs.map { PathKey(folder(of: $0.template, job)) }).sorted().map(\.path)
     }
 
     private static func folder(of template: OutputTemplate, _ job: JobSpec) -> String {
@@ -21,7 +21,7 @@ package enum OutputFolders {
                 break
             }
         }
-        guard let slash = text.lastIndex(of: "/") else { return job.folder }
-        return PathText.normalized(String(text[...slash]), in: job.folder)
+        guard let folder = PathNames.folder(of: text) else { return job.folder }
+        return PathText.normalized(folder + "/", in: job.folder)
     }
 }

@@ -26,27 +26,40 @@ final class OutputIndex: Sendable {
     init(folder: String, job: JobSpec) {
         self.folder = folder
         self.job = job
-        path = folder == "/" ? "/\(Self.name)" : "\(folder)/\(Self.name)"
+        path = PathNames.joined(folder, Self.name)
     }
 
-    /// Nil when there is none.
+    /// Nil when there is none. A link is none, whatever it leads to.
     var mark: IndexMark? {
-        FileSystem.stamp(path).map { IndexMark(inode: $0.inode, size: $0.size) }
+        guard !FileSystem.isLink(path), let stamp = FileSystem.stamp(path) else { return nil }
+        return IndexMark(inode: stamp.inode, size: stamp.size)
     }
 
-    func contents() throws(FileTrouble) -> IndexContents {
-        guard FileSystem.exists(path) else { return IndexContents(Data(), of: job) }
+    func contents() throws(FileTrouble) -> IndexContents { IndexContents(Data(try bytes() ?? []), of: job) }
+
+    private func bytes() throws(FileTrouble) -> [UInt8]? {
         do {
-            return IndexContents(try Data(contentsOf: URL(filePath: path)), of: job)
+            return try FileSystem.contents(of: path)
         } catch {
-            throw FileTrouble(path: path, code: EIO, action: "read the index of the outputs")
+            throw trouble(error.code, "read the index of the outputs")
         }
     }
 
-    /// Adds outputs that were published and paths that are gone.
+    private func trouble(_ code: Int32, _ action: String) -> FileTrouble {
+        FileTrouble(
+            path: path, code: code, action: action,
+            remedy: [EACCES, EPERM].contains(code)
+                ? "remove this file, or give it and its folder to the user who runs the job: the database knows what is "
+                    + "in it" : nil)
+    }
+
+    /// Adds outputs that were published and paths that are gone. Waits for the disk: the database must not know more of
+    /// this file than a power failure leaves of it.
+    ///
+    /// - Returns: false when what was written before is not in the file any more.
     func append(
         _ records: [OutputRecord], gone: [String] = [], texts: (RecipeID) -> String
-    ) throws(FileTrouble) {
+    ) throws(FileTrouble) -> Bool {
         try state.withLock { (state) throws(FileTrouble) in
             let mark = mark
             // Others may have written since, or a run that was killed a torn line: then it is said again whose lines these are.
@@ -55,8 +68,9 @@ final class OutputIndex: Sendable {
             for record in records { lines += self.lines(for: record, &state.recipes, texts) }
             lines += gone.map { .gone(path: relative($0)) }
             let begin = state.end == nil && mark.map { $0.size > 0 } == true ? Data([UInt8(ascii: "\n")]) : Data()
-            try write(begin + encoded(lines))
+            let isWhole = try add(Array(begin + encoded(lines)))
             state.end = self.mark
+            return isWhole
         }
     }
 
@@ -71,10 +85,7 @@ final class OutputIndex: Sendable {
         return lines + [.output(.init(record, path: relative(record.path), recipe: recipes[record.recipe] ?? 0))]
     }
 
-    private func relative(_ path: String) -> String {
-        let prefix = folder == "/" ? "/" : folder + "/"
-        return path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : path
-    }
+    private func relative(_ path: String) -> String { PathNames.relative(path, to: folder) ?? path }
 
     private func encoded(_ lines: [IndexLine]) -> Data {
         let encoder = JSONEncoder()
@@ -86,8 +97,27 @@ final class OutputIndex: Sendable {
         }
     }
 
-    private func write(_ data: Data) throws(FileTrouble) {
-        try FileSystem.append(Array(data), to: path)
+    /// Appends. Where that is not allowed, but the folder is ours, the file is replaced: a run by root leaves an index
+    /// that only root may write to. A link is replaced, and not read: whoever put it there chose what it leads to.
+    private func add(_ bytes: [UInt8]) throws(FileTrouble) -> Bool {
+        do {
+            try FileSystem.append(bytes, to: path, syncs: true)
+            return true
+        } catch {
+            guard [EACCES, EPERM, ELOOP].contains(error.code) else { throw error }
+            let old = try self.bytes()
+            // Runs that write here exclude each other; what a killed one has left aside is removed by the next.
+            try write((old ?? []) + bytes, by: path + "-aside")
+            return old != nil
+        }
+    }
+
+    private func write(_ bytes: [UInt8], by temporary: String) throws(FileTrouble) {
+        do {
+            try WholeFile.write(bytes, to: path, by: temporary)
+        } catch {
+            throw trouble(error.code, "write the index of the outputs")
+        }
     }
 
     /// Writes the file anew with what is known, and what other jobs wrote; by way of `temporary`, in the same folder.
@@ -99,9 +129,7 @@ final class OutputIndex: Sendable {
         var lines: [IndexLine] = [.job(name: job.name, manifest: job.manifestPath)]
         for record in records { lines += self.lines(for: record, &recipes, texts) }
         data += encoded(lines)
-        FileSystem.remove(temporary)
-        try FileSystem.append(Array(data), to: temporary, syncs: true)
-        try FileSystem.rename(temporary, to: path)
+        try write(Array(data), by: temporary)
         state.withLock { $0 = State() }
     }
 }

@@ -8,7 +8,7 @@ struct PublicationBatch {
     private let frames: [[PublicationDesk.Item]]
     private(set) var problems: [PublishProblem?]
     /// By temporary path, as the ledger is to know it.
-    private var records: [String: OutputRecord] = [:]
+    private var records: [PathKey: OutputRecord] = [:]
     /// Those that are at their final paths.
     private(set) var published: [OutputRecord] = []
 
@@ -17,15 +17,15 @@ struct PublicationBatch {
         problems = frames.map { _ in nil }
     }
 
-    private var folders: Set<String> {
-        Set(frames.joined().map { FileSystem.folder(of: $0.publication.path) })
+    private var folders: Set<PathKey> {
+        Set(frames.joined().map { PathKey(FileSystem.folder(of: $0.publication.path)) })
     }
 
     /// No rename comes before its data are safe.
     func syncFileSystems() throws(FileTrouble) {
         var seen: Set<UInt64> = []
-        for folder in folders where seen.insert(FileSystem.stamp(folder)?.device ?? 0).inserted {
-            try FileSystem.syncFileSystem(of: folder)
+        for folder in folders where seen.insert(FileSystem.stamp(folder.path)?.device ?? 0).inserted {
+            try FileSystem.syncFileSystem(of: folder.path)
         }
     }
 
@@ -39,14 +39,14 @@ struct PublicationBatch {
                 continue
             }
             record.file = FileFacts(stamp: stamp, digest: receipt.digest)
-            records[receipt.path] = record
+            records[PathKey(receipt.path)] = record
         }
         return Array(records.values)
     }
 
     /// Renames all, and syncs each folder once.
     mutating func put(by publisher: Publisher) {
-        var folders: [String: FileSystem.OpenFolder] = [:]
+        var folders: [PathKey: FileSystem.OpenFolder] = [:]
         for (index, items) in frames.enumerated() {
             for (place, item) in items.enumerated() {
                 problems[index] = put(item, by: publisher, &folders)
@@ -54,19 +54,19 @@ struct PublicationBatch {
                     for rest in items[(place + 1)...] { FileSystem.removeTree(rest.publication.receipt.path) }
                     break
                 }
-                if let record = records[item.publication.receipt.path] { published.append(record) }
+                if let record = records[PathKey(item.publication.receipt.path)] { published.append(record) }
             }
         }
         for folder in folders.values { sync(folder) }
     }
 
     private func put(
-        _ item: PublicationDesk.Item, by publisher: Publisher, _ folders: inout [String: FileSystem.OpenFolder]
+        _ item: PublicationDesk.Item, by publisher: Publisher, _ folders: inout [PathKey: FileSystem.OpenFolder]
     ) -> PublishProblem? {
         let folder = FileSystem.folder(of: item.publication.path)
         do {
             // Before the rename, so that a folder that may not be read is no surprise afterwards.
-            if folders[folder] == nil { folders[folder] = try FileSystem.OpenFolder(folder) }
+            if folders[PathKey(folder)] == nil { folders[PathKey(folder)] = try FileSystem.OpenFolder(folder) }
         } catch {
             FileSystem.removeTree(item.publication.receipt.path)
             return Publisher.problem(error, item.publication.path)
@@ -79,7 +79,8 @@ struct PublicationBatch {
             try folder.sync()
         } catch {
             for (index, items) in frames.enumerated()
-            where items.contains(where: { FileSystem.folder(of: $0.publication.path) == folder.path }) {
+            where items.contains(where: { PathKey(FileSystem.folder(of: $0.publication.path)) == PathKey(folder.path) })
+            {
                 problems[index] = problems[index] ?? .place(error.message)
             }
         }

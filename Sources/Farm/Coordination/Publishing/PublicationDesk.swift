@@ -38,6 +38,9 @@ final class PublicationDesk: Sendable {
     private static let patience = DispatchTimeInterval.milliseconds(200)
 
     init(publisher: Publisher, ledger: Ledger?, durability: Durability) {
+        var publisher = publisher
+        // Only what a ledger knows is replaced by its stamp.
+        if let ledger { publisher.compare = ledger.compare }
         self.publisher = publisher
         self.ledger = ledger
         self.durability = durability

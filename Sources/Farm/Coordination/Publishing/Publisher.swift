@@ -6,6 +6,8 @@ import WorkerProtocol
 /// Puts verified outputs at their final paths. The only code that does.
 struct Publisher: Sendable {
     let journal: Journal
+    /// How the job tells that a file is what it was.
+    var compare = ComparePolicy.stamp
 
     /// The file is on the disk. Its intent is recorded, and it is renamed: at any moment the final path holds either what
     /// it held before or the whole new output.
@@ -42,7 +44,9 @@ struct Publisher: Sendable {
     /// What was edited while the output was rendered stays.
     private func refuseChanged(_ path: String, _ rule: ReplacementRule, isFolder: Bool) throws(FileTrouble) {
         guard case .published(let stamp) = rule else { return }
-        guard FileSystem.outputStamp(path, isFolder: isFolder)?.isUntouched(since: stamp) ?? true else {
+        // A folder's stamp has no inode: it has the number of its files there.
+        let compare = isFolder ? .stamp : compare
+        guard FileSystem.outputStamp(path, isFolder: isFolder)?.isUntouched(since: stamp, by: compare) ?? true else {
             throw FileTrouble(path: path, code: EEXIST, action: "publish")
         }
     }
@@ -104,15 +108,15 @@ struct DeepZoomNames {
     private let name: String
 
     init(of folder: String) {
-        name = folder.split(separator: "/").last.map(String.init) ?? ""
+        name = PathNames.last(of: folder)
     }
 
     func all(_ files: [String]) -> Bool { files.allSatisfy(isOne) }
 
     private func isOne(_ file: String) -> Bool {
-        if file == "\(name).dzi" { return true }
-        let parts = file.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0] == "\(name)_files", isNumber(parts[1]),
+        if PathKey(file) == PathKey("\(name).dzi") { return true }
+        let parts = PathNames.all(in: file)
+        guard parts.count == 3, PathKey(String(parts[0])) == PathKey("\(name)_files"), isNumber(parts[1]),
             let dot = parts[2].lastIndex(of: "."),
             ["jpg", "png", "webp"].contains(parts[2][parts[2].index(after: dot)...])
         else { return false }

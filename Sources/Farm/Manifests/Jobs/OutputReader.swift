@@ -44,8 +44,8 @@ struct OutputReader {
         case .field, nil:
             throw noExtension
         case .literal(let text):
-            if text.hasSuffix("/") { throw Diagnostic(.template(.folder), at: node.span) }
-            let name = text.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+            if PathNames.endsWithSlash(text) { throw Diagnostic(.template(.folder), at: node.span) }
+            let name = PathNames.last(of: text)
             guard let dot = name.lastIndex(of: ".") else { throw noExtension }
             return .known(try descriptor(String(name[name.index(after: dot)...]), at: node))
         }

@@ -1,4 +1,5 @@
 import Catalogs
+import JobModel
 
 /// Filters, formats and their parameters for people.
 enum CatalogText {
@@ -52,7 +53,7 @@ enum CatalogText {
     private static func shortOrigin(_ origin: FilterDescriptor.Origin) -> String {
         switch origin {
         case .builtIn: "built in"
-        case .plugin(let path): "plugin \(path.split(separator: "/").last ?? "")"
+        case .plugin(let path): "plugin \(PathNames.last(of: path))"
         }
     }
 

@@ -1,4 +1,5 @@
 import Coordination
+import JobModel
 import Planning
 import Reports
 import Scheduling
@@ -78,6 +79,6 @@ struct ProgressBar {
     }
 
     private static func fileName(_ path: String) -> String {
-        PathText.visible(path.split(separator: "/").last.map(String.init) ?? "")
+        PathText.visible(PathNames.last(of: path))
     }
 }

@@ -117,6 +117,8 @@ enum SummaryText {
         case .superseded:
             return "another coordinator has taken this run over; nothing was undone"
         case .place(let message):
+            // Some troubles say themselves what to do, on a line of its own.
+            guard !message.contains("\n   = ") else { return message }
             return "\(message); free some space or choose another place, then run it again"
         case .deadline:
             return "the deadline is reached; \(Figures.plural(left, "frame")) left, which the next run goes on with"

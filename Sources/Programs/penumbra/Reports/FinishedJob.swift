@@ -17,7 +17,7 @@ struct FinishedJob {
     let ended: Date
     let workers: Int
     /// By the frames' inputs and outputs.
-    var thumbnails: [String: Thumbnail] = [:]
+    var thumbnails: [PathKey: Thumbnail] = [:]
 
     /// - Parameter versions: of the programs and libraries that took part.
     func record(versions: [String: String]) -> RunRecord {
@@ -52,18 +52,18 @@ struct FinishedJob {
         return FrameRecord(
             input: PathText.shown(report.input, from: folder),
             outputs: report.outputs.map {
-                ReportedOutput(path: PathText.shown($0, from: folder), file: files[$0])
+                ReportedOutput(path: PathText.shown($0, from: folder), file: files[PathKey($0)])
             },
             state: state(report), time: report.seconds.map { .seconds($0) }, megapixels: megapixels,
-            before: thumbnails[report.input], after: report.outputs.first.flatMap { thumbnails[$0] })
+            before: thumbnails[PathKey(report.input)], after: report.outputs.first.flatMap { thumbnails[PathKey($0)] })
     }
 
-    private func written(_ report: FrameReport) -> ([String: ReportedOutput.File], Double?) {
+    private func written(_ report: FrameReport) -> ([PathKey: ReportedOutput.File], Double?) {
         guard case .published(let outputs, let probe) = report.state else { return ([:], nil) }
         let files = outputs.map { output in
             let image = output.receipt.image
             return (
-                output.path,
+                PathKey(output.path),
                 ReportedOutput.File(
                     bytes: output.receipt.bytes, width: image.width, height: image.height,
                     digest: output.receipt.digest)

@@ -11,7 +11,7 @@ import WorkerProtocol
 final class Thumbnails: Sendable {
     private struct State {
         var next = 0
-        var made: [String: Thumbnail] = [:]
+        var made: [PathKey: Thumbnail] = [:]
     }
 
     /// Pairs on a page; more would make it a heavy one.
@@ -37,11 +37,11 @@ final class Thumbnails: Sendable {
     /// - Parameter folder: where they may be written, and are removed again.
     static func make(
         of job: FinishedJob, folder: String, settings: RunSettings, loop: RunLoop
-    ) async -> [String: Thumbnail] {
+    ) async -> [PathKey: Thumbnail] {
         let published = job.reports.filter { if case .published = $0.state { true } else { false } }.prefix(most)
-        let pages = Dictionary(job.prepared.targets.map { ($0.files.input, $0.files) }) { first, _ in first }
+        let pages = Dictionary(job.prepared.targets.map { (PathKey($0.files.input), $0.files) }) { first, _ in first }
         let pictures = published.flatMap { report in
-            [Picture(path: report.input, bytes: report.inputBytes, page: pages[report.input]?.page ?? 0)]
+            [Picture(path: report.input, bytes: report.inputBytes, page: pages[PathKey(report.input)]?.page ?? 0)]
                 + report.outputs.prefix(1).map { Picture(path: $0, bytes: nil, page: 0) }
         }
         guard !pictures.isEmpty else { return [:] }
@@ -94,7 +94,7 @@ extension Thumbnails: RunLoop.Delegate {
             // One that cannot be read back is missing on the page.
             if let data = try? Data(contentsOf: URL(filePath: path)) {
                 state.withLock {
-                    $0.made[pictures[frame.number - 1].path] = Thumbnail(format: .webp, bytes: Array(data))
+                    $0.made[PathKey(pictures[frame.number - 1].path)] = Thumbnail(format: .webp, bytes: Array(data))
                 }
             }
             try? FileManager.default.removeItem(atPath: path)
