@@ -66,7 +66,7 @@ package struct Target: Hashable, Sendable {
         case .stillBroken(let since, let message): report(.stillBroken(since: since, message: message))
         case .refused(let output):
             report(
-                .failed(FrameFailure(.output, "\(output): is there already; 'existing: overwrite' replaces it")))
+                .failed(FrameFailure(.output, "\(output): is there already; --force replaces it")))
         }
     }
 }

@@ -117,7 +117,7 @@ package struct JobPlan: Sendable {
 
 extension Catalog {
     /// In lower case, without the dot.
-    fileprivate var readableExtensions: Set<String> {
+    var readableExtensions: Set<String> {
         Set(formats.filter(\.canRead).flatMap(\.extensions))
     }
 }
