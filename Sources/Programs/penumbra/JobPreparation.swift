@@ -122,11 +122,10 @@ struct JobPreparation {
         return findings
     }
 
-    /// By path; what is no picture is missing.
-    func headers(of paths: [String], _ job: JobSpec) async throws -> [String: ImageFacts] {
-        guard !paths.isEmpty else { return [:] }
+    func headers(of files: [CompareTask.File], _ job: JobSpec) async throws -> HeaderSurvey.Headers {
+        guard !files.isEmpty else { return [:] }
         let loop = RunLoop(engine: installation.engine(), signals: signals.stream, deadline: deadline)
-        let (found, stop) = await HeaderSurvey.run(paths, job: job, settings: installation.runSettings, loop: loop)
+        let (found, stop) = await HeaderSurvey.run(files, job: job, settings: installation.runSettings, loop: loop)
         try refuse(stop)
         return found
     }

@@ -116,6 +116,17 @@ final class Reporting: Sendable {
         }
     }
 
+    /// The same of what somebody has to act on: told where silence is asked for, too.
+    func complain(_ title: String, _ paths: [String], reasons: [String]) {
+        if json {
+            JSONLine.paths(PathsLine(message: title, paths: paths)).print()
+        } else {
+            for line in SummaryText.list(title, paths, reasons: reasons, folder: currentFolder()) {
+                Console.complain(line)
+            }
+        }
+    }
+
     /// Runs a command's body: errors get their words and their exit code, and JSON its first and last line.
     func handling(_ body: (Reporting) async throws -> ExitStatus) async throws {
         if json { JSONLine.header.print() }
