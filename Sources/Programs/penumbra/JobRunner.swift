@@ -55,6 +55,7 @@ struct JobRunner {
             }
         }
         try refuseSharedOutputs(started.map(\.prepared))
+        try IndexFile.refuseShared(started.compactMap(\.index))
         return max(try await body(started), busy?.status ?? .done)
     }
 
