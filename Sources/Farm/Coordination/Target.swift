@@ -41,6 +41,9 @@ package struct Target: Hashable, Sendable {
         }
     }
 
+    /// True when it fails for what is at its output's path.
+    package var isRefused: Bool { if case .refused = verdict { true } else { false } }
+
     /// The same, now that it is known what is to be done.
     package func decided(_ verdict: FrameVerdict) -> Target {
         Target(frame: frame, outputs: outputs, probe: probe, variant: variant, files: files, verdict: verdict)

@@ -140,7 +140,7 @@ final class Reporting: Sendable {
             complain(problem.message)
             code = ExitStatus.badPlace.rawValue
         } catch let trouble as FileTrouble {
-            complain("\(trouble.message); --state-dir and --scratch name other places for what a run keeps")
+            complain(trouble.message)
             code = ExitStatus.badPlace.rawValue
         } catch let exit as ExitCode {
             code = exit.rawValue
