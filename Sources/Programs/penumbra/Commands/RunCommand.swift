@@ -123,10 +123,10 @@ struct RunCommand: AsyncParsableCommand {
             let runner = JobRunner(
                 installation: installation, signals: signals, reporting: reporting, preparation: preparation,
                 wishes: wishes)
-            guard watch else { return try await runner.run(specs) }
+            guard watch else { return try await runner.runTellingMetrics(specs) }
             let resting = specs.map(Self.resting)
             return try await WatchLoop(jobs: resting, signals: signals, reporting: reporting) {
-                try await runner.run(resting)
+                try await runner.runTellingMetrics(resting)
             }()
         }
     }

@@ -100,11 +100,19 @@ struct ReportFile {
     ///
     /// - Parameter directory: whose journal knows what is written aside.
     func write(_ bytes: [UInt8], _ directory: RunDirectory) throws {
+        try write(bytes) { try directory.temporaryPath(in: PathText.folder(of: path), for: "report") }
+    }
+
+    /// The same without a run. What a kill leaves aside is overwritten the next time.
+    func writeUnstarted(_ bytes: [UInt8]) throws {
+        try write(bytes) { "\(PathText.folder(of: path))/.penumbra-\(PathText.name(of: path))-unstarted" }
+    }
+
+    private func write(_ bytes: [UInt8], aside: () throws -> String) throws {
         guard contents != bytes else { return }
         try refuseForeign()
         do {
-            let temporary = try directory.temporaryPath(in: PathText.folder(of: path), for: "report")
-            try WholeFile.write(bytes, to: path, by: temporary)
+            try WholeFile.write(bytes, to: path, by: try aside())
         } catch let trouble as FileTrouble {
             throw CommandError(.badPlace, "\(kind.option): \(trouble.message)")
         }

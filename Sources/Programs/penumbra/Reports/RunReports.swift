@@ -9,6 +9,16 @@ struct RunReports {
     var page: ReportFile?
     var metrics: ReportFile?
 
+    /// Tells the metrics of jobs of which no run has ended since a time, in seconds since 1970: those that did not start.
+    func tellUnstarted(_ jobs: [String], _ status: ExitStatus, since start: Double, now: Double) throws {
+        guard let metrics else { return }
+        let text = String(decoding: metrics.contents, as: UTF8.self)
+        let unstarted = jobs.filter { PrometheusText.lastRun(of: $0, in: text).map { $0 < start } ?? true }
+        guard !unstarted.isEmpty else { return }
+        let told = PrometheusText.text(text, afterUnstarted: unstarted, exitCode: status.rawValue, ended: now)
+        try metrics.writeUnstarted(Array(told.utf8))
+    }
+
     var areWanted: Bool { page != nil || metrics != nil }
 
     /// - Parameters:
