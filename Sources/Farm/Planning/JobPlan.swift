@@ -6,10 +6,12 @@ package struct JobPlan: Sendable {
     package let job: JobSpec
     package let naming: OutputNaming
     package let frames: [PlannedFrame]
-    /// Frames of a list whose files are not there.
+    /// Frames of a list whose files are not there, or are folders.
     package let missing: [PlannedFrame]
     /// What a list sets for some of its files; frames have an index of it.
     package let settings: [[FileList.Setting]]
+    /// Where the list says so first, for each of ``settings``: `list:3`.
+    package let settingsPlaces: [String]
     /// Patterns of inputs that no file matches: perhaps a slip of the pen.
     package let unmatchedPatterns: [String]
     /// Links among the inputs that lead nowhere, sorted: what they led to is gone, or not mounted.
@@ -66,6 +68,7 @@ package struct JobPlan: Sendable {
         idleExcludes = oddities.idleExcludes
         inputs = found.inputs
         settings = found.settings
+        settingsPlaces = found.settingsPlaces
         naming = OutputNaming(job, date: date)
         folderFormats = Set(catalog.formats.filter(\.isFolder).map(\.name))
         let chosen = found.choice(by: selection, in: job.folder)

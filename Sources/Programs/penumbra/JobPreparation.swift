@@ -52,7 +52,8 @@ struct JobPreparation {
     }
 
     private static func missing(_ frame: PlannedFrame) -> FrameReport {
-        frame.report(.failed(FrameFailure(.input, "\(frame.input.path): no such file")))
+        let reason = FileStamp(of: frame.input) == nil ? "no such file" : "is a folder; list the files in it"
+        return frame.report(.failed(FrameFailure(.input, "\(frame.input.path): \(reason)")))
     }
 
     /// Outputs of inputs that are there no more, that this job published, and that no other input's outputs are now.

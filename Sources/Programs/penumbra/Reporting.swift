@@ -105,6 +105,15 @@ final class Reporting: Sendable {
         }
     }
 
+    /// What was asked for and cannot be.
+    func warn(_ message: String) {
+        if json {
+            JSONLine.problem(ProblemLine(manifest: "", message: message, severity: "warning")).print()
+        } else if !quiet {
+            Console.complain("warning: \(message)")
+        }
+    }
+
     /// Paths with what they have in common. Nothing that anybody has to act on.
     func list(_ title: String, _ paths: [String], reasons: [String]? = nil) {
         if json {
