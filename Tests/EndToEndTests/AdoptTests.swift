@@ -55,7 +55,7 @@ import Testing
 
                 """)
         let reasons = try await Program.reasons(workspace)
-        #expect(reasons["c.jpg"] == "new")
+        #expect(reasons["c.jpg"]?.hasPrefix("new") == true)
         #expect(try await Program.night(workspace) == NightSummary(published: 1, kept: 2))
     }
 
