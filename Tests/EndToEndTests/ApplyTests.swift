@@ -58,12 +58,35 @@ import Testing
         #expect(workspace.files(below: "out") == [odd])
     }
 
-    @Test func `nothing is written over an input`() async throws {
-        let before = try workspace.read("photos/a.png")
-        let result = try await apply("gaussian", "photos/a.png", "-o", "photos")
-        #expect(result.code == 65)
-        #expect(result.errors.contains("would overwrite the input"))
-        #expect(try workspace.read("photos/a.png") == before)
+    @Test(arguments: [[], ["--force"]])
+    func `nothing is written over an input`(options: [String]) async throws {
+        let before = try workspace.contents(below: "photos")
+        for output in ["photos", "photos/b.png", "photos/{stem}.{ext}"] {
+            let pictures = output.hasSuffix("b.png") ? ["photos/b.png"] : ["photos/a.png", "photos/b.png"]
+            let result = try await Program.run(
+                Program.penumbra, ["apply", "gaussian"] + pictures + ["-o", output] + options, in: workspace)
+            #expect(result.code == 65)
+            #expect(result.errors.contains("would overwrite the input"))
+        }
+        #expect(try workspace.contents(below: "photos") == before)
+    }
+
+    @Test func `what is there already stays, until it is forced`() async throws {
+        try workspace.write("mine", to: "out/a.png")
+        let arguments = ["apply", "gaussian", "photos/a.png", "photos/b.png", "-o", "out/"]
+        let refused = try await Program.run(Program.penumbra, arguments, in: workspace)
+        #expect(refused.code == 1)
+        #expect(
+            refused.errors == """
+                1 frame failed: output refused
+                  photos/a.png: \(workspace.path)/out/a.png: is there already; --force replaces it
+
+                """)
+        #expect(try workspace.read("out/a.png") == Data("mine".utf8))
+        #expect(workspace.exists("out/b.png"))
+        let forced = try await Program.run(Program.penumbra, arguments + ["--force"], in: workspace)
+        #expect(forced.code == 0, "\(forced.errors)")
+        #expect(try workspace.read("out/a.png") != Data("mine".utf8))
     }
 
     @Test func `mistakes are told as those of a manifest`() async throws {

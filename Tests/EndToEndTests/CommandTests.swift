@@ -82,6 +82,38 @@ import Testing
         #expect(!result.output.contains("FAIL"))
     }
 
+    @Test func `doctor opens the database, and says when it is damaged`() async throws {
+        let path = "\(workspace.path)/state/penumbra/penumbra.sqlite"
+        #expect(
+            try await Program.run("doctor", in: workspace).output.contains(
+                "ok    no database yet; the first run makes it\n"))
+        try workspace.drawPhotos()
+        try workspace.writeManifest()
+        #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
+        #expect(try await Program.run("doctor", in: workspace).output.contains("ok    database \(path): whole\n"))
+        try workspace.write("no database", to: "state/penumbra/penumbra.sqlite")
+        let result = try await Program.run("doctor", in: workspace)
+        #expect(result.code == 74)
+        #expect(
+            result.output.contains("FAIL  \(path): the database is damaged: file is not a database\n   = move it away"))
+    }
+
+    @Test func `one manifest is not given twice`() async throws {
+        try workspace.drawPhotos()
+        try workspace.writeManifest()
+        let result = try await Program.run("run", "job.yaml", "./job.yaml", in: workspace)
+        #expect(result.code == 64)
+        #expect(result.errors.hasPrefix("Error: ./job.yaml is given twice; a job runs once in a command.\n"))
+        #expect(!workspace.exists("out"))
+    }
+
+    @Test func `--watch says which options do not go with it`() async throws {
+        try workspace.writeManifest()
+        let result = try await Program.run("run", "job.yaml", "--watch", "--deadline", "5m", in: workspace)
+        #expect(result.code == 64)
+        #expect(result.errors.hasPrefix("Error: --watch goes on until it is stopped; leave out --deadline.\n"))
+    }
+
     @Test func `filters and formats describe what there is`() async throws {
         let filter = try await Program.run("filters", "gaussian", in: workspace)
         #expect(filter.output.contains("also written sigma"))

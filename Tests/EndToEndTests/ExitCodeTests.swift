@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 @Suite(.serialized) struct ExitCodeTests {
@@ -129,6 +130,65 @@ import Testing
         #expect(result.code == 74)
         #expect(result.errors.contains("--scratch name other places"))
         #expect(workspace.files(below: "state/penumbra/runs") == [])
+    }
+
+    @Test(arguments: ["a file", nil])
+    func `74: an output folder with something in its place`(file: String?) async throws {
+        try workspace.writeManifest()
+        if let file {
+            try workspace.write(file, to: "out")
+        } else {
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(workspace.path)/out", withDestinationPath: "nowhere")
+        }
+        let result = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(result.code == 74)
+        #expect(
+            result.errors == """
+                \(workspace.path)/out: cannot create the folder: Not a directory
+                   = something that is no folder is in its place: move it away, or choose another output path
+
+                """)
+    }
+
+    /// The superuser may write everywhere, but for one who has given that right away.
+    private func runWithoutRights() async throws -> Program.Result {
+        guard geteuid() == 0 else { return try await Program.run("run", "--quiet", "job.yaml", in: workspace) }
+        return try await Program.run(
+            "/usr/bin/setpriv",
+            ["--bounding-set=-dac_override,-dac_read_search", Program.penumbra, "run", "--quiet", "job.yaml"],
+            in: workspace)
+    }
+
+    @Test func `74: an output folder where nothing may be written, once there is something to write`() async throws {
+        try workspace.writeNightly()
+        #expect(try await Program.night(workspace) == NightSummary(published: 3))
+        chmod("\(workspace.path)/out", 0o555)
+        defer { chmod("\(workspace.path)/out", 0o755) }
+        #expect(try await runWithoutRights().code == 0)
+        try workspace.writeNightly(radius: "7")
+        let result = try await runWithoutRights()
+        #expect(result.code == 74)
+        #expect(
+            result.errors == """
+                \(workspace.path)/out: cannot write in the folder: Permission denied
+                   = let this user write there, or choose another output path
+
+                """)
+        #expect(workspace.files(below: "state/penumbra/runs") == [])
+    }
+
+    @Test func `1: one folder of outputs where nothing may be written`() async throws {
+        try workspace.copy("photos/a.png", to: "photos/x/d.png")
+        try workspace.writeNightly(inputs: "photos", output: "out/{dir}/{stem}.png")
+        try FileManager.default.createDirectory(
+            atPath: "\(workspace.path)/out/x", withIntermediateDirectories: true)
+        chmod("\(workspace.path)/out/x", 0o555)
+        defer { chmod("\(workspace.path)/out/x", 0o755) }
+        let result = try await runWithoutRights()
+        #expect(result.code == 1)
+        #expect(result.errors.contains("photos/x/d.png: "))
+        #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
     }
 
     @Test func `74: a full disk that cannot hold the database`() async throws {

@@ -49,6 +49,19 @@ import Testing
         #expect(workspace.files(below: "out") == ["a.png"])
     }
 
+    @Test func `a folder in a list fails by name`() async throws {
+        try workspace.copy("photos/a.png", to: "photos/x/d.png")
+        let result = try await list("photos/a.png\nphotos/x\n")
+        #expect(result.code == 1)
+        #expect(
+            result.errors == """
+                1 frame failed: input missing or not readable
+                  photos/x: is a folder; list the files in it
+
+                """)
+        #expect(workspace.files(below: "out") == ["a.png"])
+    }
+
     @Test func `all that is wrong with a list is told, and nothing is made`() async throws {
         let broken = try await list("photos/a.png\n{\"path\": 3}\n{\"pat\n")
         #expect(broken.code == 65)
@@ -58,10 +71,14 @@ import Testing
         #expect(inputs.code == 65)
         #expect(
             inputs.errors == """
-                set inputs="x": a list of files can set 'filters' and 'save' for single files, and nothing else
+                standard input:1: set inputs="x": a list of files can set 'filters' and 'save' for single files, and nothing \
+                else
                    = write the rest into the manifest, or give it by --set
 
                 """)
+        let value = try await list("photos/b.png\n{\"path\": \"photos/a.png\", \"set\": {\"tile\": \"x\"}}\n")
+        #expect(value.code == 65)
+        #expect(value.errors.hasPrefix("standard input:2: set tile="))
         let empty = try await list("\n")
         #expect(empty.code == 66)
         #expect(empty.errors.contains("standard input: the list names no file"))

@@ -167,6 +167,28 @@ import Testing
         #expect(result.errors.contains("so many panels of this size take "))
     }
 
+    @Test func `no input of the job is overwritten, and none is added`() async throws {
+        try workspace.writeManifest(inputs: "photos/*.png")
+        let before = try workspace.contents(below: "photos")
+        try FileManager.default.linkItem(
+            atPath: "\(workspace.path)/photos/b.png", toPath: "\(workspace.path)/other.png")
+        for (output, name) in [("photos/b.png", "photos/b.png"), ("other.png", "photos/b.png")] {
+            let result = try await preview("job.yaml", "photos/a.png", "-o", output)
+            #expect(result.code == 64)
+            #expect(
+                result.errors == "\(output): the preview would overwrite \(name), an input of the job\n")
+        }
+        let added = try await preview("job.yaml", "photos/a.png", "-o", "photos/p.png")
+        #expect(added.code == 64)
+        #expect(
+            added.errors
+                == "photos/p.png: the preview would be an input of the job, by 'photos/*.png'; write it to another folder\n"
+        )
+        #expect(try workspace.contents(below: "photos") == before)
+        // A preview takes the place of the one before.
+        for _ in 1...2 { #expect(try await preview("job.yaml", "-o", "p.png").code == 0) }
+    }
+
     @Test func `a picture is never overwritten, and a broken one leaves no file`() async throws {
         try workspace.writeManifest()
         let before = try workspace.read("photos/a.png")

@@ -33,6 +33,29 @@ import Testing
         #expect(second.contains(kept))
     }
 
+    @Test func `metrics tell of runs that could not start, and keep what is known of other jobs`() async throws {
+        try workspace.writeManifest(more: "existing: update")
+        try workspace.writeManifest("other.yaml", inputs: "none/*", more: "existing: update")
+        let other = String(decoding: try workspace.read("other.yaml"), as: UTF8.self)
+        try workspace.write(other.replacing("job: test", with: "job: other"), to: "other.yaml")
+        #expect(try await run("--metrics", "m.prom").code == 0)
+        let before = try text("m.prom").split(separator: "\n").filter { $0.contains(#"job="test""#) }
+        let missing = try await Program.run("run", "other.yaml", "--metrics", "m.prom", in: workspace)
+        #expect(missing.code == 66)
+        let after = try text("m.prom")
+        #expect(after.contains("penumbra_exit_code{job=\"other\"} 66\n"))
+        #expect(after.contains("penumbra_last_run_timestamp_seconds{job=\"other\"} "))
+        #expect(!after.contains("penumbra_last_success_timestamp_seconds{job=\"other\"}"))
+        #expect(after.split(separator: "\n").filter { $0.contains(#"job="test""#) } == before)
+
+        let busy = try await Program.run(
+            "/usr/bin/flock", ["out", Program.penumbra, "run", "job.yaml", "--metrics", "m.prom"], in: workspace)
+        #expect(busy.code == 75)
+        #expect(try text("m.prom").contains("penumbra_exit_code{job=\"test\"} 75\n"))
+        #expect(try text("m.prom").contains("penumbra_frames{job=\"test\",state=\"published\"} 3\n"))
+        #expect(workspace.leftovers() == [])
+    }
+
     @Test func `an index names every output by its content, and stays when nothing changed`() async throws {
         try workspace.writeManifest(output: "web/{stem}-{hash8}.png", more: "existing: update\nindex: web/index.json")
         #expect(try await run().code == 0)

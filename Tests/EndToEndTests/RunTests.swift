@@ -160,7 +160,8 @@ import Testing
         try workspace.writeManifest(more: "existing: error")
         let refusing = try await Program.run("run", "job.yaml", in: workspace)
         #expect(refusing.code == 1)
-        #expect(refusing.errors.contains("out/a.png: is there already; 'existing: overwrite' replaces it"))
+        #expect(refusing.errors.contains("out/a.png: is there already; --force replaces it"))
+        #expect(try await Program.run("plan", "job.yaml", "--set", "existing=error", in: workspace).code == 1)
         #expect(try workspace.read("out/a.png") == Data("mine".utf8))
 
         try workspace.writeManifest()

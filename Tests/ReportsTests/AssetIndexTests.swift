@@ -35,6 +35,14 @@ import Testing
             text(AssetIndex(job: "none", entries: [])).hasSuffix(",\n  \"job\": \"none\",\n  \"outputs\": {}\n}\n"))
     }
 
+    @Test(arguments: ["night", "a\"b\\c", "é 写真", "tab\tand\u{1}"])
+    func `the job whose index it is can be told`(name: String) {
+        let bytes = AssetIndex(job: name, entries: [.init(source: "a.jpg", outputs: [.make("a.png")])]).json
+        #expect(AssetIndex.job(in: bytes) == name)
+        #expect(AssetIndex.job(in: Array("{\"job\": \"x\"}".utf8)) == nil)
+        #expect(AssetIndex.job(in: Array(bytes.prefix(50))) == nil)
+    }
+
     @Test func `the order of the entries makes no difference`() {
         let entries = (0..<300).map { AssetIndex.Entry(source: "\($0).jpg", outputs: [.make("\($0).png")]) }
         let bytes = AssetIndex(job: "x", entries: entries).json

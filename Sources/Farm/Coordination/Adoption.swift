@@ -1,48 +1,113 @@
-package import JobModel
+import JobModel
 import JobStorage
+import Scheduling
 package import WorkerProtocol
 
-/// Accepts outputs that are there as those that a run would make.
+/// Accepts outputs that are there as those that a run would make, each for itself.
 package struct Adoption: Sendable {
-    /// Frames whose outputs are known as current from now on.
+    /// Why something was not accepted.
+    package struct Fault: Hashable, Sendable {
+        /// The file that is at fault: an input or an output.
+        package let path: String
+        package let reason: String
+    }
+
+    /// Frames with outputs that are known as current from now on.
     package private(set) var adopted: [Target] = []
     /// Frames of which an output is not there.
     package private(set) var missing: [Target] = []
-    /// Frames of which an output is no picture.
-    package private(set) var broken: [Target] = []
+    /// One for each file.
+    package private(set) var faults: [Fault] = []
+    private var faulty: Set<String> = []
 
-    /// The frames whose outputs are all there and not known as current already.
+    /// The frames with outputs that are there and may not be known as current already. A picture that is still broken has
+    /// none: its failure stays known.
     package static func candidates(_ targets: [Target]) -> [Target] {
         targets.filter { target in
-            target.verdict != .upToDate && !target.outputs.isEmpty && target.files.outputs.allSatisfy(\.isOutput)
+            if case .stillBroken = target.verdict { return false }
+            return target.verdict != .upToDate && target.hasOutputs
         }
     }
 
+    /// Inputs, and the outputs that are there; each once.
     package static func files(of targets: [Target]) -> [CompareTask.File] {
-        targets.flatMap { target in [target.files.inputFile] + target.outputs.map { CompareTask.File(path: $0) } }
+        var seen: Set<CompareTask.File> = []
+        return targets.flatMap { target in
+            [target.files.inputFile] + target.files.outputs.filter(\.isOutput).map(\.file)
+        }.filter { seen.insert($0).inserted }
     }
 
     /// - Parameters:
     ///   - findings: of the files that ``files(of:)`` names.
-    ///   - headers: of the outputs that are files.
+    ///   - headers: of the same.
     package init(
-        _ targets: [Target], findings: Freshness.Findings, headers: [PathKey: ImageFacts], books: RunBooks
+        _ targets: [Target], findings: Freshness.Findings, headers: HeaderSurvey.Headers, books: RunBooks
     ) throws {
         let candidates = Set(Self.candidates(targets).map(\.frame))
         var records: [OutputRecord] = []
         for target in targets {
-            guard candidates.contains(target.frame) else {
-                if !target.files.outputs.allSatisfy(\.isOutput) { missing.append(target) }
-                continue
+            if !target.files.outputs.allSatisfy(\.isOutput) { missing.append(target) }
+            if case .stillBroken(_, let message) = target.verdict, target.hasOutputs {
+                add(FrameFailure(.data, message), at: target.files.input)
             }
-            let own = try books.records(of: target.files, findings: findings, headers: headers)
-            guard own.count == target.outputs.count else {
-                broken.append(target)
-                continue
-            }
+            guard candidates.contains(target.frame) else { continue }
+            let own = try accept(target.files, findings, headers, books)
+            if !own.isEmpty { adopted.append(target) }
             records += own
-            adopted.append(target)
         }
         try books.ledger?.publish(records)
     }
+
+    private mutating func accept(
+        _ files: FrameFiles, _ findings: Freshness.Findings, _ headers: HeaderSurvey.Headers, _ books: RunBooks
+    ) throws -> [OutputRecord] {
+        guard let source = findings[files.inputFile] ?? nil else {
+            add(nil, at: files.input)
+            return []
+        }
+        guard case .success = headers[files.inputFile] else {
+            add(headers[files.inputFile]?.failure, at: files.input)
+            return []
+        }
+        var records: [OutputRecord] = []
+        for (part, output) in files.outputs.enumerated() where output.isOutput {
+            if books.isCurrent(output, of: files, findings: findings) { continue }
+            guard case .success(let header) = headers[output.file], let found = findings[output.file] ?? nil else {
+                add(headers[output.file]?.failure, at: output.path)
+                continue
+            }
+            let accepted = AcceptedOutput(part: part, digest: found.digest, header: header)
+            if let record = try books.record(of: accepted, files, source: source) { records.append(record) }
+        }
+        return records
+    }
+
+    /// A message that begins with the path says it only once.
+    private mutating func add(_ failure: FrameFailure?, at path: String) {
+        guard faulty.insert(path).inserted else { return }
+        let message = failure?.message ?? "is gone, or was not reached"
+        let prefix = "\(path): "
+        faults.append(
+            Fault(path: path, reason: message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : message))
+    }
+}
+
+/// An output that somebody else has made, as it was found.
+struct AcceptedOutput {
+    /// Its place among the job's outputs.
+    let part: Int
+    let digest: Digest
+    let header: PictureHeader
+}
+
+extension Target {
+    fileprivate var hasOutputs: Bool { !outputs.isEmpty && files.outputs.contains(where: \.isOutput) }
+}
+
+extension FrameFiles.Output {
+    fileprivate var file: CompareTask.File { CompareTask.File(path: path) }
+}
+
+extension Result {
+    fileprivate var failure: Failure? { if case .failure(let failure) = self { failure } else { nil } }
 }

@@ -2,21 +2,36 @@ package import JobModel
 package import Scheduling
 package import WorkerProtocol
 
-/// Reads the headers of picture files.
+/// Reads the headers of picture files, and of Deep Zoom folders.
 package enum HeaderSurvey {
-    /// By path. Files that are no pictures, and those that a stopped survey did not reach, are missing.
+    /// What is known of a picture, or why nothing is.
+    package typealias Headers = [CompareTask.File: Result<PictureHeader, FrameFailure>]
+
+    /// Files that a stopped survey did not reach are missing.
     package static func run(
-        _ paths: [String], job: JobSpec, settings: RunSettings, loop: RunLoop
-    ) async -> (found: [PathKey: ImageFacts], stop: StopReason?) {
+        _ files: [CompareTask.File], job: JobSpec, settings: RunSettings, loop: RunLoop
+    ) async -> (found: Headers, stop: StopReason?) {
+        var found: Headers = [:]
+        for file in files where FileSystem.isOwnFolder(file.path) {
+            found[file] = Result { () throws(FrameFailure) in try PictureHeader(ofFolder: file.path) }
+        }
+        let pictures = files.filter { found[$0] == nil }
         var plain = job
         plain.chain = []
         plain.outputs = [JobOutput(template: OutputTemplate(source: "", pieces: []))]
-        let answers = await Inquiry.run(plain, count: paths.count, settings: settings, loop: loop) { place in
-            FrameOrder(id: FrameID(place), input: paths[place], formats: ["png"], goal: .survey)
+        let answers = await Inquiry.run(plain, count: pictures.count, settings: settings, loop: loop) { place in
+            let file = pictures[place]
+            return FrameOrder(
+                id: FrameID(place), input: file.path, inputBytes: file.bytes, formats: ["png"], goal: .survey)
         }
-        var found: [PathKey: ImageFacts] = [:]
-        for case (let frame, .surveyed(let probe)) in answers.outcomes {
-            found[PathKey(paths[frame.number])] = probe.source
+        for (frame, outcome) in answers.outcomes {
+            switch outcome {
+            case .surveyed(let probe):
+                found[pictures[frame.number]] = .success(
+                    PictureHeader(width: probe.source.width, height: probe.source.height))
+            case .failed(let failure): found[pictures[frame.number]] = .failure(failure)
+            case .published, .left, .settled: break
+            }
         }
         return (found, answers.stop)
     }

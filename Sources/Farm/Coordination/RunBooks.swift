@@ -69,21 +69,22 @@ package final class RunBooks: Sendable {
             file: output.source, width: receipt.image.width, height: receipt.image.height)
     }
 
-    /// What the ledger will know of outputs that are there, and that somebody else has made.
-    func records(
-        of files: FrameFiles, findings: Freshness.Findings, headers: [PathKey: ImageFacts]
-    ) throws -> [OutputRecord] {
-        guard let ledger, let source = findings[files.inputFile] ?? nil else { return [] }
-        return try files.outputs.enumerated().compactMap { part, output in
-            guard let stamp = output.stamp, let found = findings[CompareTask.File(path: output.path)] ?? nil,
-                let image = headers[PathKey(output.path)]
-            else { return nil }
-            return OutputRecord(
-                path: output.path, input: files.input, page: files.page, part: part, source: source,
-                recipe: try id(of: output.recipe, ledger),
-                file: FileFacts(stamp: stamp, digest: found.digest), width: image.width, height: image.height,
-                isAdopted: true)
-        }
+    /// What the ledger will know of an output that is there, and that somebody else has made.
+    func record(of output: AcceptedOutput, _ files: FrameFiles, source: FileFacts) throws(StoreProblem) -> OutputRecord?
+    {
+        let there = files.outputs[output.part]
+        guard let ledger, let stamp = there.stamp else { return nil }
+        return OutputRecord(
+            path: there.path, input: files.input, page: files.page, part: output.part, source: source,
+            recipe: try id(of: there.recipe, ledger), file: FileFacts(stamp: stamp, digest: output.digest),
+            width: output.header.width, height: output.header.height, isAdopted: true)
+    }
+
+    /// Whether one of a frame's outputs is what a run would make, whatever the others are.
+    func isCurrent(_ output: FrameFiles.Output, of files: FrameFiles, findings: Freshness.Findings) -> Bool {
+        let alone = FrameFiles(
+            input: files.input, inputBytes: files.inputBytes, page: files.page, stamp: files.stamp, outputs: [output])
+        return freshness.verdict(of: alone, findings: findings) == .upToDate
     }
 
     /// A picture that is broken need not be tried again while it is the same.

@@ -41,6 +41,9 @@ package struct Target: Hashable, Sendable {
         }
     }
 
+    /// True when it fails for what is at its output's path.
+    package var isRefused: Bool { if case .refused = verdict { true } else { false } }
+
     /// The same, now that it is known what is to be done.
     package func decided(_ verdict: FrameVerdict) -> Target {
         Target(frame: frame, outputs: outputs, probe: probe, variant: variant, files: files, verdict: verdict)
@@ -66,7 +69,7 @@ package struct Target: Hashable, Sendable {
         case .stillBroken(let since, let message): report(.stillBroken(since: since, message: message))
         case .refused(let output):
             report(
-                .failed(FrameFailure(.output, "\(output): is there already; 'existing: overwrite' replaces it")))
+                .failed(FrameFailure(.output, "\(output): is there already; --force replaces it")))
         }
     }
 }

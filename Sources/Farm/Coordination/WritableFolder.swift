@@ -2,6 +2,13 @@ import Glibc
 
 /// Finds out whether Penumbra could work in a folder.
 package enum WritableFolder {
+    /// Whether files may be made in a folder, as its rights and its file system tell. One that is missing is none of the
+    /// question.
+    package static func refuseForbidden(_ path: String) throws(FileTrouble) {
+        guard access(path, W_OK | X_OK) != 0, errno != ENOENT else { return }
+        throw FileTrouble(path: path, code: errno, action: "write in the folder")
+    }
+
     /// Creates the folder if need be, writes a file there and removes it.
     ///
     /// - Returns: the bytes that are free.

@@ -8,6 +8,8 @@ struct DirectoryListing {
         let isSymbolicLink: Bool
         /// Of what a symbolic link points to.
         let kind: FileKind
+        /// It is a link, and nothing is there.
+        var leadsNowhere = false
     }
 
     /// The entries sorted by name, without `.` and `..`. Only links are looked at one by one, and what a file system
@@ -54,8 +56,10 @@ struct DirectoryListing {
         guard fstatat(folder, path, &own, AT_SYMLINK_NOFOLLOW) == 0 else {
             return Entry(name: name, isSymbolicLink: false, kind: .other)  // removed since it was listed
         }
-        if fstatat(folder, path, &target, 0) != 0 { target = own }
-        return Entry(
-            name: name, isSymbolicLink: own.st_mode & S_IFMT == S_IFLNK, kind: FileKind(mode: target.st_mode))
+        let isSymbolicLink = own.st_mode & S_IFMT == S_IFLNK
+        guard fstatat(folder, path, &target, 0) == 0 else {
+            return Entry(name: name, isSymbolicLink: isSymbolicLink, kind: .other, leadsNowhere: isSymbolicLink)
+        }
+        return Entry(name: name, isSymbolicLink: isSymbolicLink, kind: FileKind(mode: target.st_mode))
     }
 }

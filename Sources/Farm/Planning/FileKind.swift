@@ -13,6 +13,12 @@ enum FileKind: Hashable, Sendable {
         self.init(mode: found.st_mode)
     }
 
+    init?(of input: InputFile) {
+        var found = stat()
+        guard stat(cPath(input.exactPath), &found) == 0 else { return nil }
+        self.init(mode: found.st_mode)
+    }
+
     init(mode: mode_t) {
         switch mode & S_IFMT {
         case S_IFREG: self = .file

@@ -5,9 +5,11 @@ struct FoundInputs {
     let inputs: [InputFile]
     /// Lists of settings, each different.
     var settings: [[FileList.Setting]] = []
+    /// Where each of `settings` is first: `list:3`.
+    var settingsPlaces: [String] = []
     /// For each input an index of `settings`, or nil; nil when nothing is set for any.
     var settingsOf: [Int?]?
-    /// For each input, nil where there is no such file; nil when only files that are there were found.
+    /// For each input, nil where there is no such file, or a folder; nil when only files that are there were found.
     var stamps: [FileStamp?]?
 
     init(inputs: [InputFile]) {
@@ -23,11 +25,12 @@ struct FoundInputs {
             entries.append(entry)
             return input
         }
-        stamps = FileStamp.ofEach(inputs)
+        stamps = concurrentMap(inputs) { FileKind(of: $0) == .folder ? nil : FileStamp(of: $0) }
         var known: [[FileList.Setting]: Int] = [:]
         for entry in entries where !entry.settings.isEmpty && known[entry.settings] == nil {
             known[entry.settings] = settings.count
             settings.append(entry.settings)
+            settingsPlaces.append("\(PathText.visible(list.name)):\(entry.line)")
         }
         settingsOf = settings.isEmpty ? nil : entries.map { known[$0.settings] }
     }

@@ -1,11 +1,23 @@
 import JobModel
 
+/// What a search for inputs found beside them: slips of the pen, and links that lost what they led to.
+struct FindingOddities: Sendable {
+    /// Patterns that no file matched, excluded ones included, in the manifest's order.
+    var unmatched: [String] = []
+    /// Entries of `exclude` that left nothing out, in the manifest's order.
+    var idleExcludes: [ExcludePattern] = []
+    /// Links that would be inputs if they led to files; a file may be there twice.
+    var danglingLinks: [String] = []
+}
+
 /// Looks up a job's inputs: what its patterns match, less what it excludes, sorted by path.
 struct InputFinder {
     let rules: InputRules
-    /// Patterns that no file matched, excluded ones included, in the manifest's order.
-    private(set) var unmatched: [String] = []
+    /// What was found beside inputs, and may be a slip of the pen.
+    private(set) var oddities = FindingOddities()
     private var found: [InputFile] = []
+    /// By their places among the rules.
+    private var usedExcludes: Set<Int> = []
     /// Files that matched and were excluded.
     private(set) var excluded: Set<[UInt8]> = []
 
@@ -23,6 +35,7 @@ struct InputFinder {
             case .folder, .glob: try addMatches(of: pattern)
             }
         }
+        oddities.idleExcludes = rules.excluded.indices.filter { !usedExcludes.contains($0) }.map { rules.excluded[$0] }
         return sortedInputs()
     }
 
@@ -31,7 +44,7 @@ struct InputFinder {
         guard FileKind(of: root) == .folder else { throw .missingFolder(root, pattern: pattern.text) }
         var hasMatched = false
         try walk(Array(root.utf8), below: "", pattern, pattern.glob.start, &hasMatched)
-        if !hasMatched { unmatched.append(pattern.text) }
+        if !hasMatched { oddities.unmatched.append(pattern.text) }
     }
 
     /// - Parameters:
@@ -46,7 +59,10 @@ struct InputFinder {
             switch entry.kind {
             case .file where pattern.accepts(name, at: places):
                 hasMatched = true
-                add(PathBytes.joined(folder, entry.name), dir: dir, isExcluded: folderRules.excludes(name))
+                add(PathBytes.joined(folder, entry.name), dir: dir, by: folderRules.exclusions(of: name))
+            case .other where entry.leadsNowhere && pattern.accepts(name, at: places):
+                guard folderRules.exclusions(of: name).isEmpty else { continue }
+                oddities.danglingLinks.append(OddName.readable(PathBytes.joined(folder, entry.name)))
             case .folder:
                 let deeper = pattern.glob.places(below: name, from: places, isSymbolicLink: entry.isSymbolicLink)
                 guard !deeper.isEmpty else { continue }
@@ -61,12 +77,14 @@ struct InputFinder {
     }
 
     private mutating func addFile(_ path: [UInt8]) {
-        add(path, dir: "", isExcluded: rules.excludes(path))
+        add(path, dir: "", by: rules.exclusions(of: path))
     }
 
-    private mutating func add(_ path: [UInt8], dir: String, isExcluded: Bool) {
-        if isExcluded {
+    /// - Parameter exclusions: those that leave it out.
+    private mutating func add(_ path: [UInt8], dir: String, by exclusions: [Int]) {
+        if !exclusions.isEmpty {
             excluded.insert(path)
+            usedExcludes.formUnion(exclusions)
         } else {
             found.append(InputFile(bytes: path, dir: dir))
         }

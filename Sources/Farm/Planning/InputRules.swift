@@ -3,29 +3,44 @@ import JobModel
 /// What a job's `inputs` and `exclude` say of paths.
 struct InputRules: Sendable {
     let patterns: [InputPattern]
-    let excluded: [GlobPattern]
+    let excluded: [ExcludePattern]
 
     /// - Parameter extensions: those of the formats that can be read.
     init(_ job: JobSpec, pictures extensions: Set<String>) {
         let extensions = Set(extensions.map { PathBytes.lowercased($0.utf8) })
         patterns = job.inputs.map { InputPattern($0, in: job.folder, pictures: extensions) }
-        // '**/drafts/**' means drafts anywhere, above the manifest's folder too.
-        excluded = job.exclude.map { GlobPattern($0, in: $0.utf8.starts(with: "**/".utf8) ? "/" : job.folder) }
+        excluded = job.exclude.map { ExcludePattern($0, in: job.folder) }
     }
 
-    func excludes(_ path: [UInt8]) -> Bool { excluded.contains { $0.matches(path) } }
+    /// The places, in ``excluded``, of all entries that leave a file out; empty for an input.
+    func exclusions(of path: [UInt8]) -> [Int] { excluded.indices.filter { excluded[$0].matches(path) } }
 
     /// Refuses what nothing is looked up by.
     func refuseUnusable() throws(PlanProblem) {
         for pattern in patterns where pattern.kind == .remote { throw .remotePath(pattern.text) }
-        for pattern in patterns.map(\.glob) + excluded where pattern.isTooWide { throw .patternTooWide(pattern.text) }
+        for pattern in patterns.map(\.glob) + excluded.map(\.glob) where pattern.isTooWide {
+            throw .patternTooWide(pattern.text)
+        }
     }
 }
 
 /// What the rules say of the files of one folder, none of whose paths has to be looked at again.
 struct FolderRules {
     private let patterns: [(pattern: InputPattern, places: [Int], dir: String)]
-    private let excluded: [(glob: GlobPattern, places: [Int])]
+    private let excluded: [(number: Int, exclusion: Exclusion)]
+
+    /// What an entry of `exclude` says of one folder's files.
+    private enum Exclusion {
+        case all
+        case matching(GlobPattern, places: [Int])
+
+        func takes(_ name: ArraySlice<UInt8>) -> Bool {
+            switch self {
+            case .all: true
+            case .matching(let glob, let places): glob.accepts(name, at: places)
+            }
+        }
+    }
 
     /// - Parameter folder: absolute, without `.` and `..`.
     init(_ rules: InputRules, in folder: [UInt8]) {
@@ -34,14 +49,23 @@ struct FolderRules {
             let dir = names.dropFirst(pattern.glob.fixedFolder.count).joined(separator: "/")
             return (pattern, pattern.glob.places(in: folder), dir)
         }.filter { !$0.1.isEmpty }
-        excluded = rules.excluded.map { ($0, $0.places(in: folder)) }.filter { !$0.1.isEmpty }
+        excluded = rules.excluded.enumerated().compactMap { number, pattern in
+            if pattern.coversAll(in: folder) { return (number, .all) }
+            let places = pattern.namesFiles ? pattern.glob.places(in: folder) : []
+            return places.isEmpty ? nil : (number, .matching(pattern.glob, places: places))
+        }
     }
 
     /// Whether no file of the folder can be an input.
     var takesNothing: Bool { patterns.isEmpty }
 
     func excludes(_ name: ArraySlice<UInt8>) -> Bool {
-        excluded.contains { $0.glob.accepts(name, at: $0.places) }
+        excluded.contains { $0.exclusion.takes(name) }
+    }
+
+    /// As ``InputRules/exclusions(of:)``.
+    func exclusions(of name: ArraySlice<UInt8>) -> [Int] {
+        excluded.filter { $0.exclusion.takes(name) }.map(\.number)
     }
 
     /// The folders between the fixed part of the first pattern that a file matches and the file; nil when none does.

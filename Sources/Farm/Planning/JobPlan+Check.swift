@@ -81,7 +81,7 @@ extension JobPlan {
     }
 
     /// What will be in an output that is a folder.
-    private static func contents(ofFolder path: String) -> [String] {
+    static func contents(ofFolder path: String) -> [String] {
         let name = PathText.name(of: path)
         let tiles = ["jpg", "png", "webp"].map { "\(name)_files/0/0_0.\($0)" }
         return (["\(name).dzi"] + tiles).map { "\(path)/\($0)" }

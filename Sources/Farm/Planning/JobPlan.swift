@@ -6,12 +6,18 @@ package struct JobPlan: Sendable {
     package let job: JobSpec
     package let naming: OutputNaming
     package let frames: [PlannedFrame]
-    /// Frames of a list whose files are not there.
+    /// Frames of a list whose files are not there, or are folders.
     package let missing: [PlannedFrame]
     /// What a list sets for some of its files; frames have an index of it.
     package let settings: [[FileList.Setting]]
+    /// Where the list says so first, for each of ``settings``: `list:3`.
+    package let settingsPlaces: [String]
     /// Patterns of inputs that no file matches: perhaps a slip of the pen.
     package let unmatchedPatterns: [String]
+    /// Links among the inputs that lead nowhere, sorted: what they led to is gone, or not mounted.
+    package let danglingLinks: [String]
+    /// Entries of `exclude` that left nothing out.
+    private let idleExcludes: [ExcludePattern]
     let rules: InputRules
     /// All of the job's, whatever the selection, in order.
     let inputs: [InputFile]
@@ -31,7 +37,7 @@ package struct JobPlan: Sendable {
                 ? .nothingMatched(patterns: job.inputs) : .allExcluded(count: finder.excluded.count)
         }
         try self.init(
-            job, catalog, date, selection, finder.rules, unmatched: finder.unmatched,
+            job, catalog, date, selection, finder.rules, finder.oddities,
             FoundInputs(inputs: inputs))
     }
 
@@ -48,18 +54,21 @@ package struct JobPlan: Sendable {
         guard !found.inputs.isEmpty else {
             throw list.entries.isEmpty ? .emptyList(list.name) : .allListedExcluded(count: list.entries.count)
         }
-        try self.init(job, catalog, date, selection, rules, unmatched: [], found)
+        try self.init(job, catalog, date, selection, rules, FindingOddities(), found)
     }
 
     private init(
         _ job: JobSpec, _ catalog: Catalog, _ date: String, _ selection: Selection, _ rules: InputRules,
-        unmatched: [String], _ found: FoundInputs
+        _ oddities: FindingOddities, _ found: FoundInputs
     ) throws(PlanProblem) {
         self.job = job
         self.rules = rules
-        unmatchedPatterns = unmatched
+        unmatchedPatterns = oddities.unmatched
+        danglingLinks = Set(oddities.danglingLinks).sorted()
+        idleExcludes = oddities.idleExcludes
         inputs = found.inputs
         settings = found.settings
+        settingsPlaces = found.settingsPlaces
         naming = OutputNaming(job, date: date)
         folderFormats = Set(catalog.formats.filter(\.isFolder).map(\.name))
         let chosen = found.choice(by: selection, in: job.folder)
@@ -79,6 +88,16 @@ package struct JobPlan: Sendable {
         self.frames = frames.filter { stamps[$0.index - 1] != nil }
         missing = frames.filter { stamps[$0.index - 1] == nil }
         knownStamps = self.frames.map { stamps[$0.index - 1] }
+    }
+
+    /// Entries of `exclude` that match nothing: perhaps slips of the pen, too. Those that keep outputs from being inputs
+    /// are none: there may be no output yet.
+    package var unmatchedExcludes: [String] {
+        guard !idleExcludes.isEmpty, let frame = frames.first else { return [] }
+        let first = zip(outputs(of: frame, measures: nil), frame.formats).flatMap { path, format in
+            folderFormats.contains(format) ? Self.contents(ofFolder: path) : [path]
+        }.map { Array($0.utf8) }
+        return idleExcludes.filter { exclude in !first.contains { exclude.matches($0) } }.map(\.entry)
     }
 
     /// Of the frames' inputs, in their order; nil for one that is gone. Reads what planning has not read.
@@ -101,7 +120,7 @@ package struct JobPlan: Sendable {
 
 extension Catalog {
     /// In lower case, without the dot.
-    fileprivate var readableExtensions: Set<String> {
+    var readableExtensions: Set<String> {
         Set(formats.filter(\.canRead).flatMap(\.extensions))
     }
 }

@@ -101,24 +101,6 @@ extension AssetIndex {
         text.add(entries.isEmpty ? "}\n}\n" : "\n  }\n}\n")
         return text.bytes
     }
-
-    /// How much of a file ``isOurs(_:)`` asks for.
-    package static let recognisedWithin = 256
-
-    /// Whether a file is an index that Penumbra wrote, of this or a later schema, also when it was laid out anew since.
-    /// Nothing else may be replaced.
-    ///
-    /// - Parameter firstBytes: the file's first ``recognisedWithin`` bytes, or all if it has fewer.
-    package static func isOurs(_ firstBytes: [UInt8]) -> Bool {
-        var rest = firstBytes.prefix(recognisedWithin)
-        let blanks = Set("\u{20}\t\r\n".utf8)
-        for token in ["{", "\"generator\"", ":", "\"penumbra\"", ","] {
-            rest = rest.drop { blanks.contains($0) }
-            guard rest.starts(with: token.utf8) else { return false }
-            rest = rest.dropFirst(token.utf8.count)
-        }
-        return true
-    }
 }
 
 /// JSON as it is written, piece by piece: 200,000 outputs take a fraction of a second.

@@ -21,15 +21,22 @@ package enum PrometheusText {
 
     /// Finds when a job was last well, in seconds since 1970, in a file that ``text(of:lastSuccess:)`` made.
     package static func lastSuccess(of job: String, in text: String) -> Double? {
-        let prefix = "\(successFamily){\(label("job", job))} "
+        value(of: successFamily, job, in: text)
+    }
+
+    static func value(of family: String, _ job: String, in text: String) -> Double? {
+        let prefix = prefix(family, job)
         for line in text.utf8.split(separator: UInt8(ascii: "\n")) where line.starts(with: prefix.utf8) {
-            if let seconds = Double(Substring(line.dropFirst(prefix.utf8.count))), seconds.isFinite { return seconds }
+            if let value = Double(Substring(line.dropFirst(prefix.utf8.count))), value.isFinite { return value }
         }
         return nil
     }
 
+    /// What a job's sample begins with.
+    static func prefix(_ family: String, _ job: String) -> String { "\(family){\(label("job", job))} " }
+
     /// `name="value"`, with the three escapes that the format knows.
-    private static func label(_ name: String, _ value: String) -> String {
+    static func label(_ name: String, _ value: String) -> String {
         var text = "\(name)=\""
         // By code points: a carriage return and a newline together are one Character.
         for scalar in value.unicodeScalars {
@@ -44,7 +51,7 @@ package enum PrometheusText {
     }
 
     /// Whole numbers without a fraction.
-    private static func number(_ value: Double) -> String {
+    static func number(_ value: Double) -> String {
         Int(exactly: value).map { String($0) } ?? "\(value)"
     }
 }
@@ -78,7 +85,13 @@ extension PrometheusText {
         }
     }
 
-    private static let successFamily = "penumbra_last_success_timestamp_seconds"
+    static let successFamily = "penumbra_last_success_timestamp_seconds"
+
+    static let successHelp = "When a run last ended well."
+    static let exitCodeFamily = "penumbra_exit_code"
+    static let exitCodeHelp = "The last run's exit code; 0 when all is well."
+    static let lastRunFamily = "penumbra_last_run_timestamp_seconds"
+    static let lastRunHelp = "When the last run ended."
 
     private static let families = [
         Family("penumbra_frames", "Frames of the last run, by how they ended.") { tally, _ in
@@ -91,9 +104,9 @@ extension PrometheusText {
         Family("penumbra_written_bytes", "Bytes of the outputs that the last run published.") { $0.bytesWritten },
         Family("penumbra_megapixels", "Megapixels of the inputs that the last run rendered.") { $0.megapixels },
         Family("penumbra_run_seconds", "How long the last run took.") { $0.seconds },
-        Family("penumbra_exit_code", "The last run's exit code; 0 when all is well.") { Double($0.exitCode) },
-        Family("penumbra_last_run_timestamp_seconds", "When the last run ended.") { $0.ended },
-        Family(successFamily, "When a run last ended well.") { tally, before in
+        Family(exitCodeFamily, exitCodeHelp) { Double($0.exitCode) },
+        Family(lastRunFamily, lastRunHelp) { $0.ended },
+        Family(successFamily, successHelp) { tally, before in
             (tally.exitCode == 0 ? tally.ended : before).map {
                 [Sample(labels: label("job", tally.job), value: number($0))]
             } ?? []

@@ -33,6 +33,15 @@ enum ExitStatus: Int32, Comparable, Sendable {
         }
     }
 
+    /// Of what a command threw.
+    init(_ error: any Error) {
+        switch error {
+        case let error as CommandError: self = error.status
+        case let exit as ExitCode: self = ExitStatus(rawValue: exit.rawValue) ?? .someFailed
+        default: self = .badPlace
+        }
+    }
+
     var code: ExitCode { ExitCode(rawValue) }
 }
 

@@ -25,19 +25,19 @@ final class FrameVariants: Sendable {
     init(_ plan: JobPlan, catalog: Catalog, reread: ([Override]) throws -> ReadResult) throws {
         job = plan.job
         self.catalog = catalog
-        variants = try plan.settings.map { settings in
-            let overrides = settings.map { Override($0.argument, name: "set \($0.argument)") }
+        variants = try zip(plan.settings, plan.settingsPlaces).map { settings, place in
+            let overrides = settings.map { Override($0.argument, name: "\(place): set \($0.argument)") }
             let result = try reread(overrides)
             guard let job = result.job else {
                 throw CommandError(.badManifest, result.messages.joined(separator: "\n"))
             }
-            return try Self.variant(job, of: plan.job, settings)
+            return try Self.variant(job, of: plan.job, settings, at: place)
         }
     }
 
     /// Only what is made of a picture can differ between pictures.
     private static func variant(
-        _ changed: JobSpec, of job: JobSpec, _ settings: [FileList.Setting]
+        _ changed: JobSpec, of job: JobSpec, _ settings: [FileList.Setting], at place: String
     ) throws -> FrameVariant {
         var restored = changed
         restored.chain = job.chain
@@ -46,7 +46,7 @@ final class FrameVariants: Sendable {
         guard restored == job, hasSamePaths else {
             throw CommandError(
                 .badManifest,
-                "set \(settings.map(\.argument).joined(separator: ", ")): a list of files can set 'filters' and 'save' "
+                "\(place): set \(settings.map(\.argument).joined(separator: ", ")): a list of files can set 'filters' and 'save' "
                     + "for single files, and nothing else\n   = write the rest into the manifest, or give it by --set")
         }
         return FrameVariant(chain: changed.chain, outputs: changed.outputs)

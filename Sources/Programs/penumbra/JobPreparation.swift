@@ -53,7 +53,8 @@ struct JobPreparation {
     }
 
     private static func missing(_ frame: PlannedFrame) -> FrameReport {
-        frame.report(.failed(FrameFailure(.input, "\(frame.input.path): no such file")))
+        let reason = FileStamp(of: frame.input) == nil ? "no such file" : "is a folder; list the files in it"
+        return frame.report(.failed(FrameFailure(.input, "\(frame.input.path): \(reason)")))
     }
 
     /// Outputs that this job published of pictures which are not its inputs now, and that no other input's outputs are.
@@ -130,11 +131,10 @@ struct JobPreparation {
         return findings
     }
 
-    /// By path; what is no picture is missing.
-    func headers(of paths: [String], _ job: JobSpec) async throws -> [PathKey: ImageFacts] {
-        guard !paths.isEmpty else { return [:] }
+    func headers(of files: [CompareTask.File], _ job: JobSpec) async throws -> HeaderSurvey.Headers {
+        guard !files.isEmpty else { return [:] }
         let loop = RunLoop(engine: installation.engine(), signals: signals.stream, deadline: deadline)
-        let (found, stop) = await HeaderSurvey.run(paths, job: job, settings: installation.runSettings, loop: loop)
+        let (found, stop) = await HeaderSurvey.run(files, job: job, settings: installation.runSettings, loop: loop)
         try refuse(stop)
         return found
     }

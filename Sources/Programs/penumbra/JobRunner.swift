@@ -35,7 +35,7 @@ struct JobRunner {
     }
 
     /// Prepares all jobs, under their locks, and then does something with them.
-    func starting(
+    func startingUnadvised(
         _ jobs: [JobSpec], _ body: ([StartedJob]) async throws -> ExitStatus
     ) async throws -> ExitStatus {
         RunDirectory.sweep(state: state)
@@ -62,6 +62,7 @@ struct JobRunner {
             }
         }
         try refuseSharedOutputs(started.map(\.prepared))
+        try IndexFile.refuseShared(started.compactMap(\.index))
         return max(try await body(started), busy?.status ?? .done)
     }
 
@@ -81,6 +82,7 @@ struct JobRunner {
             let ledger = try Ledger(state: state, job: job, folders: folders)
             let prepared = try await preparation.prepare(job, contents: ledger.contents)
             reporting.hint(prepared.plan)
+            try refuseForbidden(folders, prepared)
             let index = try IndexFile(prepared)
             // Only a job that is kept keeps its locks.
             lockedFolders.formUnion(folders.compactMap(identity))
@@ -195,12 +197,12 @@ struct JobRunner {
         case .taken(let lock): return lock
         case .busy(.run):
             throw CommandError(
-                .busy, "\(job.name): another run of this job is going on; --lock-wait SECONDS waits for it")
+                .busy, "\(job.name): another run of this job is going on; --lock-wait TIME, such as 5m, waits for it")
         case .busy(.folder(let folder)):
             throw CommandError(
                 .busy,
-                "\(job.name): another run writes to \(PathText.shown(folder, from: currentFolder())); --lock-wait SECONDS "
-                    + "waits for it")
+                "\(job.name): another run writes to \(PathText.shown(folder, from: currentFolder())); --lock-wait TIME, "
+                    + "such as 5m, waits for it")
         }
     }
 

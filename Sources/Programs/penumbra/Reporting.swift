@@ -4,6 +4,7 @@ import Glibc
 import JobModel
 import JobStorage
 import Planning
+import Reports
 import Synchronization
 
 /// Where a command's results and complaints go: for a person, for cron (`--quiet`), or as JSON lines.
@@ -43,18 +44,31 @@ final class Reporting: Sendable {
         return outcome.jobs
     }
 
-    /// Says which of several patterns nothing matches. (When nothing matches any of them, that is an error.)
+    /// Says which of several patterns nothing matches (when nothing matches any of them, that is an error), and which
+    /// links lead nowhere.
     func hint(_ plan: JobPlan) {
         let folder = currentFolder()
         let manifest = PathText.shown(plan.job.manifestPath, from: folder)
-        for pattern in plan.unmatchedPatterns {
-            let message = "nothing matches '\(PathText.shown(pattern, from: folder))' of 'inputs'"
+        for message in hints(plan, folder) {
             if json {
                 JSONLine.problem(ProblemLine(manifest: manifest, message: message, severity: "warning")).print()
             } else if !quiet {
                 Console.complain("\(manifest): warning: \(message)")
             }
         }
+    }
+
+    /// Links that are told one by one.
+    private static let linksTold = 5
+
+    private func hints(_ plan: JobPlan, _ folder: String) -> [String] {
+        let rest = plan.danglingLinks.count - Self.linksTold
+        return plan.unmatchedPatterns.map { "nothing matches '\(PathText.shown($0, from: folder))' of 'inputs'" }
+            + plan.unmatchedExcludes.map { "nothing matches '\(PathText.visible($0))' of 'exclude'" }
+            + plan.danglingLinks.prefix(Self.linksTold).map {
+                "\(PathText.shown($0, from: folder)) is a link that leads nowhere, and is no input: what it led to is gone, "
+                    + "or not mounted"
+            } + (rest > 0 ? ["\(Figures.count(rest)) more links lead nowhere"] : [])
     }
 
     func ended(_ summary: RunSummary, _ job: JobSpec) {
@@ -91,11 +105,31 @@ final class Reporting: Sendable {
         }
     }
 
+    /// What was asked for and cannot be.
+    func warn(_ message: String) {
+        if json {
+            JSONLine.problem(ProblemLine(manifest: "", message: message, severity: "warning")).print()
+        } else if !quiet {
+            Console.complain("warning: \(message)")
+        }
+    }
+
     /// Paths with what they have in common. Nothing that anybody has to act on.
     func list(_ title: String, _ paths: [String], reasons: [String]? = nil) {
         if json {
             JSONLine.paths(PathsLine(message: title, paths: paths)).print()
         } else if !quiet {
+            for line in SummaryText.list(title, paths, reasons: reasons, folder: currentFolder()) {
+                Console.complain(line)
+            }
+        }
+    }
+
+    /// The same of what somebody has to act on: told where silence is asked for, too.
+    func complain(_ title: String, _ paths: [String], reasons: [String]) {
+        if json {
+            JSONLine.paths(PathsLine(message: title, paths: paths)).print()
+        } else {
             for line in SummaryText.list(title, paths, reasons: reasons, folder: currentFolder()) {
                 Console.complain(line)
             }
@@ -115,8 +149,7 @@ final class Reporting: Sendable {
             complain(problem.message)
             code = ExitStatus.badPlace.rawValue
         } catch let trouble as FileTrouble {
-            let places = "; --state-dir and --scratch name other places for what a run keeps"
-            complain(trouble.message + (trouble.remedy == nil ? places : ""))
+            complain(trouble.message)
             code = ExitStatus.badPlace.rawValue
         } catch let exit as ExitCode {
             code = exit.rawValue

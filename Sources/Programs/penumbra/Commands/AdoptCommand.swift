@@ -10,9 +10,10 @@ struct AdoptCommand: AsyncParsableCommand {
         abstract: "Accept outputs that are there as current.",
         discussion: """
             For outputs that another program made, or Penumbra before its state was lost, and for settings whose change \
-            is not worth rendering everything again. Every input and output is read once; outputs that are no pictures \
-            are not accepted. The next run renders what is missing, and later what changes. --delete-orphans never \
-            removes an adopted output.
+            is not worth rendering everything again. Every input and output is read once, and of pictures the headers \
+            are looked at: what has no picture's header is not accepted, nor is the output of an input that has none; \
+            whether the rest of a file is whole is not looked at. Each output is accepted for itself. The next run \
+            renders what is missing, and later what changes. --delete-orphans never removes an adopted output.
             """)
 
     @OptionGroup var manifests: ManifestOptions

@@ -16,7 +16,8 @@ struct ApplyCommand: AsyncParsableCommand {
               penumbra apply 'gaussian: {radius: 12}' photo.jpg -o blurred.jpg
               penumbra apply 'thumbnail: {size: 320} | gaussian: {radius: 1}' photos/*.jpg -o thumbs/
 
-            No picture is written over itself. --save-manifest keeps the job as a manifest, to be run again.
+            A file that is there already stays, unless --force is given; no picture is ever written over one that is read. \
+            --save-manifest keeps the job as a manifest, to be run again.
             """)
 
     @Argument(help: ArgumentHelp("Filters, divided by '|'.", valueName: "chain"))
@@ -43,6 +44,9 @@ struct ApplyCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Place Options") var place: PlaceOptions
 
+    @Flag(help: "Replace what is there already.")
+    var force = false
+
     @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
     var quiet = false
 
@@ -51,8 +55,8 @@ struct ApplyCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Reporting(json: json, quiet: quiet).handling { reporting in
-            // A command is meant to be done each time; a job that is kept does what changed.
-            let text = try manifest() + "existing: overwrite\n"
+            // Nobody remembers what a command made: whatever is there may be somebody's.
+            let text = try manifest() + "existing: error\n"
             let installation = Installation(try Settings.load(place))
             let signals = Signals()
             let catalog = try await installation.introducedCatalog()
@@ -65,8 +69,7 @@ struct ApplyCommand: AsyncParsableCommand {
             wishes.remembers = false
             let preparation = JobPreparation(
                 installation: installation, catalog: catalog, selection: JobPlan.Selection(), list: nil,
-                isForced: false,
-                signals: signals, deadline: nil, reread: { _, _ in result })
+                isForced: force, signals: signals, deadline: nil, reread: { _, _ in result })
             return try await JobRunner(
                 installation: installation, signals: signals, reporting: reporting, preparation: preparation,
                 wishes: wishes

@@ -4,6 +4,7 @@ import Coordination
 import Dispatching
 import FoundationEssentials
 import Glibc
+import JobStorage
 import Reports
 import Settings
 import WorkerProtocol
@@ -20,6 +21,7 @@ struct DoctorCommand: AsyncParsableCommand {
             let settings = try Settings.load(place)
             var worst = await examineWorker(Installation(settings))
             worst = max(worst, examineFolder("state", settings.stateFolder.value))
+            worst = max(worst, examineDatabase(Ledger.databasePath(state: settings.stateFolder.value)))
             if let scratch = settings.scratch.value { worst = max(worst, examineFolder("scratch", scratch)) }
             say(true, "\(settings.workers.value) workers, \(Figures.bytes(settings.memory.value)) of memory for them")
             say(true, settings.configFile.map { "config file \($0)" } ?? "no config file, defaults hold")
@@ -42,6 +44,21 @@ struct DoctorCommand: AsyncParsableCommand {
         } catch {
             say(false, (error as? CommandError)?.message ?? "\(error)")
             return .unavailable
+        }
+    }
+
+    private func examineDatabase(_ path: String) -> ExitStatus {
+        guard access(path, F_OK) == 0 else {
+            say(true, "no database yet; the first run makes it")
+            return .done
+        }
+        do {
+            try JobStore(lookingAt: path).read { try $0.refuseDamage() }
+            say(true, "database \(path): whole")
+            return .done
+        } catch {
+            say(false, error.message)
+            return .badPlace
         }
     }
 

@@ -37,7 +37,7 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Passed on to 'penumbra run'.", valueName: "time"))
     var deadline: String?
 
-    @Option(help: ArgumentHelp("Passed on to 'penumbra run'.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Passed on to 'penumbra run'.", valueName: "time"))
     var lockWait: String?
 
     @OptionGroup(title: "Place Options") var place: PlaceOptions

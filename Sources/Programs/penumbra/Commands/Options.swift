@@ -35,6 +35,14 @@ struct ManifestOptions: ParsableArguments {
             "Changes a value of the manifest, for this time: 'filters[0].gaussian.radius=14'. May be given again.",
             valueName: "path=value"))
     var overrides: [String] = []
+
+    func validate() throws {
+        var seen: Set<String> = []
+        for manifest in manifests
+        where !seen.insert(realPath(PathText.normalized(manifest, in: currentFolder()))).inserted {
+            throw ValidationError("\(manifest) is given twice; a job runs once in a command.")
+        }
+    }
 }
 
 /// Which frames of the jobs.
@@ -53,8 +61,14 @@ struct SelectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Files in place of the manifest's inputs: a path a line, or ended by NULs, or JSON lines with 'path' and 'set'; "
-                + "- is the standard input.", valueName: "file"), completion: .file())
+                + "relative ones start from the current folder. - is the standard input.", valueName: "file"),
+        completion: .file())
     var filesFrom: String?
+
+    /// The options by which some frames are chosen, as they were given.
+    var narrowing: [String] {
+        (only == nil ? [] : ["--only"]) + (limit == nil ? [] : ["--limit"]) + (filesFrom == nil ? [] : ["--files-from"])
+    }
 
     var selection: JobPlan.Selection { selection(of: nil) }
 

@@ -53,7 +53,7 @@ struct PlanCommand: AsyncParsableCommand {
                     try await preparation.compare(&prepared)
                     try await preparation.lookAtWork(&prepared)
                     reporting.hint(prepared.plan)
-                    if !prepared.ended.isEmpty { status = .someFailed }
+                    if !prepared.ended.isEmpty || prepared.targets.contains(where: \.isRefused) { status = .someFailed }
                     show(prepared, PlanText(prepared, installation.runSettings))
                     showOrphans(prepared, reporting)
                 }

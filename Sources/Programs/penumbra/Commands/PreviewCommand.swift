@@ -51,7 +51,9 @@ struct PreviewCommand: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The file that is written; one that is there is replaced.", valueName: "file"),
+        help: ArgumentHelp(
+            "The file that is written; one that is there is replaced, unless it is an input of the job.",
+            valueName: "file"),
         completion: .file())
     var output: String
 
@@ -88,7 +90,7 @@ struct PreviewCommand: AsyncParsableCommand {
             let (labels, specs) = try swept(spec, reporting, catalog)
             let input = try self.input(spec, catalog)
             let outputs = spec.outputs.indices.map { outputSpec(spec, $0, input, catalog) }
-            let temporary = try temporaryPath(beside: input)
+            let temporary = try PreviewPlace(output).temporaryPath(showing: input, of: spec, catalog)
             defer { unlink(temporary) }
             let task = PreviewTask(
                 input: InputSpec(path: input, maxPixels: spec.maxPixels, color: spec.color),
@@ -183,19 +185,6 @@ extension PreviewCommand {
         return OutputSpec(
             chain: spec.chain + output.chain, format: format.flatMap { $0.canWrite ? $0.name : nil } ?? "png",
             save: output.save)
-    }
-
-    /// Beside the preview, so that it can be put there in one step.
-    private func temporaryPath(beside input: String) throws -> String {
-        let path = PathText.normalized(output, in: currentFolder())
-        if let there = FileStamp(of: path)?.identity, there == FileStamp(of: input)?.identity {
-            throw CommandError(.usage, "\(output): the preview would overwrite the picture that it shows")
-        }
-        let folder = PathText.folder(of: path)
-        guard FileStamp(of: folder) != nil else {
-            throw CommandError(.badPlace, "\(output): its folder is not there; create it, or choose another")
-        }
-        return "\(folder)/.penumbra-preview-\(getpid())"
     }
 
     private func rendered(

@@ -104,14 +104,21 @@ struct RunCommand: AsyncParsableCommand {
         if jobs.filesFrom != nil, manifests.manifests.count > 1 {
             throw ValidationError("--files-from names the files of one job; give one manifest.")
         }
-        if watch, jobs.filesFrom != nil || deadline != nil {
-            throw ValidationError("--watch goes on until it is stopped; leave out --files-from and --deadline.")
+        let ending = (jobs.filesFrom == nil ? [] : ["--files-from"]) + (deadline == nil ? [] : ["--deadline"])
+        if watch, !ending.isEmpty {
+            throw ValidationError(
+                "--watch goes on until it is stopped; leave out \(ending.joined(separator: " and ")).")
         }
     }
 
     func run() async throws {
         let wishes = wishes
         try await Reporting(json: json, quiet: quiet, isStrict: strict, isWatching: watch).handling { reporting in
+            if deleteOrphans || deleteAllOrphans, !jobs.narrowing.isEmpty {
+                reporting.warn(
+                    "--delete-orphans does nothing together with \(jobs.narrowing.joined(separator: " and ")): a run of some "
+                        + "frames knows of no outputs whose inputs are gone")
+            }
             var wishes = wishes
             wishes.reports.page = try report.map { try ReportFile($0, .page) }
             wishes.reports.metrics = try metrics.map { try ReportFile($0, .metrics) }
@@ -127,10 +134,10 @@ struct RunCommand: AsyncParsableCommand {
             let runner = JobRunner(
                 installation: installation, signals: signals, reporting: reporting, preparation: preparation,
                 wishes: wishes)
-            guard watch else { return try await runner.run(specs) }
+            guard watch else { return try await runner.runTellingMetrics(specs) }
             let resting = specs.map(Self.resting)
             return try await WatchLoop(jobs: resting, signals: signals, reporting: reporting) {
-                try await runner.run(resting)
+                try await runner.runTellingMetrics(resting)
             }()
         }
     }

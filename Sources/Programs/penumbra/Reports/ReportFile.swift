@@ -9,7 +9,8 @@ struct ReportFile {
     enum Kind {
         case page
         case metrics
-        case index
+        /// Of this job.
+        case index(job: String)
 
         fileprivate var ending: String {
             switch self {
@@ -35,6 +36,12 @@ struct ReportFile {
             case .index: AssetIndex.isOurs(head)
             }
         }
+
+        /// The other job whose file it is.
+        fileprivate func otherOwner(_ head: [UInt8]) -> String? {
+            guard case .index(let job) = self, let owner = AssetIndex.job(in: head), owner != job else { return nil }
+            return owner
+        }
     }
 
     /// Absolute.
@@ -57,10 +64,18 @@ struct ReportFile {
     }
 
     private func refuseForeign() throws(CommandError) {
-        guard let head = try head(), !kind.isOurs(head) else { return }
+        guard let head = try head() else { return }
+        guard kind.isOurs(head) else {
+            throw CommandError(
+                .badManifest,
+                "\(kind.option): \(shown) is there, and Penumbra did not write it\n   = take another name, or remove it"
+            )
+        }
+        guard let owner = kind.otherOwner(head) else { return }
         throw CommandError(
             .badManifest,
-            "\(kind.option): \(shown) is there, and Penumbra did not write it\n   = take another name, or remove it")
+            "\(kind.option): \(shown) is the index of the job '\(owner)'\n   = give each job an index of its own; if that job "
+                + "is no more, or has a new name, remove the file")
     }
 
     /// Nil when there is no file.
@@ -85,11 +100,19 @@ struct ReportFile {
     ///
     /// - Parameter directory: whose journal knows what is written aside.
     func write(_ bytes: [UInt8], _ directory: RunDirectory) throws {
+        try write(bytes) { try directory.temporaryPath(in: PathText.folder(of: path), for: "report") }
+    }
+
+    /// The same without a run. What a kill leaves aside is overwritten the next time.
+    func writeUnstarted(_ bytes: [UInt8]) throws {
+        try write(bytes) { "\(PathText.folder(of: path))/.penumbra-\(PathText.name(of: path))-unstarted" }
+    }
+
+    private func write(_ bytes: [UInt8], aside: () throws -> String) throws {
         guard contents != bytes else { return }
         try refuseForeign()
         do {
-            let temporary = try directory.temporaryPath(in: PathText.folder(of: path), for: "report")
-            try WholeFile.write(bytes, to: path, by: temporary)
+            try WholeFile.write(bytes, to: path, by: try aside())
         } catch let trouble as FileTrouble {
             throw CommandError(.badPlace, "\(kind.option): \(trouble.message)")
         }

@@ -1,0 +1,31 @@
+/// One entry of `exclude`: files, or a folder with all that is below it.
+struct ExcludePattern: Sendable {
+    /// As it was written.
+    let entry: String
+    let glob: GlobPattern
+    /// A slash at its end makes it one for folders alone.
+    let namesFiles: Bool
+    /// Its last name has no wildcard, or a slash follows: it may name a folder. (`photos/*` means files alone.)
+    private let namesFolders: Bool
+
+    /// - Parameter folder: the absolute path that a relative entry starts from.
+    init(_ entry: String, in folder: String) {
+        self.entry = entry
+        // '**/drafts/**' means drafts anywhere, above the manifest's folder too.
+        glob = GlobPattern(entry, in: entry.utf8.starts(with: "**/".utf8) ? "/" : folder)
+        namesFiles = !entry.hasSuffix("/")
+        namesFolders = !namesFiles || !NamePattern.hasWildcard(PathText.name(of: glob.text))
+    }
+
+    /// Whether it leaves out this file, or a folder above it.
+    func matches(_ path: [UInt8]) -> Bool {
+        namesFiles && glob.matches(path) || coversAll(in: PathBytes.folder(of: path))
+    }
+
+    /// Whether it names this folder, or one above it.
+    func coversAll(in folder: [UInt8]) -> Bool {
+        guard namesFolders else { return false }
+        let ends = folder.indices.dropFirst().filter { folder[$0] == PathBytes.slash } + [folder.count]
+        return ends.contains { glob.matches(Array(folder[..<$0])) }
+    }
+}

@@ -1,0 +1,46 @@
+import Coordination
+import Glibc
+import JobModel
+import Settings
+
+/// Places that a run cannot use.
+extension JobRunner {
+    /// Prepares all jobs, under their locks, and then does something with them. Trouble with a place is told with what to
+    /// do about it.
+    func starting(
+        _ jobs: [JobSpec], _ body: ([StartedJob]) async throws -> ExitStatus
+    ) async throws -> ExitStatus {
+        do {
+            return try await startingUnadvised(jobs, body)
+        } catch let trouble as FileTrouble {
+            throw CommandError(.badPlace, trouble.message + remedy(for: trouble))
+        }
+    }
+
+    /// Refuses folders of outputs in which nothing may be written: every frame would fail for that one reason. With
+    /// nothing to render they are good enough, and a folder below them is the matter of its own frames.
+    func refuseForbidden(_ folders: [String], _ prepared: PreparedJob) throws(FileTrouble) {
+        let renders = prepared.targets.contains { if case .render = $0.verdict { true } else { false } }
+        guard renders else { return }
+        for folder in folders { try WritableFolder.refuseForbidden(folder) }
+    }
+
+    private func remedy(for trouble: FileTrouble) -> String {
+        let settings = installation.settings
+        let own = [settings.stateFolder.value] + (settings.scratch.value.map { [$0] } ?? [])
+        if own.contains(where: { Self.isOnWay(trouble.path, to: $0) || Self.isOnWay($0, to: trouble.path) }) {
+            return "; --state-dir and --scratch name other places for what a run keeps"
+        }
+        switch trouble.code {
+        case ENOTDIR:
+            return "\n   = something that is no folder is in its place: move it away, or choose another output path"
+        case EACCES, EPERM: return "\n   = let this user write there, or choose another output path"
+        default: return ""
+        }
+    }
+
+    /// Whether a path is a folder or above it.
+    private static func isOnWay(_ path: String, to folder: String) -> Bool {
+        path == folder || folder.hasPrefix(path.hasSuffix("/") ? path : path + "/")
+    }
+}

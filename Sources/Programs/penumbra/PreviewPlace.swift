@@ -1,0 +1,47 @@
+import Catalogs
+import Glibc
+import JobModel
+import Planning
+
+/// Where a preview is written.
+struct PreviewPlace {
+    /// As it was given.
+    private let output: String
+    private let path: String
+
+    init(_ output: String) {
+        self.output = output
+        path = PathText.normalized(output, in: currentFolder())
+    }
+
+    /// Beside the preview, so that it can be put there in one step.
+    ///
+    /// - Parameters:
+    ///   - picture: what the preview shows.
+    ///   - job: of which no input is overwritten, and to which none is added.
+    func temporaryPath(showing picture: String, of job: JobSpec, _ catalog: Catalog) throws(CommandError) -> String {
+        try refuseInputs(picture, InputQuestion(job, catalog: catalog))
+        let folder = PathText.folder(of: path)
+        guard FileStamp(of: folder) != nil else {
+            throw CommandError(.badPlace, "\(output): its folder is not there; create it, or choose another")
+        }
+        return "\(folder)/.penumbra-preview-\(getpid())"
+    }
+
+    private func refuseInputs(_ picture: String, _ question: InputQuestion) throws(CommandError) {
+        let there = FileStamp(of: path)?.identity
+        if let there, there == FileStamp(of: picture)?.identity {
+            throw CommandError(.usage, "\(output): the preview would overwrite the picture that it shows")
+        }
+        if let there, let input = question.input(being: there) {
+            let shown = PathText.shown(input, from: currentFolder())
+            throw CommandError(.usage, "\(output): the preview would overwrite \(shown), an input of the job")
+        }
+        if let entry = question.entry(taking: path) {
+            let shown = PathText.shown(entry, from: currentFolder())
+            throw CommandError(
+                .usage, "\(output): the preview would be an input of the job, by '\(shown)'; write it to another folder"
+            )
+        }
+    }
+}
