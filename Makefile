@@ -2,7 +2,11 @@
 BUILD := .build/release
 SWIFT_BUILD := swift build -c release
 
-.PHONY: demo test build setup setup-tests format lint bench fuzz docs clean
+# Each kind of fault once. Not beside `swift test`, whose load would make a time limit of three seconds expire.
+FAULT_SEEDS := 1-31
+MINUTES := 10
+
+.PHONY: demo test build setup setup-tests format lint bench soak fuzz docs clean
 
 ## make demo: set up, build, run the jobs of jobs/ on their pictures, and say where the results are
 demo: setup
@@ -12,6 +16,7 @@ demo: setup
 ## make test: set up, build, lint and run all tests
 test: setup-tests build lint
 	swift test -c release --skip-build --disable-xctest
+	$(BUILD)/penumbra-faults run --seeds $(FAULT_SEEDS)
 
 build: setup
 	$(SWIFT_BUILD) --build-tests
@@ -36,6 +41,11 @@ lint:
 bench: setup
 	$(SWIFT_BUILD)
 	Scripts/bench $(ARGUMENTS)
+
+## make soak: run jobs while faults are injected, with new seeds, for ten minutes (MINUTES=60 for longer)
+soak: setup
+	$(SWIFT_BUILD)
+	$(BUILD)/penumbra-faults run --minutes $(MINUTES)
 
 ## make fuzz: let libFuzzer at the manifest reader for 30 seconds (SECONDS=n for longer)
 fuzz: setup

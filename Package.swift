@@ -43,6 +43,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
@@ -95,7 +96,7 @@ let package = Package(
         // Farm
         module("Farm", "Manifests", ["Catalogs", "JobModel"]),
         module("Farm", "Planning", ["Catalogs", "JobModel"]),
-        module("Farm", "Scheduling", ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", collections]),
+        module("Farm", "Scheduling", ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", collections, heap]),
         module("Farm", "WorkerProtocol", ["Geometry", "Catalogs", "JobModel"]),
         module("Farm", "Dispatching", ["WorkerProtocol", "Scheduling", subprocess, system]),
         module("Farm", "Exports"),
@@ -142,6 +143,14 @@ let package = Package(
         .target(
             name: "BenchmarkedKernels", dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels"],
             path: "Tests/Benchmarks/BenchmarkedKernels", swiftSettings: settings),
+        .executableTarget(
+            name: "simulate-farm", dependencies: ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling"],
+            path: "Tests/Benchmarks/SimulateFarm", swiftSettings: settings),
+        .executableTarget(
+            name: "penumbra-faults", dependencies: [argumentParser], path: "Tests/FaultHarness",
+            resources: [
+                .embedInCode("Shims/clock.c"), .embedInCode("Shims/power.c"), .embedInCode("Shims/plugin.c"),
+            ], swiftSettings: settings),
         tests("ArchitectureTests", []),
         tests("GeometryTests", ["Geometry"]),
         tests("RasterTests", ["Geometry", "Catalogs", "Raster", "TestSupport"]),

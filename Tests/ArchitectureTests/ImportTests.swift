@@ -25,6 +25,7 @@ import Testing
         "Subprocess": ["Dispatching"],
         "SystemPackage": ["Dispatching"],
         "DequeModule": ["Scheduling"],
+        "HeapModule": ["Scheduling"],
         "GRDB": ["JobStorage"],
         "ArgumentParser": ["penumbra"],
         "Yams": [],

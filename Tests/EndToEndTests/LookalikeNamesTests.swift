@@ -19,7 +19,15 @@ import Testing
         try workspace.writeNightly(output: "out/{stem}/{stem}.png")
     }
 
-    private var outputs: Set<[UInt8]> { Set(workspace.files(below: "out").map { Array($0.utf8) }) }
+    /// (Foundation takes the mark and the slash before it for one character, and leaves it.)
+    private var outputs: Set<[UInt8]> {
+        func path(_ text: String) -> [UInt8] {
+            String(decoding: text.utf8.drop { $0 == UInt8(ascii: "/") }, as: UTF8.self).utf8.split(
+                separator: UInt8(ascii: "/")
+            ).joined(separator: [UInt8(ascii: "/")]).map { $0 }
+        }
+        return Set(workspace.files(below: "out").map(path))
+    }
 
     private func bytes(_ names: [String]) -> Set<[UInt8]> { Set(names.map { Array("\($0)/\($0).png".utf8) }) }
 

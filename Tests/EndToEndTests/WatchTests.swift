@@ -40,12 +40,14 @@ import Testing
 
     @Test func `a watch takes no list and no deadline`() async throws {
         try workspace.writeManifest()
-        for option in [["--deadline", "5m"], ["--files-from", "-"]] {
+        for option in [["--deadline", "5m"], ["--files-from", "-"], ["--deadline", "5m", "--files-from", "-"]] {
             let result = try await Program.run(
                 Program.penumbra, ["run", "--watch", "job.yaml"] + option, in: workspace)
             #expect(result.code == 64)
             #expect(
-                result.errors.contains("--watch goes on until it is stopped; leave out --files-from and --deadline."))
+                result.errors.contains(
+                    "--watch goes on until it is stopped; leave out "
+                        + "\(option.filter { $0.hasPrefix("--") }.sorted(by: >).joined(separator: " and "))."))
         }
     }
 

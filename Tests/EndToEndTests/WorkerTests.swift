@@ -119,7 +119,18 @@ import WorkerProtocol
         try FileManager.default.removeItem(atPath: path("out.png"))
         try FileManager.default.copyItem(atPath: path("a.png"), toPath: path("out.png"))
         guard case .failed(_, let failure) = try worker.ask(check) else { throw Unexpected() }
-        #expect(
-            failure == TaskFailure(.mismatch, "the written file does not decode to the pixels that were rendered"))
+        #expect(failure == TaskFailure(.mismatch, "the written file does not hold the bytes that were written"))
+        // An encoder that lies: the bytes are those that it wrote, and decode to other pixels.
+        guard
+            case .finished(_, .compare(let files)) = try worker.ask(
+                .compare(CompareTask(files: [.init(path: path("out.png"))]))),
+            let found = files[0]
+        else { throw Unexpected() }
+        let lie = OutputReceipt(
+            path: receipt.path, digest: found.digest, bytes: found.stamp.size, image: receipt.image,
+            bands: receipt.bands)
+        let lying = TaskSpec.check(CheckTask(outputs: [.init(output, expected: lie)]))
+        guard case .failed(_, let second) = try worker.ask(lying) else { throw Unexpected() }
+        #expect(second == TaskFailure(.mismatch, "the written file does not decode to the pixels that were rendered"))
     }
 }

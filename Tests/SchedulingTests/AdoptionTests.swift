@@ -98,6 +98,16 @@ import WorkerProtocol
         #expect(farm.ends.map(\.1) == ["lost", "failed", "done", "done"])
     }
 
+    @Test func `a worker that greets twice goes on with its work`() {
+        var farm = Farm()
+        farm.begin(workers: 1, frames: 1)
+        farm.send(.workerReady(WorkerID(1)))
+        farm.finishAll()
+        #expect(farm.leases.map(\.task.kind) == [.probe, .frame])
+        #expect(farm.published.count == 1)
+        #expect(farm.finished == .some(nil))
+    }
+
     @Test func `a result that comes after the time limit is dropped, and told as its worker's loss`() {
         var farm = Farm()
         farm.begin(workers: 1, frames: 1)

@@ -28,6 +28,19 @@ import WorkerProtocol
         #expect(throws: FrameCodec.Problem.tooLong(bytes: 0x7fff_ffff)) { try buffer.next() }
     }
 
+    @Test func `a message of which one bit was changed on its way is refused, whichever it is`() throws {
+        let bytes = try FrameCodec.encode(reports[0])
+        for place in 4..<bytes.count {
+            for bit in 0..<8 {
+                var damaged = bytes
+                damaged[place] ^= 1 << bit
+                var buffer = FrameBuffer()
+                buffer.append(damaged)
+                #expect(throws: FrameCodec.Problem.damaged) { try buffer.next() }
+            }
+        }
+    }
+
     @Test func `what is no message is an error`() {
         #expect(throws: FrameCodec.Problem.self) { try FrameCodec.decode(Report.self, from: Array("{}".utf8)) }
     }

@@ -228,7 +228,7 @@ extension JobRun: RunLoop.Delegate {
     }
 
     private func expect(_ temporary: String, of frame: FrameID) throws(FileTrouble) {
-        try directory.journal.write(.temporary(temporary))
+        try directory.expectTemporary(temporary)
         state.withLock { $0.open[frame]?.temporaries.append(temporary) }
     }
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import JobModel
+import Planning
 import Synchronization
 
 /// What a run is about to do to files outside its own folder, written down before it does it.
@@ -12,6 +13,9 @@ final class Journal: Sendable {
         case scratch(String)
         /// This folder will be created for outputs.
         case folder(String)
+        /// Files with this run's name in theirs will be written in this folder. Synced, so that a power failure leaves
+        /// none of them for ever.
+        case place(String)
         /// A worker will write this file, which is no output yet.
         case temporary(String)
         /// The temporary file, with this digest, will be renamed to the final path. A sweep needs only to know the
@@ -46,6 +50,14 @@ final class Journal: Sendable {
         guard written == line.count else {
             throw FileTrouble(path: path, code: written < 0 ? errno : ENOSPC, action: "write the journal")
         }
+    }
+
+    /// What was written stays, whatever becomes of the power.
+    func sync() throws(FileTrouble) {
+        guard descriptor.withLock({ fsync($0) }) == 0 else {
+            throw FileTrouble(path: path, code: errno, action: "sync the journal")
+        }
+        try FileSystem.syncFolder(PathText.folder(of: path))
     }
 
     /// All whole entries; a torn last line was never acted on.

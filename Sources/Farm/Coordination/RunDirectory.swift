@@ -18,6 +18,8 @@ package final class RunDirectory: Sendable {
     let journal: Journal
     private let lock: KernelLock
     private let createdFolders = Mutex<[String]>([])
+    /// Folders in which this coordinator's temporary files are.
+    private let places = Mutex<Set<String>>([])
 
     /// Creates and locks the folder.
     ///
@@ -72,7 +74,7 @@ package final class RunDirectory: Sendable {
             switch entry {
             case .scratch(let folder): scratch = folder
             case .replace(let aside, let final): try Publisher.undoReplacement(aside: aside, final: final)
-            case .folder, .temporary, .publish: break
+            case .folder, .place, .temporary, .publish: break
             }
         }
         self.scratch = scratch
@@ -108,13 +110,23 @@ package final class RunDirectory: Sendable {
         for path in created { try FileSystem.syncFolder(PathText.folder(of: path)) }
     }
 
+    /// Before a worker writes a file beside outputs.
+    func expectTemporary(_ file: String) throws(FileTrouble) {
+        let folder = PathText.folder(of: file)
+        if places.withLock({ $0.insert(folder).inserted }) {
+            try journal.write(.place(folder))
+            try journal.sync()
+        }
+        try journal.write(.temporary(file))
+    }
+
     /// Folders for outputs stay, whether or not anything was published in them.
     package func keepFolders() { createdFolders.withLock { $0 = [] } }
 
     /// A path beside outputs, for a file that is written aside; removed by the next run if this one is killed.
     package func temporaryPath(in folder: String, for purpose: String) throws -> String {
         let path = "\(folder == "/" ? "" : folder)/.penumbra-\(name)-\(purpose)"
-        try journal.write(.temporary(path))
+        try expectTemporary(path)
         return path
     }
 
@@ -165,6 +177,12 @@ package final class RunDirectory: Sendable {
                 try Publisher.undoReplacement(aside: aside, final: final)
             } catch {
                 return  // the next run tries again: the journal stays
+            }
+        }
+        // What a power failure took from the journal is found by its name.
+        for case .place(let folder) in entries {
+            for name in FileSystem.names(in: folder) where isOwn("\(folder)/\(name)") {
+                FileSystem.removeTree("\(folder)/\(name)")
             }
         }
         for case .scratch(let folder) in entries where folder.contains(run) {

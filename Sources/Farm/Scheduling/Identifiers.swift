@@ -17,10 +17,12 @@ package struct FrameID: Hashable, Comparable, Sendable {
 }
 
 /// One worker process. A process that replaces a dead one is another worker.
-package struct WorkerID: Hashable, Sendable {
+package struct WorkerID: Hashable, Comparable, Sendable {
     package let number: Int
 
     package init(_ number: Int) { self.number = number }
+
+    package static func < (a: WorkerID, b: WorkerID) -> Bool { a.number < b.number }
 }
 
 /// What is to be done for a frame.

@@ -54,7 +54,7 @@ extension Scheduler {
         }
         guard let history = frames[task.frame]?.histories[task.kind] else { return }
         switch policy.retry.decision(after: history, jitter: Double.random(in: 0...1, using: &random)) {
-        case .retry(let pause) where pause > .zero: delayed[task] = now + pause
+        case .retry(let pause) where pause > .zero: delayed.add(task, until: now + pause)
         case .retry: ready.append(task)
         case .giveUp: conclude(task.frame, .failed(failure()))
         }
@@ -62,7 +62,9 @@ extension Scheduler {
 
     /// The stitch found that a tile's file does not hold what its receipt says.
     private mutating func renderTileAgain(_ id: FrameID, _ index: Int, _ message: String) {
-        guard case .stitching(var tiling) = frames[id]?.phase, tiling.receipts[index] != nil else { return }
+        guard case .stitching(var tiling) = frames[id]?.phase, tiling.receipts[index] != nil else {
+            return conclude(id, .failed(FrameFailure(.trouble, "a worker reported a damaged tile that it never had")))
+        }
         // An adopted tile has no history here.
         var history = frames[id]?.histories[.tile(index)] ?? AttemptHistory()
         history.failures += 1
@@ -85,7 +87,7 @@ extension Scheduler {
         frames[id]?.restarts += 1
         frames[id]?.renderers = []
         ready.removeAll(of: id)
-        delayed = delayed.filter { $0.key.frame != id }
+        delayed.removeAll(of: id)
         beginRendering(id, probe)
     }
 }

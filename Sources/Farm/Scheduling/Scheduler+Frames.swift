@@ -7,7 +7,7 @@ extension Scheduler {
     mutating func hear(_ report: Report, from worker: WorkerID, at now: Timestamp) {
         switch report {
         case .ready: break
-        case .inPlugin(let id, let plugin): plugins[id] = plugin
+        case .inPlugin(let id, let plugin): if roster[worker] == .busy(id) { plugins[id] = plugin }
         case .finished(let id, let receipt):
             guard let lease = endLease(id, of: worker) else { return }
             directives.append(.ended(lease, isCurrent(lease) ? .done(receipt) : .dropped))
@@ -81,15 +81,13 @@ extension Scheduler {
 
     /// Lets the next waiting frame fill its canvas when no other one is being filled or tiled.
     mutating func beginTiling() {
-        guard stopped == nil, !frames.values.contains(where: { $0.phase.occupiesScratch }) else { return }
-        for id in frames.keys.sorted() {
-            switch frames[id]?.phase {
-            case .waitingToTile(let probe):
-                frames[id]?.phase = .filling(probe)
-                return enqueue(id, .canvas)
-            case .waitingToAdopt(let tiling): return beginTiles(id, tiling)
-            default: break
-            }
+        guard stopped == nil, let id = frames.nextToTile else { return }
+        switch frames[id]?.phase {
+        case .waitingToTile(let probe):
+            frames[id]?.phase = .filling(probe)
+            enqueue(id, .canvas)
+        case .waitingToAdopt(let tiling): beginTiles(id, tiling)
+        default: break
         }
     }
 

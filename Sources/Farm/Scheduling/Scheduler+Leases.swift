@@ -12,17 +12,14 @@ extension Scheduler {
     }
 
     mutating func releaseDelayed(at now: Timestamp) {
-        let due = delayed.filter { $0.value <= now }.keys
-        for task in due.sorted(by: { $0.frame < $1.frame }) {
-            delayed[task] = nil
-            ready.append(task)
-        }
+        for task in delayed.takeDue(at: now) { ready.append(task) }
     }
 
     /// A worker that overstays its lease hangs: it is killed, and its death is then classed as a timeout.
     mutating func expireLeases(at now: Timestamp) {
-        for lease in leases.values where lease.deadline <= now && roster[lease.worker] == .busy(lease.id) {
-            roster[lease.worker] = .leaving(lease.id)
+        while let id = deadlines.popDue(at: now) {
+            guard let lease = leases[id], roster[lease.worker] == .busy(id) else { continue }
+            roster[lease.worker] = .leaving(id)
             directives.append(.kill(lease.worker))
         }
     }
@@ -30,6 +27,7 @@ extension Scheduler {
     mutating func dispatch(at now: Timestamp) {
         guard stopped == nil, !isPaused else { return }
         for worker in roster.idle {
+            guard !ready.isEmpty else { return }
             if let task = nextTask(for: worker) {
                 lease(task, to: worker, at: now)
             } else if ready.contains(where: { everyWorkerRendered($0.frame) }) {
@@ -53,31 +51,37 @@ extension Scheduler {
 
     /// True when no process that is ready, or will be, could audit the frame.
     private func everyWorkerRendered(_ id: FrameID) -> Bool {
-        guard let renderers = frames[id]?.renderers, roster.all.count >= policy.workers else { return false }
-        return roster.all.allSatisfy { worker in
-            if case .leaving = roster[worker] { return false }
+        guard let renderers = frames[id]?.renderers, roster.count >= policy.workers,
+            renderers.count >= roster.count
+        else { return false }
+        return roster.occupations.allSatisfy { worker, occupation in
+            if case .leaving = occupation { return false }
             return renderers.contains(worker)
         }
     }
 
     private mutating func lease(_ task: TaskID, to worker: WorkerID, at now: Timestamp) {
-        guard var frame = frames[task.frame] else { return }
-        var history = frame.histories[task.kind] ?? AttemptHistory()
-        history.attempts += 1
-        frame.histories[task.kind] = history
-        guard let spec = spec(of: task.kind, for: frame, attempt: history.attempts) else { return }
-        frames[task.frame] = frame
-        lastLease += 1
-        let limit = timeLimit(of: task.kind, for: frame)
-        let lease = Lease(
-            id: LeaseID(lastLease), task: task, attempt: history.attempts, round: frame.restarts, worker: worker,
-            deadline: now + limit, timeLimit: limit, spec: spec)
+        guard let lease = makeLease(task, to: worker, at: now) else { return }
+        lastLease = lease.id.number
+        frames[task.frame]?.histories[task.kind, default: AttemptHistory()].attempts = lease.attempt
         leases[lease.id] = lease
+        deadlines.add(lease.id, at: lease.deadline)
+        deadlines.prune(downTo: leases.count) { leases[$0] != nil }
         roster[worker] = .busy(lease.id)
         directives.append(.start(lease))
     }
 
     /// Nil when the frame's phase asks for no such task any more.
+    private func makeLease(_ task: TaskID, to worker: WorkerID, at now: Timestamp) -> Lease? {
+        guard let frame = frames[task.frame] else { return nil }
+        let attempt = (frame.histories[task.kind]?.attempts ?? 0) + 1
+        guard let spec = spec(of: task.kind, for: frame, attempt: attempt) else { return nil }
+        let limit = timeLimit(of: task.kind, for: frame)
+        return Lease(
+            id: LeaseID(lastLease + 1), task: task, attempt: attempt, round: frame.restarts, worker: worker,
+            deadline: now + limit, timeLimit: limit, spec: spec)
+    }
+
     private func spec(of kind: TaskKind, for frame: FrameState, attempt: Int) -> TaskSpec? {
         let order = frame.order
         switch (kind, frame.phase, frame.outputPaths) {

@@ -4,6 +4,8 @@ import WorkerProtocol
 /// Workers that come and go.
 extension Scheduler {
     mutating func welcome(_ worker: WorkerID) {
+        // One that greets twice is what it was.
+        guard roster[worker] == nil else { return }
         failedStarts = 0
         killedStarts = 0
         roster[worker] = .idle

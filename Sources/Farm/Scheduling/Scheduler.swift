@@ -8,10 +8,12 @@ import WorkerProtocol
 package struct Scheduler: Sendable {
     let policy: SchedulingPolicy
     let factory: TaskFactory
-    var frames: [FrameID: FrameState] = [:]
+    var frames = OpenFrames()
     var ready = ReadyQueue()
-    var delayed: [TaskID: Timestamp] = [:]
+    var delayed = DelayedTasks()
     var leases: [LeaseID: Lease] = [:]
+    /// When each of them expires; those that ended have an entry until it comes up.
+    var deadlines = Agenda<LeaseID>()
     var roster = WorkerRoster()
     var random: SplitMix64
     var lastLease = 0
@@ -197,7 +199,7 @@ extension Scheduler {
     mutating func stop(_ reason: StopReason) {
         guard stopped == nil else { return }
         stopped = reason
-        delayed = [:]
+        delayed = DelayedTasks()
         let leased = Set(leases.values.filter { isCurrent($0) }.map(\.task.frame))
         for id in frames.keys.sorted() where !leased.contains(id) {
             conclude(id, .left)
@@ -215,7 +217,7 @@ extension Scheduler {
         let wasOpen = frames.removeValue(forKey: id) != nil
         guard publishing.removeValue(forKey: id) != nil || wasOpen else { return }
         if wasOpen { ready.removeAll(of: id) }
-        delayed = delayed.filter { $0.key.frame != id }
+        delayed.removeAll(of: id)
         directives.append(.conclude(id, outcome))
         if case .failed = outcome { countFailure() }
     }

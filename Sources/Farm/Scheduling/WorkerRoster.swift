@@ -10,18 +10,25 @@ struct WorkerRoster: Hashable, Sendable {
     }
 
     private(set) var occupations: [WorkerID: Occupation] = [:]
+    private var idleWorkers = AscendingSet<WorkerID>()
 
     /// In the order of their numbers, so that the same events give the same directives.
-    var idle: [WorkerID] {
-        occupations.filter { $0.value == .idle }.keys.sorted { $0.number < $1.number }
-    }
+    var idle: [WorkerID] { idleWorkers.elements }
 
-    var all: [WorkerID] { occupations.keys.sorted { $0.number < $1.number } }
+    var all: [WorkerID] { occupations.keys.sorted() }
+
+    var count: Int { occupations.count }
 
     subscript(worker: WorkerID) -> Occupation? {
         get { occupations[worker] }
-        set { occupations[worker] = newValue }
+        set {
+            occupations[worker] = newValue
+            if newValue == .idle { idleWorkers.insert(worker) } else { idleWorkers.remove(worker) }
+        }
     }
+
+    /// Compares the index with what it is of; for tests.
+    var isConsistent: Bool { idle == all.filter { occupations[$0] == .idle } }
 
     /// The lease that a worker's death or report is about.
     func lease(of worker: WorkerID) -> LeaseID? {

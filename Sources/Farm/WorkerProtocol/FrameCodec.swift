@@ -1,6 +1,7 @@
 import FoundationEssentials
 
-/// Messages on a pipe: a little-endian 32-bit length, then that many bytes of JSON.
+/// Messages on a pipe: a little-endian 32-bit length, a 64-bit checksum of the body (FNV-1a, which every change of a
+/// single byte changes), then so many bytes of JSON.
 ///
 /// JSON costs some ten microseconds a message, which is nothing beside the milliseconds of a task, and can be read
 /// when something goes wrong.
@@ -12,12 +13,25 @@ package enum FrameCodec {
     package enum Problem: Error, Hashable, Sendable {
         case tooLong(bytes: Int)
         case notAMessage(String)
+        /// Its checksum is another one.
+        case damaged
     }
 
     package static func encode(_ message: some Encodable) throws -> [UInt8] {
         let body = try json(message)
         guard body.count <= largestMessage else { throw Problem.tooLong(bytes: body.count) }
-        return withUnsafeBytes(of: UInt32(body.count).littleEndian) { Array($0) } + body
+        let head = littleEndian(UInt64(body.count), bytes: 4) + littleEndian(checksum(of: body[...]), bytes: 8)
+        return head + body
+    }
+
+    private static func littleEndian(_ number: UInt64, bytes: Int) -> [UInt8] {
+        (0..<bytes).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    }
+
+    static func checksum(of body: ArraySlice<UInt8>) -> UInt64 {
+        body.withUnsafeBytes { bytes in
+            bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+        }
     }
 
     /// The bare JSON of a value.
@@ -54,10 +68,19 @@ package struct FrameBuffer: Sendable {
     /// The next whole body, or nil until more bytes came.
     package mutating func next() throws -> ArraySlice<UInt8>? {
         guard bytes.count - start >= 4 else { return nil }
-        let length = (0..<4).reduce(0) { $0 | Int(bytes[start + $1]) << (8 * $1) }
+        let length = Int(number(at: start, bytes: 4))
         guard length <= FrameCodec.largestMessage else { throw FrameCodec.Problem.tooLong(bytes: length) }
-        guard bytes.count - start - 4 >= length else { return nil }
-        defer { start += 4 + length }
-        return bytes[(start + 4)..<(start + 4 + length)]
+        guard bytes.count - start - Self.head >= length else { return nil }
+        defer { start += Self.head + length }
+        let body = bytes[(start + Self.head)..<(start + Self.head + length)]
+        guard FrameCodec.checksum(of: body) == number(at: start + 4, bytes: 8) else { throw FrameCodec.Problem.damaged }
+        return body
+    }
+
+    /// The length and the checksum.
+    private static let head = 12
+
+    private func number(at place: Int, bytes count: Int) -> UInt64 {
+        (0..<count).reduce(0) { $0 | UInt64(bytes[place + $1]) << (8 * $1) }
     }
 }

@@ -158,10 +158,14 @@ package struct CanvasReference: Hashable, Sendable, Codable {
     package let format: SampleFormat
     /// What the decoder has done of the chain's first filter; nil for nothing.
     package let shrinking: Shrinking?
+    /// Of the file beside it that has its cells' digests; nil for a tile, whose receipt has its own.
+    package let cells: Digest?
 
     package init(
-        path: String, rect: PixelRect, layout: PixelLayout, format: SampleFormat, shrinking: Shrinking? = nil
+        path: String, rect: PixelRect, layout: PixelLayout, format: SampleFormat, shrinking: Shrinking? = nil,
+        cells: Digest? = nil
     ) {
+        self.cells = cells
         self.path = path
         self.rect = rect
         self.layout = layout

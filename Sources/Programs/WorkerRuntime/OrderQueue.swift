@@ -5,9 +5,11 @@ import WorkerProtocol
 /// Reads orders on a thread of its own, so that the end of the coordinator is noticed at once, even in the middle of
 /// a task: the process then exits. Its unpublished files are removed by the coordinator's next run.
 final class OrderQueue: @unchecked Sendable {
-    // Sendable: `waiting` is touched only while `condition` is locked.
+    // Sendable: `waiting` and `last` are touched only while `condition` is locked.
     private let condition = NSCondition()
     private var waiting: [(LeaseID, TaskSpec)] = []
+    /// Leases only grow: an order that comes twice is done once.
+    private var last = 0
     private let channel: Channel
 
     init(_ channel: Channel) {
@@ -36,7 +38,7 @@ final class OrderQueue: @unchecked Sendable {
                     add(lease, spec)
                 }
             } catch {
-                // A coordinator that sends what is no order is of another version, which the greeting told it.
+                // An order that was damaged on its way, or is of another version: the coordinator gives it to the next.
                 _exit(70)
             }
         }
@@ -46,8 +48,10 @@ final class OrderQueue: @unchecked Sendable {
 
     private func add(_ lease: LeaseID, _ spec: TaskSpec) {
         condition.lock()
+        defer { condition.unlock() }
+        guard lease.number > last else { return }
+        last = lease.number
         waiting.append((lease, spec))
         condition.signal()
-        condition.unlock()
     }
 }

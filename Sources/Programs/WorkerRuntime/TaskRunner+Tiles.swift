@@ -26,12 +26,16 @@ extension TaskRunner {
         let header = CanvasHeader(
             rect: decoder.header.rect, layout: decoder.header.layout, format: decoder.header.sampleFormat)
         let canvas = try Canvas(creating: task.canvasPath, header: header)
-        try decoder.readRows(bandHeight: BandReceipt.height) { try canvas.write($0) }
+        var cells = CanvasCells(of: header.rect)
+        try decoder.readRows(bandHeight: CanvasCells.size) { band in
+            try canvas.write(band)
+            cells.append(band)
+        }
         try save(decoder.metadata, to: task.metadataPath)
         return CanvasReceipt(
             canvas: CanvasReference(
                 path: task.canvasPath, rect: header.rect, layout: header.layout, format: header.format,
-                shrinking: input.shrinking),
+                shrinking: input.shrinking, cells: try cells.save(beside: task.canvasPath)),
             metadataPath: task.metadataPath, source: source)
     }
 
@@ -44,7 +48,7 @@ extension TaskRunner {
     }
 
     func renderTile(_ task: TileTask) throws -> TileReceipt {
-        let canvas = try Canvas(opening: task.canvas)
+        let canvas = try CheckedCanvas(task.canvas)
         let tile = try chain(task.chain).after(task.canvas.shrinking).render(task.rect, from: canvas)
         let file = try Canvas(
             creating: task.tilePath,

@@ -17,7 +17,7 @@ extension TaskRunner {
             }
         case .canvas(let reference):
             return try audit(
-                task, chain(task.chain).after(reference.shrinking), source: Canvas(opening: reference))
+                task, chain(task.chain).after(reference.shrinking), source: CheckedCanvas(reference))
         }
     }
 
@@ -86,6 +86,9 @@ extension TaskRunner {
 
     private func check(_ output: CheckTask.Output) throws {
         if try format(output.spec).descriptor.isFolder { return try checkFolder(output) }
+        guard try Digest(ofFileAt: output.expected.path) == output.expected.digest else {
+            throw TaskFailure(.mismatch, "the written file does not hold the bytes that were written")
+        }
         let frames = output.expected.image.frames
         let decoder: ImageDecoder
         do {

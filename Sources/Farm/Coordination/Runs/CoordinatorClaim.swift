@@ -38,7 +38,9 @@ package enum CoordinatorClaim {
     /// It can be gone on with, and the last coordinator had it some days ago at most.
     static func isYoung(_ folder: String) -> Bool {
         let epoch = latestEpoch(in: folder)
-        guard epoch > 0, let stamp = FileSystem.stamp(path(epoch, folder)) else { return false }
+        // After a power failure nobody may know whose it is.
+        guard epoch > 0, FileSystem.size("\(folder)/job") ?? 0 > 0, let stamp = FileSystem.stamp(path(epoch, folder))
+        else { return false }
         return Double(stamp.modified) / 1e9 > Date().timeIntervalSince1970 - patience
     }
 

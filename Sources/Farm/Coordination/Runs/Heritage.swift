@@ -62,7 +62,7 @@ package struct Heritage: Sendable {
             return .outputs(probe, receipts, of: source)
         }
         guard let canvas = frame.canvas, stamp.isUntouched(since: canvas.source.stamp),
-            FileSystem.exists(canvas.canvas.path), FileSystem.exists(canvas.metadataPath)
+            canvas.canvas.cells != nil, FileSystem.exists(canvas.canvas.path), FileSystem.exists(canvas.metadataPath)
         else { return nil }
         return .tiles(probe, canvas, frame.tiles.filter { FileSystem.exists($0.value.path) })
     }

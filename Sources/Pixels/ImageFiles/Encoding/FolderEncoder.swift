@@ -28,7 +28,8 @@ struct FolderEncoder {
             throw ImageFileError(path: path, .encoder(format: format.title, detail: error.line))
         }
         for ending in [".dzi", "_files"] where rename("\(path)/image\(ending)", "\(path)/\(name)\(ending)") != 0 {
-            let code = errno
+            // libvips says that all is well though it could not create a file.
+            let code = errno == ENOENT && isFull() ? ENOSPC : errno
             remove(path)
             throw ImageFileError(path: path, .write, errno: code)
         }

@@ -1,0 +1,170 @@
+import JobModel
+import Scheduling
+import WorkerProtocol
+
+/// Workers on paper that take, finish, fail, crash and hang in virtual time; everything is drawn from a seed.
+struct SimulatedFarm {
+    private enum Happening {
+        case tick
+        case frames(Int)
+        case ready(WorkerID)
+        case ends(WorkerID, LeaseID, Fate)
+        case dies(WorkerID)
+        case published(FrameID)
+    }
+
+    private enum Fate { case finished, failed, crashed, killed }
+
+    private struct Work {
+        let lease: Lease
+        let since: Timestamp
+    }
+
+    private var scheduler: Scheduler
+    private(set) var plan: SimulatedPlan
+    private var random: SplitMix64
+    private var agenda = Agenda<Happening>()
+    private var work: [WorkerID: Work] = [:]
+    private var startedWorkers = 0
+    private var slots = 1
+    private var isFinished = false
+    private let clock = ContinuousClock()
+
+    private(set) var now = Timestamp.start
+    private(set) var events = 0
+    private(set) var decisions = 0
+    private(set) var completions = 0
+    private(set) var published = 0
+    private(set) var failed = 0
+    private(set) var deaths = 0
+    /// Inside the scheduler; the rest is the simulation's own.
+    private(set) var schedulerTime = Duration.zero
+    /// Of all workers together, in virtual time.
+    private(set) var workTime = Duration.zero
+
+    init(_ options: Options) {
+        let job = SimulatedPlan.job
+        plan = SimulatedPlan(tasks: options.tasks)
+        random = SplitMix64(seed: options.seed)
+        let policy = SchedulingPolicy(
+            retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: job.timeout),
+            shard: ShardPolicy(
+                mode: .auto, workers: options.workers, frames: options.tasks, frameMemory: SimulatedPlan.frameMemory),
+            verify: options.verify, workers: options.workers, seed: options.seed)
+        let factory = TaskFactory(
+            job: job, runName: "run", scratchFolder: "/scratch", tileMemory: 1 << 30,
+            frameMemory: SimulatedPlan.frameMemory)
+        scheduler = Scheduler(policy: policy, factory: factory)
+    }
+
+    /// Nil when every frame was concluded, once.
+    var complaint: String? {
+        guard isFinished else { return "nothing is left to happen, and the run has not finished" }
+        guard published + failed == plan.frames else {
+            return "\(plan.frames) frames were planned, \(published) published and \(failed) failed"
+        }
+        return nil
+    }
+
+    mutating func run() {
+        agenda.add(.tick, at: now)
+        startWorker()
+        while !isFinished, let time = agenda.soonest {
+            now = time
+            while !isFinished, let happening = agenda.popDue(at: now) { happen(happening) }
+        }
+    }
+
+    private mutating func happen(_ happening: Happening) {
+        switch happening {
+        case .tick:
+            deliver(.tick)
+            agenda.add(.tick, at: now + .milliseconds(100))
+        case .frames(let count):
+            let orders = plan.next(count)
+            deliver(orders.isEmpty ? .planEnded : .frames(orders, wanted: count))
+        case .ready(let worker): deliver(.workerReady(worker))
+        case .ends(let worker, let lease, let fate):
+            if work[worker]?.lease.id == lease { end(worker, fate) }
+        case .dies(let worker): bury(worker, .byOrder)
+        case .published(let frame): deliver(.published(frame))
+        }
+    }
+
+    private mutating func deliver(_ event: Event) {
+        events += 1
+        let began = clock.now
+        let directives = scheduler.handle(event, at: now)
+        schedulerTime += clock.now - began
+        decisions += directives.count
+        for directive in directives { carryOut(directive) }
+    }
+
+    private mutating func carryOut(_ directive: Directive) {
+        switch directive {
+        case .wantFrames(let count): agenda.add(.frames(count), at: now)
+        case .start(let lease): begin(lease)
+        case .widen(let count):
+            for _ in slots..<count { startWorker() }
+            slots = count
+        case .kill(let worker), .recycle(let worker): agenda.add(.dies(worker), at: now + .milliseconds(20))
+        case .publish(let frame, _): agenda.add(.published(frame), at: now + .milliseconds(10))
+        case .decide, .ended: break
+        case .conclude(_, .published): published += 1
+        case .conclude: failed += 1
+        case .finish: isFinished = true
+        }
+    }
+
+    private mutating func startWorker() {
+        startedWorkers += 1
+        agenda.add(.ready(WorkerID(startedWorkers)), at: now + .milliseconds(200))
+    }
+
+    private mutating func begin(_ lease: Lease) {
+        work[lease.worker] = Work(lease: lease, since: now)
+        guard let fate = drawFate() else { return }
+        let length = plan.duration(of: lease.task) * Double.random(in: 0.5..<1.5, using: &random)
+        agenda.add(.ends(lease.worker, lease.id, fate), at: now + length)
+    }
+
+    /// Nil for an attempt that hangs until its lease expires.
+    private mutating func drawFate() -> Fate? {
+        switch Int.random(in: 0..<100_000, using: &random) {
+        case 0..<1000: .failed
+        case 1000..<1100: .crashed
+        case 1100..<1110: .killed
+        case 1110: nil
+        default: .finished
+        }
+    }
+
+    private mutating func end(_ worker: WorkerID, _ fate: Fate) {
+        switch fate {
+        case .crashed: return bury(worker, .signal(11))
+        case .killed: return bury(worker, .killed)
+        case .finished, .failed: break
+        }
+        guard let lease = release(worker) else { return }
+        if fate == .finished {
+            completions += 1
+            deliver(.report(worker, .finished(lease.id, plan.receipt(for: lease))))
+        } else {
+            deliver(.report(worker, .failed(lease.id, TaskFailure(.transient, "trouble"))))
+        }
+    }
+
+    private mutating func release(_ worker: WorkerID) -> Lease? {
+        guard let done = work.removeValue(forKey: worker) else { return nil }
+        workTime += now.elapsed - done.since.elapsed
+        return done.lease
+    }
+
+    /// A fresh process takes its place.
+    private mutating func bury(_ worker: WorkerID, _ manner: Death.Manner) {
+        _ = release(worker)
+        deaths += 1
+        deliver(.workerLost(worker, Death(manner)))
+        startWorker()
+    }
+}

@@ -1,0 +1,99 @@
+import Catalogs
+import Geometry
+import JobModel
+import Scheduling
+import WorkerProtocol
+
+/// A plan without files: most frames are rendered whole, and one in eight thousand is cut into 4096 tiles. Only one
+/// frame at a time is tiled, so with more of them the last ones would be left when all others are done.
+struct SimulatedPlan {
+    static let job = JobSpec(
+        name: "simulation", manifestPath: "/jobs/job.yaml", folder: "/jobs", inputs: ["*.png"],
+        chain: [FilterInvocation(filter: "gaussian", values: ["radius": .number(4)])],
+        outputs: [
+            JobOutput(template: OutputTemplate(source: "out/{stem}.png", pieces: [.literal("out/"), .field(.stem)]))
+        ], timeout: .seconds(30))
+
+    /// What a worker may hold of a frame: a whole frame fits, one that is tiled does not.
+    static let frameMemory = 1_000_000_000
+    private static let tiledOnceIn = 8000
+
+    let tasks: Int
+    private(set) var plannedTasks = 0
+    private(set) var frames = 0
+    private let whole = ProbeReceipt.simulated(side: 4096, tile: 1024, streams: true)
+    private let tiled = ProbeReceipt.simulated(side: 32768, tile: 512, streams: false)
+
+    init(tasks: Int) { self.tasks = tasks }
+
+    /// The next frames, fewer at the end of the plan.
+    mutating func next(_ count: Int) -> [FrameOrder] {
+        var orders: [FrameOrder] = []
+        while orders.count < count, plannedTasks < tasks {
+            frames += 1
+            let id = FrameID(frames)
+            plannedTasks += isTiled(id) ? 3 + tiled.grid.count : 2
+            orders.append(
+                FrameOrder(
+                    id: id, input: "/jobs/\(frames).png", formats: ["png"],
+                    goal: .publish(outputs: ["/jobs/out/\(frames).png"], probe: nil)))
+        }
+        return orders
+    }
+
+    private func isTiled(_ id: FrameID) -> Bool { id.number % Self.tiledOnceIn == 100 }
+
+    /// How long an attempt takes: between half and one and a half of this.
+    func duration(of task: TaskID) -> Duration {
+        switch task.kind {
+        case .compare, .probe: .milliseconds(50)
+        case .tile: .milliseconds(300)
+        case .frame, .audit, .check: .milliseconds(1000)
+        case .canvas, .stitch: .milliseconds(700)
+        }
+    }
+
+    func receipt(for lease: Lease) -> TaskReceipt {
+        switch lease.spec {
+        case .probe: .probe(isTiled(lease.task.frame) ? tiled : whole)
+        case .frame(let task): .outputs(task.outputs.compactMap(\.temporaryPath).map(written), of: .simulated)
+        case .stitch(let task): .outputs([written(task.temporaryPath)], of: nil)
+        case .canvas(let task): .canvas(canvas(task))
+        case .tile(let task):
+            .tile(TileReceipt(rect: task.rect, digest: Digest(high: 3, low: 4), path: task.tilePath))
+        case .audit: .audit(AuditReceipt(pixels: 100))
+        case .compare(let task): .compare(task.files.map { _ in .simulated })
+        case .check, .preview: .check
+        }
+    }
+
+    private func written(_ path: String) -> OutputReceipt {
+        let bands = (0..<16).map {
+            BandReceipt(rows: $0 * 256..<($0 + 1) * 256, digest: Digest(high: 0, low: UInt64($0)))
+        }
+        return OutputReceipt(path: path, digest: Digest(high: 1, low: 2), bytes: 10, image: whole.source, bands: bands)
+    }
+
+    private func canvas(_ task: CanvasTask) -> CanvasReceipt {
+        let reference = CanvasReference(path: task.canvasPath, rect: tiled.source.rect, layout: .rgb, format: .u8)
+        return CanvasReceipt(canvas: reference, metadataPath: task.metadataPath, source: .simulated)
+    }
+}
+
+extension ProbeReceipt {
+    fileprivate static func simulated(side: Int, tile: Int, streams: Bool) -> ProbeReceipt {
+        let source = ImageFacts(fileFormat: "png", width: side, height: side, layout: .rgb, format: .u8)
+        let grid = TileGrid(extent: source.rect, tileWidth: tile, tileHeight: tile)
+        return ProbeReceipt(
+            source: source, outputs: [OutputGeometry(extent: grid.extent)], layout: .rgb,
+            halo: Halo(horizontal: 4, vertical: 4), grid: grid, tileSources: grid.tiles.map { [$0] },
+            readAmplification: 1.2, isIdentity: false,
+            passage: FramePassage(heldBecause: streams ? nil : "it is interlaced", bytes: source.rect.area * 3),
+            cost: FrameCost(decode: 0.1, chain: 0.01, encode: 0.1))
+    }
+}
+
+extension FileFacts {
+    fileprivate static let simulated = FileFacts(
+        stamp: FileStamp(device: 1, inode: 7, size: 1, modified: 1, changed: 1), digest: Digest(high: 7, low: 7))
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import Foundation
+import Glibc
+
+/// Each check has to be able to fail.
+struct MutationsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mutations", abstract: "Shows that every check can fail, with programs that do wrong.")
+
+    @OptionGroup var place: PlaceOptions
+
+    func run() throws {
+        let real = try Programs(penumbra: place.penumbra, worker: place.worker)
+        try Folder.create(place.place)
+        var missed = try find(Lie.honest, real).isEmpty ? 0 : 1
+        say("an honest program: \(missed == 0 ? "nothing is said against it" : "ACCUSED")")
+        for lie in Lie.all {
+            let violations = try find(lie, real)
+            let isFound = violations.contains { $0.check == lie.check }
+            missed += isFound ? 0 : 1
+            let words = violations.first { $0.check == lie.check }?.description ?? "\(violations)"
+            say("\(isFound ? "found" : "MISSED"): a program that \(lie.name): \(words)")
+        }
+        let untried = Set(Check.allCases).subtracting(Lie.all.map(\.check))
+        for check in untried { say("UNTRIED: \(check.rawValue)") }
+        // A folder that stays harms nobody.
+        if !place.keep { try? FileManager.default.removeItem(atPath: place.place) }
+        if missed > 0 || !untried.isEmpty { throw ExitCode(1) }
+    }
+
+    private func find(_ lie: Lie, _ real: Programs) throws -> [Violation] {
+        let folder = "\(place.place)/\(lie.name.replacing(" ", with: "-"))"
+        try Folder.create(folder)
+        let wrapper = "\(folder)/penumbra"
+        try Data(lie.wrapper(of: real.penumbra).utf8).write(to: URL(filePath: wrapper))
+        chmod(wrapper, 0o755)
+        let liar = try Programs(penumbra: wrapper, worker: real.worker)
+        let scenario = try ScenarioRun(liar, real: real, folder: folder, keepsAll: true)
+        let variant = (lie.kind == .corruptTile ? JobVariant.tiled : JobVariant.whole).first
+        for seed in 1...lie.seeds {
+            let violations = try scenario(
+                seed: seed, kind: lie.kind, variant: variant, patience: lie.check == .inTime ? 4 : 45
+            ).violations
+            if violations.contains(where: { $0.check == lie.check }) || seed == lie.seeds { return violations }
+        }
+        return []
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import Glibc
+
+/// What lies below a folder.
+enum Folder {
+    /// Paths of all files below it, hidden ones too, sorted.
+    static func files(_ path: String) -> [String] {
+        guard let walk = FileManager.default.enumerator(atPath: path) else { return [] }
+        var result: [String] = []
+        while let name = walk.nextObject() as? String {
+            if walk.fileAttributes?[.type] as? FileAttributeType != .typeDirectory { result.append(name) }
+        }
+        return result.sorted()
+    }
+
+    static func names(_ path: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+    }
+
+    static func create(_ path: String) throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    /// A name that Penumbra gives to what is no output yet.
+    static func isTemporary(_ path: String) -> Bool {
+        path.split(separator: "/").contains { $0.hasPrefix(".penumbra-") && $0 != ".penumbra-index" }
+    }
+
+    static func isIndex(_ path: String) -> Bool { path.split(separator: "/").last == ".penumbra-index" }
+
+    /// All outputs below a folder with their bytes.
+    static func outputs(_ path: String) -> [String: Data] {
+        var result: [String: Data] = [:]
+        for file in files(path) where !isTemporary(file) && !isIndex(file) {
+            result[file] = FileManager.default.contents(atPath: "\(path)/\(file)")
+        }
+        return result
+    }
+
+    static func isFolder(_ path: String) -> Bool {
+        var found = stat()
+        return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
+    }
+}

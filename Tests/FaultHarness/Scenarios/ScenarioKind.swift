@@ -1,0 +1,131 @@
+/// The kinds of scenarios, each with its line for `penumbra-faults list`.
+enum ScenarioKind: String, CaseIterable, Sendable {
+    case calm
+    case workerKill = "worker-kill"
+    case workerStop = "worker-stop"
+    case workerCrash = "worker-crash"
+    case workerHang = "worker-hang"
+    case quarantine
+    case coordinatorKill = "coordinator-kill"
+    case interrupt
+    case twoRuns = "two-runs"
+    case corruptTile = "corrupt-tile"
+    case corruptCanvas = "corrupt-canvas"
+    case corruptMetadata = "corrupt-metadata"
+    case corruptOutput = "corrupt-output"
+    case corruptStopped = "corrupt-stopped"
+    case messageDelay = "message-delay"
+    case messageDuplicate = "message-duplicate"
+    case greetingDuplicate = "greeting-duplicate"
+    case messageDrop = "message-drop"
+    case messageGarble = "message-garble"
+    case messageFlip = "message-flip"
+    case messageOversize = "message-oversize"
+    case diskFull = "disk-full"
+    case fileSizeLimit = "file-size-limit"
+    case clockJump = "clock-jump"
+    case powerLoss = "power-loss"
+    case databaseLoss = "database-loss"
+    case pluginSlow = "plugin-slow"
+    case pluginDies = "plugin-dies"
+    case pluginFatal = "plugin-fatal"
+    case inputReplaced = "input-replaced"
+    case inputRemoved = "input-removed"
+    case storm
+
+    /// Those that are run unless others are named.
+    static let standard = allCases.filter { $0 != .calm }
+
+    var summary: String {
+        switch self {
+        case .calm: "nothing is disturbed"
+        case .workerKill: "workers get SIGKILL at random moments"
+        case .workerStop: "workers are stopped (SIGSTOP) and go on later"
+        case .workerCrash: "workers crash (SIGSEGV) in the middle of tasks, once in a task"
+        case .workerHang: "a worker is stopped for good; 'timeout' ends it"
+        case .quarantine: "one task crashes twice: its picture is set aside, all others are done"
+        case .coordinatorKill: "penumbra gets SIGKILL at random moments, and is run again"
+        case .interrupt: "penumbra gets SIGINT, SIGTERM or SIGHUP"
+        case .twoRuns: "a second run is started while the first one is stopped"
+        case .corruptTile: "tile files are damaged between their writing and their reading"
+        case .corruptCanvas: "canvases are damaged between their writing and their reading"
+        case .corruptMetadata: "the metadata that a canvas task writes for the stitch are damaged"
+        case .corruptOutput: "outputs that are written aside are damaged before they are checked ('verify: full')"
+        case .corruptStopped: "canvases and tiles are damaged while the whole run is stopped"
+        case .messageDelay: "orders and reports come late"
+        case .messageDuplicate: "orders and reports come twice"
+        case .greetingDuplicate: "a worker says twice that it is ready"
+        case .messageDrop: "orders and reports are lost; 'timeout' ends the wait"
+        case .messageGarble: "noise is laid over parts of orders and reports"
+        case .messageFlip: "single bits of orders and reports are flipped"
+        case .messageOversize: "messages claim to have gigabytes"
+        case .diskFull: "the disk of the outputs, of the state or of both is full, until room is made (needs root)"
+        case .fileSizeLimit: "no file may grow beyond a limit (RLIMIT_FSIZE), until the limit is gone"
+        case .clockJump: "the time of day jumps by days, forwards and backwards"
+        case .powerLoss: "everything is killed, and what was not synced is lost"
+        case .databaseLoss: "penumbra is killed, and its database removed"
+        case .pluginSlow: "a plugin takes its time on some pictures"
+        case .pluginDies: "a plugin crashes, aborts or exits once on some pictures"
+        case .pluginFatal: "a plugin crashes on every picture: the job stops and names it"
+        case .inputReplaced: "pictures are overwritten or replaced while the job runs"
+        case .inputRemoved: "a picture is removed while the job runs, and comes back"
+        case .storm: "many of these at once"
+        }
+    }
+
+    var injection: any Injection {
+        switch self {
+        case .calm: Calm()
+        case .workerKill: SignalledWorkers(signal: .kill)
+        case .workerStop: SignalledWorkers(signal: .stop)
+        case .workerCrash: StruckTasks(faults: [.crash], chance: 0.25, limit: 4)
+        case .workerHang: StruckTasks(faults: [.hang], chance: 0.3, limit: 1, timeout: 3)
+        case .quarantine: Quarantine()
+        case .coordinatorKill: KilledCoordinator()
+        case .interrupt: Interruption()
+        case .twoRuns: TwoRuns()
+        case .corruptTile: DamagedFiles(kinds: ["tile"], chance: 0.5)
+        case .corruptCanvas: DamagedFiles(kinds: ["canvas"], chance: 0.8)
+        case .corruptMetadata: DamagedFiles(kinds: ["canvas"], chance: 0.8, faults: [.flipMetadata])
+        case .corruptOutput: DamagedFiles(kinds: ["frame", "stitch"], chance: 0.5)
+        case .corruptStopped: DamageWhileStopped()
+        case .messageDelay: StruckTasks(faults: [.delayOrder, .delayReport], chance: 0.5, limit: 8)
+        case .messageDuplicate:
+            StruckTasks(faults: [.duplicateOrder, .duplicateReport], chance: 0.4, limit: 5, timeout: 3)
+        case .greetingDuplicate: StruckTasks(faults: [.duplicateReady], chance: 1, limit: 3, timeout: 3)
+        case .messageDrop: StruckTasks(faults: [.dropOrder, .dropReport], chance: 0.3, limit: 1, timeout: 3)
+        case .messageGarble: StruckTasks(faults: [.garbleOrder, .garbleReport], chance: 0.3, limit: 4, timeout: 3)
+        case .messageFlip: StruckTasks(faults: [.flipOrder, .flipReport], chance: 0.3, limit: 2, timeout: 3)
+        case .messageOversize: StruckTasks(faults: [.oversizeOrder, .oversizeReport], chance: 0.3, limit: 4)
+        case .diskFull: FullDisk()
+        case .fileSizeLimit: SmallFiles()
+        case .clockJump: JumpingClock()
+        case .powerLoss: PowerLoss()
+        case .databaseLoss: LostDatabase()
+        case .pluginSlow: FaultyPlugin(mode: .slow)
+        case .pluginDies: FaultyPlugin(mode: .dies)
+        case .pluginFatal: FaultyPlugin(mode: .fatal)
+        case .inputReplaced: ReplacedInputs(isRemoved: false)
+        case .inputRemoved: ReplacedInputs(isRemoved: true)
+        case .storm: Storm()
+        }
+    }
+
+    /// The jobs that it is tried on.
+    var variants: [JobVariant] {
+        switch self {
+        case .corruptTile, .corruptCanvas, .corruptMetadata, .corruptStopped: JobVariant.tiled + [.identity]
+        case .corruptOutput: JobVariant.all.filter { $0.more.contains("verify: full") }
+        case .pluginSlow, .pluginDies, .pluginFatal, .quarantine: JobVariant.all.filter { !$0.hasBrokenPicture }
+        case .inputReplaced, .inputRemoved:
+            JobVariant.all.filter { !$0.hasBrokenPicture && $0.name != "hash-names" && $0.name != "identity" }
+        default: JobVariant.all
+        }
+    }
+
+    var mayBeginWithOutputs: Bool { self != .inputReplaced && self != .inputRemoved }
+
+    var mayBeginWithEdits: Bool {
+        ![.powerLoss, .databaseLoss, .inputReplaced, .inputRemoved, .pluginFatal, .quarantine, .diskFull].contains(self)
+    }
+}

@@ -1,0 +1,105 @@
+import Geometry
+import Scheduling
+import WorkerProtocol
+
+/// What workers do, and what they should not.
+extension RandomWorld {
+    mutating func draw(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
+
+    /// In the order of their numbers: the same seed makes the same world.
+    var runningLeases: [LeaseID] { referee.leases.keys.sorted { $0.number < $1.number } }
+
+    var doomedWorker: WorkerID? { referee.standings.filter { $0.value.isDoomed }.keys.min() }
+
+    mutating func startWorker(dies: Bool) {
+        guard referee.standings.count < referee.slots else { return }
+        startedWorkers += 1
+        let worker = WorkerID(startedWorkers)
+        let death = anyDeath()
+        deliver(dies ? .workerLost(worker, Death(death)) : .workerReady(worker))
+    }
+
+    mutating func lose(_ worker: WorkerID?, _ manner: Death.Manner) {
+        if let worker { deliver(.workerLost(worker, Death(manner))) }
+    }
+
+    mutating func anyWorker() -> WorkerID? { referee.standings.keys.sorted().randomElement(using: &random) }
+
+    /// More of them are kills than anything else, which alone are tried again twenty times.
+    mutating func anyDeath() -> Death.Manner {
+        let manners: [Death.Manner] = [
+            .signal(11), .exited(1), .outOfMemory, .byOrder, .brokeProtocol("noise"), .failedToStart("no such file"),
+        ]
+        return draw(2) == 0 ? .killed : manners[draw(manners.count)]
+    }
+
+    mutating func finish(_ lease: Lease) {
+        deliver(.report(lease.worker, .finished(lease.id, receipt(for: lease.spec, probe: probe))))
+    }
+
+    /// A worker comes to an end with its task, or tells where it is.
+    mutating func work() {
+        if draw(10) == 0, let doomed = doomedWorker { return lose(doomed, .byOrder) }
+        guard let id = runningLeases.randomElement(using: &random), let lease = referee.leases[id] else { return }
+        switch draw(1000) {
+        case 0..<10: fail(lease, .data)
+        case 10 where endings > 0: fail(lease, .place)
+        case 20..<100: fail(lease, .transient)
+        case 100..<140: fail(lease, damage(lease))
+        case 140..<144: fail(lease, .damagedTile(index: draw(50)))
+        case 150..<170: deliver(.report(lease.worker, .inPlugin(lease.id, "plugin \(draw(40))")))
+        case 170..<173:
+            let wrong = lease.task.kind == .probe ? TaskReceipt.check : .probe(probe)
+            deliver(.report(lease.worker, .finished(lease.id, wrong)))
+        default: finish(lease)
+        }
+    }
+
+    private mutating func fail(_ lease: Lease, _ kind: TaskFailure.Kind) {
+        deliver(.report(lease.worker, .failed(lease.id, TaskFailure(kind, "it failed"))))
+    }
+
+    private mutating func damage(_ lease: Lease) -> TaskFailure.Kind {
+        switch lease.task.kind {
+        case .stitch: .damagedTile(index: draw(probe.grid.count))
+        case .tile: .damagedCanvas
+        case .audit, .check: .mismatch
+        case .compare, .probe, .frame, .canvas: .transient
+        }
+    }
+
+    /// A report that nobody has to heed: from the dead, of ended leases, of others' leases, or for the second time.
+    /// Nothing may follow of it but what follows of the time at which it comes.
+    mutating func bother() {
+        guard let lease = past.randomElement(using: &random) else { return }
+        let other = anyWorker() ?? lease.worker
+        let worker = draw(2) == 0 ? lease.worker : other
+        let report = idleTalk(of: lease)
+        guard referee.isStale(report, from: worker) else { return }
+        var undisturbed = scheduler
+        let expected = undisturbed.handle(.tick, at: now)
+        var disturbed = scheduler
+        if disturbed.handle(.report(worker, report), at: now) != expected {
+            referee.complaints.append("a report that is void has an effect")
+        }
+        deliver(.report(worker, report))
+    }
+
+    private mutating func idleTalk(of lease: Lease) -> Report {
+        switch draw(4) {
+        case 0: .failed(lease.id, TaskFailure([.data, .place, .mismatch, .transient][draw(4)], "late"))
+        case 1: .inPlugin(lease.id, "plugin")
+        case 2: .finished(LeaseID(1_000_000 + draw(9)), .check)
+        default: .finished(lease.id, receipt(for: lease.spec, probe: probe))
+        }
+    }
+}
+
+extension Referee.Standing {
+    var isDoomed: Bool {
+        switch self {
+        case .doomed: true
+        case .idle, .holding: false
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Geometry
+import JobModel
+import Scheduling
+import WorkerProtocol
+
+/// Watches events go in and directives come out, and knows nothing else of the scheduler. What it sees that must not
+/// happen it complains of.
+struct Referee {
+    enum Standing: Equatable {
+        case idle
+        case holding(LeaseID)
+        /// Told to end.
+        case doomed(LeaseID?)
+    }
+
+    /// What is known of a frame by what was said of it.
+    struct Record {
+        var round = 0
+        /// Tasks whose results were accepted in this round; probes and comparisons hold for all rounds.
+        var done: Set<TaskKind> = []
+        /// Workers whose pixels this round's frame has.
+        var renderers: Set<WorkerID> = []
+        var histories: [TaskKind: AttemptHistory] = [:]
+        var tiles = 0
+        var decision: FrameDecision?
+        var isPublishing = false
+        var wasPublished = false
+        var conclusions = 0
+        var isOpen: Bool { conclusions == 0 && !isPublishing }
+    }
+
+    let policy: SchedulingPolicy
+    var complaints: [String] = []
+    var standings: [WorkerID: Standing] = [:]
+    var leases: [LeaseID: Lease] = [:]
+    var frames: [FrameID: Record] = [:]
+    var openFrames = 0
+    var asked = 0
+    var slots = 1
+    var lastLease = 0
+    var published: Set<String> = []
+    /// By an event; the scheduler may also stop by itself.
+    var isStopped = false
+    var isDraining = false
+    var planEnded = false
+    var isFinished = false
+    /// The frame and task whose result the last event brought, when it counts.
+    var accepted: TaskID?
+    var now = Timestamp.start
+
+    init(_ policy: SchedulingPolicy) { self.policy = policy }
+
+    mutating func see(_ event: Event, _ directives: [Directive], at now: Timestamp) {
+        self.now = now
+        if isFinished {
+            if !directives.isEmpty { complaints.append("directives after the end") }
+            return
+        }
+        accepted = nil
+        hear(event)
+        for directive in directives { judge(directive) }
+    }
+
+    /// Whether a report is about a lease that its sender does not hold, or no longer.
+    func isStale(_ report: Report, from worker: WorkerID) -> Bool {
+        switch report {
+        case .ready: true
+        case .inPlugin(let id, _), .finished(let id, _), .failed(let id, _): standings[worker] != .holding(id)
+        }
+    }
+
+    private mutating func hear(_ event: Event) {
+        switch event {
+        case .frames(let orders, let wanted):
+            asked -= wanted
+            openFrames += orders.count
+            for order in orders { frames[order.id] = Record(order) }
+        case .planEnded:
+            planEnded = true
+            asked = 0
+        case .workerReady(let worker): standings[worker] = standings[worker] ?? .idle
+        case .workerLost(let worker, let death): bury(worker, death)
+        case .report(let worker, .finished(let id, let receipt)): accept(id, receipt, from: worker)
+        case .report(let worker, .failed(let id, let failure)): note(failure, of: id, from: worker)
+        case .report, .tick, .words, .pause: break
+        case .published(let frame): frames[frame]?.wasPublished = true
+        case .publishFailed: break
+        case .decided(let frame, let decision): frames[frame]?.decision = decision
+        case .stop: isStopped = true
+        case .drain: isDraining = true
+        }
+    }
+
+    /// Frees the worker. Nil when the report does not count.
+    private mutating func release(_ id: LeaseID, from worker: WorkerID) -> Lease? {
+        guard standings[worker] == .holding(id), let lease = leases.removeValue(forKey: id) else { return nil }
+        standings[worker] = .idle
+        return isCurrent(lease) ? lease : nil
+    }
+
+    private func isCurrent(_ lease: Lease) -> Bool {
+        guard let frame = frames[lease.task.frame] else { return false }
+        return frame.isOpen && frame.round == lease.round
+    }
+
+    private mutating func accept(_ id: LeaseID, _ receipt: TaskReceipt, from worker: WorkerID) {
+        guard let lease = release(id, from: worker), var frame = frames[lease.task.frame] else { return }
+        accepted = lease.task
+        frame.done.insert(lease.task.kind)
+        if case .probe(let probe) = receipt { frame.tiles = probe.grid.count }
+        switch lease.task.kind {
+        case .frame, .tile: frame.renderers.insert(worker)
+        case .compare, .probe, .canvas, .stitch, .audit, .check: break
+        }
+        frames[lease.task.frame] = frame
+    }
+
+    private mutating func note(_ failure: TaskFailure, of id: LeaseID, from worker: WorkerID) {
+        guard let lease = release(id, from: worker), var frame = frames[lease.task.frame] else { return }
+        switch failure.kind {
+        case .transient: frame.histories[lease.task.kind]?.failures += 1
+        case .damagedTile(let index):
+            frame.histories[.tile(index)]?.failures += 1
+            frame.done.remove(.tile(index))
+        case .damagedCanvas, .mismatch:
+            frame.round += 1
+            frame.renderers = []
+            frame.done.formIntersection([.compare, .probe])
+        case .data, .input, .limit, .output, .place: break
+        }
+        frames[lease.task.frame] = frame
+    }
+
+    private mutating func bury(_ worker: WorkerID, _ death: Death) {
+        let standing = standings.removeValue(forKey: worker)
+        guard let id = standing?.lease, let lease = leases.removeValue(forKey: id), isCurrent(lease) else { return }
+        if death.manner == .killed {
+            frames[lease.task.frame]?.histories[lease.task.kind]?.kills += 1
+        } else {
+            frames[lease.task.frame]?.histories[lease.task.kind]?.crashes += 1
+        }
+    }
+}
+
+extension Referee.Standing {
+    var lease: LeaseID? {
+        switch self {
+        case .holding(let id): id
+        case .doomed(let id): id
+        case .idle: nil
+        }
+    }
+}
+
+extension Referee.Record {
+    /// What a survey found out before need not be found out again.
+    init(_ order: FrameOrder) {
+        if case .publish(_, let probe?) = order.goal {
+            done = [.probe]
+            tiles = probe.grid.count
+        }
+    }
+}
