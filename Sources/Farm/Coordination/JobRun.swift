@@ -258,7 +258,7 @@ extension JobRun: RunLoop.Delegate {
         FileSystem.removeTree("\(directory.scratch)/\(frame.name)")
         guard let open = state.withLock({ $0.open.removeValue(forKey: frame) }) else { return }
         // The published one was renamed away; what is left belongs to attempts that came to nothing.
-        for file in open.temporaries { FileSystem.removeTree(file) }
+        for file in open.temporaries { directory.removeTemporary(file) }
         let seconds = open.began.map { (clock.now - $0) / .seconds(1) }
         recorder?.concluded(frame, outcome, seconds: seconds)
         switch outcome {

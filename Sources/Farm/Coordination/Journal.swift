@@ -52,6 +52,9 @@ final class Journal: Sendable {
         }
     }
 
+    /// After a coordinator that was killed.
+    func endTornLine() throws(FileTrouble) { try FileSystem.append([UInt8(ascii: "\n")], to: path) }
+
     /// What was written stays, whatever becomes of the power.
     func sync() throws(FileTrouble) {
         guard descriptor.withLock({ fsync($0) }) == 0 else {

@@ -20,6 +20,8 @@ package final class RunDirectory: Sendable {
     private let createdFolders = Mutex<[String]>([])
     /// Folders in which this coordinator's temporary files are.
     private let places = Mutex<Set<String>>([])
+    /// Folders in which temporary files were removed.
+    private let removedFrom = Mutex<Set<String>>([])
 
     /// Creates and locks the folder.
     ///
@@ -45,8 +47,10 @@ package final class RunDirectory: Sendable {
             try journal.write(.scratch(self.scratch))
             _ = try FileSystem.createFolders(self.scratch)
             if let job {
-                try FileSystem.append(Array(JobLock.name(of: job).utf8), to: "\(path)/job")
+                // Whoever finds the folder after a power failure knows whose it is.
+                try FileSystem.append(Array(JobLock.name(of: job).utf8), to: "\(path)/job", syncs: true)
                 try CoordinatorClaim.take(epoch: 1, in: path)
+                for folder in [path, "\(state)/runs"] { try FileSystem.syncFolder(folder) }
             }
         } catch {
             FileSystem.removeTree(path)
@@ -69,6 +73,7 @@ package final class RunDirectory: Sendable {
         try CoordinatorClaim.take(epoch: epoch, in: path)
         let entries = Journal.read("\(path)/journal")
         journal = try Journal("\(path)/journal")
+        try journal.endTornLine()
         var scratch = "\(path)/scratch"
         for entry in entries {
             switch entry {
@@ -120,6 +125,19 @@ package final class RunDirectory: Sendable {
         try journal.write(.temporary(file))
     }
 
+    /// What an attempt has left that came to nothing.
+    func removeTemporary(_ file: String) {
+        guard FileSystem.exists(file) else { return }
+        FileSystem.removeTree(file)
+        _ = removedFrom.withLock { $0.insert(PathText.folder(of: file)) }
+    }
+
+    /// Before the journal goes, which knows of files that a power failure would bring back.
+    private static func syncRemovals(in folder: String) {
+        // Nothing but a stray file depends on it.
+        try? FileSystem.syncFolder(folder)
+    }
+
     /// Folders for outputs stay, whether or not anything was published in them.
     package func keepFolders() { createdFolders.withLock { $0 = [] } }
 
@@ -133,6 +151,7 @@ package final class RunDirectory: Sendable {
     /// Removes all that the run kept. Outputs that were published stay.
     package func remove() {
         guard epoch == 1 else { return Self.clean(path, run: name) }
+        for folder in removedFrom.withLock({ $0 }) { Self.syncRemovals(in: folder) }
         FileSystem.removeTree(scratch)
         let created = createdFolders.withLock { $0 }
         for folder in created.reversed() { FileSystem.removeIfEmpty(folder) }
@@ -184,6 +203,7 @@ package final class RunDirectory: Sendable {
             for name in FileSystem.names(in: folder) where isOwn("\(folder)/\(name)") {
                 FileSystem.removeTree("\(folder)/\(name)")
             }
+            syncRemovals(in: folder)
         }
         for case .scratch(let folder) in entries where folder.contains(run) {
             FileSystem.removeTree(folder)

@@ -9,7 +9,8 @@ struct DamagedFiles: Injection {
     var faults: [Fault] = [.flipFile, .truncateFile, .zeroFile]
 
     func inject(into stage: Stage) throws {
-        try stage.plan(faults, chance: chance, limit: 3, kinds: kinds)
+        // A frame is rendered again twice.
+        try stage.plan(faults, chance: chance, limit: 2, kinds: kinds)
         try stage.finish(stage.start(), stage.doneCodes)
         stage.countCorruptions(mayGoUnread: false)
     }

@@ -25,7 +25,7 @@ package enum CoordinatorClaim {
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "claim the run") }
         close(file)
-        try FileSystem.append(Array(token.utf8), to: path)
+        try FileSystem.append(Array(token.utf8), to: path, syncs: true)
     }
 
     /// 0 when nobody has had it.
