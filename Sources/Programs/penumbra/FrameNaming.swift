@@ -76,18 +76,20 @@ struct FrameNaming {
 
     /// - Parameter pattern: with `{hash8}` where eight hexadecimal digits are to be.
     private static func fits(_ name: String, _ pattern: String) -> Bool {
-        let parts = pattern.split(separator: "{hash8}", omittingEmptySubsequences: false)
-        guard var rest = parts.first.flatMap({ name.hasPrefix($0) ? name.dropFirst($0.count) : nil }) else {
-            return false
-        }
-        for part in parts.dropFirst() {
-            let digits = rest.prefix(8)
-            rest = rest.dropFirst(8)
-            guard digits.count == 8, digits.allSatisfy(\.isHexDigit), rest.hasPrefix(part) else { return false }
+        let parts = Array(pattern.utf8).split(separator: Array("{hash8}".utf8), omittingEmptySubsequences: false)
+        var rest = Array(name.utf8)[...]
+        for (place, part) in parts.enumerated() {
+            if place > 0 {
+                guard rest.count >= 8, rest.prefix(8).allSatisfy(isHexDigit) else { return false }
+                rest = rest.dropFirst(8)
+            }
+            guard rest.starts(with: part) else { return false }
             rest = rest.dropFirst(part.count)
         }
         return rest.isEmpty
     }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
 
     /// Frames that get no names have failed, or a deadline came before them.
     private func withNames(_ named: Named, _ prepared: inout PreparedJob) -> Named {

@@ -43,8 +43,8 @@ package struct Heritage: Sendable {
     /// The run has published it, so that even one which makes everything again need not do so twice.
     /// (What was published in the last moments may not have been written down here.)
     func hasPublished(_ id: FrameID, _ files: FrameFiles) -> Bool {
-        if let record = published[id] { return record.input == files.input }
-        return frames[id]?.record.input == files.input
+        if let record = published[id] { return PathKey(record.input) == PathKey(files.input) }
+        return frames[id].map { PathKey($0.record.input) } == PathKey(files.input)
             && files.outputs.allSatisfy { $0.stamp.map { $0.modified >= started } ?? false }
     }
 
@@ -53,8 +53,10 @@ package struct Heritage: Sendable {
     ///
     /// - Parameter outputs: those that are wanted; nil for one that stays.
     func work(of id: FrameID, _ files: FrameFiles, recipe: String, outputs: [String?]) -> AdoptedWork? {
-        guard let frame = frames[id], frame.record.input == files.input, frame.record.recipe == recipe,
-            frame.record.outputs == outputs.map({ $0 ?? "" }), let probe = frame.probe, let stamp = files.stamp
+        guard let frame = frames[id], PathKey(frame.record.input) == PathKey(files.input),
+            frame.record.recipe == recipe,
+            frame.record.outputs.map(PathKey.init) == outputs.map({ PathKey($0 ?? "") }), let probe = frame.probe,
+            let stamp = files.stamp
         else { return nil }
         if let (receipts, source) = frame.outputs, stamp.isUntouched(since: source.stamp),
             receipts.allSatisfy({ FileSystem.treeSize($0.path) == $0.bytes })
