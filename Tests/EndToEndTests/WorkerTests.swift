@@ -46,6 +46,7 @@ import WorkerProtocol
         .stitch(
             StitchTask(
                 extent: facts.rect, layout: .rgb, format: .u8, tiles: tiles, metadataPath: canvas.metadataPath,
+                metadataDigest: canvas.metadataDigest,
                 output: output, temporaryPath: path("out.png"), name: "out.png"))
     }
 

@@ -10,7 +10,7 @@ import WorkerProtocol
     private let canvas = CanvasReceipt(
         canvas: CanvasReference(
             path: "/scratch/canvas", rect: ProbeReceipt.make().source.rect, layout: .rgb, format: .u8),
-        metadataPath: "/scratch/metadata", source: FileFacts.make())
+        metadataPath: "/scratch/metadata", metadataDigest: Digest(high: 1, low: 1), source: FileFacts.make())
 
     private func order(_ work: AdoptedWork) -> FrameOrder {
         FrameOrder(

@@ -83,7 +83,7 @@ func receipt(for spec: TaskSpec, probe: ProbeReceipt = .make()) -> TaskReceipt {
             CanvasReceipt(
                 canvas: CanvasReference(
                     path: task.canvasPath, rect: probe.source.rect, layout: .rgb, format: .u8),
-                metadataPath: task.metadataPath, source: .make()))
+                metadataPath: task.metadataPath, metadataDigest: Digest(high: 1, low: 1), source: .make()))
     case .tile(let task): .tile(TileReceipt(rect: task.rect, digest: Digest(high: 3, low: 4), path: task.tilePath))
     case .audit: .audit(AuditReceipt(pixels: 100))
     case .compare(let task): .compare(task.files.map { _ in .make() })

@@ -112,7 +112,8 @@ package struct TaskFactory: Hashable, Sendable {
             StitchTask(
                 extent: tiling.probe.extent, layout: tiling.probe.layout, format: tiling.probe.source.format,
                 tiles: tiling.receipts.sorted { $0.key < $1.key }.map(\.value),
-                metadataPath: tiling.canvas.metadataPath, output: self.output(order),
+                metadataPath: tiling.canvas.metadataPath, metadataDigest: tiling.canvas.metadataDigest,
+                output: self.output(order),
                 temporaryPath: temporaryPath(of: output, frame: order.id, kind: .stitch, attempt: attempt),
                 name: PathNames.last(of: output), syncs: syncs))
     }

@@ -152,9 +152,11 @@ package struct CanvasReceipt: Hashable, Sendable, Codable {
     package let canvas: CanvasReference
     /// The input's metadata, for the stitch.
     package let metadataPath: String
+    package let metadataDigest: Digest
     package let source: FileFacts
 
-    package init(canvas: CanvasReference, metadataPath: String, source: FileFacts) {
+    package init(canvas: CanvasReference, metadataPath: String, metadataDigest: Digest, source: FileFacts) {
+        self.metadataDigest = metadataDigest
         self.source = source
         self.canvas = canvas
         self.metadataPath = metadataPath

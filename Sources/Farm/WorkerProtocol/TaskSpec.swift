@@ -212,6 +212,7 @@ package struct StitchTask: Hashable, Sendable, Codable {
     package let format: SampleFormat
     package let tiles: [TileReceipt]
     package let metadataPath: String
+    package let metadataDigest: Digest
     package let output: OutputSpec
     package let temporaryPath: String
     /// The last part of the final path, as in ``FrameTask/Output``.
@@ -221,6 +222,7 @@ package struct StitchTask: Hashable, Sendable, Codable {
 
     package init(
         extent: PixelRect, layout: PixelLayout, format: SampleFormat, tiles: [TileReceipt], metadataPath: String,
+        metadataDigest: Digest,
         output: OutputSpec, temporaryPath: String, name: String, syncs: Bool = true
     ) {
         self.syncs = syncs
@@ -230,6 +232,7 @@ package struct StitchTask: Hashable, Sendable, Codable {
         self.format = format
         self.tiles = tiles
         self.metadataPath = metadataPath
+        self.metadataDigest = metadataDigest
         self.output = output
         self.temporaryPath = temporaryPath
     }

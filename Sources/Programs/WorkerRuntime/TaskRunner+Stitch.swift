@@ -16,7 +16,7 @@ extension TaskRunner {
         let rows = OutputRows(extent: task.extent, conversion: conversion) { try self.band(holding: $0, task) }
         return try write(
             rows, name: task.name, conversion: conversion, output: task.output,
-            metadata: try metadata(task.metadataPath), syncs: task.syncs, to: task.temporaryPath)
+            metadata: try metadata(task.metadataPath, task.metadataDigest), syncs: task.syncs, to: task.temporaryPath)
     }
 
     private func requireCoverage(_ task: StitchTask) throws {
@@ -55,11 +55,15 @@ extension TaskRunner {
             .damagedTile(index: index), "the tile \(receipt.rect) does not hold the pixels that were rendered")
     }
 
-    private func metadata(_ path: String) throws -> ImageMetadata {
+    private func metadata(_ path: String, _ expected: Digest) throws -> ImageMetadata {
         do {
-            return try JSONDecoder().decode(ImageMetadata.self, from: Data(contentsOf: URL(filePath: path)))
+            let data = try Data(contentsOf: URL(filePath: path))
+            if Digest(of: Array(data).span.bytes) == expected {
+                return try JSONDecoder().decode(ImageMetadata.self, from: data)
+            }
         } catch {
             throw TaskFailure(.damagedCanvas, "\(path): the picture's metadata cannot be read back: \(error)")
         }
+        throw TaskFailure(.damagedCanvas, "\(path): the picture's metadata are not what was written")
     }
 }

@@ -31,17 +31,19 @@ extension TaskRunner {
             try canvas.write(band)
             cells.append(band)
         }
-        try save(decoder.metadata, to: task.metadataPath)
+        let metadata = try save(decoder.metadata, to: task.metadataPath)
         return CanvasReceipt(
             canvas: CanvasReference(
                 path: task.canvasPath, rect: header.rect, layout: header.layout, format: header.format,
                 shrinking: input.shrinking, cells: try cells.save(beside: task.canvasPath)),
-            metadataPath: task.metadataPath, source: source)
+            metadataPath: task.metadataPath, metadataDigest: metadata, source: source)
     }
 
-    private func save(_ metadata: ImageMetadata, to path: String) throws {
+    private func save(_ metadata: ImageMetadata, to path: String) throws -> Digest {
         do {
-            try JSONEncoder().encode(metadata).write(to: URL(filePath: path))
+            let data = try JSONEncoder().encode(metadata)
+            try data.write(to: URL(filePath: path))
+            return Digest(of: Array(data).span.bytes)
         } catch {
             throw TaskFailure(.place, "\(path): the picture's metadata cannot be kept: \(error)")
         }

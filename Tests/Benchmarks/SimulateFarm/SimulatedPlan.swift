@@ -76,7 +76,9 @@ struct SimulatedPlan {
 
     private func canvas(_ task: CanvasTask) -> CanvasReceipt {
         let reference = CanvasReference(path: task.canvasPath, rect: tiled.source.rect, layout: .rgb, format: .u8)
-        return CanvasReceipt(canvas: reference, metadataPath: task.metadataPath, source: .simulated)
+        return CanvasReceipt(
+            canvas: reference, metadataPath: task.metadataPath, metadataDigest: Digest(high: 0, low: 0),
+            source: .simulated)
     }
 }
 
