@@ -176,4 +176,64 @@ import Testing
         #expect(try await state() == "stopped")
         #expect(try await Program.run("resume", in: workspace).output == "no run was interrupted\n")
     }
+
+    @Test func `what was asked of a killed coordinator is not asked of the next one`() async throws {
+        try writeManifest("existing: update")
+        let program = try RunningProgram(["run", "job.yaml"], in: workspace)
+        program.wait { tiles > 3 }
+        #expect(try await Program.run("pause", "test", in: workspace).code == 0)
+        kill(program.processID, SIGKILL)
+        _ = program.finish()
+        #expect(try await Program.run("resume", in: workspace).code == 0)
+        #expect(workspace.files(below: "out") == ["a.png", "b.png"])
+    }
+
+    @Test func `of a command with several jobs the interrupted one alone is gone on with`() async throws {
+        try writeManifest()
+        try workspace.write(
+            "job: first\ninputs: photos/b.png\nfilters: [invert]\noutput: first/{stem}.png\n", to: "first.yaml")
+        let program = try RunningProgram(["run", "first.yaml", "job.yaml", "--force"], in: workspace)
+        program.wait { tiles > 3 }
+        kill(program.processID, SIGKILL)
+        _ = program.finish()
+        try workspace.write("edited", to: "first/b.png")
+        #expect(try await Program.run("resume", in: workspace).code == 0)
+        #expect(try workspace.read("first/b.png") == Data("edited".utf8))
+        #expect(workspace.files(below: "out") == ["a.png", "b.png"])
+    }
+
+    @Test func `a job that refuses outputs which are there knows its own`() async throws {
+        try writeManifest("existing: error")
+        let program = try RunningProgram(["run", "job.yaml"], in: workspace)
+        program.wait { workspace.exists("out/a.png") }
+        kill(program.processID, SIGKILL)
+        _ = program.finish()
+        let result = try await Program.run("resume", in: workspace)
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(workspace.files(below: "out") == ["a.png", "b.png"])
+    }
+
+    @Test func `--force means what a killed run without it has published, too`() async throws {
+        try writeManifest("existing: update")
+        let program = try RunningProgram(["run", "job.yaml"], in: workspace)
+        program.wait { workspace.exists("out/a.png") }
+        kill(program.processID, SIGKILL)
+        _ = program.finish()
+        let result = try await Program.run("run", "job.yaml", "--force", in: workspace)
+        #expect(result.output.hasPrefix("test: 2 published in "), "\(result.output)")
+    }
+
+    @Test func `a coordinator whose run was taken over leaves it alone`() async throws {
+        try writeManifest("existing: update")
+        let program = try RunningProgram(["run", "job.yaml"], in: workspace)
+        program.wait { tiles > 3 }
+        let claim = try #require(
+            workspace.files(below: "state/penumbra/runs").first { $0.hasSuffix("/coordinator.1") })
+        let folder = "state/penumbra/runs/\(claim.dropLast("/coordinator.1".count))"
+        try workspace.write("", to: "\(folder)/coordinator.2")
+        let result = program.finish()
+        #expect(result.code == 130)
+        #expect(result.errors == "test: another coordinator has taken this run over; nothing was undone\n")
+        #expect(workspace.exists("\(folder)/journal"))
+    }
 }

@@ -103,7 +103,7 @@ extension JobRun: RunLoop.Delegate {
     package func nextFrames(_ count: Int) -> RunLoop.Frames {
         var orders: [FrameOrder] = []
         while orders.count < count, let target = takeTarget() {
-            if let report = target.settled() ?? publishedBefore(target) {
+            if let report = publishedBefore(target) ?? target.settled() {
                 record(report)
                 continue
             }
@@ -125,6 +125,10 @@ extension JobRun: RunLoop.Delegate {
 
     /// Nil for a frame that the run's earlier coordinators have not published.
     private func publishedBefore(_ target: Target) -> FrameReport? {
+        switch target.verdict {
+        case .render, .refused: break
+        case .current, .compare, .kept, .stillBroken, .young: return nil
+        }
         guard heritage.hasPublished(target.frame.id, target.files), books.isCurrent(target.files) else {
             return nil
         }

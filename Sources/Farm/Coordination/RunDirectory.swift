@@ -71,6 +71,8 @@ package final class RunDirectory: Sendable {
         CoordinatorClaim.endWorkers(ofEpoch: latest, in: path)
         epoch = latest + 1
         try CoordinatorClaim.take(epoch: epoch, in: path)
+        // What was asked of the last coordinator is not asked of this one.
+        for kind in RunRequests.Kind.allCases { FileSystem.removeTree("\(path)/\(kind)") }
         let entries = Journal.read("\(path)/journal")
         journal = try Journal("\(path)/journal")
         try journal.endTornLine()
@@ -150,6 +152,7 @@ package final class RunDirectory: Sendable {
 
     /// Removes all that the run kept. Outputs that were published stay.
     package func remove() {
+        guard !isSuperseded else { return }
         guard epoch == 1 else { return Self.clean(path, run: name) }
         for folder in removedFrom.withLock({ $0 }) { Self.syncRemovals(in: folder) }
         FileSystem.removeTree(scratch)
@@ -174,13 +177,23 @@ package final class RunDirectory: Sendable {
     private static func remove(state: String, where isWanted: (String) -> Bool) {
         let runs = "\(state)/runs"
         // Without a state folder there is nothing to sweep; the run that follows will say what is wrong with it.
-        guard FileSystem.isFolder(runs), let gate = try? gate(state) else { return }
+        guard FileSystem.isFolder(runs) else { return }
+        for (name, lock) in deadRuns(in: runs, state, isWanted) {
+            withExtendedLifetime(lock) { clean("\(runs)/\(name)", run: name) }
+        }
+    }
+
+    /// Locked; the gate is open again before gigabytes are removed.
+    private static func deadRuns(
+        in runs: String, _ state: String, _ isWanted: (String) -> Bool
+    ) -> [(name: String, lock: KernelLock)] {
+        guard let gate = try? gate(state) else { return [] }
         defer { withExtendedLifetime(gate) {} }
-        for name in FileSystem.names(in: runs) where isWanted(name) {
+        return FileSystem.names(in: runs).filter(isWanted).compactMap { name in
             let path = "\(runs)/\(name)"
             // A folder that cannot be locked is left for a later run.
-            guard FileSystem.isOwnFolder(path), let lock = try? KernelLock.take("\(path)/lock") else { continue }
-            withExtendedLifetime(lock) { clean(path, run: name) }
+            guard FileSystem.isOwnFolder(path), let lock = try? KernelLock.take("\(path)/lock") else { return nil }
+            return (name, lock)
         }
     }
 

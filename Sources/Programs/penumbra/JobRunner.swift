@@ -132,10 +132,13 @@ struct JobRunner {
             status: max(ExitStatus(summary, isStrict: wishes.isStrict), orphans, tidied), started: started,
             ended: Date(),
             workers: settings.workers)
-        try history?.end(
-            exitCode: Int(finished.status.rawValue),
-            reason: summary.stop.map { SummaryText.describe($0, left: summary.left) },
-            counts: RunCounts(summary, work: prepared.workCount).json)
+        // The run is another coordinator's now.
+        if summary.stop != .superseded {
+            try history?.end(
+                exitCode: Int(finished.status.rawValue),
+                reason: summary.stop.map { SummaryText.describe($0, left: summary.left) },
+                counts: RunCounts(summary, work: prepared.workCount).json)
+        }
         if wishes.reports.page != nil, summary.stop == nil {
             finished.thumbnails = await Thumbnails.make(
                 of: finished, folder: job.directory.scratch, settings: settings,

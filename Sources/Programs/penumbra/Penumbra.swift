@@ -43,7 +43,11 @@ struct Penumbra: AsyncParsableCommand {
             Console.complain("\(wrong): only --delete-orphans, or --delete-orphans=all to remove even many")
             Glibc.exit(ExitStatus.usage.rawValue)
         }
-        await main(
-            CommandLine.arguments.dropFirst().map { $0 == "--delete-orphans=all" ? "--delete-orphans-all" : $0 })
+        await main(rewritten(Array(CommandLine.arguments.dropFirst())))
+    }
+
+    /// See ``RunCommand``'s flag for all orphans.
+    static func rewritten(_ arguments: [String]) -> [String] {
+        arguments.map { $0 == "--delete-orphans=all" ? "--delete-orphans-all" : $0 }
     }
 }

@@ -6,15 +6,21 @@ struct RunRequest: Hashable, Codable, Sendable {
     var arguments: [String] = []
     /// Where it was given.
     var folder = "/"
+    /// The inputs that `penumbra retry` had chosen; nil for all.
+    var inputs: [String]?
 
     var json: String {
+        // The same text for the same request: texts are compared.
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
         // Strings alone, which JSON always can.
-        (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 
     init() {}
 
-    init(arguments: [String], folder: String) {
+    init(arguments: [String], folder: String, inputs: Set<String>? = nil) {
+        self.inputs = inputs?.sorted()
         self.arguments = arguments
         self.folder = folder
     }

@@ -12,6 +12,8 @@ package struct Heritage: Sendable {
         var canvas: CanvasReceipt?
         var tiles: [Int: TileReceipt] = [:]
         var outputs: (receipts: [OutputReceipt], source: FileFacts)?
+        /// Of the latest attempt: its coordinator, and how often the frame had begun again under that.
+        var round = (epoch: 0, round: 0)
     }
 
     private var frames: [FrameID: Frame] = [:]
@@ -33,12 +35,16 @@ package struct Heritage: Sendable {
             }
         }
         for attempt in attempts {
+            let id = FrameID(attempt.number, page: attempt.page)
+            frames[id]?.begin(attempt)
             guard case .done(_, let json) = attempt.state,
                 let receipt = try? FrameCodec.decode(TaskReceipt.self, from: Data(json.utf8))
             else { continue }
-            frames[FrameID(attempt.number, page: attempt.page)]?.take(receipt, tile: attempt.tile)
+            frames[id]?.take(receipt, tile: attempt.tile)
         }
     }
+
+    mutating func forgetPublished() { (published, started) = ([:], .max) }
 
     /// The run has published it, so that even one which makes everything again need not do so twice.
     /// (What was published in the last moments may not have been written down here.)
@@ -71,6 +77,14 @@ package struct Heritage: Sendable {
 }
 
 extension Heritage.Frame {
+    /// What a verification has rejected is worth nothing, and a round that begins again says that something was.
+    fileprivate mutating func begin(_ attempt: StoredAttempt) {
+        var isRejected = attempt.epoch == round.epoch && attempt.round > round.round
+        if case .failed = attempt.state, ["audit", "check"].contains(attempt.kind) { isRejected = true }
+        if isRejected { (canvas, tiles, outputs) = (nil, [:], nil) }
+        round = (attempt.epoch, attempt.round)
+    }
+
     /// Later receipts take the place of earlier ones; a new canvas makes the tiles of an old one worthless.
     fileprivate mutating func take(_ receipt: TaskReceipt, tile: Int?) {
         switch receipt {

@@ -41,13 +41,16 @@ package final class RunHistory: Sendable {
                 Heritage(known, frames: try reader.frames(of: known.id), attempts: try reader.attempts(of: known.id))
             }
         }
+        // Who asks for something else, such as --force, means all of it.
+        if known?.request != request { heritage.forgetPublished() }
         let run = try store.write { writer -> RunID in
             let job = try writer.job(manifest: spec.manifestPath, name: spec.name)
             for other in try writer.reader.runs(of: job) where other.name != name && !other.state.isEnded {
                 try writer.end(other.id, at: time, exitCode: Self.killed, reason: "its coordinator was killed")
             }
             if let known {
-                try writer.claim(known.id, epoch: epoch, at: time, workers: workers)
+                try writer.claim(
+                    known.id, epoch: epoch, at: time, workers: workers, request: request, counts: counts)
                 return known.id
             }
             return try writer.begin(run: name, of: job, at: time, workers: workers, request: request, counts: counts)

@@ -25,16 +25,16 @@ package struct RunRequests: Hashable, Sendable {
         FileSystem.removeTree("\(folder(name, state))/\(kind)")
     }
 
-    /// Its coordinator lives.
+    /// Its coordinator lives, or nobody can tell.
     package static func isAlive(run name: String, state: String) -> Bool {
         let path = "\(folder(name, state))/lock"
-        guard FileSystem.exists(path), let gate = try? RunDirectory.gate(state) else { return false }
-        defer { withExtendedLifetime(gate) {} }
-        // A lock that cannot be asked for is nobody's.
+        guard FileSystem.exists(path) else { return false }
         do {
+            let gate = try RunDirectory.gate(state)
+            defer { withExtendedLifetime(gate) {} }
             return try KernelLock.take(path) == nil
         } catch {
-            return false
+            return true
         }
     }
 }

@@ -15,12 +15,15 @@ extension StoreWriter {
     }
 
     /// Another coordinator has it now. What the last one left running is lost.
-    package func claim(_ run: RunID, epoch: Int, at time: Int64, workers: Int) throws {
+    package func claim(
+        _ run: RunID, epoch: Int, at time: Int64, workers: Int, request: String, counts: String
+    ) throws {
         try execute(
             """
-            UPDATE runs SET epoch = ?, state = 'running', workers = ?, ended = NULL, exit_code = NULL, reason = NULL
+            UPDATE runs SET epoch = ?, state = 'running', workers = ?, request = ?, counts = ?, ended = NULL,
+                exit_code = NULL, reason = NULL
             WHERE id = ?
-            """, [epoch, workers, run.number])
+            """, [epoch, workers, request, counts, run.number])
         try execute(
             """
             UPDATE attempts SET state = 'lost', ended = ?, message = 'the coordinator was killed'

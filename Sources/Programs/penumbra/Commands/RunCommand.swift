@@ -78,6 +78,9 @@ struct RunCommand: AsyncParsableCommand {
     /// What it is known by, when this command goes on with an earlier one.
     var request: RunRequest?
 
+    /// Of several jobs the one that is gone on with, by its manifest and name; nil for all.
+    var single: (manifest: String, job: String)?
+
     /// The inputs that `penumbra retry` has chosen; broken ones are tried again.
     var retried: Set<String>?
 
@@ -89,8 +92,9 @@ struct RunCommand: AsyncParsableCommand {
 
     private var wishes: RunWishes {
         var wishes = RunWishes()
-        wishes.request =
-            request ?? RunRequest(arguments: Array(CommandLine.arguments.dropFirst(2)), folder: currentFolder())
+        let own = RunRequest(arguments: Array(CommandLine.arguments.dropFirst(2)), folder: currentFolder())
+        wishes.request = RunRequest(
+            arguments: (request ?? own).arguments, folder: (request ?? own).folder, inputs: retried)
         wishes.lockWait = lockWait?.seconds ?? 0
         wishes.allowsEmpty = jobs.allowEmpty || watch
         wishes.isStrict = strict
@@ -126,7 +130,9 @@ struct RunCommand: AsyncParsableCommand {
             let signals = Signals()
             let catalog = try await installation.introducedCatalog()
             let files = ManifestFiles(options: manifests, catalog: catalog)
-            let specs = try reporting.jobs(files.read())
+            let specs = try reporting.jobs(files.read()).filter { spec in
+                single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
+            }
             let preparation = JobPreparation(
                 installation: installation, catalog: catalog, selection: jobs.selection(of: retried),
                 list: try jobs.list(),

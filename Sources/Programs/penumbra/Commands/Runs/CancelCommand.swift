@@ -20,7 +20,9 @@ struct CancelCommand: AsyncParsableCommand {
                 try RunRequests.make(.cancel, of: run.stored.name, state: archive.state)
                 reporting.say("\(run.stored.name): its coordinator is told; 'penumbra wait' waits for the end")
             case .interrupted:
-                RunDirectory.remove(run.stored.name, state: archive.state)
+                guard RunDirectory.remove(run.stored.name, state: archive.state) else {
+                    throw CommandError(.busy, "\(run.stored.name): another coordinator has just taken it over")
+                }
                 try RunHistory.giveUp(run.stored, state: archive.state, reason: "cancelled", at: currentTime())
                 reporting.say("\(run.stored.name): given up, and what it left is removed")
             case .done, .failed, .stopped:

@@ -29,7 +29,7 @@ struct GcCommand: AsyncParsableCommand {
             let archive = try options.archive()
             let before = try archive.runs()
             for run in before where interrupted && run.condition == .interrupted {
-                RunDirectory.remove(run.stored.name, state: archive.state)
+                guard RunDirectory.remove(run.stored.name, state: archive.state) else { continue }
                 try RunHistory.giveUp(run.stored, state: archive.state, reason: "given up", at: currentTime())
             }
             RunDirectory.sweep(state: archive.state)

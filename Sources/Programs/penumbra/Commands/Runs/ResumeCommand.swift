@@ -35,7 +35,7 @@ struct ResumeCommand: AsyncParsableCommand {
             RunRequests.takeBack(.pause, of: run.stored.name, state: archive.state)
             if !options.json { Console.print("\(run.stored.name): goes on") }
             return 0
-        case .interrupted: return try await give(run)
+        case .interrupted: return try await give(run, archive)
         case .running, .done, .failed, .stopped:
             let what = run.condition == .running ? "is running" : "has ended"
             if !options.json { Console.print("\(run.stored.name): \(what), there is nothing to go on with") }
@@ -44,8 +44,10 @@ struct ResumeCommand: AsyncParsableCommand {
     }
 
     /// The run's own command again.
-    private func give(_ run: KnownRun) async throws -> Int32 {
-        guard var command = try RepeatedRun(run).command else { return ExitStatus.missingInput.rawValue }
+    private func give(_ run: KnownRun, _ archive: RunArchive) async throws -> Int32 {
+        guard var command = try RepeatedRun(run, options, archive).command else {
+            return ExitStatus.missingInput.rawValue
+        }
         command.json = command.json || options.json
         do {
             try await command.run()
@@ -65,13 +67,14 @@ struct RepeatedRun {
     /// Nil when it cannot be given again; that was told.
     let command: RunCommand?
 
-    init(_ run: KnownRun) throws {
+    init(_ run: KnownRun, _ options: RunOptions, _ archive: RunArchive) throws {
         guard let request = RunRequest(json: run.stored.request), chdir(request.folder) == 0 else {
             Console.complain("\(run.stored.name): the folder in which it was started is gone; run its manifest again")
             command = nil
             return
         }
-        guard var command = try Penumbra.parseAsRoot(["run"] + request.arguments) as? RunCommand else {
+        guard var command = try Penumbra.parseAsRoot(["run"] + Penumbra.rewritten(request.arguments)) as? RunCommand
+        else {
             command = nil
             return
         }
@@ -82,6 +85,12 @@ struct RepeatedRun {
             return
         }
         command.request = request
+        command.retried = request.inputs.map(Set.init)
+        command.single = (run.stored.manifest, run.stored.job)
+        command.place.stateDir = archive.state
+        command.place.configFile = options.configFile ?? command.place.configFile
+        // It comes to an end, whatever the command was.
+        command.watch = false
         self.command = command
     }
 }

@@ -37,7 +37,7 @@ struct RetryCommand: AsyncParsableCommand {
                 if !options.json { Console.print("\(run.stored.name): no such frames") }
                 return .done
             }
-            guard var command = try RepeatedRun(run).command else { return .missingInput }
+            guard var command = try RepeatedRun(run, options, archive).command else { return .missingInput }
             command.json = command.json || options.json
             command.retried = Set(chosen.map(\.input))
             try await command.run()

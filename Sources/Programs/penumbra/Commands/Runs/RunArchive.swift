@@ -14,7 +14,11 @@ struct RunArchive {
     }
 
     /// The latest ones first.
-    func runs(limit: Int = .max) throws -> [KnownRun] { try read { try $0.runs(limit: limit) } ?? [] }
+    func runs() throws -> [KnownRun] {
+        let runs = try read { try $0.runs() } ?? []
+        // One may have ended since its row was read.
+        return runs.contains { $0.condition == .interrupted } ? try read { try $0.runs() } ?? [] : runs
+    }
 
     /// - Parameter name: a run's, or the beginning of one that no other run has, or a job's, whose latest run is meant;
     ///   nil for the latest run of all.
