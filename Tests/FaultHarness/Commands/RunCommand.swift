@@ -10,7 +10,8 @@ struct PlaceOptions: ParsableArguments {
     @Flag(help: "Keep all workspaces, not only those where something was wrong.") var keep = false
 
     var place: String {
-        folder.map { URL(filePath: $0).path } ?? NSTemporaryDirectory() + "/penumbra-faults-\(getpid())"
+        folder.map { URL(filePath: $0).path }
+            ?? URL(filePath: NSTemporaryDirectory()).appending(path: "penumbra-faults-\(getpid())").path
     }
 }
 
