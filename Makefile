@@ -15,7 +15,7 @@ demo: setup
 
 ## make test: set up, build, lint and run all tests
 test: setup-tests build lint
-	swift test -c release --skip-build --disable-xctest
+	Scripts/test
 	$(BUILD)/penumbra-faults run --seeds $(FAULT_SEEDS)
 
 build: setup
