@@ -77,9 +77,9 @@ package final class JobRun: Sendable {
         recorder?.flush()
         while let target = takeTarget() { record(target.settled() ?? target.report(.left)) }
         return state.withLock { state in
-            // A deadline that left nothing undone is none; one that ended before the run began is one.
-            let end = stop ?? .deadline
-            state.summary.stop = end == .deadline && state.summary.left == 0 ? nil : end
+            // What is left without a stop was left before the run began, by its deadline; a deadline that left nothing is none.
+            let isDeadline = stop ?? .deadline == .deadline
+            state.summary.stop = isDeadline ? (state.summary.left > 0 ? .deadline : nil) : stop
             state.summary.elapsed = clock.now - start
             return state.summary
         }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import JobModel
 import Scheduling
 
 /// What a picture says of itself before its pixels.
@@ -13,7 +14,7 @@ package struct PictureHeader: Hashable, Sendable {
 
     /// Of a Deep Zoom folder `a`, as `a/a.dzi` tells it: `<Size Height="400" Width="700"/>`.
     init(ofFolder path: String) throws(FrameFailure) {
-        let name = path.split(separator: "/").last.map(String.init) ?? ""
+        let name = PathNames.last(of: path)
         let file = "\(path)/\(name).dzi"
         // A file that cannot be read says as little as an empty one.
         let text = (try? Data(contentsOf: URL(filePath: file))).map { String(decoding: $0, as: UTF8.self) } ?? ""

@@ -92,6 +92,7 @@ package final class RunDirectory: Sendable {
     package static func unfinished(of job: JobSpec, state: String) -> [String] {
         let wanted = Array(JobLock.name(of: job).utf8)
         return FileSystem.names(in: "\(state)/runs").sorted(by: >).filter { name in
+            // Of one that cannot be read nobody knows whose it is; it is swept away when it is old.
             (try? Data(contentsOf: URL(filePath: "\(state)/runs/\(name)/job"))).map(Array.init) == wanted
         }
     }

@@ -20,8 +20,13 @@ extension JobRunner {
     /// Refuses folders of outputs in which nothing may be written: every frame would fail for that one reason. With
     /// nothing to render they are good enough, and a folder below them is the matter of its own frames.
     func refuseForbidden(_ folders: [String], _ prepared: PreparedJob) throws(FileTrouble) {
-        let renders = prepared.targets.contains { if case .render = $0.verdict { true } else { false } }
-        guard renders else { return }
+        let mayRender = prepared.targets.contains {
+            switch $0.verdict {
+            case .render, .compare: true
+            case .current, .kept, .stillBroken, .refused, .young: false
+            }
+        }
+        guard mayRender else { return }
         for folder in folders { try WritableFolder.refuseForbidden(folder) }
     }
 
@@ -41,6 +46,6 @@ extension JobRunner {
 
     /// Whether a path is a folder or above it.
     private static func isOnWay(_ path: String, to folder: String) -> Bool {
-        path == folder || folder.hasPrefix(path.hasSuffix("/") ? path : path + "/")
+        PathKey(path) == PathKey(folder) || PathNames.isBelow(folder, path)
     }
 }

@@ -67,7 +67,7 @@ struct JobRunner {
     }
 
     private func start(_ job: JobSpec, _ lockedFolders: inout Set<FileStamp.Identity>) async throws -> StartedJob {
-        let directory = try directory(for: job)
+        var directory = try directory(for: job)
         do {
             guard wishes.remembers else {
                 let prepared = try await preparation.prepare(job, contents: LedgerContents())
@@ -79,6 +79,12 @@ struct JobRunner {
             func identity(_ folder: String) -> FileStamp.Identity? { FileStamp(of: folder)?.identity }
             let free = folders.filter { folder in identity(folder).map { !lockedFolders.contains($0) } ?? true }
             let lock = try await lock(job, free, directory)
+            // One whose coordinator was killed while this one waited for its lock.
+            if directory.epoch == 1, let claimed = try unfinished(job).flatMap(claim) {
+                directory.keepFolders()
+                directory.remove()
+                directory = claimed
+            }
             let ledger = try Ledger(state: state, job: job, folders: folders)
             let prepared = try await preparation.prepare(job, contents: ledger.contents)
             reporting.hint(prepared.plan)
@@ -97,14 +103,26 @@ struct JobRunner {
 
     /// That of a run which was killed, or a new one.
     private func directory(for job: JobSpec) throws -> RunDirectory {
-        if wishes.isRecorded, let name = try RunHistory.unfinished(of: job, state: state),
-            let claimed = try RunDirectory(claiming: name, state: state)
-        {
-            return claimed
+        let interrupted = try unfinished(job)
+        if let name = interrupted {
+            do {
+                if let claimed = try claim(name) { return claimed }
+            } catch let trouble as FileTrouble {
+                // Its disk is not mounted, say.
+                reporting.note("\(job.name): the interrupted run \(name) cannot be gone on with: \(trouble.message)")
+            }
         }
-        return try RunDirectory(
+        let new = try RunDirectory(
             state: state, name: runName(), scratch: installation.settings.scratch.value,
             job: wishes.isRecorded ? job : nil)
+        if let name = interrupted { RunDirectory.remove(name, state: state) }
+        return new
+    }
+
+    private func claim(_ name: String) throws -> RunDirectory? { try RunDirectory(claiming: name, state: state) }
+
+    private func unfinished(_ job: JobSpec) throws -> String? {
+        wishes.isRecorded ? try RunHistory.unfinished(of: job, state: state) : nil
     }
 
     private func run(_ job: StartedJob) async throws -> FinishedJob {
@@ -239,10 +257,10 @@ struct JobRunner {
 
     private func refuseSharedOutputs(_ jobs: [PreparedJob]) throws {
         guard jobs.count > 1 else { return }
-        var owners: [String: String] = [:]
+        var owners: [PathKey: String] = [:]
         for job in jobs {
             for output in job.targets.flatMap(\.outputs) {
-                if let other = owners.updateValue(job.job.name, forKey: output) {
+                if let other = owners.updateValue(job.job.name, forKey: PathKey(output)) {
                     throw CommandError(
                         .badManifest,
                         "\(output): both '\(other)' and '\(job.job.name)' would write this output\n"

@@ -101,8 +101,8 @@ struct WatchLoop {
 
     /// Those that patterns begin with, the outermost alone.
     private var folders: [String] {
-        let all = Set(jobs.flatMap { job in job.inputs.map { folder(of: $0, job) } }).sorted()
-        return all.filter { folder in !all.contains { $0 != folder && (folder.hasPrefix($0 + "/") || $0 == "/") } }
+        let all = Set(jobs.flatMap { job in job.inputs.map { PathKey(folder(of: $0, job)) } }).sorted().map(\.path)
+        return all.filter { folder in !all.contains { PathNames.isBelow(folder, $0) } }
     }
 
     private func folder(of input: String, _ job: JobSpec) -> String {

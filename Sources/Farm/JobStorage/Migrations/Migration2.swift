@@ -15,7 +15,7 @@ enum Migration2 {
                     job INTEGER NOT NULL REFERENCES jobs(id),
                     -- How many coordinators have had it.
                     epoch INTEGER NOT NULL CHECK (epoch >= 1),
-                    state TEXT NOT NULL CHECK (state IN ('running', 'paused', 'ended')),
+                    state TEXT NOT NULL CHECK (state IN ('running', 'ended')),
                     started INTEGER NOT NULL,
                     ended INTEGER,
                     exit_code INTEGER,

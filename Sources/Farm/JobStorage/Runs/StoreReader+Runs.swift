@@ -10,10 +10,8 @@ extension StoreReader {
         """
 
     /// The latest ones first.
-    package func runs(limit: Int = .max) throws -> [StoredRun] {
-        let rows = try Row.fetchAll(
-            database, sql: "\(Self.runColumns) ORDER BY started DESC, runs.id DESC LIMIT ?", arguments: [limit])
-        return rows.map(StoredRun.init)
+    package func runs() throws -> [StoredRun] {
+        try Row.fetchAll(database, sql: "\(Self.runColumns) ORDER BY started DESC, runs.id DESC").map(StoredRun.init)
     }
 
     /// The latest ones first.
@@ -68,11 +66,7 @@ extension StoreReader {
 extension StoredRun {
     fileprivate init(_ row: Row) {
         let state: RunState =
-            switch row[5] as String {
-            case "running": .running
-            case "paused": .paused
-            default: .ended(at: row[10], exitCode: row[11], reason: row[12])
-            }
+            row[5] == "running" ? .running : .ended(at: row[10], exitCode: row[11], reason: row[12])
         self.init(
             id: RunID(number: row[0]), name: row[1], job: row[2], manifest: row[3], epoch: row[4], state: state,
             started: row[6], workers: row[7], request: row[8], counts: row[9])

@@ -31,12 +31,6 @@ extension StoreWriter {
             """, [time, run.number])
     }
 
-    /// An ended run stays as it is.
-    package func set(_ run: RunID, paused: Bool) throws {
-        try execute(
-            "UPDATE runs SET state = ? WHERE id = ? AND state != 'ended'", [paused ? "paused" : "running", run.number])
-    }
-
     package func set(_ run: RunID, counts: String) throws {
         try execute("UPDATE runs SET counts = ? WHERE id = ?", [counts, run.number])
     }
@@ -102,9 +96,6 @@ extension StoreWriter {
             try execute("DELETE FROM \(table) WHERE \(old)", [detailed])
         }
     }
-
-    /// With all that was done in it.
-    package func forget(_ run: RunID) throws { try execute("DELETE FROM runs WHERE id = ?", [run.number]) }
 }
 
 extension StoredFrame.State {

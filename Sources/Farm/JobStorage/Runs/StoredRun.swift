@@ -22,16 +22,14 @@ package struct RunID: Hashable, Sendable {
     let number: Int64
 }
 
-/// Where a run stands. Whether its coordinator lives is told by the lock in its folder alone.
+/// Where a run stands. Whether its coordinator lives is told by the lock in its folder alone, and whether it is paused by a
+/// file there.
 ///
-///     running ⇄ paused
-///        │         │
-///        └────┬────┘   a coordinator that was killed leaves it as it is:
-///             ▼        the next one has it with a higher epoch
-///           ended
+///     running ─► ended
+///
+/// A coordinator that was killed leaves it running: the next one has it with a higher epoch.
 package enum RunState: Hashable, Sendable {
     case running
-    case paused
     /// `reason` is nil when the plan was done to its end.
     case ended(at: Int64, exitCode: Int, reason: String?)
 

@@ -82,9 +82,10 @@ struct ApplyCommand: AsyncParsableCommand {
     /// With whole paths where the manifest goes to another folder: relative ones start from the manifest's.
     private func savedManifest(at path: String) throws -> String {
         let here = currentFolder()
-        if PathText.folder(of: PathText.normalized(path, in: here)) == here { return try manifest() }
+        if PathKey(PathText.folder(of: PathText.normalized(path, in: here))) == PathKey(here) { return try manifest() }
         func whole(_ path: String) -> String {
-            path.hasPrefix("/") ? path : PathText.normalized(path, in: here) + (path.hasSuffix("/") ? "/" : "")
+            PathNames.isAbsolute(path)
+                ? path : PathText.normalized(path, in: here) + (PathNames.endsWithSlash(path) ? "/" : "")
         }
         return try manifest(inputs: pictures.map(whole), output: whole(output))
     }

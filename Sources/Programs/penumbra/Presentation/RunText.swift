@@ -2,6 +2,7 @@ import FoundationEssentials
 import JobStorage
 import Planning
 import Reports
+import Scheduling
 
 /// One run, as `status`, `show` and `wait` print it.
 struct RunLine: Encodable {
@@ -51,8 +52,11 @@ struct StoredFrameLine: Encodable {
     var cause: String?
     var message: String?
     var seconds: Double?
+    /// When the last of its outputs was put in its place; UTC.
+    var published: String?
 
-    init(_ frame: StoredFrame) {
+    init(_ frame: StoredFrame, published: Int64?) {
+        self.published = published.map(RunText.time)
         self.frame = frame.number
         page = frame.page
         input = frame.input
@@ -178,6 +182,8 @@ extension StoredFrame.State {
 }
 
 extension StoredFrame {
+    var id: FrameID { FrameID(number, page: page) }
+
     /// `37`, and `37p2` for the second page of a picture whose pages are frames.
     var name: String { page == 0 ? "\(number)" : "\(number)p\(page + 1)" }
 }

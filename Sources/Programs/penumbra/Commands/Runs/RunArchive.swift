@@ -1,5 +1,6 @@
 import Coordination
 import JobStorage
+import Scheduling
 
 /// The runs that a state folder knows, past and present.
 struct RunArchive {
@@ -43,6 +44,12 @@ struct RunArchive {
 
     func attempts(of run: KnownRun) throws -> [StoredAttempt] {
         try store?.read { try $0.attempts(of: run.stored.id) } ?? []
+    }
+
+    /// When the last output of each frame was put in its place.
+    func publicationTimes(of run: KnownRun) throws -> [FrameID: Int64] {
+        let publications = try store?.read { try $0.publications(of: run.stored.id) } ?? []
+        return Dictionary(publications.map { (FrameID($0.number, page: $0.page), $0.at) }, uniquingKeysWith: max)
     }
 
     /// How many of its frames have come to an end.

@@ -16,7 +16,10 @@ struct ShowCommand: AsyncParsableCommand {
             let line = RunLine(run, concluded: try archive.concluded(of: run))
             if options.json {
                 JSONLine.run(line).print()
-                for frame in frames { JSONLine.storedFrame(StoredFrameLine(frame)).print() }
+                let times = try archive.publicationTimes(of: run)
+                for frame in frames {
+                    JSONLine.storedFrame(StoredFrameLine(frame, published: times[frame.id])).print()
+                }
             } else {
                 for text in RunText.details(line, run, frames, attempts) { Console.print(text) }
             }

@@ -1,0 +1,152 @@
+import JobStorage
+import TestSupport
+import Testing
+
+/// Runs, frames, attempts and publications in the database, and what it refuses.
+@Suite struct RunStoreTests {
+    let folder: TemporaryFolder
+    private let store: JobStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try JobStore(path: folder.file("penumbra.sqlite"))
+    }
+
+    private func begin(_ name: String, at time: Int64 = 1, job: String = "test") throws -> RunID {
+        try store.write { writer in
+            try writer.begin(
+                run: name, of: try writer.job(manifest: "/m.yaml", name: job), at: time, workers: 2, request: "{}",
+                counts: "{}")
+        }
+    }
+
+    private func attempt(
+        _ lease: Int, task: Int = 1, worker: Int = 1, state: StoredAttempt.State = .running
+    ) -> StoredAttempt {
+        StoredAttempt(
+            epoch: 1, lease: lease, number: 1, page: 0, kind: "tile", tile: task, attempt: 1, round: 0, worker: worker,
+            started: 10, deadline: 20, state: state)
+    }
+
+    private let frame = StoredFrame(number: 1, page: 2, input: "/in/é.png", recipe: "{}", outputs: ["/out/a.png", ""])
+
+    @Test func `a run is read back as it was written`() throws {
+        let run = try begin("20261121T213000Z-1a2b3c", at: 7)
+        let failed = StoredFrame(
+            number: 2, page: 0, input: "/in/b.png", recipe: "{}", outputs: [],
+            state: .failed(cause: "data", message: "broken"), seconds: 1.5)
+        let attempts = [
+            attempt(1, state: .done(at: 12, receipt: "{}")), attempt(2, task: 2, state: .failed(at: 13, message: "no")),
+            attempt(3, task: 3, state: .lost(at: 14, message: "crash")), attempt(4, task: 4, state: .dropped(at: 15)),
+            attempt(5, task: 5),
+        ]
+        let publication = StoredPublication(path: "/out/a.png", number: 1, page: 2, at: 16)
+        try store.write { writer in
+            for frame in [frame, failed] { try writer.put(frame, run: run) }
+            for attempt in attempts { try writer.put(attempt, run: run) }
+            try writer.put(publication, run: run)
+            try writer.end(run, at: 30, exitCode: 1, reason: "stopped")
+        }
+        let known = try #require(try store.read { try $0.run(named: "20261121T213000Z-1a2b3c") })
+        #expect(known.state == .ended(at: 30, exitCode: 1, reason: "stopped"))
+        #expect((known.job, known.manifest, known.started, known.epoch, known.workers) == ("test", "/m.yaml", 7, 1, 2))
+        var left = frame
+        left.state = .left
+        #expect(try store.read { try $0.frames(of: run) } == [left, failed])
+        #expect(try store.read { try $0.concluded(of: run) } == 2)
+        #expect(
+            try store.read { try $0.attempts(of: run) }
+                == attempts.dropLast() + [attempt(5, task: 5, state: .dropped(at: 30))])
+        #expect(try store.read { try $0.publications(of: run) } == [publication])
+    }
+
+    @Test func `a worker has one lease at a time, and a task one worker`() throws {
+        let run = try begin("a")
+        try store.write { try $0.put(attempt(1), run: run) }
+        #expect(throws: StoreProblem.self) { try store.write { try $0.put(attempt(2, task: 2), run: run) } }
+        #expect(throws: StoreProblem.self) { try store.write { try $0.put(attempt(2, worker: 2), run: run) } }
+        try store.write { writer in
+            try writer.put(attempt(1, state: .done(at: 11, receipt: "{}")), run: run)
+            try writer.put(attempt(2, task: 2), run: run)
+        }
+        #expect(try store.read { try $0.attempts(of: run) }.count == 2)
+    }
+
+    @Test func `an attempt ends once`() throws {
+        let run = try begin("a")
+        try store.write { writer in
+            try writer.put(attempt(1, state: .dropped(at: 11)), run: run)
+            try writer.put(attempt(1, state: .done(at: 12, receipt: "{}")), run: run)
+        }
+        #expect(try store.read { try $0.attempts(of: run) } == [attempt(1, state: .dropped(at: 11))])
+    }
+
+    @Test func `what no scheduler does is refused`() throws {
+        let run = try begin("a")
+        var odd = attempt(1)
+        odd.kind = "paint"
+        #expect(throws: StoreProblem.self) { try store.write { try $0.put(odd, run: run) } }
+        odd = attempt(1)
+        odd.tile = nil
+        #expect(throws: StoreProblem.self) { try store.write { try $0.put(odd, run: run) } }
+        odd = attempt(1)
+        odd.attempt = 0
+        #expect(throws: StoreProblem.self) { try store.write { try $0.put(odd, run: run) } }
+        #expect(throws: StoreProblem.self) { try begin("a") }
+        #expect(try store.read { try $0.attempts(of: run) } == [])
+    }
+
+    @Test func `an output is published once in a run`() throws {
+        let run = try begin("a")
+        let first = StoredPublication(path: "/out/a.png", number: 1, page: 0, at: 16)
+        var second = first
+        second.at = 17
+        try store.write { writer in for one in [first, second] { try writer.put(one, run: run) } }
+        #expect(try store.read { try $0.publications(of: run) } == [first])
+    }
+
+    @Test func `a run that is claimed goes on with a higher epoch, and what ran is lost`() throws {
+        let run = try begin("a")
+        try store.write { writer in
+            try writer.put(attempt(1, state: .done(at: 11, receipt: "{}")), run: run)
+            try writer.put(attempt(2, task: 2), run: run)
+            try writer.claim(run, epoch: 2, at: 40, workers: 3, request: "{}", counts: "{}")
+        }
+        let known = try #require(try store.read { try $0.run(named: "a") })
+        #expect((known.state, known.epoch, known.workers) == (.running, 2, 3))
+        #expect(
+            try store.read { try $0.attempts(of: run) } == [
+                attempt(1, state: .done(at: 11, receipt: "{}")),
+                attempt(2, task: 2, state: .lost(at: 40, message: "the coordinator was killed")),
+            ])
+    }
+
+    @Test func `the first end of a run counts`() throws {
+        let run = try begin("a")
+        try store.write { writer in
+            try writer.end(run, at: 30, exitCode: 3, reason: "deadline")
+            try writer.end(run, at: 31, exitCode: 137, reason: "killed")
+        }
+        #expect(try store.read { try $0.run(named: "a") }?.state == .ended(at: 30, exitCode: 3, reason: "deadline"))
+    }
+
+    @Test func `old runs are forgotten job by job, details first, and those that go on never`() throws {
+        for number in 1...4 {
+            let run = try begin("old-\(number)", at: Int64(number))
+            try store.write { writer in
+                try writer.put(frame, run: run)
+                try writer.end(run, at: 10, exitCode: 0, reason: nil)
+            }
+        }
+        _ = try begin("goes-on", at: 0)
+        let other = try begin("other", at: 0, job: "other")
+        try store.write { writer in
+            try writer.end(other, at: 10, exitCode: 0, reason: nil)
+            try writer.prune(runs: 3, detailed: 1)
+        }
+        let runs = try store.read { try $0.runs() }
+        #expect(Set(runs.map(\.name)) == ["old-4", "old-3", "old-2", "goes-on", "other"])
+        let detailed = try runs.filter { run in try !store.read { try $0.frames(of: run.id) }.isEmpty }
+        #expect(detailed.map(\.name) == ["old-4"])
+    }
+}
