@@ -150,6 +150,7 @@ let package = Package(
             name: "penumbra-faults", dependencies: [argumentParser], path: "Tests/FaultHarness",
             resources: [
                 .embedInCode("Shims/clock.c"), .embedInCode("Shims/power.c"), .embedInCode("Shims/plugin.c"),
+                .embedInCode("Shims/place.c"),
             ], swiftSettings: settings),
         tests("ArchitectureTests", []),
         tests("GeometryTests", ["Geometry"]),

@@ -22,6 +22,8 @@ package final class RunDirectory: Sendable {
     private let places = Mutex<Set<String>>([])
     /// Folders in which temporary files were removed.
     private let removedFrom = Mutex<Set<String>>([])
+    /// A temporary file could not be removed.
+    private let hasStuck = Mutex(false)
 
     /// Creates and locks the folder.
     ///
@@ -132,6 +134,7 @@ package final class RunDirectory: Sendable {
     func removeTemporary(_ file: String) {
         guard FileSystem.exists(file) else { return }
         FileSystem.removeTree(file)
+        if FileSystem.exists(file) { hasStuck.withLock { $0 = true } }
         _ = removedFrom.withLock { $0.insert(PathText.folder(of: file)) }
     }
 
@@ -151,10 +154,11 @@ package final class RunDirectory: Sendable {
         return path
     }
 
-    /// Removes all that the run kept. Outputs that were published stay.
+    /// Removes all that the run kept. Outputs that were published stay. What cannot be removed now, on a disk that has become
+    /// read-only, is removed by a later run.
     package func remove() {
         guard !isSuperseded else { return }
-        guard epoch == 1 else { return Self.clean(path, run: name) }
+        guard epoch == 1, !hasStuck.withLock({ $0 }) else { return Self.clean(path, run: name) }
         for folder in removedFrom.withLock({ $0 }) { Self.syncRemovals(in: folder) }
         FileSystem.removeTree(scratch)
         let created = createdFolders.withLock { $0 }
@@ -202,9 +206,12 @@ package final class RunDirectory: Sendable {
         let entries = Journal.read("\(path)/journal")
         // By its last name: folders are removed with all that they hold.
         func isOwn(_ path: String) -> Bool { PathText.name(of: path).hasPrefix(".penumbra-\(run)-") }
-        for case .temporary(let file) in entries where isOwn(file) {
-            FileSystem.removeTree(file)
+        var isGone = true
+        func remove(_ path: String) {
+            FileSystem.removeTree(path)
+            if FileSystem.exists(path) { isGone = false }
         }
+        for case .temporary(let file) in entries where isOwn(file) { remove(file) }
         for case .replace(let aside, let final) in entries where isOwn(aside) {
             do {
                 try Publisher.undoReplacement(aside: aside, final: final)
@@ -215,16 +222,15 @@ package final class RunDirectory: Sendable {
         // What a power failure took from the journal is found by its name.
         for case .place(let folder) in entries {
             for name in FileSystem.names(in: folder) where isOwn("\(folder)/\(name)") {
-                FileSystem.removeTree("\(folder)/\(name)")
+                remove("\(folder)/\(name)")
             }
             syncRemovals(in: folder)
         }
-        for case .scratch(let folder) in entries where folder.contains(run) {
-            FileSystem.removeTree(folder)
-        }
+        for case .scratch(let folder) in entries where folder.contains(run) { remove(folder) }
         for case .folder(let folder) in entries.reversed() {
             FileSystem.removeIfEmpty(folder)
         }
-        FileSystem.removeTree(path)
+        // The journal of what could not be removed is for whichever run comes next; nobody goes on with this one.
+        if isGone { FileSystem.removeTree(path) } else { FileSystem.remove("\(path)/job") }
     }
 }

@@ -1,4 +1,6 @@
+import Glibc
 import GRDB
+import JobModel
 
 /// Why the database could not be read or written.
 package struct StoreProblem: Error, Hashable, Sendable {
@@ -13,7 +15,7 @@ package struct StoreProblem: Error, Hashable, Sendable {
         self.path = path
         let code = (error as? DatabaseError)?.resultCode
         isDamaged = code == .SQLITE_CORRUPT || code == .SQLITE_NOTADB
-        isFull = code == .SQLITE_FULL || code == .SQLITE_IOERR
+        isFull = code == .SQLITE_FULL || code == .SQLITE_IOERR || code == .SQLITE_CANTOPEN && !Self.hasRoom(path)
         reason = (error as? DatabaseError)?.message ?? "\(error)"
     }
 
@@ -24,13 +26,22 @@ package struct StoreProblem: Error, Hashable, Sendable {
         isFull = false
     }
 
+    /// Whether its file system can hold another file.
+    private static func hasRoom(_ path: String) -> Bool {
+        var status = statvfs()
+        let folder = PathNames.folder(of: path) ?? "."
+        guard statvfs(folder.isEmpty ? "/" : folder, &status) == 0 else { return true }
+        // Some file systems count no inodes.
+        return status.f_bavail > 0 && (status.f_files == 0 || status.f_favail > 0)
+    }
+
     package var message: String {
         if isDamaged {
             return
                 "\(path): the database is damaged: \(reason)\n   = move it away and run again: what it knew of outputs is "
                 + "read from the '.penumbra-index' files beside them, and nothing is rendered again"
         }
-        let remedy = isFull ? "\n   = free some space or choose another place, then run it again" : ""
+        let remedy = isFull ? "\n   = free some space (and inodes, see 'df -i') or choose another place, then run it again" : ""
         return "\(path): the database cannot be used: \(reason)\(remedy)"
     }
 }

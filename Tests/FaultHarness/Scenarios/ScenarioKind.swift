@@ -22,6 +22,10 @@ enum ScenarioKind: String, CaseIterable, Sendable {
     case messageFlip = "message-flip"
     case messageOversize = "message-oversize"
     case diskFull = "disk-full"
+    case noInodes = "no-inodes"
+    case readOnly = "read-only"
+    case quota
+    case slowDisk = "slow-disk"
     case fileSizeLimit = "file-size-limit"
     case clockJump = "clock-jump"
     case powerLoss = "power-loss"
@@ -60,6 +64,12 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .messageFlip: "single bits of orders and reports are flipped"
         case .messageOversize: "messages claim to have gigabytes"
         case .diskFull: "the disk of the outputs, of the state or of both is full, until room is made (needs root)"
+        case .noInodes: "the disk has no inodes left for new files, until others are removed (needs root)"
+        case .readOnly:
+            "the outputs' disk becomes read-only in the middle of a run, and can be written to later (needs root)"
+        case .quota:
+            "only so many bytes may be written to the outputs, the state or both (EDQUOT), until they may again"
+        case .slowDisk: "writing, syncing and renaming take up to 60 ms"
         case .fileSizeLimit: "no file may grow beyond a limit (RLIMIT_FSIZE), until the limit is gone"
         case .clockJump: "the time of day jumps by days, forwards and backwards"
         case .powerLoss: "everything is killed, and what was not synced is lost"
@@ -98,6 +108,10 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .messageFlip: StruckTasks(faults: [.flipOrder, .flipReport], chance: 0.3, limit: 2, timeout: 3)
         case .messageOversize: StruckTasks(faults: [.oversizeOrder, .oversizeReport], chance: 0.3, limit: 4)
         case .diskFull: FullDisk()
+        case .noInodes: NoInodes()
+        case .readOnly: ReadOnlyDisk()
+        case .quota: Quota()
+        case .slowDisk: SlowDisk()
         case .fileSizeLimit: SmallFiles()
         case .clockJump: JumpingClock()
         case .powerLoss: PowerLoss()
@@ -126,6 +140,9 @@ enum ScenarioKind: String, CaseIterable, Sendable {
     var mayBeginWithOutputs: Bool { self != .inputReplaced && self != .inputRemoved }
 
     var mayBeginWithEdits: Bool {
-        ![.powerLoss, .databaseLoss, .inputReplaced, .inputRemoved, .pluginFatal, .quarantine, .diskFull].contains(self)
+        ![
+            .powerLoss, .databaseLoss, .inputReplaced, .inputRemoved, .pluginFatal, .quarantine, .diskFull, .noInodes,
+            .readOnly, .quota,
+        ].contains(self)
     }
 }
