@@ -41,7 +41,7 @@ package struct StoreProblem: Error, Hashable, Sendable {
                 "\(path): the database is damaged: \(reason)\n   = move it away and run again: what it knew of outputs is "
                 + "read from the '.penumbra-index' files beside them, and nothing is rendered again"
         }
-        let remedy = isFull ? "\n   = free some space (and inodes, see 'df -i') or choose another place, then run it again" : ""
+        let remedy = isFull ? "\n   = free some space or choose another place, then run it again" : ""
         return "\(path): the database cannot be used: \(reason)\(remedy)"
     }
 }
