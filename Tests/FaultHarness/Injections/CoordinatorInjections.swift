@@ -68,6 +68,53 @@ struct LostDatabase: Injection {
     }
 }
 
+/// The database is damaged after a run or in the middle of one. It is used as far as it can be read, or refused; what the
+/// message says to do then helps.
+struct DamagedDatabase: Injection {
+    func inject(into stage: Stage) throws {
+        let run = try stage.start()
+        if stage.random.chance(0.7) {
+            pause(stage.moment())
+            run.process.signal(SIGKILL)
+        }
+        stage.finish(run, stage.doneCodes.union([137]))
+        stage.checkOrphans()
+        let database = "\(stage.workspace.stateFolder)/penumbra.sqlite"
+        for suffix in stage.random.chance(0.5) ? [""] : ["", "-wal"] { damage(database + suffix, stage) }
+        // A record that was hit is no longer that of the file.
+        stage.mayKeep = true
+        let next = try stage.start()
+        stage.finish(next, stage.doneCodes.union([74]))
+        guard next.process.ending?.code == 74 else { return }
+        if !next.lastWords.contains("the database is damaged") {
+            stage.blame(.causes, "a damaged database is told as: \(next.lastWords)")
+        }
+        for suffix in ["", "-wal", "-shm"] { unlink(database + suffix) }
+    }
+
+    private func damage(_ path: String, _ stage: Stage) {
+        guard var data = FileManager.default.contents(atPath: path), !data.isEmpty else { return }
+        switch Int.random(in: 0..<3, using: &stage.random) {
+        case 0: data = data.prefix(Int.random(in: 0..<data.count, using: &stage.random))
+        case 1:
+            let start = Int.random(in: 0..<data.count, using: &stage.random)
+            let end = min(data.count, start + 4096)
+            data.replaceSubrange(start..<end, with: Data(count: end - start))
+        default:
+            for _ in 0..<20 {
+                data[Int.random(in: 0..<data.count, using: &stage.random)] ^=
+                    1 << UInt8.random(in: 0..<8, using: &stage.random)
+            }
+        }
+        // In place, as a failing disk has it.
+        guard let file = FileHandle(forWritingAtPath: path) else { return }
+        defer { try? file.close() }
+        try? file.truncate(atOffset: 0)
+        try? file.write(contentsOf: data)
+        stage.result.faults += 1
+    }
+}
+
 /// Kills and slow messages all together.
 struct Storm: Injection {
     func inject(into stage: Stage) throws {

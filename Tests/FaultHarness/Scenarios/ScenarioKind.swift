@@ -30,6 +30,7 @@ enum ScenarioKind: String, CaseIterable, Sendable {
     case clockJump = "clock-jump"
     case powerLoss = "power-loss"
     case databaseLoss = "database-loss"
+    case databaseDamage = "database-damage"
     case pluginSlow = "plugin-slow"
     case pluginDies = "plugin-dies"
     case pluginFatal = "plugin-fatal"
@@ -74,6 +75,7 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .clockJump: "the time of day jumps by days, forwards and backwards"
         case .powerLoss: "everything is killed, and what was not synced is lost"
         case .databaseLoss: "penumbra is killed, and its database removed"
+        case .databaseDamage: "the database is truncated, zeroed in part, or has bits flipped"
         case .pluginSlow: "a plugin takes its time on some pictures"
         case .pluginDies: "a plugin crashes, aborts or exits once on some pictures"
         case .pluginFatal: "a plugin crashes on every picture: the job stops and names it"
@@ -116,6 +118,7 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .clockJump: JumpingClock()
         case .powerLoss: PowerLoss()
         case .databaseLoss: LostDatabase()
+        case .databaseDamage: DamagedDatabase()
         case .pluginSlow: FaultyPlugin(mode: .slow)
         case .pluginDies: FaultyPlugin(mode: .dies)
         case .pluginFatal: FaultyPlugin(mode: .fatal)
@@ -137,7 +140,7 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         }
     }
 
-    var mayBeginWithOutputs: Bool { self != .inputReplaced && self != .inputRemoved }
+    var mayBeginWithOutputs: Bool { ![.inputReplaced, .inputRemoved, .databaseDamage].contains(self) }
 
     var mayBeginWithEdits: Bool {
         ![
