@@ -38,6 +38,12 @@ package enum RunState: Hashable, Sendable {
 
 /// A frame of a run that there was something to do with.
 package struct StoredFrame: Hashable, Sendable {
+    /// How it ended.
+    ///
+    ///     open ─► published    all its outputs are in their places
+    ///       ├───► skipped      nothing was to be made after all
+    ///       ├───► failed       for a named cause
+    ///       └───► left         the run ended before it did
     package enum State: Hashable, Sendable {
         case open
         case published
