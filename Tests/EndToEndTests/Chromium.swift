@@ -41,7 +41,7 @@ struct Chromium {
         let path = try #require(program, "the test needs the Debian package chromium")
         // Its sandbox refuses to start as root, and the page is our own.
         let common = [
-            "--headless=new", "--no-sandbox", "--disable-gpu", "--timeout=20000",
+            "--headless=new", "--no-sandbox", "--disable-gpu", "--timeout=120000",
             "--user-data-dir=\(workspace.path)/chromium",
         ]
         let result = try await Program.run(
