@@ -114,6 +114,23 @@ import Testing
         #expect(try await Program.night(workspace) == NightSummary(skipped: 20))
     }
 
+    @Test func `a run is followed until it ends`() async throws {
+        let program = try RunningProgram(["run", "job.yaml", "--quiet"], in: workspace)
+        program.wait { workspace.exists("out/10.png") }
+        kill(program.processID, SIGSTOP)
+        let follower = try RunningProgram(["status", "--follow", "--json"], in: workspace)
+        let reader = try RunningProgram(["status", "--follow"], in: workspace)
+        kill(program.processID, SIGCONT)
+        #expect(program.finish().code == 0)
+        let (lines, text) = (follower.finish(), reader.finish())
+        #expect(lines.code == 0 && text.code == 0)
+        let runs = lines.output.split(separator: "\n").filter { $0.contains(#""event":"run""#) }
+        #expect(runs.first?.contains(#""state":"running""#) == true)
+        #expect(runs.last?.contains(#""state":"done""#) == true)
+        #expect(Set(runs).count == runs.count)
+        #expect(text.output.split(separator: "\n").last?.contains("  test  done ") == true)
+    }
+
     @Test func `every command about runs speaks JSON lines`() async throws {
         _ = try await Program.night(workspace)
         for command in [["status"], ["show"], ["logs", "test"], ["wait"], ["cancel"], ["gc"]] {

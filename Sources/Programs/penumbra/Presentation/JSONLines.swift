@@ -37,12 +37,13 @@ enum JSONLine: Encodable {
         }
     }
 
-    func print() {
+    func print() { Console.print(text) }
+
+    var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // The types above hold nothing that JSON cannot: no infinities, no foreign objects.
-        guard let data = try? encoder.encode(self) else { return }
-        Console.print(String(decoding: data, as: UTF8.self))
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 }
 

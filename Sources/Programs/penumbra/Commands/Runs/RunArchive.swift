@@ -77,6 +77,7 @@ struct KnownRun {
         /// It ended before its plan did.
         case stopped
 
+        var isGoingOn: Bool { self == .running || self == .paused }
         var isEnded: Bool { self == .done || self == .failed || self == .stopped }
     }
 

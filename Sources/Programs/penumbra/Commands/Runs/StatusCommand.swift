@@ -14,20 +14,50 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "All runs that are remembered, not the latest ten alone.")
     var all = false
 
+    @Flag(name: .shortAndLong, help: "Show what changes, until no run goes on any more.")
+    var follow = false
+
+    private static let pause = Duration.milliseconds(500)
+
     func run() async throws {
         try await Reporting(json: options.json).handling { _ in
             let archive = try options.archive()
-            let runs = try archive.runs()
-            let shown = all ? runs : runs.filter { !$0.condition.isEnded } + runs.filter(\.condition.isEnded).prefix(10)
-            let lines = try shown.map { RunLine($0, concluded: try archive.concluded(of: $0)) }
-            if options.json {
-                for line in lines { JSONLine.run(line).print() }
-            } else if lines.isEmpty {
-                Console.print("nothing has run yet")
-            } else {
-                for line in RunText.table(lines) { Console.print(line) }
+            var view = StatusView(json: options.json, isRedrawn: follow && Console.outputIsTerminal)
+            while true {
+                let runs = try archive.runs()
+                view.show(try chosen(of: runs).map { RunLine($0, concluded: try archive.concluded(of: $0)) })
+                guard follow, runs.contains(where: \.condition.isGoingOn) else { return .done }
+                try await ContinuousClock().sleep(for: Self.pause)
             }
-            return .done
         }
+    }
+
+    private func chosen(of runs: [KnownRun]) -> [KnownRun] {
+        all ? runs : runs.filter { !$0.condition.isEnded } + runs.filter(\.condition.isEnded).prefix(10)
+    }
+}
+
+/// The runs as they were printed last.
+private struct StatusView {
+    let json: Bool
+    /// What was printed is drawn over; else only what is new is added.
+    let isRedrawn: Bool
+    private var printed: [String] = []
+
+    init(json: Bool, isRedrawn: Bool) {
+        self.json = json
+        self.isRedrawn = isRedrawn && !json
+    }
+
+    mutating func show(_ lines: [RunLine]) {
+        let texts =
+            json
+            ? lines.map { JSONLine.run($0).text } : lines.isEmpty ? ["nothing has run yet"] : RunText.table(lines)
+        if isRedrawn, !printed.isEmpty, texts != printed {
+            Console.print("\u{1b}[\(printed.count + 1)A\u{1b}[J")
+            printed = []
+        }
+        for text in texts where !printed.contains(text) { Console.print(text) }
+        printed = texts
     }
 }

@@ -22,7 +22,7 @@ struct WaitCommand: AsyncParsableCommand {
             let end = timeout.map { clock.now + $0.duration }
             // The run that is meant now, whatever begins later.
             var run = try archive.run(argument.run)
-            while run.condition == .running || run.condition == .paused {
+            while run.condition.isGoingOn {
                 if let end, clock.now >= end {
                     reporting.complain("\(run.stored.name): goes on; the time to wait for it is over")
                     return .busy
