@@ -24,8 +24,15 @@ enum Console {
 
     static func complain(_ line: String) { _ = write(line + "\n", to: STDERR_FILENO) }
 
-    /// Without a newline; for the progress bar.
-    static func draw(_ text: String) { _ = write(text, to: STDERR_FILENO) }
+    enum Stream {
+        case output
+        case errors
+    }
+
+    /// Without a newline; for what is drawn over.
+    static func draw(_ text: String, to stream: Stream = .errors) {
+        _ = write(text, to: stream == .output ? STDOUT_FILENO : STDERR_FILENO)
+    }
 
     /// Whole, whatever a signal interrupts. 0, or what went wrong.
     private static func write(_ text: String, to descriptor: Int32) -> Int32 {

@@ -53,11 +53,11 @@ private struct StatusView {
         let texts =
             json
             ? lines.map { JSONLine.run($0).text } : lines.isEmpty ? ["nothing has run yet"] : RunText.table(lines)
-        if isRedrawn, !printed.isEmpty, texts != printed {
-            Console.print("\u{1b}[\(printed.count + 1)A\u{1b}[J")
-            printed = []
-        }
-        for text in texts where !printed.contains(text) { Console.print(text) }
+        guard texts != printed else { return }
+        let fresh = isRedrawn ? texts : texts.filter { !printed.contains($0) }
+        // Up to the first line, and all from there on is cleared.
+        if isRedrawn, !printed.isEmpty { Console.draw("\u{1b}[\(printed.count)A\u{1b}[J", to: .output) }
+        for text in fresh { Console.print(text) }
         printed = texts
     }
 }
