@@ -20,7 +20,7 @@ import Testing
 
     private func states() async throws -> [String: String] {
         let result = try await Program.run("verify", "job.yaml", "--json", in: workspace)
-        let lines = try VerifyLine.all(in: result.output).filter { $0.event == "output" }
+        let lines = try VerifyLine.all(in: result.output).filter { $0.event == "verified" }
         return Dictionary(
             lines.map { (String($0.path?.split(separator: "/").last ?? ""), $0.state ?? "") }
         ) { $1 }

@@ -158,7 +158,7 @@ import Testing
 
     private func sample(_ size: String, seed: Int) async throws -> [String] {
         let result = try await verify("job.yaml", "--json", "--sample", size, "--seed", "\(seed)")
-        return try VerifyLine.all(in: result.output).filter { $0.event == "output" }.compactMap(\.path)
+        return try VerifyLine.all(in: result.output).filter { $0.event == "verified" }.compactMap(\.path)
     }
 
     @Test func `JSON tells of every output what was published and what is there`() async throws {
@@ -166,13 +166,13 @@ import Testing
         let result = try await verify("job.yaml", "--json")
         #expect(result.code == 1 && result.errors == "")
         let lines = try VerifyLine.all(in: result.output)
-        let outputs = lines.filter { $0.event == "output" }
+        let outputs = lines.filter { $0.event == "verified" }
         #expect(outputs.map(\.state) == ["as published", "truncated", "as published"])
         #expect(outputs.map(\.job) == ["test", "test", "test"])
         #expect(outputs[1].bytes == 10)
         #expect(outputs[1].digest != outputs[1].publishedDigest)
         #expect(outputs[0].digest == outputs[0].publishedDigest)
-        #expect(lines.first { $0.event == "verified" }?.states == ["as published": 2, "truncated": 1])
+        #expect(lines.first { $0.event == "verification" }?.states == ["as published": 2, "truncated": 1])
         #expect(lines.last?.exitCode == 1)
     }
 

@@ -5,7 +5,7 @@ import Reports
 
 /// One output that was looked at.
 struct VerifiedLine: Encodable {
-    let event = "output"
+    let event = "verified"
     let path: String
     /// `as published`, `missing`, `truncated`, `changed`, `swapped`, `unreadable`, `unknown`.
     let state: String
@@ -71,7 +71,7 @@ struct RerenderedLine: Encodable {
 
 /// What came of all outputs.
 struct VerificationLine: Encodable {
-    /// `verified` or `rendered again`.
+    /// `verification` or `rerendering`.
     let event: String
     let outputs: Int
     /// Of how many they are a sample, and by which seed.
@@ -82,7 +82,7 @@ struct VerificationLine: Encodable {
     private(set) var bytesRead: Int?
 
     init(_ outputs: [VerifiedOutput], _ sampling: (total: Int, seed: UInt64)?) {
-        event = "verified"
+        event = "verification"
         self.outputs = outputs.count
         (sampleOf, seed) = (sampling?.total, sampling?.seed)
         states = Dictionary(outputs.map { ($0.condition.word, 1) }, uniquingKeysWith: +)
@@ -90,7 +90,7 @@ struct VerificationLine: Encodable {
     }
 
     init(_ outputs: [RerenderedOutput]) {
-        event = "rendered again"
+        event = "rerendering"
         self.outputs = outputs.count
         states = Dictionary(outputs.map { ($0.condition.word, 1) }, uniquingKeysWith: +)
     }
@@ -106,7 +106,8 @@ struct VerificationLine: Encodable {
         }
         let counts = ordered.map { "\(Figures.count($0.value)) \($0.key)" }.joined(separator: ", ")
         let read = bytesRead.map { ", \(Figures.bytes($0)) read" } ?? ""
-        return "\(event) \(whole): \(counts) in \(Figures.duration(elapsed))\(read)"
+        let done = bytesRead == nil ? "rendered again" : "verified"
+        return "\(done) \(whole): \(counts) in \(Figures.duration(elapsed))\(read)"
     }
 }
 
