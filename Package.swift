@@ -171,7 +171,7 @@ let package = Package(
         tests("SchedulingTests", ["Scheduling", "WorkerProtocol", "Geometry", "Catalogs", "JobModel"]),
         tests("WorkerProtocolTests", ["WorkerProtocol", "JobModel"]),
         tests("DispatchingTests", ["Dispatching", "Scheduling", subprocess]),
-        tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport"]),
+        tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
         tests(
             "CoordinationTests",
             ["Coordination", "Planning", "JobStorage", "WorkerProtocol", "Catalogs", "JobModel", "TestSupport"]),

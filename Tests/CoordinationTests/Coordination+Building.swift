@@ -100,11 +100,21 @@ extension OutputRecord {
     static func make(
         _ path: String = "/jobs/out/a.webp", input: String = "/jobs/photos/a.jpg", page: Int = 0, part: Int = 0,
         source: FileFacts = FileFacts(stamp: .make(inode: 1), digest: .make(1)), recipe: RecipeID = RecipeID(place: 0),
-        file: FileFacts = FileFacts(stamp: .make(inode: 2), digest: .make(2)), isAdopted: Bool = false
+        file: FileFacts = FileFacts(stamp: .make(inode: 2), digest: .make(2)), isAdopted: Bool = false,
+        pixels: EncodedPixels? = .make()
     ) -> OutputRecord {
         OutputRecord(
             path: path, input: input, page: page, part: part, source: source, recipe: recipe, file: file, width: 30,
-            height: 20, isAdopted: isAdopted)
+            height: 20, isAdopted: isAdopted, pixels: pixels)
+    }
+}
+
+extension EncodedPixels {
+    static func make(_ number: UInt64 = 3, encoder: String = "libvips 8.14.1, libwebp 7.1.5") -> EncodedPixels {
+        EncodedPixels(
+            digest: .make(number),
+            encoding: OutputEncoding(
+                encoder: encoder, layout: .rgb, samples: .u8, frames: 1, shrink: 1, penumbra: "0.1.0"))
     }
 }
 

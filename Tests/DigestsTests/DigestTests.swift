@@ -48,4 +48,14 @@ struct DigestTests {
         let folder = #expect(throws: DigestFileError.self) { try Digest(ofFileAt: "/tmp") }
         #expect(folder?.description == "cannot read /tmp: Is a directory")
     }
+
+    @Test func `digests of digests are those of their hexadecimal digits' bytes`() {
+        let digests = [
+            Digest(high: 0x0123_4567_89ab_cdef, low: 0xfedc_ba98_7654_3210), Digest(high: 1, low: 2),
+        ]
+        let bytes: [UInt8] =
+            [0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10]
+            + [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]
+        #expect(Digest(of: digests) == Digest(of: bytes.span.bytes))
+    }
 }

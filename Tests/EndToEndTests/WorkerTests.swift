@@ -129,7 +129,7 @@ import WorkerProtocol
         else { throw Unexpected() }
         let lie = OutputReceipt(
             path: receipt.path, digest: found.digest, bytes: found.stamp.size, image: receipt.image,
-            bands: receipt.bands)
+            bands: receipt.bands, pixels: receipt.pixels)
         let lying = TaskSpec.check(CheckTask(outputs: [.init(output, expected: lie)]))
         guard case .failed(_, let second) = try worker.ask(lying) else { throw Unexpected() }
         #expect(second == TaskFailure(.mismatch, "the written file does not decode to the pixels that were rendered"))

@@ -1,4 +1,6 @@
+import Catalogs
 import Foundation
+import GRDB
 import JobModel
 import JobStorage
 import TestSupport
@@ -34,6 +36,71 @@ import Testing
         #expect(found.0 == [record("/out/a.webp", recipe)])
         #expect(found.1 == [recipe: "{}"])
         #expect(found.2 == job)
+    }
+
+    @Test func `pixels and their encodings are read back, and many outputs share one encoding`() throws {
+        let store = try store()
+        try store.write { writer in
+            let (job, recipe) = (try writer.job(manifest: "/m.yaml", name: "a"), try writer.recipe("{}"))
+            let records = (0..<5).map { number in
+                var record = record("/out/\(number).webp", recipe)
+                record.pixels = number == 4 ? nil : .made(UInt64(number), by: number < 2 ? "libvips 8" : "libvips 9")
+                return record
+            }
+            try writer.intend(records, job: job)
+            try writer.publish(records, job: job)
+            #expect(try Set(writer.reader.outputs(of: job)) == Set(records))
+            #expect(try writer.reader.outputs(at: "/out/1.webp") == [OwnedRecord(record: records[1], job: "a")])
+            #expect(try writer.reader.outputs(below: "/out").map(\.record) == records)
+            #expect(try writer.reader.outputs(below: "/").map(\.record) == records)
+            #expect(try writer.reader.outputs(below: "/ou").isEmpty)
+            #expect(try writer.reader.paths(of: [facts(2).digest]) == [facts(2).digest: "/out/0.webp"])
+        }
+        let raw = try DatabaseQueue(path: folder.file("penumbra.sqlite"))
+        #expect(try raw.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM encodings") } == 2)
+    }
+
+    /// Makes of the database what the version before had.
+    private func goBack() throws {
+        let raw = try DatabaseQueue(path: folder.file("penumbra.sqlite"))
+        try raw.write { database in
+            for table in ["outputs", "intents"] {
+                for column in ["encoding", "pixels_low", "pixels_high"] {
+                    try database.execute(sql: "ALTER TABLE \(table) DROP COLUMN \(column)")
+                }
+            }
+            try database.execute(sql: "DROP TABLE encodings; DELETE FROM grdb_migrations WHERE identifier = '3'")
+        }
+    }
+
+    private var migrations: [String] {
+        get throws {
+            let raw = try DatabaseQueue(path: folder.file("penumbra.sqlite"))
+            return try raw.read { try String.fetchAll($0, sql: "SELECT identifier FROM grdb_migrations ORDER BY 1") }
+        }
+    }
+
+    @Test func `a database of an older version is looked at as it is, and brought up to date by a run`() throws {
+        let path = folder.file("penumbra.sqlite")
+        let job = try store().write { writer in
+            let job = try writer.job(manifest: "/m.yaml", name: "a")
+            try writer.publish([record("/out/a.webp", try writer.recipe("{}"))], job: job)
+            return job
+        }
+        try goBack()
+        let look = try JobStore(lookingAt: path)
+        #expect(try look.read { try $0.outputs(of: job) }.map(\.pixels) == [nil])
+        #expect(try look.read { try $0.outputs(at: "/out/a.webp") }.map(\.job) == ["a"])
+        #expect(try migrations == ["1", "2"])
+        let store = try store()
+        #expect(try migrations == ["1", "2", "3"])
+        #expect(try store.read { try $0.outputs(of: job) }.map(\.path) == ["/out/a.webp"])
+        try store.write { writer in
+            var record = record("/out/b.webp", try writer.recipe("{}"))
+            record.pixels = .made(1, by: "libvips 8")
+            try writer.publish([record], job: job)
+            #expect(try writer.reader.outputs(at: "/out/b.webp").map(\.record) == [record])
+        }
     }
 
     @Test func `jobs of one name in two manifests know nothing of each other`() throws {
@@ -113,5 +180,14 @@ import Testing
                 == "\(folder.file("penumbra.sqlite")): the database is damaged: file is not a database\n   = move it away "
                 + "and run again: what it knew of outputs is read from the '.penumbra-index' files beside them, and "
                 + "nothing is rendered again")
+    }
+}
+
+extension EncodedPixels {
+    fileprivate static func made(_ number: UInt64, by encoder: String) -> EncodedPixels {
+        EncodedPixels(
+            digest: Digest(high: .max - number, low: number),
+            encoding: OutputEncoding(
+                encoder: encoder, layout: .grayAlpha, samples: .u16, frames: 3, shrink: 4, penumbra: "0.1.0"))
     }
 }

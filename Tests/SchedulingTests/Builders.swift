@@ -41,7 +41,11 @@ extension OutputReceipt {
             image: ImageFacts(fileFormat: "png", width: 100, height: 80, layout: .rgb, format: .u8),
             bands: (0..<bands).map {
                 BandReceipt(rows: $0 * 256..<($0 + 1) * 256, digest: Digest(high: 0, low: UInt64($0)))
-            })
+            },
+            pixels: EncodedPixels(
+                digest: Digest(high: 5, low: 6),
+                encoding: OutputEncoding(
+                    encoder: "libvips 8.14.1", layout: .rgb, samples: .u8, frames: 1, shrink: 1, penumbra: "0.1.0")))
     }
 }
 

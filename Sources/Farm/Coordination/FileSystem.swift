@@ -235,6 +235,12 @@ enum FileSystem {
         rmdir(path)
     }
 
+    /// A file or a folder, and neither a link nor anything else.
+    static func isPlain(_ path: String) -> Bool {
+        var found = stat()
+        return lstat(path, &found) == 0 && [S_IFREG, S_IFDIR].contains(found.st_mode & S_IFMT)
+    }
+
     /// A folder, and not a link to one.
     static func isOwnFolder(_ path: String) -> Bool {
         var found = stat()

@@ -21,10 +21,13 @@ final class Inquiry: Sendable {
 
     private let count: Int
     private let order: @Sendable (Int) -> FrameOrder
+    /// Is shown how far it is; nil for what is done by the way.
+    private let observer: (any RunObserver)?
     private let state = Mutex(State())
 
-    private init(_ count: Int, _ order: @escaping @Sendable (Int) -> FrameOrder) {
+    private init(_ count: Int, _ observer: (any RunObserver)?, _ order: @escaping @Sendable (Int) -> FrameOrder) {
         self.count = count
+        self.observer = observer
         self.order = order
     }
 
@@ -33,9 +36,9 @@ final class Inquiry: Sendable {
     ///   - order: from a place below `count`.
     static func run(
         _ job: JobSpec, count: Int, settings: RunSettings, loop: RunLoop,
-        order: @escaping @Sendable (Int) -> FrameOrder
+        observer: (any RunObserver)? = nil, order: @escaping @Sendable (Int) -> FrameOrder
     ) async -> Answers {
-        let inquiry = Inquiry(count, order)
+        let inquiry = Inquiry(count, observer, order)
         let factory = TaskFactory(
             job: job, runName: "inquiry", scratchFolder: "", tileMemory: settings.tileMemory,
             frameMemory: settings.frameMemory)
@@ -67,5 +70,12 @@ extension Inquiry: RunLoop.Delegate {
         .refused("an inquiry publishes nothing")
     }
     func workerLost() {}
-    func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {}
+
+    func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {
+        guard let observer else { return }
+        var summary = RunSummary()
+        summary.total = count
+        summary.skipped = state.withLock { $0.outcomes.count }
+        observer.progressed(RunProgress(summary, elapsed: time.elapsed, scheduler: progress))
+    }
 }

@@ -31,6 +31,8 @@ package final class JobRun: Sendable {
     private let settings: RunSettings
     private let observer: any RunObserver
     private let books: RunBooks
+    /// Nil where the job wants no receipts.
+    private let receipts: ReceiptMaker?
     /// Nil for a run that is not remembered.
     private let recorder: RunRecorder?
     private let heritage: Heritage
@@ -43,9 +45,10 @@ package final class JobRun: Sendable {
     ///   - ended: frames that failed before the run began, or were left because a deadline came before their names.
     package init(
         _ plan: JobPlan, targets: [Target], ended: [FrameReport], directory: RunDirectory, settings: RunSettings,
-        books: RunBooks, recorder: RunRecorder? = nil, heritage: Heritage = Heritage(), observer: any RunObserver,
-        clock: ContinuousClock = ContinuousClock()
+        books: RunBooks, recorder: RunRecorder? = nil, heritage: Heritage = Heritage(), receipts: ReceiptMaker? = nil,
+        observer: any RunObserver, clock: ContinuousClock = ContinuousClock()
     ) {
+        self.receipts = receipts
         self.recorder = recorder
         self.heritage = heritage
         self.plan = plan
@@ -248,9 +251,10 @@ extension JobRun: RunLoop.Delegate {
         let items: [PublicationDesk.Item]
         do throws(StoreProblem) {
             items = try outputs.map { (output) throws(StoreProblem) in
-                PublicationDesk.Item(
-                    publication: output, rule: open.replacements[output.part]?.rule ?? .nothing,
-                    record: try books.record(of: output, open.target.files))
+                let (files, rule) = (open.target.files, open.replacements[output.part]?.rule ?? .nothing)
+                let record = try books.record(of: output, files)
+                let receipt = record.flatMap { receipts?.receipt(of: output, $0, books.recipe(of: output, files)) }
+                return PublicationDesk.Item(publication: output, rule: rule, record: record, receipt: receipt)
             }
         } catch {
             return .place(error.message)

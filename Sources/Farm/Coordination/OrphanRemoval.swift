@@ -30,6 +30,7 @@ package struct OrphanRemoval: Sendable {
             } else if !Self.remove(record.path) {
                 kept.append((record.path, "could not be removed"))
             } else {
+                ReceiptFile.remove(beside: record.path)
                 removed.append(record.path)
             }
         }

@@ -66,7 +66,13 @@ package final class RunBooks: Sendable {
         return OutputRecord(
             path: output.path, input: files.input, page: files.page, part: output.part, source: output.source,
             recipe: try id(of: files.outputs[output.part].recipe, ledger),
-            file: output.source, width: receipt.image.width, height: receipt.image.height)
+            file: output.source, width: receipt.image.width, height: receipt.image.height,
+            pixels: receipt.pixels)
+    }
+
+    /// How an output is made.
+    func recipe(of output: Publication, _ files: FrameFiles) -> Recipe {
+        freshness.book[files.outputs[output.part].recipe]
     }
 
     /// What the ledger will know of an output that is there, and that somebody else has made.

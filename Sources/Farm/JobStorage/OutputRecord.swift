@@ -18,11 +18,14 @@ package struct OutputRecord: Hashable, Sendable {
     package var height: Int
     /// Accepted by `penumbra adopt`, not made by Penumbra.
     package var isAdopted: Bool
+    /// Nil for outputs that were adopted, or published before this was recorded.
+    package var pixels: EncodedPixels?
 
     package init(
         path: String, input: String, page: Int, part: Int, source: FileFacts, recipe: RecipeID, file: FileFacts,
-        width: Int, height: Int, isAdopted: Bool = false
+        width: Int, height: Int, isAdopted: Bool = false, pixels: EncodedPixels? = nil
     ) {
+        self.pixels = pixels
         self.path = path
         self.input = input
         self.page = page

@@ -7,8 +7,26 @@ package struct StoreReader {
 
     static let columns = """
         path, input, page, part, input_inode, input_size, input_modified, input_high, input_low, recipe, inode, size, \
-        modified, high, low, width, height, adopted
+        modified, high, low, width, height, adopted, pixels_high, pixels_low, encoding
         """
+
+    /// For a database that nobody has brought up to date: who only looks does not.
+    private static let oldColumns =
+        columns.replacing("pixels_high, pixels_low, encoding", with: "NULL, NULL, NULL")
+
+    /// What stands for ``columns`` in this database.
+    func knownColumns() throws -> String {
+        try database.tableExists("encodings") ? Self.columns : Self.oldColumns
+    }
+
+    /// Few texts, of many outputs.
+    func encodings() throws -> [Int64: OutputEncoding] {
+        guard try database.tableExists("encodings") else { return [:] }
+        var result: [Int64: OutputEncoding] = [:]
+        let rows = try Row.fetchCursor(database, sql: "SELECT id, text FROM encodings")
+        while let row = try rows.next() { result[row[0]] = OutputEncoding(text: row[1]) }
+        return result
+    }
 
     /// Nil for a job that never ran.
     package func job(manifest: String, name: String) throws -> JobID? {
@@ -23,10 +41,12 @@ package struct StoreReader {
     package func intents(of job: JobID) throws -> [OutputRecord] { try records("intents", of: job) }
 
     private func records(_ table: String, of job: JobID) throws -> [OutputRecord] {
-        let statement = try database.cachedStatement(sql: "SELECT \(Self.columns) FROM \(table) WHERE job = ?")
+        let encodings = try encodings()
+        let statement = try database.cachedStatement(
+            sql: "SELECT \(try knownColumns()) FROM \(table) WHERE job = ?")
         var result: [OutputRecord] = []
         let rows = try Row.fetchCursor(statement, arguments: [job.number])
-        while let row = try rows.next() { result.append(OutputRecord(row)) }
+        while let row = try rows.next() { result.append(OutputRecord(row, encodings)) }
         return result
     }
 
@@ -67,7 +87,8 @@ package struct StoreReader {
 }
 
 extension OutputRecord {
-    fileprivate init(_ row: Row) {
+    /// - Parameter row: of ``StoreReader/columns``.
+    init(_ row: Row, _ encodings: [Int64: OutputEncoding]) {
         self.init(
             path: row[0], input: row[1], page: row[2], part: row[3],
             source: FileFacts(
@@ -79,15 +100,27 @@ extension OutputRecord {
                 stamp: FileStamp(
                     device: 0, inode: UInt64(bitPattern: row[10]), size: row[11], modified: row[12], changed: 0),
                 digest: Digest(high: UInt64(bitPattern: row[13]), low: UInt64(bitPattern: row[14]))),
-            width: row[15], height: row[16], isAdopted: row[17])
+            width: row[15], height: row[16], isAdopted: row[17], pixels: EncodedPixels(row, encodings))
     }
 
-    var arguments: StatementArguments {
+    /// - Parameter encoding: the number of ``pixels``' encoding.
+    func arguments(encoding: Int64?) -> StatementArguments {
         [
             path, input, page, part, Int64(bitPattern: source.stamp.inode), source.stamp.size, source.stamp.modified,
             Int64(bitPattern: source.digest.high), Int64(bitPattern: source.digest.low), recipe.number,
             Int64(bitPattern: file.stamp.inode), file.stamp.size, file.stamp.modified,
             Int64(bitPattern: file.digest.high), Int64(bitPattern: file.digest.low), width, height, isAdopted,
+            pixels.map { Int64(bitPattern: $0.digest.high) }, pixels.map { Int64(bitPattern: $0.digest.low) }, encoding,
         ]
+    }
+}
+
+extension EncodedPixels {
+    fileprivate init?(_ row: Row, _ encodings: [Int64: OutputEncoding]) {
+        guard let high = row[18] as Int64?, let low = row[19] as Int64?, let number = row[20] as Int64?,
+            let encoding = encodings[number]
+        else { return nil }
+        self.init(
+            digest: Digest(high: UInt64(bitPattern: high), low: UInt64(bitPattern: low)), encoding: encoding)
     }
 }

@@ -37,9 +37,22 @@ package struct StoreWriter {
     }
 
     private func put(_ records: [OutputRecord], _ table: String, _ job: JobID) throws {
-        let marks = Array(repeating: "?", count: 18).joined(separator: ", ")
+        let marks = Array(repeating: "?", count: 21).joined(separator: ", ")
         let sql = "INSERT OR REPLACE INTO \(table) (job, \(StoreReader.columns)) VALUES (?, \(marks))"
-        for record in records { try execute(sql, [job.number] + record.arguments) }
+        var encodings: [OutputEncoding: Int64] = [:]
+        for record in records {
+            if let encoding = record.pixels?.encoding, encodings[encoding] == nil {
+                encodings[encoding] = try number(of: encoding)
+            }
+            let number = record.pixels.flatMap { encodings[$0.encoding] }
+            try execute(sql, [job.number] + record.arguments(encoding: number))
+        }
+    }
+
+    private func number(of encoding: OutputEncoding) throws -> Int64? {
+        let text = encoding.text
+        try execute("INSERT OR IGNORE INTO encodings (text) VALUES (?)", [text])
+        return try Int64.fetchOne(database, sql: "SELECT id FROM encodings WHERE text = ?", arguments: [text])
     }
 
     package func forgetIntent(_ path: String, job: JobID) throws {

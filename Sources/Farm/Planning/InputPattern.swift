@@ -40,9 +40,10 @@ struct InputPattern: Sendable {
         }
     }
 
-    /// Whether a file with such a name is taken, when the folders above it match.
+    /// Whether a file with such a name is taken, when the folders above it match. Receipts are no pictures.
     private func takes(_ name: ArraySlice<UInt8>) -> Bool {
-        kind != .folder || extensions.contains(PathBytes.lowercased(PathBytes.fileExtension(of: name)))
+        if kind != .file, ReceiptName.isReceipt(name) { return false }
+        return kind != .folder || extensions.contains(PathBytes.lowercased(PathBytes.fileExtension(of: name)))
     }
 
     /// Whether a file of a folder matches that is at some places of ``glob``.

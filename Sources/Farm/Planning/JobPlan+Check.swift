@@ -19,8 +19,24 @@ extension JobPlan {
         if let long = paths.firstIndex(where: { PathText.nameLength(of: $0) > 255 }) {
             throw .nameTooLong(output: paths[long], input: outputs[long].input)
         }
+        if job.receipts == .sidecar { try checkReceipts(of: outputs) }
         try refuseFutureInputs(paths)
         try refuseFutureInputs(folders.flatMap { Self.contents(ofFolder: $0.path) })
+    }
+
+    /// Refuses receipts that would take the place of an output or an input.
+    private func checkReceipts(of outputs: [PlannedOutput]) throws(PlanProblem) {
+        let paths = outputs.map { ReceiptName.path(of: $0.path) }
+        if let path = Self.firstTwice(outputs.map(\.path) + paths) { throw .receiptInTheWay(output: path) }
+        if let long = paths.firstIndex(where: { PathText.nameLength(of: $0) > 255 }) {
+            throw .nameTooLong(output: paths[long], input: outputs[long].input)
+        }
+        for path in paths {
+            guard let input = inputs.first(inOrderNotBefore: path), PathKey(input.path) == PathKey(path) else {
+                continue
+            }
+            throw .overwritesInput(output: path, input: input.path)
+        }
     }
 
     /// The first path in order that is there several times.

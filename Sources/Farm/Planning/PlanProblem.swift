@@ -20,6 +20,8 @@ package enum PlanProblem: Error, Hashable, Sendable {
     case insideOutput(output: String, folder: String)
     case overwritesInput(output: String, input: String)
     case wouldBecomeInput(output: String, pattern: String, exclude: String)
+    /// An output is named like another one's receipt.
+    case receiptInTheWay(output: String)
     case nameTooLong(output: String, input: String)
     case formatUnknown(extension: String, input: String, known: [String])
 
@@ -30,7 +32,7 @@ package enum PlanProblem: Error, Hashable, Sendable {
             .allListedExcluded:
             true
         case .remotePath, .patternTooWide, .collision, .ownCollision, .insideOutput, .overwritesInput,
-            .wouldBecomeInput,
+            .wouldBecomeInput, .receiptInTheWay,
             .nameTooLong, .formatUnknown:
             false
         }
@@ -77,6 +79,9 @@ package enum PlanProblem: Error, Hashable, Sendable {
         case .wouldBecomeInput(let output, let pattern, let exclude):
             "the output \(PathText.visible(output)) would be an input of the next run, by '\(pattern)'\n   = add this to the manifest:\n"
                 + "     exclude:\n       - \(exclude)"
+        case .receiptInTheWay(let output):
+            "the output \(PathText.visible(output)) is named like the receipt of another output\n   = give it another name, or "
+                + "leave out 'receipts: sidecar'"
         case .nameTooLong(let output, let input):
             "the output's name for \(PathText.visible(input)) has over 255 bytes: \(PathText.visible(output))\n   = use {index} or {hash8} in place of {stem}"
         case .formatUnknown(let ext, let input, let known):

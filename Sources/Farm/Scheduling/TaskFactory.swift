@@ -14,10 +14,14 @@ package struct TaskFactory: Hashable, Sendable {
     package let scratchFolder: String
     package let tileMemory: Int
     package let frameMemory: Int
+    /// As in ``InputSpec``.
+    private let shrink: Int?
 
     package init(
-        job: JobSpec, runName: String, epoch: Int = 1, scratchFolder: String, tileMemory: Int, frameMemory: Int
+        job: JobSpec, runName: String, epoch: Int = 1, scratchFolder: String, tileMemory: Int, frameMemory: Int,
+        shrink: Int? = nil
     ) {
+        self.shrink = shrink
         self.job = job
         self.runName = runName
         self.epoch = epoch
@@ -41,7 +45,7 @@ package struct TaskFactory: Hashable, Sendable {
     package func input(_ order: FrameOrder) -> InputSpec {
         InputSpec(
             path: order.input, bytes: order.inputBytes, maxPixels: job.maxPixels, color: job.color,
-            scratchFolder: scratchFolder.isEmpty ? nil : scratchFolder, pages: order.pages)
+            scratchFolder: scratchFolder.isEmpty ? nil : scratchFolder, pages: order.pages, shrink: shrink)
     }
 
     /// What all outputs have in common; with a single one, all that is done.
@@ -115,7 +119,7 @@ package struct TaskFactory: Hashable, Sendable {
                 metadataPath: tiling.canvas.metadataPath, metadataDigest: tiling.canvas.metadataDigest,
                 output: self.output(order),
                 temporaryPath: temporaryPath(of: output, frame: order.id, kind: .stitch, attempt: attempt),
-                name: PathNames.last(of: output), syncs: syncs))
+                name: PathNames.last(of: output), syncs: syncs, shrink: tiling.probe.shrinking?.factor ?? 1))
     }
 
     func audit(_ order: FrameOrder, _ rendered: Rendered) -> TaskSpec {

@@ -33,7 +33,7 @@ package struct Greeting: Hashable, Sendable, Codable {
     }
 
     /// Raised whenever a message changes: coordinator and workers of one installation always agree.
-    package static let currentVersion = 4
+    package static let currentVersion = 5
 
     /// An argument of the worker program.
     package static let introductionFlag = "--introduce"

@@ -200,13 +200,18 @@ package struct OutputReceipt: Hashable, Sendable, Codable {
     /// As written: what a reader of the file finds. (Of an animation, ``bands`` are of all frames one below the other.)
     package let image: ImageFacts
     package let bands: [BandReceipt]
+    /// What was handed to the encoder, and which one that was.
+    package let pixels: EncodedPixels
 
-    package init(path: String, digest: Digest, bytes: Int, image: ImageFacts, bands: [BandReceipt]) {
+    package init(
+        path: String, digest: Digest, bytes: Int, image: ImageFacts, bands: [BandReceipt], pixels: EncodedPixels
+    ) {
         self.path = path
         self.digest = digest
         self.bytes = bytes
         self.image = image
         self.bands = bands
+        self.pixels = pixels
     }
 }
 

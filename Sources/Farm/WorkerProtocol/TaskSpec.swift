@@ -29,12 +29,15 @@ package struct InputSpec: Hashable, Sendable, Codable {
     /// Where a picture that must be turned upright is held when it is large; nil for the system's temporary folder.
     package let scratchFolder: String?
     package let pages: PageChoice
+    /// How many times smaller the decoder makes the picture, 1, 2, 4 or 8; nil for what suits all outputs.
+    package let shrink: Int?
 
     package init(
         path: String, bytes: [UInt8]? = nil, maxPixels: Int, color: ColorPolicy, scratchFolder: String? = nil,
-        pages: PageChoice = .first
+        pages: PageChoice = .first, shrink: Int? = nil
     ) {
         self.pages = pages
+        self.shrink = shrink
         self.path = path
         self.bytes = bytes
         self.maxPixels = maxPixels
@@ -180,13 +183,16 @@ package struct StitchTask: Hashable, Sendable, Codable {
     package let name: String
     /// As in ``FrameTask``.
     package let syncs: Bool
+    /// How many times smaller the canvas was decoded.
+    package let shrink: Int
 
     package init(
         extent: PixelRect, layout: PixelLayout, format: SampleFormat, tiles: [TileReceipt], metadataPath: String,
         metadataDigest: Digest,
-        output: OutputSpec, temporaryPath: String, name: String, syncs: Bool = true
+        output: OutputSpec, temporaryPath: String, name: String, syncs: Bool = true, shrink: Int = 1
     ) {
         self.syncs = syncs
+        self.shrink = shrink
         self.name = name
         self.extent = extent
         self.layout = layout

@@ -77,6 +77,12 @@ public enum Durability: String, Hashable, Sendable, Codable, CaseIterable {
     case batch
 }
 
+/// Whether a receipt is written beside each output.
+public enum ReceiptPolicy: String, Hashable, Sendable, Codable, CaseIterable {
+    case none
+    case sidecar
+}
+
 /// How many failed frames stop a job.
 public enum FailureLimit: Hashable, Sendable, Codable {
     case none

@@ -30,6 +30,7 @@ public struct JobSpec: Hashable, Sendable, Codable {
     public var minAge: Double
     /// Where the list of outputs is written, relative to `folder` or absolute.
     public var index: String?
+    public var receipts: ReceiptPolicy
 
     public init(
         name: String, summary: String = "", manifestPath: String, folder: String, inputs: [String],
@@ -38,8 +39,10 @@ public struct JobSpec: Hashable, Sendable, Codable {
         existing: ExistingPolicy = .update, retries: Int = 2, timeout: TimeLimit = .auto,
         maxPixels: Int = 2_000_000_000, verify: VerifyLevel = .digest,
         compare: ComparePolicy = .stamp, upgrade: UpgradePolicy = .keep, durability: Durability = .file,
-        maxFailures: FailureLimit = .none, minAge: Double = 0, index: String? = nil
+        maxFailures: FailureLimit = .none, minAge: Double = 0, index: String? = nil,
+        receipts: ReceiptPolicy = .none
     ) {
+        self.receipts = receipts
         self.compare = compare
         self.upgrade = upgrade
         self.durability = durability

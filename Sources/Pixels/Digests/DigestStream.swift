@@ -25,6 +25,16 @@ package struct DigestStream: ~Copyable {
 }
 
 extension Digest {
+    /// The digest of digests, 16 bytes each, as their hexadecimal digits are written.
+    package init(of digests: [Digest]) {
+        var stream = DigestStream()
+        for digest in digests {
+            let words = [digest.high.bigEndian, digest.low.bigEndian]
+            stream.update(words.span.bytes)
+        }
+        self = stream.digest()
+    }
+
     /// The digest of bytes that lie together.
     package init(of bytes: RawSpan) {
         var stream = DigestStream()

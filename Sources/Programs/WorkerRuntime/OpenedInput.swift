@@ -75,8 +75,10 @@ extension TaskRunner {
         let (width, height) = (decoder.header.width, decoder.header.height)
         var way = way
         // The largest picture that any output needs serves all.
-        way.shrink =
+        let suitable =
             decoder.header.canShrink ? wholes.map { $0.shrinkOnLoad(width: width, height: height) }.min() ?? 1 : 1
+        // What renders an output again decodes as was done before, whatever other outputs there are now.
+        way.shrink = decoder.header.canShrink ? input.shrink ?? suitable : 1
         let shrinking = way.shrink > 1 ? Shrinking(factor: way.shrink, width: width, height: height) : nil
         let common = try chain(invocations)
         let branches = try zip(way.outputs, wholes).map { index, whole in

@@ -12,7 +12,7 @@ extension TaskRunner {
     /// Encodes, syncs and digests an output at its temporary path.
     func write(
         _ rows: OutputRows, name: String, frames: Int = 1, conversion: OutputConversion, output: OutputSpec,
-        metadata: ImageMetadata, syncs: Bool, to path: String
+        metadata: ImageMetadata, shrink: Int, syncs: Bool, to path: String
     ) throws -> OutputReceipt {
         let format = try format(output)
         let shape = ImageShape(
@@ -30,12 +30,18 @@ extension TaskRunner {
         let (digest, bytes) =
             format.descriptor.isFolder
             ? try finishFolder(path, syncs) : (try Digest(ofFileAt: path), try finish(path, syncs))
+        let bands = rows.receipts()
         return OutputReceipt(
             path: path, digest: digest, bytes: bytes,
             image: ImageFacts(
                 fileFormat: format.descriptor.name, width: shape.width, height: shape.height, layout: shape.layout,
                 format: shape.sampleFormat, frames: frames),
-            bands: rows.receipts())
+            bands: bands,
+            pixels: EncodedPixels(
+                digest: Digest(of: bands.map(\.digest)),
+                encoding: OutputEncoding(
+                    encoder: EncoderVersions.text(of: format, save: output.save), layout: shape.layout,
+                    samples: shape.sampleFormat, frames: frames, shrink: shrink, penumbra: Version.penumbra)))
     }
 
     /// Waits until the disk has the whole file, and returns its size. A rename before that could outlive its data.

@@ -21,7 +21,8 @@ extension TaskRunner {
                     branch.index,
                     try write(
                         rows, name: output.name, frames: branch.frames, conversion: conversion, output: branch.spec,
-                        metadata: input.decoder.metadata, syncs: task.syncs, to: output.temporaryPath ?? "")
+                        metadata: input.decoder.metadata, shrink: input.shrinking?.factor ?? 1, syncs: task.syncs,
+                        to: output.temporaryPath ?? "")
                 )
             }
             for (index, receipt) in written { receipts[index] = receipt }

@@ -16,7 +16,8 @@ extension TaskRunner {
         let rows = OutputRows(extent: task.extent, conversion: conversion) { try self.band(holding: $0, task) }
         return try write(
             rows, name: task.name, conversion: conversion, output: task.output,
-            metadata: try metadata(task.metadataPath, task.metadataDigest), syncs: task.syncs, to: task.temporaryPath)
+            metadata: try metadata(task.metadataPath, task.metadataDigest), shrink: task.shrink, syncs: task.syncs,
+            to: task.temporaryPath)
     }
 
     private func requireCoverage(_ task: StitchTask) throws {

@@ -139,12 +139,14 @@ struct JobRunner {
             prepared.plan, targets: prepared.targets, ended: prepared.ended, directory: job.directory,
             settings: settings, books: books, recorder: history?.recorder,
             heritage: history?.heritage ?? Heritage(),
+            receipts: ReceiptMaker(
+                prepared.job, run: job.directory, catalog: preparation.catalog, now: currentTime),
             observer: collector ?? reporting.observer(for: prepared.job))
         let loop = RunLoop(engine: installation.engine(), signals: signals.stream, deadline: wishes.deadline)
         let summary = await run.run(loop)
         reporting.ended(summary, prepared.job)
         let orphans = try await lookAfterOrphans(job, summary)
-        let tidied = tidyUp(job)
+        let tidied = max(tidyUp(job), summary.stop == nil ? keepReceipts(job) : .done)
         var finished = FinishedJob(
             prepared: prepared, summary: summary, reports: collector?.reports ?? [],
             status: max(ExitStatus(summary, isStrict: wishes.isStrict), orphans, tidied), started: started,

@@ -19,7 +19,7 @@ struct Penumbra: AsyncParsableCommand {
         version: "penumbra \(Version.penumbra)",
         subcommands: [
             RunCommand.self, ApplyCommand.self, PreviewCommand.self, CheckCommand.self, PlanCommand.self,
-            AdoptCommand.self,
+            AdoptCommand.self, VerifyCommand.self,
             FiltersCommand.self,
             FormatsCommand.self,
             ConfigCommand.self, DoctorCommand.self, ExportCommand.self,

@@ -26,9 +26,9 @@ final class Reporting: Sendable {
         human = HumanObserver(showsBar: !json && !quiet && Console.errorIsTerminal)
     }
 
-    func observer(for job: JobSpec) -> any RunObserver {
-        json ? JSONObserver(job: job.name) : human
-    }
+    func observer(for job: JobSpec) -> any RunObserver { observer(named: job.name) }
+
+    func observer(named job: String) -> any RunObserver { json ? JSONObserver(job: job) : human }
 
     /// Prints what is to be said of the manifests, and returns the jobs if none has errors.
     func jobs(_ outcome: ManifestFiles.Outcome) throws -> [JobSpec] {
@@ -86,6 +86,9 @@ final class Reporting: Sendable {
         for line in SummaryText.slowest(summary, folder: currentFolder()) { Console.print(line) }
         Console.print(SummaryText.counts(summary, job: job.name))
     }
+
+    /// Takes the progress bar away.
+    func endProgress() { human.clear() }
 
     /// How something went.
     func say(_ message: String) {

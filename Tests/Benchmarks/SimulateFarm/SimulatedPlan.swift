@@ -71,7 +71,9 @@ struct SimulatedPlan {
         let bands = (0..<16).map {
             BandReceipt(rows: $0 * 256..<($0 + 1) * 256, digest: Digest(high: 0, low: UInt64($0)))
         }
-        return OutputReceipt(path: path, digest: Digest(high: 1, low: 2), bytes: 10, image: whole.source, bands: bands)
+        return OutputReceipt(
+            path: path, digest: Digest(high: 1, low: 2), bytes: 10, image: whole.source, bands: bands,
+            pixels: .simulated)
     }
 
     private func canvas(_ task: CanvasTask) -> CanvasReceipt {
@@ -98,4 +100,11 @@ extension ProbeReceipt {
 extension FileFacts {
     fileprivate static let simulated = FileFacts(
         stamp: FileStamp(device: 1, inode: 7, size: 1, modified: 1, changed: 1), digest: Digest(high: 7, low: 7))
+}
+
+extension EncodedPixels {
+    fileprivate static let simulated = EncodedPixels(
+        digest: Digest(high: 5, low: 6),
+        encoding: OutputEncoding(
+            encoder: "libvips 8.14.1", layout: .rgb, samples: .u8, frames: 1, shrink: 1, penumbra: "0.1.0"))
 }

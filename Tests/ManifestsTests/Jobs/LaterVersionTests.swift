@@ -24,17 +24,6 @@ import Testing
                 """)
     }
 
-    @Test func `receipts is not part of this version`() {
-        #expect(
-            Reading.job("receipts: x").messages
-                == """
-                job.yaml:1:1: error: 'receipts' is not part of this version
-                1 | receipts: x
-                  | ^^^^^^^^
-                  = remove it
-                """)
-    }
-
     @Test func `slurm is not part of this version`() {
         #expect(
             Reading.job("slurm: x").messages

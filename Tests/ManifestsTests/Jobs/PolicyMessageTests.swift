@@ -232,4 +232,15 @@ import Testing
                   = write the whole path
                 """)
     }
+
+    @Test func `receipts are none or a sidecar`() {
+        #expect(
+            Reading.job("receipts: sidecars").messages
+                == """
+                job.yaml:1:11: error: 'receipts' cannot be 'sidecars'
+                1 | receipts: sidecars
+                  |           ^^^^^^^^
+                  = did you mean 'sidecar'? it takes none or sidecar
+                """)
+    }
 }

@@ -12,11 +12,11 @@ package struct Recipe: Hashable, Sendable, Codable {
         package let version: String
     }
 
-    package let steps: [Step]
+    package private(set) var steps: [Step]
     package let color: ColorPolicy
     /// The output's format, by its name in the catalog.
     package let format: String
-    package let save: SaveOptions
+    package private(set) var save: SaveOptions
     package let pages: PageChoice
     /// Changes with the pixels of what is done around the filters.
     package let version: String
@@ -37,6 +37,25 @@ package struct Recipe: Hashable, Sendable, Codable {
         // A page's number tells which page it is, not how it is made.
         if case .page = pages { self.pages = .page(0) } else { self.pages = pages }
         version = catalog.versions["rendering"] ?? ""
+    }
+
+    /// The same with the fallbacks of parameters and options that it does not give. (Those that came after it was written
+    /// have fallbacks that do what was done before there were any.)
+    func complete(_ catalog: Catalog) -> Recipe {
+        var recipe = self
+        recipe.steps = steps.map { step in
+            let fallbacks = Self.fallbacks(of: catalog.filter(named: step.filter)?.parameters ?? [])
+            return Step(filter: step.filter, values: fallbacks.merging(step.values) { $1 }, version: step.version)
+        }
+        let fallbacks = Self.fallbacks(of: catalog.formats.first { $0.name == format }?.options ?? [])
+        recipe.save = SaveOptions(
+            metadata: save.metadata, background: save.background, dither: save.dither,
+            values: fallbacks.merging(save.values) { $1 })
+        return recipe
+    }
+
+    private static func fallbacks(of parameters: [ParameterDescriptor]) -> [String: ParameterValue] {
+        Dictionary(parameters.compactMap { parameter in parameter.fallback.map { (parameter.name, $0) } }) { $1 }
     }
 
     /// Plugins have a version of their own beside that of their pixels.

@@ -7,16 +7,25 @@ struct IndexContents {
     private(set) var outputs: [PathKey: IndexLine.Output] = [:]
     /// The texts of the outputs' recipes, which their numbers are places in.
     private(set) var recipes: [String] = []
+    /// What the outputs' numbers of encodings are places in.
+    private(set) var encodings: [OutputEncoding] = []
+    /// The names of the jobs that published the outputs.
+    private(set) var jobs: [PathKey: String] = [:]
     /// Lines that belong to other jobs, as they are.
     private(set) var others: [Data] = []
 
     private var places: [String: Int] = [:]
-    /// The file's numbers of recipes, by their places.
+    private var encodingPlaces: [OutputEncoding: Int] = [:]
+    /// Places by the file's numbers.
     private var numbers: [Int: Int] = [:]
+    private var encodingNumbers: [Int: Int] = [:]
     private var isOurs = false
+    private var job = ""
 
     /// Lines that cannot be read are left out: a run that was killed may have torn the last one.
-    init(_ data: Data, of job: JobSpec) {
+    ///
+    /// - Parameter job: nil for all jobs.
+    init(_ data: Data, of job: JobSpec?) {
         let decoder = JSONDecoder()
         for line in data.split(separator: UInt8(ascii: "\n")) {
             guard let entry = try? decoder.decode(IndexLine.self, from: line) else {
@@ -25,8 +34,9 @@ struct IndexContents {
                 continue
             }
             if case .job(let name, let manifest) = entry {
-                isOurs = name == job.name && PathKey(manifest) == PathKey(job.manifestPath)
-                numbers = [:]
+                self.job = name
+                isOurs = job.map { name == $0.name && PathKey(manifest) == PathKey($0.manifestPath) } ?? true
+                (numbers, encodingNumbers) = ([:], [:])
             }
             if isOurs { add(entry) } else { others.append(Data(line)) }
         }
@@ -36,8 +46,12 @@ struct IndexContents {
         switch line {
         case .job: break
         case .recipe(let number, let text): numbers[number] = place(of: text)
+        case .encoding(let number, let encoding): encodingNumbers[number] = place(of: encoding)
         case .output(let output):
-            if let place = numbers[output.recipe] { outputs[PathKey(output.path)] = output.with(place) }
+            guard let place = numbers[output.recipe] else { return }
+            let encoding = output.encoding.flatMap { encodingNumbers[$0] }
+            outputs[PathKey(output.path)] = output.with(recipe: place, encoding: encoding)
+            jobs[PathKey(output.path)] = job
         case .gone(let path): outputs[PathKey(path)] = nil
         }
     }
@@ -48,12 +62,19 @@ struct IndexContents {
         places[text] = recipes.count - 1
         return recipes.count - 1
     }
+
+    private mutating func place(of encoding: OutputEncoding) -> Int {
+        if let place = encodingPlaces[encoding] { return place }
+        encodings.append(encoding)
+        encodingPlaces[encoding] = encodings.count - 1
+        return encodings.count - 1
+    }
 }
 
 extension IndexLine.Output {
-    fileprivate func with(_ recipe: Int) -> IndexLine.Output {
+    fileprivate func with(recipe: Int, encoding: Int?) -> IndexLine.Output {
         IndexLine.Output(
             path: path, input: input, page: page, part: part, source: source, recipe: recipe, file: file,
-            width: width, height: height, adopted: adopted)
+            width: width, height: height, adopted: adopted, pixels: pixels, encoding: encoding)
     }
 }

@@ -3,10 +3,11 @@ import JobStorage
 
 /// One line of a `.penumbra-index`: JSON, so that other programs can read it.
 ///
-/// A job's line says whose lines follow, and a recipe's line what its number means from there on.
+/// A job's line says whose lines follow, and the lines of recipes and encodings what their numbers mean from there on.
 enum IndexLine: Hashable, Sendable, Codable {
     case job(name: String, manifest: String)
     case recipe(number: Int, text: String)
+    case encoding(number: Int, made: OutputEncoding)
     case output(Output)
     case gone(path: String)
 
@@ -23,6 +24,9 @@ enum IndexLine: Hashable, Sendable, Codable {
         let width: Int
         let height: Int
         let adopted: Bool
+        /// As in ``EncodedPixels``; both are missing where they are not known.
+        let pixels: Digest?
+        let encoding: Int?
     }
 
     struct File: Hashable, Sendable, Codable {
@@ -46,16 +50,21 @@ extension IndexLine.File {
 }
 
 extension IndexLine.Output {
-    init(_ record: OutputRecord, path: String, recipe: Int) {
+    init(_ record: OutputRecord, path: String, recipe: Int, encoding: Int?) {
         self.init(
             path: path, input: record.input, page: record.page, part: record.part, source: .init(record.source),
             recipe: recipe, file: .init(record.file), width: record.width, height: record.height,
-            adopted: record.isAdopted)
+            adopted: record.isAdopted, pixels: record.pixels?.digest, encoding: encoding)
     }
 
-    func record(in folder: String, recipe: RecipeID) -> OutputRecord {
-        OutputRecord(
+    /// - Parameter encodings: which ``encoding`` is a place in.
+    func record(in folder: String, recipe: RecipeID, encodings: [OutputEncoding]) -> OutputRecord {
+        let encoded = pixels.flatMap { digest in
+            encoding.map { EncodedPixels(digest: digest, encoding: encodings[$0]) }
+        }
+        return OutputRecord(
             path: PathNames.joined(folder, path), input: input, page: page, part: part,
-            source: source.facts, recipe: recipe, file: file.facts, width: width, height: height, isAdopted: adopted)
+            source: source.facts, recipe: recipe, file: file.facts, width: width, height: height, isAdopted: adopted,
+            pixels: encoded)
     }
 }

@@ -22,7 +22,7 @@ struct IndexTaking {
             var records = Dictionary(known) { $1 }
             var news: [OutputRecord] = []
             for output in found.outputs.values {
-                let record = output.record(in: index.folder, recipe: ids[output.recipe])
+                let record = output.record(in: index.folder, recipe: ids[output.recipe], encodings: found.encodings)
                 let key = PathKey(record.path)
                 guard record.isNews(beside: records[key], by: compare) else { continue }
                 records[key] = record
@@ -42,7 +42,7 @@ struct IndexTaking {
             guard indexes.holding(record.path) === index else { return false }
             let path = PathNames.relative(record.path, to: index.folder) ?? record.path
             guard let output = found.outputs[PathKey(path)] else { return true }
-            return output.record(in: index.folder, recipe: ids[output.recipe]) != record
+            return output.record(in: index.folder, recipe: ids[output.recipe], encodings: found.encodings) != record
         }
     }
 }

@@ -65,6 +65,9 @@ package final class Ledger: Sendable {
         return try store.read { try $0.outputs(of: job) }
     }
 
+    /// How outputs are made that are known now.
+    package var recipeTexts: [RecipeID: String] { recipes.withLock { $0 } }
+
     package func id(of recipe: Recipe) throws(StoreProblem) -> RecipeID { try id(ofText: recipe.text) }
 
     func id(ofText text: String) throws(StoreProblem) -> RecipeID {

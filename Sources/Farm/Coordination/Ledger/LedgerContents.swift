@@ -31,7 +31,7 @@ package struct LedgerContents: Sendable {
         }
         for output in found.outputs.values {
             guard let id = ids[found.recipes[output.recipe]] else { continue }
-            let record = output.record(in: folder, recipe: id)
+            let record = output.record(in: folder, recipe: id, encodings: found.encodings)
             let key = PathKey(record.path)
             if record.isNews(beside: known[key], by: compare) { known[key] = record }
         }

@@ -10,9 +10,14 @@ import Synchronization
 final class OutputIndex: Sendable {
     static let name = ".penumbra-index"
 
-    private struct State {
-        /// Recipes that were written since the file was opened, and their numbers.
+    /// What was written since the file was opened, and the numbers that it got.
+    private struct Numbers {
         var recipes: [RecipeID: Int] = [:]
+        var encodings: [OutputEncoding: Int] = [:]
+    }
+
+    private struct State {
+        var numbers = Numbers()
         /// Of what was written last; nil before that.
         var end: IndexMark?
     }
@@ -65,7 +70,7 @@ final class OutputIndex: Sendable {
             // Others may have written since, or a run that was killed a torn line: then it is said again whose lines these are.
             if state.end != mark { state = State() }
             var lines: [IndexLine] = state.end == nil ? [.job(name: job.name, manifest: job.manifestPath)] : []
-            for record in records { lines += self.lines(for: record, &state.recipes, texts) }
+            for record in records { lines += self.lines(for: record, &state.numbers, texts) }
             lines += gone.map { .gone(path: relative($0)) }
             let begin = state.end == nil && mark.map { $0.size > 0 } == true ? Data([UInt8(ascii: "\n")]) : Data()
             let isWhole = try add(Array(begin + encoded(lines)))
@@ -75,14 +80,21 @@ final class OutputIndex: Sendable {
     }
 
     private func lines(
-        for record: OutputRecord, _ recipes: inout [RecipeID: Int], _ texts: (RecipeID) -> String
+        for record: OutputRecord, _ numbers: inout Numbers, _ texts: (RecipeID) -> String
     ) -> [IndexLine] {
         var lines: [IndexLine] = []
-        if recipes[record.recipe] == nil {
-            recipes[record.recipe] = recipes.count
-            lines.append(.recipe(number: recipes.count - 1, text: texts(record.recipe)))
+        if numbers.recipes[record.recipe] == nil {
+            numbers.recipes[record.recipe] = numbers.recipes.count
+            lines.append(.recipe(number: numbers.recipes.count - 1, text: texts(record.recipe)))
         }
-        return lines + [.output(.init(record, path: relative(record.path), recipe: recipes[record.recipe] ?? 0))]
+        if let encoding = record.pixels?.encoding, numbers.encodings[encoding] == nil {
+            numbers.encodings[encoding] = numbers.encodings.count
+            lines.append(.encoding(number: numbers.encodings.count - 1, made: encoding))
+        }
+        let output = IndexLine.Output(
+            record, path: relative(record.path), recipe: numbers.recipes[record.recipe] ?? 0,
+            encoding: record.pixels.flatMap { numbers.encodings[$0.encoding] })
+        return lines + [.output(output)]
     }
 
     private func relative(_ path: String) -> String { PathNames.relative(path, to: folder) ?? path }
@@ -125,9 +137,9 @@ final class OutputIndex: Sendable {
         _ records: [OutputRecord], by temporary: String, texts: (RecipeID) -> String
     ) throws(FileTrouble) {
         var data = try contents().others.reduce(into: Data()) { $0 += $1 + [UInt8(ascii: "\n")] }
-        var recipes: [RecipeID: Int] = [:]
+        var numbers = Numbers()
         var lines: [IndexLine] = [.job(name: job.name, manifest: job.manifestPath)]
-        for record in records { lines += self.lines(for: record, &recipes, texts) }
+        for record in records { lines += self.lines(for: record, &numbers, texts) }
         data += encoded(lines)
         try write(Array(data), by: temporary)
         state.withLock { $0 = State() }

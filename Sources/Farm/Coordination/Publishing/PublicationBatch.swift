@@ -21,6 +21,15 @@ struct PublicationBatch {
         Set(frames.joined().map { PathKey(FileSystem.folder(of: $0.publication.path)) })
     }
 
+    /// Aside, as the outputs are.
+    func writeReceipts(syncs: Bool) throws(FileTrouble) {
+        for item in frames.joined() {
+            guard let receipt = item.receipt else { continue }
+            FileSystem.remove(item.temporaryReceipt)
+            try FileSystem.append(receipt.bytes, to: item.temporaryReceipt, syncs: syncs)
+        }
+    }
+
     /// No rename comes before its data are safe.
     func syncFileSystems() throws(FileTrouble) {
         var seen: Set<UInt64> = []
@@ -51,13 +60,24 @@ struct PublicationBatch {
             for (place, item) in items.enumerated() {
                 problems[index] = put(item, by: publisher, &folders)
                 guard problems[index] == nil else {
-                    for rest in items[(place + 1)...] { FileSystem.removeTree(rest.publication.receipt.path) }
+                    for rest in items[place...] { discard(rest) }
                     break
                 }
+                putReceipt(of: item)
                 if let record = records[PathKey(item.publication.receipt.path)] { published.append(record) }
             }
         }
         for folder in folders.values { sync(folder) }
+    }
+
+    /// A receipt that cannot be put there is written, and told of, at the end of the run.
+    private func putReceipt(of item: PublicationDesk.Item) {
+        if item.receipt != nil {
+            ReceiptFile.put(item.temporaryReceipt, beside: item.publication.path)
+        } else if item.record != nil {
+            // One that an earlier run wrote tells of other bytes.
+            ReceiptFile.remove(beside: item.publication.path)
+        }
     }
 
     private func put(
@@ -68,7 +88,6 @@ struct PublicationBatch {
             // Before the rename, so that a folder that may not be read is no surprise afterwards.
             if folders[PathKey(folder)] == nil { folders[PathKey(folder)] = try FileSystem.OpenFolder(folder) }
         } catch {
-            FileSystem.removeTree(item.publication.receipt.path)
             return Publisher.problem(error, item.publication.path)
         }
         return publisher.publish(item.publication, item.rule)
@@ -88,6 +107,16 @@ struct PublicationBatch {
 
     /// Removes what was not published.
     func discard() {
-        for item in frames.joined() { FileSystem.removeTree(item.publication.receipt.path) }
+        for item in frames.joined() { discard(item) }
     }
+
+    private func discard(_ item: PublicationDesk.Item) {
+        FileSystem.removeTree(item.publication.receipt.path)
+        FileSystem.remove(item.temporaryReceipt)
+    }
+}
+
+extension PublicationDesk.Item {
+    /// In the same folder, and by its name this run's: a sweep removes it.
+    fileprivate var temporaryReceipt: String { publication.receipt.path + "-receipt" }
 }

@@ -15,6 +15,8 @@ final class PublicationDesk: Sendable {
         let rule: ReplacementRule
         /// What the ledger will know of it, but for the file itself; nil for a run without one.
         let record: OutputRecord?
+        /// What is written beside it; nil where the job wants no receipts.
+        var receipt: Receipt?
     }
 
     private struct Request: Sendable {
@@ -83,6 +85,7 @@ final class PublicationDesk: Sendable {
     private func publish(_ frames: [[Item]]) -> [PublishProblem?] {
         var batch = PublicationBatch(frames: frames)
         do {
+            try batch.writeReceipts(syncs: durability == .file)
             if durability == .batch { try batch.syncFileSystems() }
             let records = batch.stamp()
             try ledger?.intend(records)

@@ -20,7 +20,6 @@ struct ForeignKeys {
     private static let laterKeys = [
         "layers": "put the layers together in another program, and give the result as input",
         "animate": "remove it: GIF and WebP outputs keep the frames of an animation",
-        "receipts": "remove it",
         "slurm": "remove it: jobs run on this machine",
         "plugins": "name plugin folders in the configuration file: they belong to a machine, not to a job",
     ]

@@ -16,6 +16,7 @@ struct Policies {
     private let maxFailures: FailureLimit
     private let minAge: Double
     private let index: String?
+    private let receipts: ReceiptPolicy
 
     init(from reader: inout MappingReader) {
         color = reader.value("color", .choice, default: .keep)
@@ -32,6 +33,7 @@ struct Policies {
         maxFailures = reader.value("max_failures", .failureLimit, default: .none)
         minAge = reader.value("min_age", .seconds(in: 0...86400), default: 0)
         index = reader.optional("index", .indexPath)
+        receipts = reader.value("receipts", .choice, default: .none)
     }
 
     /// The job with these policies.
@@ -51,6 +53,7 @@ struct Policies {
         job.maxFailures = maxFailures
         job.minAge = minAge
         job.index = index
+        job.receipts = receipts
         return job
     }
 }

@@ -57,5 +57,15 @@ package struct DeepZoomFormat: ImageFormat {
             ])
     }
 
+    package func libraries(for options: FormatOptions) -> [String] {
+        switch try? options.word("tile_format") as TileFormat {
+        case .jpeg: ["libjpeg"]
+        case .png: ["libpng", "libspng", "libz"]
+        case .webp: ["libwebp"]
+        // A wrong word was refused before anything was written.
+        case nil: []
+        }
+    }
+
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { false }
 }

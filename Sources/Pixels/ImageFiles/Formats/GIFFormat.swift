@@ -42,5 +42,7 @@ package struct GIFFormat: ImageFormat {
             ])
     }
 
+    package func libraries(for options: FormatOptions) -> [String] { ["libcgif", "libimagequant"] }
+
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { false }
 }

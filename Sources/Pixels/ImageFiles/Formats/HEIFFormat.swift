@@ -54,6 +54,8 @@ package struct AVIFFormat: HEIFFormat {
 
     package func recognizes(_ head: [UInt8]) -> Bool { !HEIFBrands.avif.isDisjoint(with: HEIFBrands.of(head)) }
 
+    package func libraries(for options: FormatOptions) -> [String] { ["libheif", "libaom"] }
+
     package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
         try saver(
             VIPS_FOREIGN_HEIF_COMPRESSION_AV1, shape, options, ["effort": .integer(try options.integer("effort"))])
@@ -71,6 +73,8 @@ package struct HEICFormat: HEIFFormat {
     package func recognizes(_ head: [UInt8]) -> Bool {
         !HEIFBrands.heic.isDisjoint(with: HEIFBrands.of(head)) && !AVIFFormat().recognizes(head)
     }
+
+    package func libraries(for options: FormatOptions) -> [String] { ["libheif", "libx265"] }
 
     package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
         try saver(VIPS_FOREIGN_HEIF_COMPRESSION_HEVC, shape, options)

@@ -47,6 +47,9 @@ package protocol ImageFormat: Sendable {
     /// False when a file may be read back with other channels than it was written with, as its pixels need them.
     var keepsLayout: Bool { get }
 
+    /// The libraries behind libvips that write a file with these options: how the names of their files begin.
+    func libraries(for options: FormatOptions) -> [String]
+
     /// True when a file written with these options gives back exactly the samples that were written.
     func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool
 }
@@ -56,6 +59,7 @@ extension ImageFormat {
     package func unsupportedFeature(in head: [UInt8]) -> String? { nil }
     package var module: String? { nil }
     package var keepsLayout: Bool { true }
+    package func libraries(for options: FormatOptions) -> [String] { [] }
     package var holdsProfile: Bool { true }
     package var isDecodedWhole: Bool { false }
     package func shrinking(by factor: Int) -> (name: String, value: VipsArgument)? { nil }

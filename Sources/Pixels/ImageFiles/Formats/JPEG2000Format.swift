@@ -38,6 +38,8 @@ package struct JPEG2000Format: ImageFormat {
             ])
     }
 
+    package func libraries(for options: FormatOptions) -> [String] { ["libopenjp2"] }
+
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {
         (try? options.boolean("lossless")) == true  // a wrong value is refused by `saver`
     }

@@ -71,5 +71,7 @@ package struct JPEGFormat: ImageFormat {
         ("shrink", .integer(factor))
     }
 
+    package func libraries(for options: FormatOptions) -> [String] { ["libjpeg"] }
+
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { false }
 }

@@ -44,6 +44,8 @@ package struct JPEGXLFormat: ImageFormat {
             fields: [.icc])
     }
 
+    package func libraries(for options: FormatOptions) -> [String] { ["libjxl"] }
+
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {
         (try? options.boolean("lossless")) == true  // a wrong value is refused by `saver`
     }

@@ -33,5 +33,7 @@ package struct PNGFormat: ImageFormat {
         metadata.exif.map { Insertion(bytes: PNGChunks.chunk("eXIf", $0.bytes), position: PNGChunks.headerLength) }
     }
 
+    package func libraries(for options: FormatOptions) -> [String] { ["libpng", "libspng", "libz"] }
+
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { true }
 }

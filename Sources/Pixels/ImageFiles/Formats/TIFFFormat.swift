@@ -100,6 +100,15 @@ package struct TIFFFormat: ImageFormat {
         TIFFRevision.add(metadata, to: file)
     }
 
+    package func libraries(for options: FormatOptions) -> [String] {
+        switch try? options.word("compression") as Compression {
+        case .deflate: ["libtiff", "libdeflate", "libz"]
+        case .jpeg: ["libtiff", "libjpeg"]
+        // A wrong word was refused before anything was written.
+        case .some(.none), .lzw, nil: ["libtiff"]
+        }
+    }
+
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {
         let compression: Compression? = try? options.word("compression")  // a wrong value is refused by `saver`
         return compression != .jpeg

@@ -43,6 +43,8 @@ package struct WebPFormat: ImageFormat {
         WebPChunks.replaceMetadata(in: file, by: metadata)
     }
 
+    package func libraries(for options: FormatOptions) -> [String] { ["libwebp"] }
+
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {
         // A wrong value is refused by `saver`. The colour of fully transparent pixels is changed to what packs best.
         !layout.hasAlpha && (try? options.boolean("lossless")) == true

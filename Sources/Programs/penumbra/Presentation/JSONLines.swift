@@ -15,6 +15,9 @@ enum JSONLine: Encodable {
     case run(RunLine)
     case storedFrame(StoredFrameLine)
     case attempt(AttemptLine)
+    case verified(VerifiedLine)
+    case rerendered(RerenderedLine)
+    case verification(VerificationLine)
     case summary(SummaryLine)
 
     private struct Header: Encodable {
@@ -33,6 +36,9 @@ enum JSONLine: Encodable {
         case .run(let line): try line.encode(to: encoder)
         case .storedFrame(let line): try line.encode(to: encoder)
         case .attempt(let line): try line.encode(to: encoder)
+        case .verified(let line): try line.encode(to: encoder)
+        case .rerendered(let line): try line.encode(to: encoder)
+        case .verification(let line): try line.encode(to: encoder)
         case .summary(let line): try line.encode(to: encoder)
         }
     }

@@ -104,14 +104,17 @@ enum SummaryText {
         return text
     }
 
+    static func name(ofSignal signal: Int32) -> String {
+        [SIGINT: "Ctrl-C", SIGTERM: "SIGTERM", SIGHUP: "SIGHUP"][signal] ?? "signal \(signal)"
+    }
+
     /// Why the run stopped early, in one line.
     ///
     /// - Parameter left: how many frames are left.
     static func describe(_ reason: StopReason, left: Int = 0) -> String {
         switch reason {
         case .interrupted(let signal):
-            let name = [SIGINT: "Ctrl-C", SIGTERM: "SIGTERM", SIGHUP: "SIGHUP"][signal] ?? "signal \(signal)"
-            return "stopped by \(name); finished outputs are in place, nothing is half-written"
+            return "stopped by \(name(ofSignal: signal)); finished outputs are in place, nothing is half-written"
         case .cancelled:
             return "cancelled by 'penumbra cancel'; finished outputs are in place, nothing is half-written"
         case .superseded:

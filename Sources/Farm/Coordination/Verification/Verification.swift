@@ -1,0 +1,119 @@
+import JobModel
+import JobStorage
+package import Scheduling
+import WorkerProtocol
+
+/// Reads outputs, and tells whether they are as they were published. Changes nothing; a run may go on meanwhile.
+package struct Verification {
+    /// The outputs that were looked at, in their order; those that a run removed meanwhile are left out.
+    package private(set) var outputs: [VerifiedOutput] = []
+    /// Why it ended early; then nothing is known of most outputs.
+    package private(set) var stop: StopReason?
+
+    private let search: RecordSearch
+    private let settings: RunSettings
+    private let observer: any RunObserver
+
+    /// How often an output is read that a run replaces again and again.
+    private static let mostRounds = 5
+
+    /// - Parameter loop: a new one each time.
+    package init(
+        _ outputs: [RecordedOutput], _ search: RecordSearch, settings: RunSettings, observer: any RunObserver,
+        loop: () -> RunLoop
+    ) async throws {
+        (self.search, self.settings, self.observer) = (search, settings, observer)
+        var (pending, found): ([RecordedOutput], [PathKey: VerifiedOutput]) = (outputs, [:])
+        for _ in 0..<Self.mostRounds where !pending.isEmpty && stop == nil {
+            let read = await read(pending, loop())
+            for output in read { found[PathKey(output.output.record.path)] = output }
+            pending = try lookAgain(at: read.filter(\.condition.isDamage), &found)
+        }
+        self.outputs = outputs.compactMap { found[PathKey($0.record.path)] }
+        try nameSwapped()
+    }
+
+    private mutating func read(_ outputs: [RecordedOutput], _ loop: RunLoop) async -> [VerifiedOutput] {
+        let places = outputs.map { Self.place(of: $0) }
+        let readable = outputs.indices.filter { places[$0] == nil }
+        var results = zip(outputs, places).map { VerifiedOutput(output: $0, condition: $1 ?? .missing, found: nil) }
+        guard !readable.isEmpty else { return results }
+        let answers = await Inquiry.run(
+            .inquiring, count: readable.count, settings: settings, loop: loop, observer: observer
+        ) { index in
+            let file = CompareTask.File(path: outputs[readable[index]].record.path)
+            return FrameOrder(id: FrameID(index), input: file.path, compared: [file], formats: [], goal: .comparison)
+        }
+        stop = answers.stop
+        for (index, place) in readable.enumerated() {
+            results[place] = Self.verified(outputs[place], answers, FrameID(index))
+        }
+        return results
+    }
+
+    /// What can be said without reading; nil for files and folders.
+    private static func place(of output: RecordedOutput) -> OutputCondition? {
+        let path = output.record.path
+        guard FileSystem.exists(path) else { return .missing }
+        return FileSystem.isPlain(path) ? nil : .changed
+    }
+
+    private static func verified(
+        _ output: RecordedOutput, _ answers: Inquiry.Answers, _ id: FrameID
+    ) -> VerifiedOutput {
+        if case .failed(let failure) = answers.outcomes[id] {
+            return VerifiedOutput(output: output, condition: .unreadable(failure.message), found: nil)
+        }
+        guard let found = answers.facts[id]?.first ?? nil else {
+            return VerifiedOutput(output: output, condition: .missing, found: nil)
+        }
+        let isFolder = FileSystem.isOwnFolder(output.record.path)
+        return VerifiedOutput(
+            output: output, condition: OutputCondition(of: output.record.file, found: found, isFolder: isFolder),
+            found: found)
+    }
+
+    /// A run may have replaced or removed them since their records were read.
+    ///
+    /// - Returns: those that have to be read again, since they have another record now.
+    private func lookAgain(
+        at suspects: [VerifiedOutput], _ found: inout [PathKey: VerifiedOutput]
+    ) throws -> [RecordedOutput] {
+        let known = try search.look(at: suspects.map(\.output.record.path))
+        return suspects.compactMap { suspect in
+            let key = PathKey(suspect.output.record.path)
+            let outputs = known[key] ?? []
+            if let same = outputs.first(where: { $0.record.file.digest == suspect.found?.digest }) {
+                found[key] = VerifiedOutput(output: same, condition: .asPublished, found: suspect.found)
+                return nil
+            }
+            guard let latest = outputs.first else {
+                found[key] = nil
+                return nil
+            }
+            return outputs.contains { $0.record.file.digest == suspect.output.record.file.digest } ? nil : latest
+        }
+    }
+
+    /// Finds out whose bytes changed outputs have.
+    private mutating func nameSwapped() throws {
+        let strange = Set(outputs.filter(\.condition.isDamage).compactMap(\.found?.digest))
+        var owners = Dictionary(
+            outputs.filter { strange.contains($0.output.record.file.digest) }.map {
+                ($0.output.record.file.digest, $0.output.record.path)
+            }
+        ) { first, _ in first }
+        owners.merge(try search.paths(of: strange)) { own, _ in own }
+        for index in outputs.indices where outputs[index].condition.isDamage {
+            guard let owner = outputs[index].found.flatMap({ owners[$0.digest] }) else { continue }
+            outputs[index].condition = .swapped(with: owner)
+        }
+    }
+}
+
+extension JobSpec {
+    /// For questions that no job asks.
+    static let inquiring = JobSpec(
+        name: "verify", manifestPath: "", folder: "/", inputs: [], chain: [],
+        outputs: [JobOutput(template: OutputTemplate(source: "", pieces: []))], maxPixels: .max)
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import Coordination
+import JobModel
+import Planning
+import Settings
+
+struct VerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Tell whether outputs are as they were published.",
+        discussion: """
+            Reads outputs and compares their bytes with what was recorded when they were published, whatever their sizes \
+            and times say. A manifest (.yaml, .yml) stands for all outputs of its job, a folder for all recorded outputs \
+            below it. What is known comes from the state folder, else from the '.penumbra-index' beside the outputs, else \
+            from an output's own receipt. Changes nothing, and works while runs go on.
+
+            --rerender renders the outputs again from their recorded inputs and filters, as a run does, and compares the \
+            bytes, or else the pixels. What comes out is kept nowhere.
+
+            Exit codes: 0 all is as published; 1 something is not, or is not known; 66 a manifest is missing, or its job \
+            has published nothing yet.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("Outputs, folders of outputs, or manifests.", valueName: "file"), completion: .file())
+    var files: [String]
+
+    @Option(help: ArgumentHelp("Only so many outputs, chosen at random: 50, 1%.", valueName: "n"))
+    var sample: SampleArgument?
+
+    @Option(help: ArgumentHelp("Chooses the same sample again.", valueName: "n"))
+    var seed: UInt64?
+
+    @Flag(help: "Also render the outputs again, and compare.")
+    var rerender = false
+
+    @OptionGroup(title: "Place Options") var place: PlaceOptions
+
+    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
+    var quiet = false
+
+    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
+    var json = false
+
+    func validate() throws {
+        if seed != nil, sample == nil { throw ValidationError("--seed belongs to --sample; give both.") }
+    }
+
+    func run() async throws {
+        try await Reporting(json: json, quiet: quiet).handling { reporting in
+            let installation = Installation(try Settings.load(place))
+            let search = try RecordSearch(state: installation.settings.stateFolder.value)
+            let verifier = OutputVerifier(
+                installation: installation, signals: Signals(), reporting: reporting, search: search)
+            let wanted = try await verifier.wanted(files)
+            let chosen = wanted.outputs.sampled(sample?.sample, seed: seed ?? UInt64(UInt32.random(in: .min ... .max)))
+            let status = try await verifier.verify(chosen, rerenders: rerender)
+            return max(status, wanted.status)
+        }
+    }
+}
+
+/// A part of all outputs on the command line: `50`, `1%`, `0.1%`.
+struct SampleArgument: ExpressibleByArgument {
+    let sample: OutputSample
+
+    init?(argument: String) {
+        let number = argument.hasSuffix("%") ? argument.dropLast() : argument[...]
+        guard number.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }) else { return nil }
+        if argument.hasSuffix("%") {
+            guard let percent = Double(number), percent > 0, percent <= 100 else { return nil }
+            sample = .percent(percent)
+        } else {
+            guard let count = Int(number), count > 0 else { return nil }
+            sample = .count(count)
+        }
+    }
+}
+
+/// The outputs that are looked at, and how they were chosen.
+struct ChosenOutputs {
+    let outputs: [RecordedOutput]
+    /// Of how many, and by which seed; nil for all.
+    let sampling: (total: Int, seed: UInt64)?
+}
+
+extension [RecordedOutput] {
+    fileprivate func sampled(_ sample: OutputSample?, seed: UInt64) -> ChosenOutputs {
+        guard let sample else { return ChosenOutputs(outputs: self, sampling: nil) }
+        return ChosenOutputs(
+            outputs: sample.places(of: count, seed: seed).map { self[$0] }, sampling: (count, seed))
+    }
+}

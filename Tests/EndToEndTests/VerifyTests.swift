@@ -1,0 +1,219 @@
+import Foundation
+import Glibc
+import Testing
+
+/// `penumbra verify`: what has become of outputs.
+@Suite(.serialized) struct VerifyTests {
+    let workspace: Workspace
+
+    init() async throws {
+        workspace = try Workspace()
+        try workspace.drawOldPhotos()
+        try workspace.writeNightly()
+        #expect(try await Program.night(workspace) == NightSummary(published: 3))
+    }
+
+    private func verify(_ arguments: String...) async throws -> Program.Result {
+        try await Program.run(Program.penumbra, ["verify"] + arguments, in: workspace)
+    }
+
+    /// Without the time that it took.
+    private func counts(_ result: Program.Result) -> String {
+        String(result.output.prefix { $0 != "\n" }).replacing(#/ in [0-9.]+ m?s, .*/#, with: "")
+    }
+
+    @Test(arguments: ["job.yaml", "out", "out/"])
+    func `outputs that nobody has touched are as published`(argument: String) async throws {
+        let result = try await verify(argument)
+        #expect(result.code == 0)
+        #expect(counts(result) == "verified 3 outputs: 3 as published")
+        #expect(result.errors == "")
+        let quiet = try await verify(argument, "--quiet")
+        #expect(quiet.code == 0 && quiet.output == "" && quiet.errors == "")
+    }
+
+    @Test func `every kind of damage is told by its name, and each output once`() async throws {
+        let size = try workspace.read("out/a.png").count
+        try workspace.corrupt("out/a.png", .truncated(at: 100))
+        try workspace.remove("out/b.png")
+        let other = try workspace.read("out/c.png").count
+        try workspace.corrupt("out/c.png", .flipped(bit: 8 * 200))
+        let result = try await verify("job.yaml", "out/a.png", "out")
+        #expect(result.code == 1)
+        #expect(counts(result) == "verified 3 outputs: 1 changed, 1 missing, 1 truncated")
+        #expect(
+            result.errors == """
+                1 output missing
+                  out/b.png: missing
+                1 output truncated
+                  out/a.png: truncated (100 of \(Self.grouped(size)) bytes)
+                1 output changed
+                  out/c.png: changed (\(Self.grouped(other)) bytes, as before)
+
+                """)
+        let quiet = try await verify("job.yaml", "--quiet")
+        #expect(quiet.code == 1 && quiet.output == "" && quiet.errors == result.errors)
+    }
+
+    private static func grouped(_ number: Int) -> String {
+        number < 1000 ? "\(number)" : "\(number / 1000),\(String(format: "%03d", number % 1000))"
+    }
+
+    @Test func `outputs that were swapped are told whose bytes they hold`() async throws {
+        let (a, b) = (try workspace.read("out/a.png"), try workspace.read("out/b.png"))
+        try workspace.overwrite("out/a.png", b)
+        try workspace.overwrite("out/b.png", a)
+        let result = try await verify("out")
+        #expect(result.code == 1)
+        #expect(
+            result.errors == """
+                2 outputs swapped
+                  out/a.png: swapped with out/b.png
+                  out/b.png: swapped with out/a.png
+
+                """)
+        // Whose bytes they are is known where the other one is not looked at.
+        #expect(try await verify("out/a.png").errors == "1 output swapped\n  out/a.png: swapped with out/b.png\n")
+    }
+
+    @Test func `links, pipes and folders in an output's place are no outputs`() async throws {
+        for name in ["a.png", "b.png", "c.png"] { try workspace.remove("out/\(name)") }
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(workspace.path)/out/a.png", withDestinationPath: "\(workspace.path)/photos/a.png")
+        #expect(mkfifo("\(workspace.path)/out/b.png", 0o600) == 0)
+        try workspace.write("x", to: "out/c.png/x")
+        let result = try await verify("job.yaml")
+        #expect(result.code == 1)
+        #expect(
+            result.errors.hasPrefix(
+                """
+                3 outputs changed
+                  out/a.png: changed (no file, or a link)
+                  out/b.png: changed (no file, or a link)
+                  out/c.png: changed (1 bytes, 
+                """))
+    }
+
+    @Test func `what nobody published is not known, and the rest is looked at`() async throws {
+        let result = try await verify("photos/a.png", "out/a.png", "nowhere.png")
+        #expect(result.code == 1)
+        #expect(counts(result) == "verified 1 output: 1 as published")
+        #expect(
+            result.errors == """
+                2 files not known
+                  photos/a.png: not known: no job of this state folder published it
+                  nowhere.png: not known: no job of this state folder published it
+
+                """)
+    }
+
+    @Test func `a job that never ran has nothing to verify, and a manifest may be missing`() async throws {
+        try workspace.write(
+            "job: never\ninputs: photos/*\nfilters: [{gaussian: {radius: 1}}]\noutput: never/{stem}.png\n",
+            to: "never.yaml")
+        let never = try await verify("never.yaml")
+        #expect(never.code == 66)
+        #expect(never.errors == "never: nothing is known of its outputs; has it run with this state folder?\n")
+        #expect(try await verify("gone.yaml").code == 66)
+        #expect(try await verify("job.yaml", "--seed", "3").code == 64)
+        #expect(try await verify("job.yaml", "--sample", "0%").code == 64)
+    }
+
+    @Test func `the inputs and the database may be gone`() async throws {
+        try workspace.remove("photos")
+        #expect(try await verify("job.yaml").code == 0)
+        try workspace.remove("state")
+        for argument in ["job.yaml", "out", "out/a.png"] { #expect(try await verify(argument).code == 0) }
+        try workspace.corrupt("out/a.png", .flipped(bit: 9))
+        for argument in ["job.yaml", "out", "out/a.png"] { #expect(try await verify(argument).code == 1) }
+        #expect(!workspace.exists("state/penumbra/penumbra.sqlite"))
+    }
+
+    @Test func `verify changes nothing at all`() async throws {
+        _ = try await verify("job.yaml")
+        let before = try workspace.everything()
+        try workspace.corrupt("out/a.png", .truncated(at: 5))
+        let damaged = try workspace.everything()
+        #expect(damaged != before)
+        for options in [[], ["--rerender"], ["--sample", "2", "--rerender", "--json"]] {
+            _ = try await Program.run(Program.penumbra, ["verify", "job.yaml", "out"] + options, in: workspace)
+            #expect(try workspace.everything() == damaged, "\(options)")
+        }
+    }
+
+    @Test func `a sample is told with its seed, and the same seed chooses the same`() async throws {
+        try workspace.remove("out/b.png")
+        var chosen: Set<[String]> = []
+        for seed in 1...8 {
+            let one = try await sample("2", seed: seed)
+            #expect(one == (try await sample("2", seed: seed)))
+            #expect(one.count == 2)
+            chosen.insert(one)
+        }
+        #expect(chosen.count == 3, "\(chosen)")
+        let result = try await verify("job.yaml", "--sample", "34%", "--seed", "7")
+        #expect(counts(result).hasPrefix("verified 2 of 3 outputs (--seed 7): "))
+        #expect(try await verify("job.yaml", "--sample", "0.1%").output.hasPrefix("verified 1 of 3 outputs (--seed "))
+    }
+
+    private func sample(_ size: String, seed: Int) async throws -> [String] {
+        let result = try await verify("job.yaml", "--json", "--sample", size, "--seed", "\(seed)")
+        return try VerifyLine.all(in: result.output).filter { $0.event == "verified" }.compactMap(\.path)
+    }
+
+    @Test func `JSON tells of every output what was published and what is there`() async throws {
+        try workspace.corrupt("out/b.png", .truncated(at: 10))
+        let result = try await verify("job.yaml", "--json")
+        #expect(result.code == 1 && result.errors == "")
+        let lines = try VerifyLine.all(in: result.output)
+        let outputs = lines.filter { $0.event == "verified" }
+        #expect(outputs.map(\.state) == ["as published", "truncated", "as published"])
+        #expect(outputs.map(\.job) == ["test", "test", "test"])
+        #expect(outputs[1].bytes == 10)
+        #expect(outputs[1].digest != outputs[1].publishedDigest)
+        #expect(outputs[0].digest == outputs[0].publishedDigest)
+        #expect(lines.first { $0.event == "verification" }?.states == ["as published": 2, "truncated": 1])
+        #expect(lines.last?.exitCode == 1)
+    }
+
+    @Test func `outputs that a run replaces meanwhile are as published`() async throws {
+        try workspace.draw("photos/d.png", width: 700, height: 600)
+        #expect(try await Program.night(workspace).published == 1)
+        for radius in ["6", "7"] {
+            try workspace.writeNightly(radius: radius)
+            let run = try RunningProgram(["run", "job.yaml", "--force", "--workers", "1"], in: workspace)
+            repeat {
+                let result = try await verify("job.yaml", "out", "--workers", "1")
+                #expect(result.code == 0, "\(result.errors)")
+            } while run.isRunning
+            #expect(run.finish().code == 0)
+        }
+    }
+
+    @Test func `an interrupted verify says so, with the signal's exit code`() async throws {
+        for number in 0..<200 { try workspace.copy("photos/a.png", to: "photos/n\(number).png") }
+        #expect(try await Program.night(workspace).failed == 0)
+        let verify = try RunningProgram(["verify", "job.yaml", "--workers", "1", "--rerender"], in: workspace)
+        verify.wait { !verify.workers.isEmpty }
+        kill(verify.processID, SIGTERM)
+        let result = verify.finish()
+        #expect(result.code == 143)
+        #expect(result.errors == "stopped by SIGTERM; nothing was changed\n")
+    }
+
+    @Test func `odd names are looked at, and shown so that they break no line`() async throws {
+        let photo = try workspace.read("photos/a.png")
+        try workspace.write(photo, to: "photos/new\nline.png")
+        let odd = Array("\(workspace.path)/photos/odd".utf8) + [0xE9] + Array(".png".utf8)
+        let file = try #require(fopen(odd.map { CChar(bitPattern: $0) } + [0], "w"))
+        #expect(fwrite(Array(photo), 1, photo.count, file) == photo.count)
+        fclose(file)
+        #expect(try await Program.night(workspace).published == 2)
+        #expect(try await counts(verify("job.yaml")) == "verified 5 outputs: 5 as published")
+        let again = try await verify("job.yaml", "--rerender")
+        #expect(again.code == 0)
+        #expect(again.output.contains("rendered again 5 outputs: 5 as published in "))
+        try workspace.remove("out/new\nline.png")
+        #expect(try await verify("out").errors == "1 output missing\n  out/new\\u{a}line.png: missing\n")
+    }
+}
