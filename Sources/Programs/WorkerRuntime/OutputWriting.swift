@@ -25,7 +25,7 @@ extension TaskRunner {
             ) { try rows.rows($0) }
         } catch let error as ImageFileError where error.path == path && error.kind != .place {
             // The picture that was read is not to blame.
-            throw TaskFailure(.output, "\(error)")
+            throw TaskFailure(Self.kind(of: error), "\(error)")
         }
         let (digest, bytes) =
             format.descriptor.isFolder
@@ -36,6 +36,14 @@ extension TaskRunner {
                 fileFormat: format.descriptor.name, width: shape.width, height: shape.height, layout: shape.layout,
                 format: shape.sampleFormat, frames: frames),
             bands: rows.receipts())
+    }
+
+    private static func kind(of error: ImageFileError) -> TaskFailure.Kind {
+        switch error.kind {
+        case .value: .value
+        case .permission: .permission
+        case .data, .limit, .place, .missing: .output
+        }
     }
 
     /// Waits until the disk has the whole file, and returns its size. A rename before that could outlive its data.
