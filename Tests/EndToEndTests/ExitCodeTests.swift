@@ -189,7 +189,20 @@ import Testing
         defer { chmod("\(workspace.path)/out/x", 0o755) }
         let result = try await runWithoutRights()
         #expect(result.code == 1)
-        #expect(result.errors.contains("photos/x/d.png: "))
+        #expect(result.errors.hasPrefix("1 frame failed: not permitted\n  photos/x/d.png: "))
+        #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
+    }
+
+    @Test func `1: a picture that may not be read; it is tried again the next night`() async throws {
+        try workspace.writeNightly()
+        chmod("\(workspace.path)/photos/b.png", 0)
+        let refused = try await runWithoutRights()
+        #expect(refused.code == 1)
+        #expect(
+            refused.errors
+                == "1 frame failed: not permitted\n  photos/b.png: may not be opened (permission denied)\n")
+        chmod("\(workspace.path)/photos/b.png", 0o644)
+        #expect(try await runWithoutRights().code == 0)
         #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
     }
 

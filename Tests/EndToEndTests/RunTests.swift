@@ -110,6 +110,25 @@ import Testing
         #expect(empty.errors.contains("'crop' keeps nothing of "))
     }
 
+    @Test func `a value that does not suit one picture fails that picture, by a name of its own`() async throws {
+        try workspace.draw("photos/small.png", width: 40, height: 30)
+        try workspace.writeManifest(filters: "[{crop: {x: 60}}]", more: "existing: update")
+        let result = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(result.code == 1)
+        #expect(
+            result.errors == """
+                1 frame failed: value wrong for this picture
+                  photos/small.png: 'crop' keeps nothing of 40 × 30 pixels
+
+                """)
+        #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
+        let again = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(again.code == 0)
+        #expect(again.errors.hasPrefix("1 picture still broken, and not tried again\n  photos/small.png: 'crop' "))
+        let status = try await Program.run("status", "--json", in: workspace)
+        #expect(status.output.contains(#""value wrong for this picture":1"#))
+    }
+
     @Test func `quiet says nothing when all is well`() async throws {
         try workspace.writeManifest()
         let result = try await Program.run("run", "--quiet", "job.yaml", in: workspace)
@@ -134,6 +153,10 @@ import Testing
         #expect(lines.last?["event"] as? String == "summary")
         #expect(lines.last?["published"] as? Int == 3)
         #expect(lines.last?["exitCode"] as? Int == 1)
+        let causes = try #require(lines.last?["failedByCause"] as? [String: Int])
+        #expect(causes["broken or unreadable picture"] == 1)
+        #expect(causes["plugin fault"] == 0)
+        #expect(lines.last?["notes"] as? [String] == [])
     }
 
     @Test func `a name that is not UTF-8 fails by name, and exactly in JSON`() async throws {

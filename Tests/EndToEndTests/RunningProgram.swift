@@ -22,15 +22,8 @@ final class RunningProgram {
     var processID: pid_t { process.processIdentifier }
     var isRunning: Bool { process.isRunning }
 
-    /// The worker processes that live now. Any of the program's threads may have started one.
-    var workers: [pid_t] {
-        let tasks = "/proc/\(processID)/task"
-        let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
-        return threads.flatMap { thread in
-            let text = (try? String(contentsOfFile: "\(tasks)/\(thread)/children", encoding: .utf8)) ?? ""
-            return text.split(separator: " ").compactMap { pid_t($0) }
-        }
-    }
+    /// The worker processes that live now.
+    var workers: [pid_t] { children(of: processID) }
 
     var openFiles: [String] { EndToEndTests.openFiles(of: processID) }
 
@@ -47,6 +40,16 @@ final class RunningProgram {
         return Program.Result(
             code: code, output: String(decoding: text, as: UTF8.self),
             errors: String(decoding: complaints, as: UTF8.self))
+    }
+}
+
+/// The processes that any thread of a process has started, and that live.
+func children(of process: pid_t) -> [pid_t] {
+    let tasks = "/proc/\(process)/task"
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+    return threads.flatMap { thread in
+        let text = (try? String(contentsOfFile: "\(tasks)/\(thread)/children", encoding: .utf8)) ?? ""
+        return text.split(separator: " ").compactMap { pid_t($0) }
     }
 }
 

@@ -34,7 +34,11 @@ final class WorkerConversation {
 
     private func next() throws -> Report {
         while true {
-            if let body = try buffer.next() { return try FrameCodec.decode(Report.self, from: body) }
+            if let body = try buffer.next() {
+                let report = try FrameCodec.decode(Report.self, from: body)
+                if report == .alive { continue }
+                return report
+            }
             let bytes = reports.fileHandleForReading.availableData
             guard !bytes.isEmpty else { throw Ended() }
             buffer.append(bytes)

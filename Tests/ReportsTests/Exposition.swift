@@ -39,7 +39,7 @@ struct Exposition {
 
     private mutating func addSample(_ line: Substring) throws {
         let value = /"(?:[^"\\]|\\["\\n])*"/.matchingSemantics(.unicodeScalar)
-        let sample = /([a-z_]+)(\{job="(?:[^"\\\n]|\\["\\n])*"(?:,state="[a-z_]+")?\}) ([0-9.e+]+)/
+        let sample = /([a-z_]+)(\{job="(?:[^"\\\n]|\\["\\n])*"(?:,state="[a-z_]+"|,cause="[a-z ]+")?\}) ([0-9.e+]+)/
             .matchingSemantics(.unicodeScalar)
         guard line.contains(value), let match = line.wholeMatch(of: sample), families.last?.name == String(match.1),
             let number = Double(match.3), values[String(match.1 + match.2)] == nil

@@ -6,15 +6,18 @@ import Testing
         job: "photos", counts: .init(frames: 5, published: 3, skipped: 2), bytesWritten: 1_234, megapixels: 72.5,
         orphans: ["a", "b"])
     private let bad = RunRecord.make(
-        job: "scans", counts: .init(frames: 4, kept: 1, failed: 1, stillBroken: 1, left: 1), workersReplaced: 2)
+        job: "scans", counts: .init(frames: 4, kept: 1, failed: 1, stillBroken: 1, left: 1), workersReplaced: 2,
+        causes: ["plugin fault": 1, "worker silent": 0], retiredSlots: 1)
 
     @Test func `every family appears once, with the samples of all jobs`() throws {
         let exposition = try Exposition(PrometheusText.text(of: [well, bad], lastSuccess: ["scans": 1_795_000_000]))
         #expect(
             exposition.families.map(\.name) == [
-                "penumbra_frames", "penumbra_written_bytes", "penumbra_megapixels", "penumbra_run_seconds",
+                "penumbra_frames", "penumbra_failed_frames", "penumbra_written_bytes", "penumbra_megapixels",
+                "penumbra_run_seconds",
                 "penumbra_exit_code", "penumbra_last_run_timestamp_seconds",
-                "penumbra_last_success_timestamp_seconds", "penumbra_workers_replaced", "penumbra_orphans",
+                "penumbra_last_success_timestamp_seconds", "penumbra_workers_replaced", "penumbra_slots_retired",
+                "penumbra_orphans",
             ])
         let values = exposition.values
         #expect(values[#"penumbra_frames{job="photos",state="published"}"#] == 3)
@@ -29,6 +32,9 @@ import Testing
         #expect(values[#"penumbra_last_run_timestamp_seconds{job="scans"}"#] == 1_795_296_612)
         #expect(values[#"penumbra_last_success_timestamp_seconds{job="photos"}"#] == 1_795_296_612)
         #expect(values[#"penumbra_last_success_timestamp_seconds{job="scans"}"#] == 1_795_000_000)
+        #expect(values[#"penumbra_failed_frames{job="scans",cause="plugin fault"}"#] == 1)
+        #expect(values[#"penumbra_failed_frames{job="scans",cause="worker silent"}"#] == 0)
+        #expect(values[#"penumbra_slots_retired{job="scans"}"#] == 1)
         #expect(values[#"penumbra_workers_replaced{job="scans"}"#] == 2)
         #expect(values[#"penumbra_orphans{job="photos"}"#] == 2)
     }
@@ -61,7 +67,7 @@ import Testing
         let kept = try #require(PrometheusText.lastSuccess(of: job, in: first))
         #expect(kept == 1_795_296_612)
         let second = PrometheusText.text(of: [.make(job: job, exitCode: 1)], lastSuccess: [job: 1_700_000_000.25])
-        #expect(try Exposition(second).values.count == 14)
+        #expect(try Exposition(second).values.count == 15)
         #expect(PrometheusText.lastSuccess(of: job, in: second) == 1_700_000_000.25)
         #expect(PrometheusText.lastSuccess(of: job + "s", in: second) == nil)
     }

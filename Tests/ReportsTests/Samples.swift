@@ -6,7 +6,8 @@ extension RunRecord {
     static func make(
         job: String = "thumbnails", exitCode: Int32? = nil, stopped: String? = nil, counts: Counts? = nil,
         bytesRead: Int = 1_310_200_000, bytesWritten: Int = 92_100_000, megapixels: Double = 1412,
-        workersReplaced: Int = 0, frames: [FrameRecord] = [], orphans: [String] = [], settings: [Fact] = []
+        workersReplaced: Int = 0, causes: [String: Int] = [:], retiredSlots: Int = 0, frames: [FrameRecord] = [],
+        orphans: [String] = [], settings: [Fact] = []
     ) -> RunRecord {
         let counts = counts ?? Counts(of: frames)
         let isBad = stopped != nil || counts.failed + counts.stillBroken > 0
@@ -16,7 +17,8 @@ extension RunRecord {
             ended: Moment(text: "2026-11-21T21:30:12Z", seconds: 1_795_296_612), elapsed: .milliseconds(12_400),
             exitCode: exitCode ?? (isBad ? 1 : 0), stopped: stopped, counts: counts, bytesRead: bytesRead,
             bytesWritten: bytesWritten, megapixels: megapixels, workers: 8, workersReplaced: workersReplaced,
-            frames: frames, orphans: orphans, settings: settings, versions: [Fact("Penumbra", "0.1.0")])
+            frames: frames, orphans: orphans, causes: causes, retiredSlots: retiredSlots, settings: settings,
+            versions: [Fact("Penumbra", "0.1.0")])
     }
 }
 

@@ -88,7 +88,7 @@ import WorkerProtocol
     }
 
     @Test func `every attempt's end is told once`() {
-        var farm = Farm()
+        var farm = Farm(.make(workers: 1))
         farm.begin(workers: 1, frames: 1)
         farm.die(farm.running[0], .killed, replacement: 2)
         farm.fail(farm.running[0], .transient)

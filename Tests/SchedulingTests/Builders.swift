@@ -52,12 +52,12 @@ extension OutputReceipt {
 extension Scheduler {
     static func make(
         _ job: JobSpec = .make(), workers: Int = 2, frames: Int = 1, seed: UInt64 = 1,
-        time: TimeLimit = .seconds(10)
+        time: TimeLimit = .seconds(10), silence: Duration = .seconds(1_000_000_000)
     ) -> Scheduler {
         let policy = SchedulingPolicy(
             retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: time),
             shard: ShardPolicy(mode: job.shard, workers: workers, frames: frames, frameMemory: 1_000_000_000),
-            verify: job.verify, workers: workers, seed: seed)
+            verify: job.verify, workers: workers, seed: seed, silenceLimit: silence)
         let factory = TaskFactory(
             job: job, runName: "run", scratchFolder: "/scratch", tileMemory: 1 << 30, frameMemory: 1 << 30)
         return Scheduler(policy: policy, factory: factory)

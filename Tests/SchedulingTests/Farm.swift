@@ -12,6 +12,8 @@ struct Farm {
     var outcomes: [FrameID: FrameOutcome] = [:]
     var published: [String] = []
     var killed: [WorkerID] = []
+    var retired: [Retirement] = []
+    var flagged: [Haste] = []
     var recycled: [WorkerID] = []
     /// Workers that the scheduler wants kept running.
     var slots = 1
@@ -40,7 +42,9 @@ struct Farm {
                 running.append(lease)
                 leases.append(lease)
             case .widen(let count): slots = count
-            case .kill(let worker): killed.append(worker)
+            case .kill(let worker, _): killed.append(worker)
+            case .retire(let retirement): retired.append(retirement)
+            case .flag(_, let haste): flagged.append(haste)
             case .recycle(let worker): recycled.append(worker)
             case .publish(let frame, let outputs):
                 published += outputs.map(\.path)

@@ -19,8 +19,9 @@ import WorkerProtocol
         for lease in farm.running.reversed() { farm.fail(lease, .transient) }
         #expect(farm.running.isEmpty)
         farm.send(.tick, at: .seconds(1))
-        #expect(farm.running.map(\.task.frame) == (1...40).map { FrameID($0) })
         #expect(farm.running.map(\.worker) == (1...40).map { WorkerID($0) })
+        // Each worker leaves the task that failed with it to the next one.
+        #expect(farm.running.map(\.task.frame.number) == (1...40).map { $0 % 2 == 0 ? $0 - 1 : $0 + 1 })
     }
 
     @Test func `the idle worker with the lowest number is the first to be given a task`() {

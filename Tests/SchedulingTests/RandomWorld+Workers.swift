@@ -12,9 +12,9 @@ extension RandomWorld {
     var doomedWorker: WorkerID? { referee.standings.filter { $0.value.isDoomed }.keys.min() }
 
     mutating func startWorker(dies: Bool) {
-        guard referee.standings.count < referee.slots else { return }
+        guard let slot = referee.emptySlot else { return }
         startedWorkers += 1
-        let worker = WorkerID(startedWorkers)
+        let worker = WorkerID(startedWorkers, slot: slot)
         let death = anyDeath()
         deliver(dies ? .workerLost(worker, Death(death)) : .workerReady(worker))
     }
@@ -28,7 +28,7 @@ extension RandomWorld {
     /// More of them are kills than anything else, which alone are tried again twenty times.
     mutating func anyDeath() -> Death.Manner {
         let manners: [Death.Manner] = [
-            .signal(11), .exited(1), .outOfMemory, .byOrder, .brokeProtocol("noise"), .failedToStart("no such file"),
+            .signal(11), .exited(1), .outOfMemory, .brokeProtocol("noise"), .failedToStart("no such file"),
         ]
         return draw(2) == 0 ? .killed : manners[draw(manners.count)]
     }
@@ -42,7 +42,7 @@ extension RandomWorld {
         if draw(10) == 0, let doomed = doomedWorker { return lose(doomed, .byOrder) }
         guard let id = runningLeases.randomElement(using: &random), let lease = referee.leases[id] else { return }
         switch draw(1000) {
-        case 0..<10: fail(lease, .data)
+        case 0..<10: fail(lease, [.data, .value, .input, .permission, .limit, .output][draw(6)])
         case 10 where endings > 0: fail(lease, .place)
         case 20..<100: fail(lease, .transient)
         case 100..<140: fail(lease, damage(lease))
@@ -77,7 +77,8 @@ extension RandomWorld {
         let report = idleTalk(of: lease)
         guard referee.isStale(report, from: worker) else { return }
         var undisturbed = scheduler
-        let expected = undisturbed.handle(.tick, at: now)
+        // Whoever talks lives.
+        let expected = undisturbed.handle(.report(worker, .alive), at: now)
         var disturbed = scheduler
         if disturbed.handle(.report(worker, report), at: now) != expected {
             referee.complaints.append("a report that is void has an effect")

@@ -42,7 +42,8 @@ struct RandomWorld {
         let policy = SchedulingPolicy(
             retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: .seconds(10)),
             shard: ShardPolicy(mode: job.shard, workers: workers, frames: frames, frameMemory: 1_000_000_000),
-            verify: job.verify, workers: workers, seed: seed, failureLimit: limit > 30 ? nil : limit)
+            verify: job.verify, workers: workers, seed: seed, failureLimit: limit > 30 ? nil : limit,
+            silenceLimit: .seconds([5, 30, 10_000][Int.random(in: 0..<3, using: &random)]))
         let factory = TaskFactory(
             job: job, runName: "run", scratchFolder: "/scratch", tileMemory: 1 << 30, frameMemory: 1 << 30)
         scheduler = Scheduler(policy: policy, factory: factory)
@@ -58,12 +59,14 @@ struct RandomWorld {
         switch draw(1000) {
         case 0..<50: bother()
         case 50..<60: repeatAnswer()
-        case 60..<70: now = now + .seconds(11)  // past every deadline
+        case 60..<64: now = now + .seconds(11)  // past every deadline
+        case 64..<70: stall()
         case 70..<100: deliver(.tick)
         case 100..<130: lose(anyWorker(), anyDeath())
         case 130..<130 + endings: deliver([.stop(.interrupted(signal: 2)), .drain][draw(2)])
         case 140..<240: startWorker(dies: draw(6) == 0)
-        case 240..<640: work()
+        case 240..<300: beat()
+        case 300..<640: work()
         default: answer()
         }
     }
@@ -72,7 +75,7 @@ struct RandomWorld {
     mutating func willingStep() {
         if let worker = doomedWorker { return lose(worker, .byOrder) }
         if hasQuestions { return answer(willing: true) }
-        if referee.standings.count < referee.slots { return startWorker(dies: false) }
+        if referee.emptySlot != nil { return startWorker(dies: false) }
         if let id = runningLeases.first(where: { !hung.contains($0) }), let lease = referee.leases[id] {
             return finish(lease)
         }
@@ -97,9 +100,19 @@ struct RandomWorld {
         case .start(let lease):
             past.append(lease)
             if past.count > 20 { past.removeFirst() }
-        case .widen, .kill, .recycle, .ended, .conclude, .finish: break
+        case .widen, .retire, .kill, .recycle, .flag, .ended, .conclude, .finish: break
         }
     }
+
+    /// The coordinator was stopped for a while, and says so first of all.
+    private mutating func stall() {
+        let gap = Duration.seconds(3 + draw(100))
+        now = now + gap
+        deliver(.stalled(gap))
+    }
+
+    /// A worker says that it lives, or somebody says so in the name of one that is gone.
+    private mutating func beat() { deliver(.report(anyWorker() ?? WorkerID(1), .alive)) }
 
     private var hasQuestions: Bool { !wishes.isEmpty || !undecided.isEmpty || !publishing.isEmpty }
 

@@ -8,17 +8,15 @@ extension Referee {
         switch directive {
         case .wantFrames(let count): judgeWish(count)
         case .start(let lease): judgeLease(lease)
-        case .ended: break
+        case .ended, .flag: break
         case .widen(let count):
             expect(count > slots && count <= policy.workers, "widened to \(count)")
             slots = count
-        case .kill(let worker):
-            if case .doomed = standings[worker] { complaints.append("killed twice") }
-            expect(standings[worker] != nil, "a dead worker is killed")
-            standings[worker] = .doomed(standings[worker]?.lease)
+        case .retire(let retirement): judgeRetirement(retirement.slot)
+        case .kill(let worker, let dismissal): judgeKill(worker, dismissal)
         case .recycle(let worker):
             expect(standings[worker] == .idle, "a worker that is not idle is recycled")
-            standings[worker] = .doomed(nil)
+            standings[worker] = .doomed(nil, .recycled)
         case .publish(let frame, let outputs): judgePublishing(frame, outputs)
         case .decide(let frame, _):
             expect(accepted == TaskID(frame, .compare), "a decision without a comparison")
@@ -77,6 +75,40 @@ extension Referee {
         case .idle: "idle"
         case .holding: "busy"
         case .doomed: "told to end"
+        }
+    }
+
+    private mutating func judgeKill(_ worker: WorkerID, _ dismissal: Dismissal) {
+        let lease = standings[worker]?.lease
+        switch (standings[worker], dismissal) {
+        case (.doomed(_, .recycled), .silent), (.doomed(_, .retired), .silent): break
+        case (.doomed, _): complaints.append("killed twice")
+        default: break
+        }
+        expect(standings[worker] != nil, "a dead worker is killed")
+        switch dismissal {
+        case .silent(let limit):
+            expect(heard[worker].map { $0 + limit <= now } ?? false, "a worker that was heard of counts as silent")
+        case .overdue:
+            let end = lease.flatMap { id in leases[id].map { $0.deadline + (stalls[id] ?? .zero) } }
+            expect(end.map { $0 <= now } ?? false, "a lease is ended before its time")
+        case .stopping, .recycled, .retired: break
+        }
+        let isRetired = standings[worker]?.isRetired ?? false
+        standings[worker] = .doomed(lease, isRetired ? .retired : dismissal)
+    }
+
+    private mutating func judgeRetirement(_ slot: SlotID) {
+        expect(retired.insert(slot).inserted && slot.number <= slots, "a slot is retired that is none")
+        expect(retired.count < policy.workers, "the last slot is retired")
+        expect(slotFaults[slot, default: 0] >= 3, "a slot is retired for next to nothing")
+        expect(!isStopped, "a slot is retired after the stop")
+        for (worker, standing) in standings where worker.slot == slot {
+            switch standing {
+            case .idle: standings[worker] = .doomed(nil, .retired)
+            case .holding(let lease): standings[worker] = .doomed(lease, .retired)
+            case .doomed: break
+            }
         }
     }
 

@@ -10,7 +10,7 @@ struct Referee {
         case idle
         case holding(LeaseID)
         /// Told to end.
-        case doomed(LeaseID?)
+        case doomed(LeaseID?, Dismissal)
     }
 
     /// What is known of a frame by what was said of it.
@@ -37,6 +37,13 @@ struct Referee {
     var openFrames = 0
     var asked = 0
     var slots = 1
+    var retired: Set<SlotID> = []
+    /// What each slot's workers failed at since one of them did something well.
+    var slotFaults: [SlotID: Int] = [:]
+    /// When workers were last heard of; nobody is blamed for time in which nobody listened.
+    var heard: [WorkerID: Timestamp] = [:]
+    /// Time in which nobody listened, since a lease was given.
+    var stalls: [LeaseID: Duration] = [:]
     var lastLease = 0
     var published: Set<String> = []
     /// By an event; the scheduler may also stop by itself.
@@ -57,6 +64,7 @@ struct Referee {
             return
         }
         accepted = nil
+        if case .report(let worker, _) = event, standings[worker] != nil { heard[worker] = now }
         hear(event)
         for directive in directives { judge(directive) }
     }
@@ -64,7 +72,7 @@ struct Referee {
     /// Whether a report is about a lease that its sender does not hold, or no longer.
     func isStale(_ report: Report, from worker: WorkerID) -> Bool {
         switch report {
-        case .ready: true
+        case .ready, .alive: true
         case .inPlugin(let id, _), .finished(let id, _), .failed(let id, _): standings[worker] != .holding(id)
         }
     }
@@ -78,7 +86,14 @@ struct Referee {
         case .planEnded:
             planEnded = true
             asked = 0
-        case .workerReady(let worker): standings[worker] = standings[worker] ?? .idle
+        case .workerReady(let worker):
+            let isNew = standings[worker] == nil
+            standings[worker] =
+                standings[worker] ?? (retired.contains(worker.slot) ? .doomed(nil, .retired) : .idle)
+            if isNew { heard[worker] = now }
+        case .stalled(let gap):
+            heard = heard.mapValues { $0 + gap }
+            for id in leases.keys { stalls[id, default: .zero] += gap }
         case .workerLost(let worker, let death): bury(worker, death)
         case .report(let worker, .finished(let id, let receipt)): accept(id, receipt, from: worker)
         case .report(let worker, .failed(let id, let failure)): note(failure, of: id, from: worker)
@@ -91,10 +106,17 @@ struct Referee {
         }
     }
 
+    /// A slot in which a worker may be started.
+    var emptySlot: SlotID? {
+        let taken = Set(standings.keys.map(\.slot)).union(retired)
+        return (1...slots).lazy.map { SlotID($0) }.first { !taken.contains($0) }
+    }
+
     /// Frees the worker. Nil when the report does not count.
     private mutating func release(_ id: LeaseID, from worker: WorkerID) -> Lease? {
         guard standings[worker] == .holding(id), let lease = leases.removeValue(forKey: id) else { return nil }
         standings[worker] = .idle
+        stalls[id] = nil
         return isCurrent(lease) ? lease : nil
     }
 
@@ -104,6 +126,7 @@ struct Referee {
     }
 
     private mutating func accept(_ id: LeaseID, _ receipt: TaskReceipt, from worker: WorkerID) {
+        if standings[worker] == .holding(id) { slotFaults[worker.slot] = 0 }
         guard let lease = release(id, from: worker), var frame = frames[lease.task.frame] else { return }
         accepted = lease.task
         frame.done.insert(lease.task.kind)
@@ -118,7 +141,9 @@ struct Referee {
     private mutating func note(_ failure: TaskFailure, of id: LeaseID, from worker: WorkerID) {
         guard let lease = release(id, from: worker), var frame = frames[lease.task.frame] else { return }
         switch failure.kind {
-        case .transient: frame.histories[lease.task.kind]?.failures += 1
+        case .transient:
+            frame.histories[lease.task.kind]?.failures += 1
+            slotFaults[worker.slot, default: 0] += 1
         case .damagedTile(let index):
             frame.histories[.tile(index)]?.failures += 1
             frame.done.remove(.tile(index))
@@ -126,13 +151,19 @@ struct Referee {
             frame.round += 1
             frame.renderers = []
             frame.done.formIntersection([.compare, .probe])
-        case .data, .input, .limit, .output, .place: break
+        case .data, .value, .input, .permission, .limit, .output, .place: break
         }
         frames[lease.task.frame] = frame
     }
 
     private mutating func bury(_ worker: WorkerID, _ death: Death) {
         let standing = standings.removeValue(forKey: worker)
+        heard[worker] = nil
+        if standing != nil, death.manner != .killed { slotFaults[worker.slot, default: 0] += 1 }
+        guard standing?.isRetired != true else {
+            standing?.lease.map { leases[$0] = nil }
+            return
+        }
         guard let id = standing?.lease, let lease = leases.removeValue(forKey: id), isCurrent(lease) else { return }
         if death.manner == .killed {
             frames[lease.task.frame]?.histories[lease.task.kind]?.kills += 1
@@ -146,9 +177,13 @@ extension Referee.Standing {
     var lease: LeaseID? {
         switch self {
         case .holding(let id): id
-        case .doomed(let id): id
+        case .doomed(let id, _): id
         case .idle: nil
         }
+    }
+
+    var isRetired: Bool {
+        if case .doomed(_, .retired) = self { true } else { false }
     }
 }
 

@@ -17,7 +17,7 @@ struct Misdeed: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct RefereeTests {
-    @Test(arguments: leasing + counting + ending)
+    @Test(arguments: leasing + counting + retiring + ending)
     func `the referee notices`(misdeed: Misdeed) {
         var referee = Referee.watching()
         misdeed.play(&referee)
@@ -78,11 +78,31 @@ struct Misdeed: Sendable, CustomTestStringConvertible {
         Misdeed("too many open frames") { $0.see(.tick, [.wantFrames(3)]) },
         Misdeed("frames are wanted that nobody can use") { $0.see(.planEnded, [.wantFrames(1)]) },
         Misdeed("widened to 3") { $0.see(.tick, [.widen(to: 3)]) },
-        Misdeed("killed twice") { $0.see(.tick, [.kill(WorkerID(1)), .kill(WorkerID(1))]) },
-        Misdeed("a dead worker is killed") { $0.see(.tick, [.kill(WorkerID(9))]) },
+        Misdeed("killed twice") { $0.see(.tick, [.kill(WorkerID(1), .stopping), .kill(WorkerID(1), .stopping)]) },
+        Misdeed("a dead worker is killed") { $0.see(.tick, [.kill(WorkerID(9), .stopping)]) },
+        Misdeed("a worker that was heard of counts as silent") {
+            $0.see(.tick, [.kill(WorkerID(1), .silent(.seconds(5)))])
+        },
+        Misdeed("a lease is ended before its time") {
+            $0.start(1)
+            $0.see(.tick, [.kill(WorkerID(1), .overdue)])
+        },
         Misdeed("a worker that is not idle is recycled") {
             $0.start(1)
             $0.see(.tick, [.recycle(WorkerID(1))])
+        },
+    ]
+
+    static let retiring = [
+        Misdeed("a slot is retired that is none") { $0.retire(9) },
+        Misdeed("a slot is retired for next to nothing") { $0.retire(1) },
+        Misdeed("the last slot is retired") {
+            $0.retire(1)
+            $0.retire(2)
+        },
+        Misdeed("a slot is retired after the stop") {
+            $0.see(.stop(.deadline), [])
+            $0.retire(1)
         },
     ]
 
@@ -147,6 +167,10 @@ extension Referee {
             worker: WorkerID(worker), deadline: Timestamp.start + limit, timeLimit: limit,
             spec: .compare(CompareTask(files: [])))
         see(.tick, [.start(lease)])
+    }
+
+    fileprivate mutating func retire(_ slot: Int) {
+        see(.tick, [.retire(Retirement(slot: SlotID(slot), pictures: 3, idleDeaths: 0))])
     }
 
     /// Worker 1 probes and renders frame 1.

@@ -66,6 +66,38 @@ import WorkerProtocol
         #expect(farm.leases.filter { $0.task.frame == FrameID(1) }.count == 1)
     }
 
+    @Test(
+        arguments: zip(
+            [TaskFailure.Kind.data, .value, .input, .permission, .limit, .output],
+            [FrameFailure.Cause.data, .value, .input, .permission, .limit, .output]))
+    func `what another attempt would meet again fails its frame at once, by its own cause`(
+        kind: TaskFailure.Kind, cause: FrameFailure.Cause
+    ) throws {
+        var farm = Farm()
+        farm.begin(workers: 1)
+        farm.fail(try #require(farm.running.first), kind, "1.png: no")
+        #expect(farm.outcomes == [FrameID(1): .failed(FrameFailure(cause, "1.png: no"))])
+        #expect(farm.leases.count == 1)
+    }
+
+    @Test(arguments: [Death.Manner.signal(6), .exited(3), .brokeProtocol("noise")])
+    func `a crash inside a plugin is the plugin's fault, and named so`(manner: Death.Manner) throws {
+        var farm = Farm()
+        farm.begin(workers: 1)
+        for replacement in [2, 3] {
+            let lease = try #require(farm.running.first)
+            farm.send(.report(lease.worker, .inPlugin(lease.id, "picky")))
+            farm.die(lease, manner, replacement: replacement)
+            farm.send(.tick, at: farm.now + .seconds(1))
+        }
+        guard case .failed(let failure) = farm.outcomes[FrameID(1)] else {
+            Issue.record("the frame goes on")
+            return
+        }
+        #expect(failure.cause == .plugin)
+        #expect(failure.message.contains(" inside the plugin 'picky'"))
+    }
+
     @Test func `a crash is retried on a fresh worker, and a second one quarantines the picture`() throws {
         var farm = Farm()
         farm.begin(workers: 1)

@@ -36,6 +36,23 @@ import Testing
         #expect(all.scratch.origin == .file("/home/ada/.config/penumbra/penumbra.yaml"))
     }
 
+    @Test func `how long a worker may be silent is set as other things are, and never below five heartbeats`() throws {
+        #expect(try settings().silence.value == .seconds(30))
+        let files = ["/etc/penumbra/penumbra.yaml": "silence: 2m\n"]
+        #expect(try settings(files: files).silence.value == .seconds(120))
+        let both = try settings(environment: ["PENUMBRA_SILENCE": "9s"], files: files)
+        #expect(both.silence.value == .seconds(9))
+        #expect(both.silence.origin == .environment("PENUMBRA_SILENCE"))
+        let problem = #expect(throws: Settings.Problem.self) { try settings(environment: ["PENUMBRA_SILENCE": "4"]) }
+        #expect(
+            problem?.message == """
+                PENUMBRA_SILENCE=4: error: 'PENUMBRA_SILENCE' cannot be 4
+                  | 4
+                  | ^
+                  = write a value from 5s to 1d
+                """)
+    }
+
     @Test func `XDG_STATE_HOME moves the state folder`() throws {
         #expect(try settings(environment: ["XDG_STATE_HOME": "/state"]).stateFolder.value == "/state/penumbra")
     }

@@ -19,6 +19,9 @@ package struct FileTrouble: Error, Hashable, Sendable {
     /// True when no other file could be written here either.
     package var isPlace: Bool { [ENOSPC, EROFS, EDQUOT, EIO, EMFILE, ENFILE].contains(code) }
 
+    /// True when this user may not do it.
+    package var isForbidden: Bool { code == EACCES || code == EPERM }
+
     /// With the remedy, if there is one, on a line of its own.
     package var message: String {
         "\(path): cannot \(action): \(String(cString: strerror(code)))" + (remedy.map { "\n   = \($0)" } ?? "")

@@ -120,7 +120,8 @@ extension JobRun: RunLoop.Delegate {
                     for order in orders { concluded(order.id, .left) }
                     return .unfit(.place(error.message))
                 }
-                record(target.report(.failed(FrameFailure(.output, error.message))))
+                let cause: FrameFailure.Cause = error.isForbidden ? .permission : .output
+                record(target.report(.failed(FrameFailure(cause, error.message))))
             }
         }
         return orders.isEmpty ? .none : .some(orders)
@@ -224,6 +225,13 @@ extension JobRun: RunLoop.Delegate {
     }
 
     package func ended(_ lease: Lease, _ end: AttemptEnd) { recorder?.ended(lease, end) }
+
+    package func flagged(_ lease: Lease, _ haste: Haste) {
+        state.withLock { $0.summary.flagged += 1 }
+        recorder?.flagged(lease, haste)
+    }
+
+    package func retired(_ retirement: Retirement) { state.withLock { $0.summary.retired.append(retirement) } }
 
     package func heard(_ worker: WorkerID, _ words: String) { recorder?.heard(worker, words) }
 

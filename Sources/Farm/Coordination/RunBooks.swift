@@ -95,7 +95,7 @@ package final class RunBooks: Sendable {
 
     /// A picture that is broken need not be tried again while it is the same.
     package func remember(_ failure: FrameFailure, of files: FrameFiles) {
-        guard let ledger, failure.cause == .data, let stamp = files.stamp else { return }
+        guard let ledger, [.data, .value].contains(failure.cause), let stamp = files.stamp else { return }
         // When that cannot be written down it is tried again, which does no harm.
         try? ledger.setBroken(
             BrokenRecord(

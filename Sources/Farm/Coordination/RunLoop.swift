@@ -17,6 +17,10 @@ package struct RunLoop: Sendable {
         func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision
         /// An attempt is over, for whoever writes down what happened.
         func ended(_ lease: Lease, _ end: AttemptEnd)
+        /// An attempt's result came too soon, and is looked at closely.
+        func flagged(_ lease: Lease, _ haste: Haste)
+        /// A slot is used no more.
+        func retired(_ retirement: Retirement)
         /// A worker wrote to its standard error.
         func heard(_ worker: WorkerID, _ words: String)
         /// What somebody else wants of the run; asked for at every tick.
@@ -78,6 +82,7 @@ package struct RunLoop: Sendable {
         in group: inout TaskGroup<Void>
     ) async -> StopReason? {
         var scheduler = scheduler
+        var watch = StallWatch()
         let start = clock.now
         post.yield(.tick)
         for await event in events {
@@ -87,7 +92,8 @@ package struct RunLoop: Sendable {
             default: break
             }
             let now = Timestamp(clock.now - start)
-            for directive in scheduler.handle(event, at: now) {
+            let stall = watch.gap(at: now).map { scheduler.handle(.stalled($0), at: now) } ?? []
+            for directive in stall + scheduler.handle(event, at: now) {
                 if case .finish(let reason) = directive { return reason }
                 carryOut(directive, delegate, command, post, in: &group)
             }
@@ -110,8 +116,14 @@ package struct RunLoop: Sendable {
                 post.yield(.stop(.place(error.message)))
             }
         case .ended(let lease, let end): delegate.ended(lease, end)
+        case .flag(let lease, let haste): delegate.flagged(lease, haste)
         case .widen(let count): command.yield(.widen(to: count))
-        case .kill(let worker): command.yield(.kill(worker))
+        case .retire(let retirement):
+            command.yield(.retire(retirement.slot))
+            delegate.retired(retirement)
+        case .kill(let worker, let dismissal):
+            if case .silent = dismissal { delegate.workerLost() }
+            command.yield(.kill(worker))
         case .recycle(let worker): command.yield(.recycle(worker))
         case .publish(let frame, let outputs):
             group.addTask {
@@ -159,5 +171,7 @@ package struct RunLoop: Sendable {
 extension RunLoop.Delegate {
     package var request: RunLoop.Request? { nil }
     package func ended(_ lease: Lease, _ end: AttemptEnd) {}
+    package func flagged(_ lease: Lease, _ haste: Haste) {}
+    package func retired(_ retirement: Retirement) {}
     package func heard(_ worker: WorkerID, _ words: String) {}
 }

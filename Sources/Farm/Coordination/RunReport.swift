@@ -75,6 +75,17 @@ package struct RunSummary: Hashable, Sendable {
     package var stop: StopReason?
     /// Workers that died and were replaced.
     package var workersLost = 0
+    /// Attempts that came back sooner than they can have been made, and were audited.
+    package var flagged = 0
+    /// Slots that are used no more.
+    package var retired: [Retirement] = []
+
+    /// How many frames failed of each cause, with those causes that no frame had.
+    package var failedByCause: [String: Int] {
+        var counts = Dictionary(uniqueKeysWithValues: FrameFailure.Cause.allCases.map { ($0.rawValue, 0) })
+        for case .failed(let failure) in failures.map(\.state) { counts[failure.cause.rawValue, default: 0] += 1 }
+        return counts
+    }
 
     package init() {}
 
@@ -104,7 +115,7 @@ package struct RunSummary: Hashable, Sendable {
     }
 
     /// False when everything was as it had been left.
-    package var didSomething: Bool { published > 0 || !failures.isEmpty || left > 0 || stop != nil }
+    package var didSomething: Bool { published > 0 || !failures.isEmpty || left > 0 || stop != nil || !retired.isEmpty }
 
     /// Frames whose end is not known yet.
     var open: Int { total - published - skipped - kept.count - stillBroken.count - failures.count - left }

@@ -7,9 +7,12 @@ package struct RunSettings: Hashable, Sendable {
     package let workers: Int
     /// What all workers together may hold, in bytes.
     package let memory: Int
+    /// A worker that says nothing for so long is stopped.
+    package let silence: Duration
     package let seed: UInt64
 
-    package init(workers: Int, memory: Int, seed: UInt64) {
+    package init(workers: Int, memory: Int, silence: Duration = .seconds(30), seed: UInt64) {
+        self.silence = silence
         self.workers = workers
         self.memory = memory
         self.seed = seed
@@ -35,6 +38,7 @@ package struct RunSettings: Hashable, Sendable {
         SchedulingPolicy(
             retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: job.timeout),
             shard: shardPolicy(job, frames: frames), verify: job.verify, workers: workers, seed: seed,
-            failureLimit: planned > 0 ? job.maxFailures.count(of: planned) : nil, failedBefore: failed)
+            failureLimit: planned > 0 ? job.maxFailures.count(of: planned) : nil, failedBefore: failed,
+            silenceLimit: silence)
     }
 }

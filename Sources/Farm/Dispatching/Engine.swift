@@ -14,8 +14,10 @@ package protocol Engine: Sendable {
 
 package enum EngineCommand: Sendable {
     case start(Lease)
-    /// Keeps so many workers running; never fewer than before.
+    /// Opens so many slots in all, those that were retired counted too, and keeps a worker running in each.
     case widen(to: Int)
+    /// Starts no more workers in the slot, and lets the one that is there leave.
+    case retire(SlotID)
     /// Ends the process at once.
     case kill(WorkerID)
     /// Lets an idle process leave, and starts another.

@@ -101,6 +101,11 @@ extension PrometheusText {
                     value: String(tally.counts[ending]))
             }
         },
+        Family("penumbra_failed_frames", "Frames that failed in the last run, by cause.") { tally, _ in
+            tally.causes.sorted { $0.key < $1.key }.map { cause, count in
+                Sample(labels: "\(label("job", tally.job)),\(label("cause", cause))", value: String(count))
+            }
+        },
         Family("penumbra_written_bytes", "Bytes of the outputs that the last run published.") { $0.bytesWritten },
         Family("penumbra_megapixels", "Megapixels of the inputs that the last run rendered.") { $0.megapixels },
         Family("penumbra_run_seconds", "How long the last run took.") { $0.seconds },
@@ -114,6 +119,9 @@ extension PrometheusText {
         Family("penumbra_workers_replaced", "Workers that died in the last run and were replaced.") {
             $0.workersReplaced
         },
+        Family("penumbra_slots_retired", "Worker slots that the last run gave up because they failed.") {
+            $0.retiredSlots
+        },
         Family("penumbra_orphans", "Outputs whose inputs are gone.") { $0.orphans },
     ]
 
@@ -121,12 +129,14 @@ extension PrometheusText {
     private struct Tally {
         let job: String
         var counts = RunRecord.Counts()
+        var causes: [String: Int] = [:]
         var bytesWritten = 0.0
         var megapixels = 0.0
         var seconds = 0.0
         var exitCode: Int32 = 0
         var ended = 0.0
         var workersReplaced = 0.0
+        var retiredSlots = 0.0
         var orphans = 0.0
 
         /// In the order in which the jobs first come.
@@ -148,7 +158,9 @@ extension PrometheusText {
             seconds += run.elapsed / .seconds(1)
             exitCode = max(exitCode, run.exitCode)
             ended = max(ended, run.ended.seconds)
+            causes.merge(run.causes, uniquingKeysWith: +)
             workersReplaced += Double(run.workersReplaced)
+            retiredSlots += Double(run.retiredSlots)
             orphans += Double(run.orphans.count)
         }
     }

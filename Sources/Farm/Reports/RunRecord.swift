@@ -22,6 +22,10 @@ package struct RunRecord: Hashable, Sendable {
     package let frames: [FrameRecord]
     /// Outputs whose inputs are gone.
     package let orphans: [String]
+    /// Failed frames by their cause, with those causes that none had.
+    package let causes: [String: Int]
+    /// Worker slots that were given up in the run.
+    package let retiredSlots: Int
     /// What the run was set to.
     package let settings: [Fact]
     /// Of the programs and libraries that took part.
@@ -30,8 +34,8 @@ package struct RunRecord: Hashable, Sendable {
     package init(
         job: String, manifest: String, started: Moment, ended: Moment, elapsed: Duration, exitCode: Int32,
         stopped: String? = nil, counts: Counts, bytesRead: Int, bytesWritten: Int, megapixels: Double, workers: Int,
-        workersReplaced: Int = 0, frames: [FrameRecord], orphans: [String] = [], settings: [Fact] = [],
-        versions: [Fact] = []
+        workersReplaced: Int = 0, frames: [FrameRecord], orphans: [String] = [],
+        causes: [String: Int] = [:], retiredSlots: Int = 0, settings: [Fact] = [], versions: [Fact] = []
     ) {
         self.job = job
         self.manifest = manifest
@@ -48,6 +52,8 @@ package struct RunRecord: Hashable, Sendable {
         self.workersReplaced = workersReplaced
         self.frames = frames
         self.orphans = orphans
+        self.causes = causes
+        self.retiredSlots = retiredSlots
         self.settings = settings
         self.versions = versions
     }

@@ -36,6 +36,11 @@ package struct Agenda<Item: Sendable>: Sendable {
         return entries.popMin()?.item
     }
 
+    /// Everything falls due so much later.
+    package mutating func postpone(by delay: Duration) {
+        entries = Heap(entries.unordered.map { Entry(time: $0.time + delay, number: $0.number, item: $0.item) })
+    }
+
     /// Lets go of what is void once it outnumbers the `count` that may still hold: this costs each entry next to nothing.
     package mutating func prune(downTo count: Int, keeping stillHolds: (Item) -> Bool) {
         guard entries.count > 2 * count + 64 else { return }

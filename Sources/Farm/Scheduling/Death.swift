@@ -11,6 +11,8 @@ package struct Death: Hashable, Sendable {
         case outOfMemory
         /// The scheduler had it killed.
         case byOrder
+        /// The scheduler had it killed because it had not been heard of for so long.
+        case silent(Duration)
         /// It sent what is not a message.
         case brokeProtocol(String)
         /// It ended before it was ready, or could not be started.
@@ -20,6 +22,14 @@ package struct Death: Hashable, Sendable {
     package let manner: Manner
     /// The end of what it wrote to its standard error.
     package let lastWords: String
+
+    /// Nothing that the process did: somebody killed or stopped it.
+    var isFromOutside: Bool {
+        switch manner {
+        case .killed, .silent: true
+        case .signal, .exited, .outOfMemory, .byOrder, .brokeProtocol, .failedToStart: false
+        }
+    }
 
     package init(_ manner: Manner, lastWords: String = "") {
         self.manner = manner

@@ -21,6 +21,8 @@ package enum Event: Sendable {
     case pause(Bool)
     /// Frames that are being rendered come to their end, and no others are begun.
     case drain
+    /// The coordinator itself did not listen for so long: see ``StallWatch``. Comes before what was heard then.
+    case stalled(Duration)
     /// Time has passed: leases may have expired, delayed tasks may be due.
     case tick
 }
@@ -40,10 +42,14 @@ package enum Directive: Hashable, Sendable {
     case start(Lease)
     /// An attempt is over. For whoever writes down what happened; nothing has to be done.
     case ended(Lease, AttemptEnd)
-    /// Keep so many workers running from now on; one runs from the start.
+    /// An attempt that is about to be accepted came too soon; its frame is audited. For whoever writes that down.
+    case flag(Lease, Haste)
+    /// Open so many slots in all, those that were retired counted too; one is open from the start.
     case widen(to: Int)
+    /// Use the slot no more: its worker leaves and gets no successor.
+    case retire(Retirement)
     /// End the process; a ``Event/workerLost(_:_:)`` follows.
-    case kill(WorkerID)
+    case kill(WorkerID, Dismissal)
     /// Replace an idle worker by a fresh process; a ``Event/workerLost(_:_:)`` by order follows.
     case recycle(WorkerID)
     /// One after the other; the first failure ends it.
@@ -110,4 +116,7 @@ package struct Lease: Hashable, Sendable {
         self.timeLimit = timeLimit
         self.spec = spec
     }
+
+    /// When it was given.
+    var start: Timestamp { Timestamp(deadline.elapsed - timeLimit) }
 }

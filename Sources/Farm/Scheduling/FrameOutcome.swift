@@ -15,11 +15,15 @@ package enum FrameOutcome: Hashable, Sendable {
 package struct FrameFailure: Error, Hashable, Sendable {
     package enum Cause: String, Hashable, Sendable, CaseIterable {
         case data = "broken or unreadable picture"
+        case value = "value wrong for this picture"
         case input = "input missing or not readable"
+        case permission = "not permitted"
         case limit = "larger than allowed"
         case crash = "worker crashed"
+        case plugin = "plugin fault"
         case outOfMemory = "out of memory"
         case timeout = "time limit reached"
+        case silent = "worker silent"
         case killed = "worker killed from outside"
         case verification = "verification failed"
         case output = "output refused"
@@ -50,6 +54,8 @@ package enum StopReason: Hashable, Sendable {
     case pluginFault(plugin: String, pictures: Int)
     /// No worker can be started.
     case engine(String)
+    /// The only slot that is left fails, and not because of its pictures.
+    case lastSlot(Retirement)
     /// The time for this run is over.
     case deadline
     /// More frames failed than the job allows.

@@ -102,8 +102,17 @@ struct FrameState: Hashable, Sendable {
     var histories: [TaskKind: AttemptHistory] = [:]
     /// How often its rendering began again after a verification failed.
     var restarts = 0
+    /// Something of it was answered too fast to be true.
+    var doubt: Doubt?
     /// The workers that rendered any of its pixels: an audit goes to another one.
     var renderers: Set<WorkerID> = []
+
+    enum Doubt: Hashable, Sendable {
+        /// Pixels that an audit compares with those of its canvas or its input.
+        case pixels
+        /// The canvas itself: an audit decodes the input afresh.
+        case canvas
+    }
 
     /// The paths that its outputs are published at, see ``FrameOrder/Goal``; nil for a survey.
     var outputPaths: [String?]? {

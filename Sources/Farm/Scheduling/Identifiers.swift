@@ -16,13 +16,31 @@ package struct FrameID: Hashable, Comparable, Sendable {
     package var name: String { page == 0 ? "\(number)" : "\(number)p\(page)" }
 }
 
-/// One worker process. A process that replaces a dead one is another worker.
-package struct WorkerID: Hashable, Comparable, Sendable {
+/// A place where one worker process after the other runs: a loop of the local engine, later a node of a cluster.
+package struct SlotID: Hashable, Comparable, Sendable {
+    /// From 1.
     package let number: Int
 
     package init(_ number: Int) { self.number = number }
 
+    package static func < (a: SlotID, b: SlotID) -> Bool { a.number < b.number }
+}
+
+/// One worker process. A process that replaces a dead one is another worker, in the same slot.
+package struct WorkerID: Hashable, Comparable, Sendable {
+    package let number: Int
+    package let slot: SlotID
+
+    /// - Parameter slot: one of its own when nothing is said.
+    package init(_ number: Int, slot: SlotID? = nil) {
+        self.number = number
+        self.slot = slot ?? SlotID(number)
+    }
+
     package static func < (a: WorkerID, b: WorkerID) -> Bool { a.number < b.number }
+
+    /// No two have one number.
+    package func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
 /// What is to be done for a frame.

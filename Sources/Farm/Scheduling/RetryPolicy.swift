@@ -2,7 +2,7 @@
 package struct AttemptHistory: Hashable, Sendable {
     /// Attempts that were leased, the running one included.
     package var attempts = 0
-    /// Worker processes that it took down: fault signals, hangs, proven out-of-memory kills.
+    /// Worker processes that it took down: fault signals, hangs, silences, proven out-of-memory kills.
     package var crashes = 0
     /// Bare SIGKILLs from outside; they count against nobody.
     package var kills = 0

@@ -7,14 +7,12 @@ extension Scheduler {
         let id = lease.task.frame
         let failure = TaskFailure(failure.kind, inUsersWords(failure.message, lease))
         switch failure.kind {
-        case .data:
-            conclude(id, .failed(FrameFailure(.data, failure.message)))
-        case .input:
-            conclude(id, .failed(FrameFailure(.input, failure.message)))
-        case .limit:
-            conclude(id, .failed(FrameFailure(.limit, failure.message)))
-        case .output:
-            conclude(id, .failed(FrameFailure(.output, failure.message)))
+        case .data: conclude(id, .failed(FrameFailure(.data, failure.message)))
+        case .value: conclude(id, .failed(FrameFailure(.value, failure.message)))
+        case .input: conclude(id, .failed(FrameFailure(.input, failure.message)))
+        case .permission: conclude(id, .failed(FrameFailure(.permission, failure.message)))
+        case .limit: conclude(id, .failed(FrameFailure(.limit, failure.message)))
+        case .output: conclude(id, .failed(FrameFailure(.output, failure.message)))
         case .place:
             conclude(id, .left)
             stop(.place(failure.message))
@@ -24,6 +22,7 @@ extension Scheduler {
             renderAgain(id, failure.message)
         case .transient:
             frames[id]?.histories[lease.task.kind]?.failures += 1
+            noteFault(lease)
             retry(lease.task, at: now) { FrameFailure(.trouble, failure.message) }
         }
     }
@@ -86,6 +85,7 @@ extension Scheduler {
         }
         frames[id]?.restarts += 1
         frames[id]?.renderers = []
+        frames[id]?.doubt = nil
         ready.removeAll(of: id)
         delayed.removeAll(of: id)
         beginRendering(id, probe)

@@ -6,12 +6,18 @@ import WorkerProtocol
 extension Scheduler {
     mutating func hear(_ report: Report, from worker: WorkerID, at now: Timestamp) {
         switch report {
-        case .ready: break
+        case .ready, .alive: break
         case .inPlugin(let id, let plugin): if roster[worker] == .busy(id) { plugins[id] = plugin }
         case .finished(let id, let receipt):
             guard let lease = endLease(id, of: worker) else { return }
-            directives.append(.ended(lease, isCurrent(lease) ? .done(receipt) : .dropped))
-            if isCurrent(lease) { advance(lease, receipt) }
+            guard isCurrent(lease) else {
+                directives.append(.ended(lease, .dropped))
+                return slotBook.clear(lease.worker.slot)
+            }
+            flagHaste(lease, at: now)
+            directives.append(.ended(lease, .done(receipt)))
+            noteSuccess(lease)
+            advance(lease, receipt)
         case .failed(let id, let failure):
             guard let lease = endLease(id, of: worker) else { return }
             directives.append(.ended(lease, .failed(failure)))
@@ -50,7 +56,8 @@ extension Scheduler {
             beginTiles(id, Tiling(probe: probe, canvas: canvas))
         case (.stitch, .stitching(let tiling), .outputs(let receipts, _)) where receipts.count == 1:
             let (probe, canvas) = (tiling.probe, tiling.canvas)
-            verify(id, Rendered(probe, of: canvas.source, canvas: canvas, receipts: receipts, paths: paths))
+            let trusted = frames[id]?.doubt == .canvas ? nil : canvas
+            verify(id, Rendered(probe, of: canvas.source, canvas: trusted, receipts: receipts, paths: paths))
         case (.audit, .auditing(let rendered), .audit):
             policy.verify == .full ? check(id, rendered) : publish(id, rendered)
         case (.check, .checking(let rendered), .check):
@@ -115,18 +122,17 @@ extension Scheduler {
         }
     }
 
+    /// What is in doubt is audited, all of it, whatever the manifest asks for.
     mutating func verify(_ id: FrameID, _ rendered: Rendered) {
-        switch policy.verify {
-        case .digest: publish(id, rendered)
-        case .audit, .full:
-            var rendered = rendered
-            for index in rendered.parts.indices {
-                let bands = rendered.parts[index].receipt.bands
-                rendered.parts[index].audited = AuditPolicy.sample(bands, using: &random)
-            }
-            frames[id]?.phase = .auditing(rendered)
-            enqueue(id, .audit)
+        let isDoubted = frames[id]?.doubt != nil
+        guard isDoubted || policy.verify != .digest else { return publish(id, rendered) }
+        var rendered = rendered
+        for index in rendered.parts.indices {
+            let bands = rendered.parts[index].receipt.bands
+            rendered.parts[index].audited = isDoubted ? bands : AuditPolicy.sample(bands, using: &random)
         }
+        frames[id]?.phase = .auditing(rendered)
+        enqueue(id, .audit)
     }
 
     private mutating func check(_ id: FrameID, _ rendered: Rendered) {

@@ -19,8 +19,8 @@ extension Scheduler {
     mutating func expireLeases(at now: Timestamp) {
         while let id = deadlines.popDue(at: now) {
             guard let lease = leases[id], roster[lease.worker] == .busy(id) else { continue }
-            roster[lease.worker] = .leaving(id)
-            directives.append(.kill(lease.worker))
+            roster[lease.worker] = .leaving(id, because: .overdue)
+            directives.append(.kill(lease.worker, .overdue))
         }
     }
 
@@ -32,7 +32,7 @@ extension Scheduler {
                 lease(task, to: worker, at: now)
             } else if ready.contains(where: { everyWorkerRendered($0.frame) }) {
                 // Only a process that rendered none of the frame may audit it, and there is none: make one.
-                roster[worker] = .leaving(nil)
+                roster[worker] = .leaving(nil, because: .recycled)
                 directives.append(.recycle(worker))
                 return
             }
@@ -40,18 +40,13 @@ extension Scheduler {
     }
 
     private mutating func nextTask(for worker: WorkerID) -> TaskID? {
-        let frames = frames
-        return ready.popFirst { task in
-            switch task.kind {
-            case .audit, .check: !(frames[task.frame]?.renderers.contains(worker) ?? false)
-            case .compare, .probe, .frame, .canvas, .tile, .stitch: true
-            }
-        }
+        let assignment = assignment
+        return ready.popFirst { assignment.suits($0, worker) }
     }
 
     /// True when no process that is ready, or will be, could audit the frame.
     private func everyWorkerRendered(_ id: FrameID) -> Bool {
-        guard let renderers = frames[id]?.renderers, roster.count >= policy.workers,
+        guard let renderers = frames[id]?.renderers, roster.count >= capacity,
             renderers.count >= roster.count
         else { return false }
         return roster.occupations.allSatisfy { worker, occupation in

@@ -15,9 +15,12 @@ package struct Scheduler: Sendable {
     /// When each of them expires; those that ended have an entry until it comes up.
     var deadlines = Agenda<LeaseID>()
     var roster = WorkerRoster()
+    /// When each worker would have been silent for too long, as it looked when that was last asked.
+    var silences = Agenda<WorkerID>()
+    var slotBook = SlotBook()
     var random: SplitMix64
     var lastLease = 0
-    /// Workers that are kept running.
+    /// Slots that were opened, those that are retired counted too.
     var slots = 1
     /// Frames asked for and not yet offered.
     var asked = 0
@@ -51,10 +54,11 @@ package struct Scheduler: Sendable {
     package mutating func handle(_ event: Event, at now: Timestamp) -> [Directive] {
         guard !isFinished else { return [] }
         directives = []
+        note(event, at: now)
         switch event {
         case .frames(let orders, let wanted): accept(orders, wanted)
         case .planEnded: endPlan()
-        case .workerReady(let worker): welcome(worker)
+        case .workerReady(let worker): welcome(worker, at: now)
         case .workerLost(let worker, let death): lose(worker, death, at: now)
         case .report(let worker, let report): hear(report, from: worker, at: now)
         case .published(let frame): finishPublishing(frame)
@@ -63,9 +67,11 @@ package struct Scheduler: Sendable {
         case .drain: drain()
         case .stop(let reason): stop(reason)
         case .pause(let paused): isPaused = paused
+        case .stalled(let gap): forgive(gap)
         case .words, .tick: break
         }
         expireLeases(at: now)
+        endSilentWorkers(at: now)
         releaseDelayed(at: now)
         beginTiling()
         dispatch(at: now)
@@ -179,8 +185,8 @@ extension Scheduler {
     /// not have that task; another one may.
     private mutating func askForWorkers() {
         guard stopped == nil, !isPaused, !ready.isEmpty else { return }
-        let needed = roster.idle.isEmpty ? leases.count + ready.count : slots + 1
-        let wanted = min(policy.workers, needed)
+        let needed = roster.idle.isEmpty ? leases.count + ready.count : livingSlots + 1
+        let wanted = min(policy.workers, needed + slotBook.retired.count)
         guard wanted > slots else { return }
         slots = wanted
         directives.append(.widen(to: wanted))
@@ -206,8 +212,8 @@ extension Scheduler {
         }
         for worker in roster.all {
             if case .busy(let lease) = roster[worker] {
-                roster[worker] = .leaving(lease)
-                directives.append(.kill(worker))
+                roster[worker] = .leaving(lease, because: .stopping)
+                directives.append(.kill(worker, .stopping))
             }
         }
     }
@@ -215,6 +221,7 @@ extension Scheduler {
     /// The frame is over; results that still come for it are dropped.
     mutating func conclude(_ id: FrameID, _ outcome: FrameOutcome) {
         let wasOpen = frames.removeValue(forKey: id) != nil
+        slotBook.forget(id)
         guard publishing.removeValue(forKey: id) != nil || wasOpen else { return }
         if wasOpen { ready.removeAll(of: id) }
         delayed.removeAll(of: id)

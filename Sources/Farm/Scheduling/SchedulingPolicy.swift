@@ -16,6 +16,8 @@ package struct SchedulingPolicy: Hashable, Sendable {
     package let mostPublishing = 512
     /// Frames held at once: enough that no worker waits for the plan.
     package var openFrames: Int { 2 * workers }
+    /// A worker that is not heard of for so long is stopped, or as good as that.
+    package let silenceLimit: Duration
     /// A plugin that crashes on this many pictures stops the job.
     package let pluginFaultLimit = 3
     /// So many starts in a row that never became ready mean that none will.
@@ -25,8 +27,9 @@ package struct SchedulingPolicy: Hashable, Sendable {
 
     package init(
         retry: RetryPolicy, time: TimePolicy, shard: ShardPolicy, verify: VerifyLevel, workers: Int, seed: UInt64,
-        failureLimit: Int? = nil, failedBefore: Int = 0
+        failureLimit: Int? = nil, failedBefore: Int = 0, silenceLimit: Duration = .seconds(30)
     ) {
+        self.silenceLimit = silenceLimit
         self.failureLimit = failureLimit
         self.failedBefore = failedBefore
         self.retry = retry

@@ -6,10 +6,11 @@ struct WorkerRoster: Hashable, Sendable {
         case idle
         case busy(LeaseID)
         /// Told to end; takes nothing more.
-        case leaving(LeaseID?)
+        case leaving(LeaseID?, because: Dismissal)
     }
 
     private(set) var occupations: [WorkerID: Occupation] = [:]
+    private var heard: [WorkerID: Timestamp] = [:]
     private var idleWorkers = AscendingSet<WorkerID>()
 
     /// In the order of their numbers, so that the same events give the same directives.
@@ -24,6 +25,7 @@ struct WorkerRoster: Hashable, Sendable {
         set {
             occupations[worker] = newValue
             if newValue == .idle { idleWorkers.insert(worker) } else { idleWorkers.remove(worker) }
+            if newValue == nil { heard[worker] = nil }
         }
     }
 
@@ -34,8 +36,28 @@ struct WorkerRoster: Hashable, Sendable {
     func lease(of worker: WorkerID) -> LeaseID? {
         switch occupations[worker] {
         case .busy(let lease): lease
-        case .leaving(let lease): lease
+        case .leaving(let lease, _): lease
         case .idle, nil: nil
         }
     }
+
+    func dismissal(of worker: WorkerID) -> Dismissal? {
+        if case .leaving(_, let dismissal) = occupations[worker] { dismissal } else { nil }
+    }
+
+    /// When it was last heard of; nil for one that is not here.
+    func lastHeard(_ worker: WorkerID) -> Timestamp? { heard[worker] }
+
+    mutating func add(_ worker: WorkerID, _ occupation: Occupation, at now: Timestamp) {
+        self[worker] = occupation
+        heard[worker] = now
+    }
+
+    mutating func hear(_ worker: WorkerID, at now: Timestamp) {
+        // One search: this is done for every report.
+        if let index = heard.index(forKey: worker) { heard.values[index] = now }
+    }
+
+    /// Nobody listened for so long.
+    mutating func forgive(_ gap: Duration) { heard = heard.mapValues { $0 + gap } }
 }

@@ -18,8 +18,15 @@ package enum Report: Hashable, Sendable, Codable {
     case ready(Greeting)
     /// The worker is about to run a plugin's code for this lease, or has left it (nil).
     case inPlugin(LeaseID, String?)
+    /// Said every ``heartbeat`` from the greeting on, whatever the worker is busy with: its process is not stopped.
+    case alive
     case finished(LeaseID, TaskReceipt)
     case failed(LeaseID, TaskFailure)
+}
+
+extension Report {
+    /// How often a worker says that it lives. A coordinator waits for many of them before it gives a worker up.
+    package static let heartbeat = Duration.seconds(1)
 }
 
 package struct Greeting: Hashable, Sendable, Codable {

@@ -3,10 +3,14 @@
 package struct TaskFailure: Error, Hashable, Sendable, Codable {
     /// Decides what happens next.
     package enum Kind: Hashable, Sendable, Codable {
-        /// The picture is broken, missing or refused by a filter. Another attempt would fail alike.
+        /// The picture is broken. Another attempt would fail alike.
         case data
-        /// The picture is not there or may not be read. It is not to blame, and may be there another time.
+        /// A value of the manifest does not suit this picture, though it may suit others. Another attempt would fail alike.
+        case value
+        /// The picture is not there, or is another one now. It may be there another time.
         case input
+        /// The picture may not be read, or its output not be written, by this user.
+        case permission
         /// The picture is more than a setting allows. Another attempt would fail alike.
         case limit
         /// The output cannot be put where it is wanted; other frames' may.

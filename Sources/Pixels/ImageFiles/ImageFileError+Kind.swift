@@ -9,10 +9,8 @@ extension ImageFileError {
         case .system(.turn, _): .place
         case .system(.create, ENOENT), .system(.create, ENOTDIR): .missing
         case .system(_, let code): Self.isOfThePlace(code) ? .place : .data
-        case .notAFile, .empty, .notAnImage, .brokenHeader, .broken, .noDecoder, .unsupported, .unsuitable, .option,
-            .encoder,
-            .library:
-            .data
+        case .unsuitable, .option: .value
+        case .notAFile, .empty, .notAnImage, .brokenHeader, .broken, .noDecoder, .unsupported, .encoder, .library: .data
         }
     }
 

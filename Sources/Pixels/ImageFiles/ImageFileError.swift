@@ -38,8 +38,10 @@ package struct ImageFileError: Error, Hashable, Sendable {
 
     /// Whose fault it is, which decides what happens next (invariant 7 of the design).
     package enum Kind: String, Hashable, Sendable {
-        /// The picture, or what is asked of it: trying again changes nothing.
+        /// The picture: trying again changes nothing.
         case data
+        /// A save option that does not suit the picture.
+        case value
         /// A bound that a setting names.
         case limit
         /// The disk or the file system: full, read-only, over quota, failing.

@@ -11,7 +11,10 @@ struct Wishes {
     var worker: String?
     var nice: Int?
     var ionice: DiskPriority?
+    var silence: Duration?
 
+    /// In seconds: some heartbeats may well be late.
+    static let silenceRange = 5.0...86400
     static let workerRange = 1...1024
     static let niceRange = 0...19
     static let memoryRange = 64_000_000...Int.max
@@ -60,6 +63,7 @@ struct ConfigFile {
         wishes.worker = reader.optional("worker", path)
         wishes.nice = reader.optional("nice", .integer(in: Wishes.niceRange))
         wishes.ionice = reader.optional("ionice", .choice)
+        wishes.silence = reader.optional("silence", .duration(in: Wishes.silenceRange))
         reader.finish()
         return wishes
     }
@@ -91,6 +95,7 @@ struct EnvironmentWishes {
         wishes.stateFolder = read("PENUMBRA_STATE_DIR", .nonEmptyText)
         wishes.nice = read("PENUMBRA_NICE", .integer(in: Wishes.niceRange))
         wishes.ionice = read("PENUMBRA_IONICE", .choice)
+        wishes.silence = read("PENUMBRA_SILENCE", .duration(in: Wishes.silenceRange))
         wishes.worker = read("PENUMBRA_WORKER", .nonEmptyText)
         wishes.plugins = environment["PENUMBRA_PLUGIN_PATH"].map { $0.split(separator: ":").map(String.init) }
         self.wishes = wishes

@@ -12,6 +12,8 @@ package struct Settings: Sendable {
     package let nice: Setting<Int>
     /// The same for disks.
     package let ionice: Setting<DiskPriority>
+    /// A worker that says nothing for so long is stopped, and replaced.
+    package let silence: Setting<Duration>
     /// Folders with filter plugins, beside the worker's own.
     package let plugins: Setting<[String]>
     /// The worker program's path.
@@ -101,6 +103,7 @@ package struct Settings: Sendable {
         scratch = Self.optional(place, absolute)
         nice = layered(0, \.nice, "PENUMBRA_NICE")
         ionice = layered(.none, \.ionice, "PENUMBRA_IONICE")
+        silence = layered(.seconds(30), \.silence, "PENUMBRA_SILENCE")
         plugins = layered([], \.plugins, "PENUMBRA_PLUGIN_PATH")
         worker = layered("\(surroundings.programFolder)/penumbra-worker", \.worker, "PENUMBRA_WORKER")
         configFile = file?.path

@@ -25,7 +25,7 @@ extension TaskRunner {
             ) { try rows.rows($0) }
         } catch let error as ImageFileError where error.path == path && error.kind != .place {
             // The picture that was read is not to blame.
-            throw TaskFailure(.output, "\(error)")
+            throw TaskFailure(Self.kind(of: error), "\(error)")
         }
         let (digest, bytes) =
             format.descriptor.isFolder
@@ -42,6 +42,14 @@ extension TaskRunner {
                 encoding: OutputEncoding(
                     encoder: EncoderVersions.text(of: format, save: output.save), layout: shape.layout,
                     samples: shape.sampleFormat, frames: frames, shrink: shrink, penumbra: Version.penumbra)))
+    }
+
+    private static func kind(of error: ImageFileError) -> TaskFailure.Kind {
+        switch error.kind {
+        case .value: .value
+        case .permission: .permission
+        case .data, .limit, .place, .missing: .output
+        }
     }
 
     /// Waits until the disk has the whole file, and returns its size. A rename before that could outlive its data.

@@ -11,7 +11,7 @@ extension TaskFailure {
         switch error {
         case let failure as TaskFailure: self = failure
         case let error as ImageFileError: self.init(Self.kind(of: error), "\(error)")
-        case let error as FilterError: self.init(.data, "\(error)")
+        case let error as FilterError: self.init(.value, "\(error)")
         case let error as CanvasError: self.init(Self.kind(of: error), "\(error)")
         case let error as DigestFileError: self.init(.transient, "\(error)")
         default: self.init(.transient, "\(error)")
@@ -23,7 +23,9 @@ extension TaskFailure {
         case .place: .place
         case .limit: .limit
         case .data: .data
-        case .missing, .permission: .input
+        case .value: .value
+        case .missing: .input
+        case .permission: .permission
         }
     }
 

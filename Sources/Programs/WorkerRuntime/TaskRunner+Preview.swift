@@ -81,7 +81,7 @@ extension TaskRunner {
         let header = input.decoder.header
         let plan = branch.whole.plan(input: header.rect, layout: header.layout)
         guard !plan.output.isEmpty else {
-            throw TaskFailure(.data, "\(task.input.path): the chain keeps nothing of the picture")
+            throw TaskFailure(.value, "\(task.input.path): the chain keeps nothing of the picture")
         }
         let wanted = choose(plan.output)
         // What is decoded for it, rendered, made alike and laid out, for each panel.

@@ -48,7 +48,7 @@ extension TaskRunner {
             task.tile, plan: plan, bytesPerSample: header.sampleFormat.bytes, memoryBudget: task.tileMemory)
         guard tiles.grid.count <= Self.mostTiles else {
             throw TaskFailure(
-                .data,
+                .value,
                 "\(task.input.path): 'tile' cuts it into \(tiles.grid.count) tiles; at most \(Self.mostTiles) are "
                     + "rendered, so take a larger 'tile' or 'tile: auto'")
         }
@@ -105,7 +105,7 @@ extension TaskRunner {
         let (input, output) = (stage.input, stage.output)
         guard !output.isEmpty else {
             throw TaskFailure(
-                .data, "\(task.input.path): 'crop' keeps nothing of \(input.width) × \(input.height) pixels")
+                .value, "\(task.input.path): 'crop' keeps nothing of \(input.width) × \(input.height) pixels")
         }
         guard max(output.width, output.height) <= 10_000_000, output.area <= task.input.maxPixels else {
             throw TaskFailure(

@@ -21,7 +21,7 @@ extension TaskRunner {
         let input = try open(task.input, task.chain, for: [task.output])[0]
         let decoder = input.decoder
         guard decoder.header.facts == task.expected else {
-            throw TaskFailure(.data, "\(task.input.path): the picture was replaced while the job ran; run it again")
+            throw TaskFailure(.input, "\(task.input.path): the picture was replaced while the job ran; run it again")
         }
         let header = CanvasHeader(
             rect: decoder.header.rect, layout: decoder.header.layout, format: decoder.header.sampleFormat)

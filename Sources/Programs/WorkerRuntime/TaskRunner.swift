@@ -52,7 +52,7 @@ struct TaskRunner {
 
     func format(named name: String) throws -> any ImageFormat {
         guard let format = ImageFormats.named(name) else {
-            throw TaskFailure(.data, "this worker knows no '\(name)'; reinstall both programs together")
+            throw TaskFailure(.transient, "this worker knows no '\(name)'; reinstall both programs together")
         }
         return format
     }

@@ -58,6 +58,7 @@ public enum WorkerProgram {
                 .ready(
                     Greeting(
                         protocolVersion: Greeting.currentVersion, catalog: introducing ? toolbox.catalog : nil)))
+            try Heartbeat(channel).start()
             while true {
                 let (lease, spec) = orders.next()
                 let runner = TaskRunner(toolbox: toolbox, watch: PluginWatch(lease: lease, channel: channel))

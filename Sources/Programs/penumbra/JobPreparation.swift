@@ -168,6 +168,8 @@ extension Installation {
     }
 
     private func runSettings(workers: Int) -> RunSettings {
-        RunSettings(workers: workers, memory: settings.memory.value, seed: UInt64.random(in: .min ... .max))
+        RunSettings(
+            workers: workers, memory: settings.memory.value, silence: settings.silence.value,
+            seed: UInt64.random(in: .min ... .max))
     }
 }

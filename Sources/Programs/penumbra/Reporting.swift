@@ -79,6 +79,7 @@ final class Reporting: Sendable {
         if !quiet || isStrict {
             for line in SummaryText.known(summary, folder: currentFolder()) { Console.complain(line) }
         }
+        for note in SummaryText.notes(summary) { Console.complain("\(job.name): \(note)") }
         if let stop = summary.stop {
             Console.complain("\(job.name): \(SummaryText.describe(stop, left: summary.left))")
         }

@@ -15,6 +15,10 @@ struct RunCounts: Hashable, Codable, Sendable {
     var seconds = 0.0
     var megapixels = 0.0
     var bytesWritten = 0
+    /// Failed frames by their cause; nil in what older versions wrote.
+    var failedByCause: [String: Int]?
+    /// What happened to workers, in words.
+    var notes: [String]?
 
     init() {}
 
@@ -30,6 +34,8 @@ struct RunCounts: Hashable, Codable, Sendable {
         seconds = summary.elapsed / .seconds(1)
         megapixels = summary.megapixels
         bytesWritten = summary.bytesWritten
+        failedByCause = summary.failedByCause
+        notes = SummaryText.notes(summary)
     }
 
     /// All zero for what another version of Penumbra wrote.

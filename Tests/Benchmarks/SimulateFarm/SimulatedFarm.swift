@@ -50,7 +50,7 @@ struct SimulatedFarm {
             retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: job.timeout),
             shard: ShardPolicy(
                 mode: .auto, workers: options.workers, frames: options.tasks, frameMemory: SimulatedPlan.frameMemory),
-            verify: options.verify, workers: options.workers, seed: options.seed)
+            verify: options.verify, workers: options.workers, seed: options.seed, silenceLimit: .seconds(1_000_000))
         let factory = TaskFactory(
             job: job, runName: "run", scratchFolder: "/scratch", tileMemory: 1 << 30,
             frameMemory: SimulatedPlan.frameMemory)
@@ -68,7 +68,7 @@ struct SimulatedFarm {
 
     mutating func run() {
         agenda.add(.tick, at: now)
-        startWorker()
+        startWorker(in: SlotID(1))
         while !isFinished, let time = agenda.soonest {
             now = time
             while !isFinished, let happening = agenda.popDue(at: now) { happen(happening) }
@@ -105,20 +105,20 @@ struct SimulatedFarm {
         case .wantFrames(let count): agenda.add(.frames(count), at: now)
         case .start(let lease): begin(lease)
         case .widen(let count):
-            for _ in slots..<count { startWorker() }
+            for number in slots..<count { startWorker(in: SlotID(number + 1)) }
             slots = count
-        case .kill(let worker), .recycle(let worker): agenda.add(.dies(worker), at: now + .milliseconds(20))
+        case .kill(let worker, _), .recycle(let worker): agenda.add(.dies(worker), at: now + .milliseconds(20))
         case .publish(let frame, _): agenda.add(.published(frame), at: now + .milliseconds(10))
-        case .decide, .ended: break
+        case .decide, .ended, .flag, .retire: break
         case .conclude(_, .published): published += 1
         case .conclude: failed += 1
         case .finish: isFinished = true
         }
     }
 
-    private mutating func startWorker() {
+    private mutating func startWorker(in slot: SlotID) {
         startedWorkers += 1
-        agenda.add(.ready(WorkerID(startedWorkers)), at: now + .milliseconds(200))
+        agenda.add(.ready(WorkerID(startedWorkers, slot: slot)), at: now + .milliseconds(200))
     }
 
     private mutating func begin(_ lease: Lease) {
@@ -165,6 +165,6 @@ struct SimulatedFarm {
         _ = release(worker)
         deaths += 1
         deliver(.workerLost(worker, Death(manner)))
-        startWorker()
+        startWorker(in: worker.slot)
     }
 }

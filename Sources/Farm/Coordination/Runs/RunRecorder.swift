@@ -78,13 +78,20 @@ package final class RunRecorder: Sendable {
     /// A worker wrote to its standard error.
     func heard(_ worker: WorkerID, _ words: String) {
         change { state in
-            guard let lease = state.leases[worker], var attempt = state.running[lease] ?? state.attempts[lease] else {
-                return
-            }
-            attempt.log = String(((attempt.log ?? "") + words).suffix(Self.longestLog))
-            if state.running[lease] != nil { state.running[lease] = attempt }
-            state.attempts[lease] = attempt
+            if let lease = state.leases[worker] { Self.log(words, of: lease, in: &state) }
         }
+    }
+
+    /// Comes before the attempt's end.
+    func flagged(_ lease: Lease, _ haste: Haste) {
+        change { Self.log("\(haste.words)\n", of: lease.id, in: &$0) }
+    }
+
+    private static func log(_ words: String, of lease: LeaseID, in state: inout State) {
+        guard var attempt = state.running[lease] ?? state.attempts[lease] else { return }
+        attempt.log = String(((attempt.log ?? "") + words).suffix(longestLog))
+        if state.running[lease] != nil { state.running[lease] = attempt }
+        state.attempts[lease] = attempt
     }
 
     func concluded(_ frame: FrameID, _ outcome: FrameOutcome, seconds: Double?) {
@@ -173,8 +180,18 @@ extension TaskKind {
     }
 }
 
+extension Haste {
+    /// As `penumbra logs` says it.
+    var words: String {
+        let (size, time) = (Double(Int(megapixels * 10)) / 10, took / .milliseconds(1))
+        return
+            "flagged: \(size) MP in \(Double(Int(time * 1000)) / 1000) ms, faster than memory; the frame is rendered again "
+            + "by another process and compared"
+    }
+}
+
 extension Death.Manner {
-    /// As `penumbra show` says it.
+    /// As `penumbra logs` says it.
     var words: String {
         switch self {
         case .signal(let signal): "the worker crashed with signal \(signal)"
@@ -182,6 +199,7 @@ extension Death.Manner {
         case .killed: "the worker was killed from outside"
         case .outOfMemory: "the kernel killed the worker for want of memory"
         case .byOrder: "no result within the time limit, or the run was stopped"
+        case .silent(let limit): "the worker was silent for \(limit.components.seconds) s"
         case .brokeProtocol(let what): "the worker sent what is no message: \(what)"
         case .failedToStart(let what): "the worker could not start: \(what)"
         }

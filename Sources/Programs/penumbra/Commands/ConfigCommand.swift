@@ -44,6 +44,7 @@ struct ConfigCommand: AsyncParsableCommand {
             row("state_dir", settings.stateFolder, settings.stateFolder.value),
             row("nice", settings.nice, String(settings.nice.value)),
             row("ionice", settings.ionice, settings.ionice.value.rawValue),
+            row("silence", settings.silence, Figures.duration(settings.silence.value)),
             row("plugins", settings.plugins, settings.plugins.value.joined(separator: ":")),
             row("worker", settings.worker, settings.worker.value),
         ]

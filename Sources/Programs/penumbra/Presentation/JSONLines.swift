@@ -171,6 +171,10 @@ struct SummaryLine: Encodable {
     var megapixels = 0.0
     var seconds = 0.0
     var workersReplaced = 0
+    /// Failed frames by their cause; every cause has its count.
+    var failedByCause: [String: Int] = [:]
+    /// What happened to workers, in words.
+    var notes: [String] = []
     var stopped: String?
 
     init(exitCode: Int32, _ summaries: [RunSummary]) {
@@ -188,6 +192,8 @@ struct SummaryLine: Encodable {
             megapixels += summary.megapixels
             seconds += summary.elapsed / .seconds(1)
             workersReplaced += summary.workersLost
+            failedByCause.merge(summary.failedByCause, uniquingKeysWith: +)
+            notes += SummaryText.notes(summary)
             stopped = stopped ?? summary.stop.map { SummaryText.describe($0, left: summary.left) }
         }
     }

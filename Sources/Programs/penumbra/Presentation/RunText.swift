@@ -127,6 +127,7 @@ enum RunText {
             "started   \(line.started)\(line.ended.map { ", ended \($0)" } ?? "")\(epochs(line))",
             "frames    \(counts(line))",
         ]
+        lines += (line.counts.notes ?? []).map { "note      \($0)" }
         lines += tasks(attempts)
         let failed = frames.filter { $0.state.word == "failed" }
         if !failed.isEmpty { lines.append("failed") }

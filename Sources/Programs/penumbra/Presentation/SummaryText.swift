@@ -108,6 +108,26 @@ enum SummaryText {
         [SIGINT: "Ctrl-C", SIGTERM: "SIGTERM", SIGHUP: "SIGHUP"][signal] ?? "signal \(signal)"
     }
 
+    /// What happened to workers that a person should know of, though everything may be done.
+    static func notes(_ summary: RunSummary) -> [String] {
+        let retired = summary.retired.map { "worker slot \($0.slot.number) was retired: \(faults(of: $0))" }
+        guard summary.flagged > 0 else { return retired }
+        let results = summary.flagged == 1 ? "1 result" : "\(Figures.count(summary.flagged)) results"
+        return retired + [
+            "\(results) came faster than any machine can be; what they belong to was rendered again and compared"
+        ]
+    }
+
+    private static func faults(of retirement: Retirement) -> String {
+        let pictures = "failed on \(Figures.plural(retirement.pictures, "picture")) that other slots rendered"
+        let idle = "ended \(retirement.idleDeaths == 1 ? "once" : "\(retirement.idleDeaths) times") while idle"
+        return switch (retirement.pictures, retirement.idleDeaths) {
+        case (_, 0): "its workers \(pictures), and did nothing well between"
+        case (0, _): "its workers \(idle), and did nothing well between"
+        default: "its workers \(pictures) and \(idle), and did nothing well between"
+        }
+    }
+
     /// Why the run stopped early, in one line.
     ///
     /// - Parameter left: how many frames are left.
@@ -130,6 +150,10 @@ enum SummaryText {
                 + "\(Figures.count(limit)); \(Figures.plural(left, "frame")) left"
         case .pluginFault(let plugin, let pictures):
             return "the plugin '\(plugin)' crashed on \(pictures) pictures; remove or mend it, then run the job again"
+        case .lastSlot(let retirement):
+            return
+                "the last worker slot that is left fails: \(faults(of: retirement)); \(Figures.plural(left, "frame")) left; "
+                + "'penumbra doctor' looks for the reason, 'penumbra logs' tells what the workers said"
         case .engine(let message):
             return "no worker can be started: \(message); 'penumbra doctor' looks for the reason"
         }

@@ -30,6 +30,8 @@ struct FinishedJob {
             bytesRead: summary.bytesRead, bytesWritten: summary.bytesWritten, megapixels: summary.megapixels,
             workers: workers, workersReplaced: summary.workersLost, frames: reports.map { frame($0, folder) },
             orphans: prepared.orphans.map { PathText.shown($0.path, from: folder) },
+            causes: summary.failedByCause,
+            retiredSlots: summary.retired.count,
             settings: [
                 RunRecord.Fact("filters", job.chain.map(\.filter).joined(separator: ", ")),
                 RunRecord.Fact("outputs", job.outputs.map(\.template.source).joined(separator: ", ")),

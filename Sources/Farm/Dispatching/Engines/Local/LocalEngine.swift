@@ -23,7 +23,7 @@ package final class LocalEngine: Engine {
         let (answers, answer) = AsyncStream.makeStream(of: Catalog?.self)
         let events = events
         let slot = Task {
-            await self.keepSlotFilled(introducing: { answer.yield($0) }) { event in
+            await self.keepFilled(SlotID(1), introducing: { answer.yield($0) }) { event in
                 if case .workerLost = event { answer.yield(nil) }
                 events.post(event)
             }
@@ -40,27 +40,46 @@ package final class LocalEngine: Engine {
         events.connect(onEvent)
         let first = firstSlot.withLock { $0 }
         await withTaskGroup(of: Void.self) { group in
-            if first == nil { group.addTask { await self.keepSlotFilled(onEvent) } }
+            if first == nil { group.addTask { await self.keepFilled(SlotID(1), onEvent) } }
             var slots = 1
             for await command in commands {
                 if case .widen(let wanted) = command {
-                    for _ in slots..<max(slots, wanted) { group.addTask { await self.keepSlotFilled(onEvent) } }
+                    for number in slots..<max(slots, wanted) {
+                        group.addTask { await self.keepFilled(SlotID(number + 1), onEvent) }
+                    }
                     slots = max(slots, wanted)
                 } else {
                     carryOut(command)
                 }
             }
             crew.dismiss()
-            await group.waitForAll()
+            await endingStragglers {
+                await group.waitForAll()
+                await first?.value
+            }
         }
-        await first?.value
     }
 
-    private func keepSlotFilled(
-        introducing: (@Sendable (Catalog?) -> Void)? = nil, _ onEvent: @escaping @Sendable (Event) -> Void
+    /// A worker that may leave is gone in milliseconds, unless its process is stopped.
+    private static let farewell = Duration.seconds(10)
+
+    private func endingStragglers(_ body: () async -> Void) async {
+        let crew = crew
+        // A child task of its own, that ends as soon as all are gone.
+        let reminder = Task {
+            // Sleeping fails when nobody is left.
+            if (try? await Task.sleep(for: Self.farewell)) != nil { crew.killAll() }
+        }
+        await body()
+        reminder.cancel()
+    }
+
+    private func keepFilled(
+        _ slot: SlotID, introducing: (@Sendable (Catalog?) -> Void)? = nil,
+        _ onEvent: @escaping @Sendable (Event) -> Void
     ) async {
         var introduction = introducing
-        while let worker = crew.enlist() {
+        while let worker = crew.enlist(in: slot) {
             let process = WorkerProcess(
                 id: worker, command: command, crew: crew, introducing: introduction, onEvent: onEvent)
             introduction = nil
@@ -76,6 +95,7 @@ package final class LocalEngine: Engine {
         switch command {
         case .start(let lease): crew.send(.start(lease.id, lease.spec), to: lease.worker)
         case .widen: break
+        case .retire(let slot): crew.retire(slot)
         case .kill(let worker): crew.kill(worker)
         case .recycle(let worker): crew.letGo(worker)
         }

@@ -15,17 +15,23 @@ final class WorkerCrew: Sendable {
     private struct State {
         var members: [WorkerID: Member] = [:]
         var last = 0
+        var retired: Set<SlotID> = []
         var isDismissed = false
+
+        mutating func letGo(_ worker: WorkerID) {
+            members[worker]?.endsByOrder = true
+            members[worker]?.outbox.finish()
+        }
     }
 
     private let state = Mutex(State())
 
-    /// A number for the next process, or nil when no more are wanted.
-    func enlist() -> WorkerID? {
+    /// A number for the next process, or nil when no more are wanted in the slot.
+    func enlist(in slot: SlotID) -> WorkerID? {
         state.withLock { state in
-            guard !state.isDismissed else { return nil }
+            guard !state.isDismissed, !state.retired.contains(slot) else { return nil }
             state.last += 1
-            return WorkerID(state.last)
+            return WorkerID(state.last, slot: slot)
         }
     }
 
@@ -34,7 +40,10 @@ final class WorkerCrew: Sendable {
         let (orders, outbox) = AsyncStream.makeStream(of: [UInt8].self)
         state.withLock { state in
             state.members[worker] = Member(processID: processID, outbox: outbox)
-            if state.isDismissed { outbox.finish() }
+            if state.isDismissed || state.retired.contains(worker.slot) {
+                state.members[worker]?.endsByOrder = true
+                outbox.finish()
+            }
         }
         return orders
     }
@@ -63,10 +72,13 @@ final class WorkerCrew: Sendable {
     }
 
     /// The process sees the end of its input and exits.
-    func letGo(_ worker: WorkerID) {
+    func letGo(_ worker: WorkerID) { state.withLock { $0.letGo(worker) } }
+
+    /// No more processes are started in the slot; the one that is there is let go.
+    func retire(_ slot: SlotID) {
         state.withLock { state in
-            state.members[worker]?.endsByOrder = true
-            state.members[worker]?.outbox.finish()
+            state.retired.insert(slot)
+            for worker in state.members.keys where worker.slot == slot { state.letGo(worker) }
         }
     }
 
@@ -78,10 +90,12 @@ final class WorkerCrew: Sendable {
     func dismiss() {
         state.withLock { state in
             state.isDismissed = true
-            for worker in state.members.keys {
-                state.members[worker]?.endsByOrder = true
-                state.members[worker]?.outbox.finish()
-            }
+            for worker in state.members.keys { state.letGo(worker) }
         }
+    }
+
+    /// Those who may leave and do not, because they are stopped, say.
+    func killAll() {
+        for worker in state.withLock({ Array($0.members.keys) }) { kill(worker) }
     }
 }

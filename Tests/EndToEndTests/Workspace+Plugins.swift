@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+/// Filter plugins in C, built by the compiler of the machine.
+extension Workspace {
+    private static let pluginHeader = ExampleTests.project.appending(path: "Sources/Pixels/CPenumbraPlugin/include")
+        .path
+
+    /// - Parameter render: the body of the filter's `render`.
+    func buildPlugin(_ name: String, render: String) async throws {
+        try write(
+            """
+            #define _GNU_SOURCE
+            #define PENUMBRA_PLUGIN_IMPLEMENTATION
+            #include <penumbra_plugin.h>
+            #include <stdio.h>
+            #include <stdlib.h>
+            #include <string.h>
+            #include <unistd.h>
+
+            static void copy(const penumbra_tile *tile) {
+                for (int64_t y = 0; y < tile->target.rect.height; y++) {
+                    const char *from = (const char *)tile->source.data
+                        + (y + tile->target.rect.y - tile->source.rect.y) * tile->source.row_bytes;
+                    memcpy((char *)tile->target.data + y * tile->target.row_bytes, from,
+                           (size_t)(tile->target.rect.width * tile->channels));
+                }
+            }
+
+            static int32_t render(const penumbra_tile *tile) { \(render) return PENUMBRA_OK; }
+
+            static const penumbra_plugin plugin = {
+                .abi = PENUMBRA_PLUGIN_ABI, .struct_size = sizeof(penumbra_plugin), .name = "\(name)",
+                .version = "1.0.0", .summary = "Misbehaves", .rendering_version = 1, .kind = PENUMBRA_POINT,
+                .formats = PENUMBRA_U8 | PENUMBRA_F32, .parameter_size = sizeof(penumbra_parameter), .render = render,
+            };
+
+            const penumbra_plugin *penumbra_plugin_entry(uint32_t host_abi) {
+                return host_abi >= PENUMBRA_PLUGIN_ABI ? &plugin : NULL;
+            }
+
+            """, to: "source/\(name).c")
+        try FileManager.default.createDirectory(
+            atPath: "\(path)/plugins", withIntermediateDirectories: true)
+        let result = try await Program.run(
+            "/usr/bin/cc",
+            [
+                "-std=c11", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I", Self.pluginHeader,
+                "source/\(name).c",
+                "-o",
+                "plugins/lib\(name).so",
+            ], in: self)
+        try #require(result.code == 0, "\(result.errors)")
+    }
+}

@@ -1,0 +1,73 @@
+import JobModel
+import Scheduling
+import WorkerProtocol
+
+/// A farm in which workers of some slots fail at everything, and some pictures fail everywhere; all others do what they
+/// are told. Who acts next is drawn from a seed.
+struct SlotFarm {
+    private var farm: Farm
+    private var random: SplitMix64
+    private let badFrames: Set<Int>
+    private let badSlots: Set<Int>
+    private let frames: Int
+    private var startedWorkers = 0
+    private var offered = 0
+    private var filled: Set<SlotID> = []
+
+    init(seed: UInt64, slots: Int, frames: Int, badFrames: Set<Int> = [], badSlots: Set<Int> = []) {
+        random = SplitMix64(seed: seed)
+        farm = Farm(.make(.make(shard: .frame), workers: slots, frames: frames, seed: seed, time: .seconds(1e9)))
+        (self.frames, self.badFrames, self.badSlots) = (frames, badFrames, badSlots)
+    }
+
+    var outcomes: [FrameID: FrameOutcome] { farm.outcomes }
+    var retired: [Retirement] { farm.retired }
+    var finished: StopReason?? { farm.finished }
+
+    /// Every frame takes some tasks, each of which has some attempts.
+    mutating func run() {
+        farm.send(.tick)
+        for _ in 0..<frames * 40 where farm.finished == nil { step() }
+    }
+
+    private mutating func step() {
+        fillSlots()
+        if farm.wanted > 0 { return offer() }
+        guard let lease = farm.running.randomElement(using: &random), Int.random(in: 0..<8, using: &random) > 0 else {
+            farm.send(.tick, at: farm.now + .seconds(1))
+            return
+        }
+        // Whose slot is retired is let go, in the middle of its task.
+        guard !farm.retired.contains(where: { $0.slot == lease.worker.slot }) else { return farm.die(lease, .byOrder) }
+        let isBad = badSlots.contains(lease.worker.slot.number) || badFrames.contains(lease.task.frame.number)
+        isBad ? fail(lease) : farm.finish(lease)
+    }
+
+    /// A slot has a worker as long as it is not retired. One of a bad slot may die before it has anything to do.
+    private mutating func fillSlots() {
+        let gone = Set(farm.retired.map(\.slot))
+        for number in 1...farm.slots where !filled.contains(SlotID(number)) && !gone.contains(SlotID(number)) {
+            startedWorkers += 1
+            filled.insert(SlotID(number))
+            farm.send(.workerReady(WorkerID(startedWorkers, slot: SlotID(number))))
+        }
+    }
+
+    private mutating func offer() {
+        let numbers = offered + 1..<min(frames, offered + farm.wanted) + 1
+        offered = numbers.upperBound - 1
+        let wanted = farm.wanted
+        farm.wanted = 0
+        if !numbers.isEmpty { farm.send(.frames(numbers.map { .make($0) }, wanted: wanted)) }
+        if numbers.count < wanted { farm.send(.planEnded) }
+    }
+
+    private mutating func fail(_ lease: Lease) {
+        let manners: [Death.Manner] = [.signal(11), .exited(1), .outOfMemory, .brokeProtocol("noise")]
+        guard let manner = manners.randomElement(using: &random), Int.random(in: 0..<3, using: &random) > 0 else {
+            return farm.fail(lease, .transient)
+        }
+        filled.remove(lease.worker.slot)
+        farm.die(lease, manner)
+    }
+}
