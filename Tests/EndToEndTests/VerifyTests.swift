@@ -216,4 +216,28 @@ import Testing
         try workspace.remove("out/new\nline.png")
         #expect(try await verify("out").errors == "1 output missing\n  out/new\\u{a}line.png: missing\n")
     }
+
+    /// Root may read anything.
+    @Test(.enabled(if: getuid() != 0))
+    func `one output of many that may not be read is told alone`() async throws {
+        for number in 0..<60 { try workspace.copy("photos/a.png", to: "photos/n\(number).png") }
+        #expect(try await Program.night(workspace).failed == 0)
+        let path = "\(workspace.path)/out/n7.png"
+        try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
+        let result = try await verify("out")
+        #expect(result.code == 1)
+        #expect(counts(result) == "verified 63 outputs: 62 as published, 1 unreadable")
+    }
+
+    @Test func `one folder of many that holds no plain files is told alone`() async throws {
+        for number in 0..<60 { try workspace.copy("photos/a.png", to: "photos/n\(number).png") }
+        #expect(try await Program.night(workspace).failed == 0)
+        try workspace.remove("out/n7.png")
+        try FileManager.default.createDirectory(
+            atPath: "\(workspace.path)/out/n7.png", withIntermediateDirectories: false)
+        #expect(mkfifo("\(workspace.path)/out/n7.png/pipe", 0o600) == 0)
+        let result = try await verify("out")
+        #expect(result.code == 1)
+        #expect(counts(result) == "verified 63 outputs: 62 as published, 1 unreadable")
+    }
 }

@@ -25,7 +25,7 @@ package struct Verification {
         (self.search, self.settings, self.observer) = (search, settings, observer)
         var (pending, found): ([RecordedOutput], [PathKey: VerifiedOutput]) = (outputs, [:])
         for _ in 0..<Self.mostRounds where !pending.isEmpty && stop == nil {
-            let read = await read(pending, loop())
+            let read = await read(pending, loop)
             for output in read { found[PathKey(output.output.record.path)] = output }
             pending = try lookAgain(at: read.filter(\.condition.isDamage), &found)
         }
@@ -33,22 +33,45 @@ package struct Verification {
         try nameSwapped()
     }
 
-    private mutating func read(_ outputs: [RecordedOutput], _ loop: RunLoop) async -> [VerifiedOutput] {
+    private mutating func read(_ outputs: [RecordedOutput], _ loop: () -> RunLoop) async -> [VerifiedOutput] {
         let places = outputs.map { Self.place(of: $0) }
         let readable = outputs.indices.filter { places[$0] == nil }
         var results = zip(outputs, places).map { VerifiedOutput(output: $0, condition: $1 ?? .missing, found: nil) }
         guard !readable.isEmpty else { return results }
+        let batches = ReadingBatches(readable.map { ($0, outputs[$0].record.file.stamp.size) }, settings.workers)
+        let failed = await read(batches.places, outputs, &results, loop())
+        // One file is to blame, and which one it is shows when each is read by itself.
+        guard !failed.isEmpty, stop == nil else { return results }
+        _ = await read(failed.map { [$0] }, outputs, &results, loop())
+        return results
+    }
+
+    /// - Returns: places of batches that failed as a whole.
+    private mutating func read(
+        _ batches: [[Int]], _ outputs: [RecordedOutput], _ results: inout [VerifiedOutput], _ loop: RunLoop
+    ) async -> [Int] {
         let answers = await Inquiry.run(
-            .inquiring, count: readable.count, settings: settings, loop: loop, observer: observer
+            .inquiring, count: batches.count, settings: settings, loop: loop, observer: observer
         ) { index in
-            let file = CompareTask.File(path: outputs[readable[index]].record.path)
-            return FrameOrder(id: FrameID(index), input: file.path, compared: [file], formats: [], goal: .comparison)
+            let files = batches[index].map { CompareTask.File(path: outputs[$0].record.path) }
+            return FrameOrder(
+                id: FrameID(index), input: files[0].path, compared: files, formats: [], goal: .comparison)
         }
         stop = answers.stop
-        for (index, place) in readable.enumerated() {
-            results[place] = Self.verified(outputs[place], answers, FrameID(index))
+        var failed: [Int] = []
+        for (index, batch) in batches.enumerated() {
+            let facts = answers.facts[FrameID(index)]
+            if case .failed(let failure) = answers.outcomes[FrameID(index)] {
+                guard batch.count == 1 else {
+                    failed += batch
+                    continue
+                }
+                results[batch[0]].condition = .unreadable(failure.message)
+            } else if let facts, facts.count == batch.count {
+                for (place, found) in zip(batch, facts) { results[place] = Self.verified(outputs[place], found) }
+            }
         }
-        return results
+        return failed
     }
 
     /// What can be said without reading; nil for files and folders.
@@ -58,15 +81,9 @@ package struct Verification {
         return FileSystem.isPlain(path) ? nil : .changed
     }
 
-    private static func verified(
-        _ output: RecordedOutput, _ answers: Inquiry.Answers, _ id: FrameID
-    ) -> VerifiedOutput {
-        if case .failed(let failure) = answers.outcomes[id] {
-            return VerifiedOutput(output: output, condition: .unreadable(failure.message), found: nil)
-        }
-        guard let found = answers.facts[id]?.first ?? nil else {
-            return VerifiedOutput(output: output, condition: .missing, found: nil)
-        }
+    /// - Parameter found: nil where nothing was there.
+    private static func verified(_ output: RecordedOutput, _ found: FileFacts?) -> VerifiedOutput {
+        guard let found else { return VerifiedOutput(output: output, condition: .missing, found: nil) }
         let isFolder = FileSystem.isOwnFolder(output.record.path)
         return VerifiedOutput(
             output: output, condition: OutputCondition(of: output.record.file, found: found, isFolder: isFolder),
