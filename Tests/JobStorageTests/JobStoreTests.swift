@@ -1,8 +1,10 @@
 import Catalogs
+import Dispatch
 import Foundation
 import GRDB
 import JobModel
 import JobStorage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -180,6 +182,21 @@ import Testing
                 == "\(folder.file("penumbra.sqlite")): the database is damaged: file is not a database\n   = move it away "
                 + "and run again: what it knew of outputs is read from the '.penumbra-index' files beside them, and "
                 + "nothing is rendered again")
+    }
+
+    @Test func `a database that several open first at once is made once`() throws {
+        for round in 0..<20 {
+            let path = folder.file("shared-\(round).sqlite")
+            let failures = Mutex<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: 6) { _ in
+                do {
+                    _ = try JobStore(path: path).read { try $0.runs() }
+                } catch {
+                    failures.withLock { $0.append("\(error)") }
+                }
+            }
+            #expect(failures.withLock { $0 } == [])
+        }
     }
 }
 

@@ -19,7 +19,7 @@ package final class JobStore: Sendable {
             try database.execute(
                 sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous); PRAGMA cache_size = -32000")
         }
-        try self.init(path, configuration) { try Self.migrator.migrate($0) }
+        try self.init(path, configuration, prepare: Self.migrate)
     }
 
     /// Only for ``read(_:)``; the database stays as it is, and has to be there.
@@ -70,6 +70,19 @@ package final class JobStore: Sendable {
         migrator.registerMigration("2") { try Migration2.apply($0) }
         migrator.registerMigration("3") { try Migration3.apply($0) }
         return migrator
+    }
+
+    /// Several processes may begin at once: what another one has done meanwhile is not done again.
+    private static func migrate(_ queue: DatabaseQueue) throws {
+        let migrator = migrator
+        while try !queue.read(migrator.hasCompletedMigrations) {
+            let before = try queue.read(migrator.appliedIdentifiers)
+            do {
+                try migrator.migrate(queue)
+            } catch {
+                guard try queue.read(migrator.appliedIdentifiers).count > before.count else { throw error }
+            }
+        }
     }
 
     package func read<Result>(_ body: (StoreReader) throws -> Result) throws(StoreProblem) -> Result {

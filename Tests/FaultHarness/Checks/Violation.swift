@@ -13,6 +13,8 @@ enum Check: String, CaseIterable, Sendable {
     case causes = "failures have causes"
     case found = "corruptions found"
     case locks = "no locks held"
+    case receipts = "receipts tell the truth"
+    case verify = "'verify' finds all well"
 }
 
 /// Something that must not be.

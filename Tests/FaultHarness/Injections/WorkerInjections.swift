@@ -44,8 +44,11 @@ struct StruckTasks: Injection {
     let limit: Int
     /// In seconds; what is lost or hangs is waited for so long.
     var timeout: Int?
+    /// In seconds; a worker that says nothing for so long is replaced.
+    var silence: Int?
 
     func inject(into stage: Stage) throws {
+        if let silence { stage.environment["PENUMBRA_SILENCE"] = "\(silence)" }
         if let timeout {
             stage.extraLines.append("timeout: \(timeout)s")
             try stage.writeManifest()

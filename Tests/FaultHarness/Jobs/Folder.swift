@@ -28,10 +28,12 @@ enum Folder {
 
     static func isIndex(_ path: String) -> Bool { path.split(separator: "/").last == ".penumbra-index" }
 
+    static func isReceipt(_ path: String) -> Bool { path.hasSuffix(".receipt.json") }
+
     /// All outputs below a folder with their bytes.
     static func outputs(_ path: String) -> [String: Data] {
         var result: [String: Data] = [:]
-        for file in files(path) where !isTemporary(file) && !isIndex(file) {
+        for file in files(path) where !isTemporary(file) && !isIndex(file) && !isReceipt(file) {
             result[file] = FileManager.default.contents(atPath: "\(path)/\(file)")
         }
         return result

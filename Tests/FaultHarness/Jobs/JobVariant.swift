@@ -16,6 +16,9 @@ struct JobVariant: Hashable, Sendable {
     /// Its last picture is cut off, and fails.
     var hasBrokenPicture = false
 
+    /// Each of its outputs has a receipt beside it.
+    var hasReceipts = false
+
     var brokenPictures: Int { hasBrokenPicture ? 1 : 0 }
 
     /// What is recorded of outputs and what they are made into now.
@@ -70,7 +73,7 @@ extension JobVariant {
     static let whole: [JobVariant] = [
         JobVariant(
             name: "frames-png", pictures: pictures(8, 360, 5), filters: gaussian, output: "output: OUT/{stem}.png",
-            more: ["shard: frame"]),
+            more: ["shard: frame", "receipts: sidecar"], hasReceipts: true),
         JobVariant(
             name: "frames-batch", pictures: pictures(10, 260, 6), filters: gaussian,
             output: "output: OUT/{stem}.tif", more: ["shard: frame", "durability: batch"]),

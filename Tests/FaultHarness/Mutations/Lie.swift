@@ -50,6 +50,13 @@ struct Lie {
         Lie(
             name: "keeps a lock", check: .locks,
             script: after("setsid flock state/locks/left sleep 60 > /dev/null 2>&1 &")),
+        Lie(name: "cuts a receipt", check: .receipts, script: after("truncate -s -9 \"$(first).receipt.json\"")),
+        Lie(
+            name: "forgets a receipt", check: .receipts,
+            script: after("rm \"$(first).receipt.json\"")),
+        Lie(
+            name: "slanders an output", check: .verify,
+            script: "if [ \"$1\" = verify ]; then printf x >> \"$(first)\"; fi; real \"$@\""),
         Lie(
             name: "syncs nothing", check: .moments, kind: .powerLoss, seeds: 20,
             script: "export PENUMBRA_FAULTS_FORGETFUL=1; exec \"$REAL\" \"$@\""),

@@ -5,6 +5,7 @@ enum ScenarioKind: String, CaseIterable, Sendable {
     case workerStop = "worker-stop"
     case workerCrash = "worker-crash"
     case workerHang = "worker-hang"
+    case workerSilent = "worker-silent"
     case quarantine
     case coordinatorKill = "coordinator-kill"
     case interrupt
@@ -48,6 +49,7 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .workerStop: "workers are stopped (SIGSTOP) and go on later"
         case .workerCrash: "workers crash (SIGSEGV) in the middle of tasks, once in a task"
         case .workerHang: "a worker is stopped for good; 'timeout' ends it"
+        case .workerSilent: "a worker is stopped for good; that nothing is heard of it ends it"
         case .quarantine: "one task crashes twice: its picture is set aside, all others are done"
         case .coordinatorKill: "penumbra gets SIGKILL at random moments, and is run again"
         case .interrupt: "penumbra gets SIGINT, SIGTERM or SIGHUP"
@@ -92,6 +94,7 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .workerStop: SignalledWorkers(signal: .stop)
         case .workerCrash: StruckTasks(faults: [.crash], chance: 0.25, limit: 4)
         case .workerHang: StruckTasks(faults: [.hang], chance: 0.3, limit: 1, timeout: 3)
+        case .workerSilent: StruckTasks(faults: [.hang], chance: 0.3, limit: 1, silence: 5)
         case .quarantine: Quarantine()
         case .coordinatorKill: KilledCoordinator()
         case .interrupt: Interruption()

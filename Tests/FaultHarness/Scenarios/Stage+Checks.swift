@@ -45,7 +45,36 @@ extension Stage {
         checkInputs()
         try checkLastRun()
         for path in Locks.held(in: workspace) { blame(.locks, path) }
+        try checkVerification()
+        checkReceipts()
         checkOrphans()
+    }
+
+    /// What was recorded of outputs is true of them, except of one that somebody has edited.
+    private func checkVerification() throws {
+        let run = try start(isCalm: true, command: ["verify"])
+        guard let code = run.process.wait(seconds: patience)?.code else {
+            return blame(.inTime, "'penumbra verify' did not end")
+        }
+        // 66: nothing is recorded of the job.
+        if code != 0, code != 66, edited == 0, !mayKeep { blame(.verify, "exit code \(code): \(run.lastWords)") }
+    }
+
+    private func checkReceipts() {
+        let receipts = Set(Folder.files(workspace.outputs).filter(Folder.isReceipt))
+        let wanted = variant.hasReceipts ? Set(expected.keys.map { $0 + ".receipt.json" }) : []
+        for name in wanted.symmetricDifference(receipts).sorted() where !mayKeep {
+            blame(.receipts, "\(name) \(wanted.contains(name) ? "is missing" : "is of no output")")
+        }
+        guard edited == 0 else { return }
+        for (path, data) in expected where wanted.contains(path + ".receipt.json") && !mayKeep {
+            let receipt = FileManager.default.contents(atPath: "\(workspace.outputs)/\(path).receipt.json") ?? Data()
+            let object = (try? JSONSerialization.jsonObject(with: receipt)) as? [String: Any]
+            let output = object?["output"] as? [String: Any]
+            if output?["name"] as? String != path || output?["bytes"] as? Int != data.count {
+                blame(.receipts, "\(path).receipt.json tells of another file")
+            }
+        }
     }
 
     private func checkOutputs() {

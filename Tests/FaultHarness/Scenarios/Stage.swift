@@ -98,15 +98,17 @@ struct ProgramRun {
 }
 
 extension Stage {
-    /// Starts `penumbra run`.
+    /// Starts `penumbra run`, or another command on the manifest.
     ///
     /// - Parameters:
     ///   - isCalm: without any fault.
     ///   - wrapper: a program and its first arguments that run it.
-    func start(isCalm: Bool = false, _ options: [String] = [], wrapper: [String] = []) throws -> ProgramRun {
+    func start(
+        isCalm: Bool = false, command name: [String] = ["run"], _ options: [String] = [], wrapper: [String] = []
+    ) throws -> ProgramRun {
         result.runs += 1
         let command =
-            wrapper + [programs.penumbra, "run", "--json", "--workers", "\(variant.workers)", workspace.manifest]
+            wrapper + [programs.penumbra] + name + ["--json", "--workers", "\(variant.workers)", workspace.manifest]
             + options
         let log = "\(workspace.path)/logs/run-\(result.runs)"
         let more = standing.merging(isCalm ? [:] : environment) { $1 }
