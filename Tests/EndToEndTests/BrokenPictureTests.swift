@@ -14,6 +14,18 @@ import Testing
         try workspace.writeNightly()
     }
 
+    @Test func `a picture that a setting was too small for is tried again with another one`() async throws {
+        try workspace.write(Data("P5 4200 4200 255\n".utf8) + Data(count: 4200 * 4200), to: "large/l.pgm")
+        try workspace.age("large/l.pgm")
+        let more = "existing: update\nshard: tile\ntile: "
+        try workspace.writeManifest(inputs: "large/*", filters: "[{gaussian: {radius: 1}}]", more: more + "16")
+        let first = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(first.code == 1)
+        #expect(first.errors.contains("take a larger 'tile' or 'tile: auto'"))
+        try workspace.writeManifest(inputs: "large/*", filters: "[{gaussian: {radius: 1}}]", more: more + "auto")
+        #expect(try await Program.night(workspace) == NightSummary(published: 1))
+    }
+
     @Test func `a broken picture is told once as a failure, and then as what is known`() async throws {
         let first = try await Program.run("run", "--quiet", "job.yaml", in: workspace)
         #expect(first.code == 1)

@@ -137,6 +137,11 @@ import Testing
         try workspace.writeNightly(more: "receipts: sidecar")
         #expect(try await Program.night(workspace) == NightSummary(skipped: 3))
         #expect(workspace.files(below: "out").count == 6)
+        // What is made anew without a job has none that tells of the old bytes.
+        let applied = try await Program.run(
+            "apply", "gaussian: {radius: 9}", "photos/a.png", "-o", "out/a.png", "--force", in: workspace)
+        #expect(applied.code == 0 && !workspace.exists("out/a.png.receipt.json"))
+        #expect(try await Program.night(workspace, "--force") == NightSummary(published: 3))
         // What is made anew without a receipt has none that tells of the old bytes.
         try workspace.writeNightly(radius: "6")
         #expect(try await Program.night(workspace) == NightSummary(published: 3))

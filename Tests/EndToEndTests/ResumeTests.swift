@@ -255,6 +255,11 @@ import Testing
         #expect(next.errors.contains(" cannot be gone on with: \(workspace.path)/disk: cannot create"))
         #expect(try workspace.contents(below: "out") == calm)
         #expect(try await Program.run("run", "job.yaml", "--quiet", in: workspace).errors == "")
+        // What it left there is remembered until the disk is back.
+        #expect(workspace.leftovers().count == 1)
+        try workspace.remove("disk")
+        try workspace.write("", to: "disk/.keep")
+        #expect(try await Program.run("run", "job.yaml", "--quiet", in: workspace).code == 0)
         #expect(workspace.leftovers() == [])
     }
 

@@ -91,7 +91,46 @@ import Testing
         try workspace.copy("fresh.png", to: "photos/12.png")
         #expect(
             try await penumbra("retry", name, "--frames", "2-4").output.contains("test: 1 published, 2 skipped in "))
-        #expect(try await penumbra("retry", name, "--frames", "77").output == "\(name): no such frames\n")
+        let wrong = try await penumbra("retry", name, "--frames", "77")
+        #expect(wrong.code == 66 && wrong.errors == "\(name): no such frames were begun\n")
+    }
+
+    @Test func `frames that were left before they had begun are done by a retry`() async throws {
+        let program = try RunningProgram(["run", "job.yaml", "--workers", "1"], in: workspace)
+        program.wait { workspace.exists("out/12.png") }
+        #expect(try await penumbra("cancel", "test").code == 0)
+        #expect(program.finish().code == 130)
+        let done = workspace.files(below: "out").count
+        let name = try #require(try await runNames().first)
+        let left = "\(20 - done) frame\(done == 19 ? "" : "s") left"
+        #expect(try await penumbra("retry", name).output == "\(name): no frame failed; \(left): --state left\n")
+        let wrong = try await penumbra("retry", name, "--frames", "20")
+        #expect(wrong.code == 66)
+        #expect(wrong.errors == "\(name): no such frames were begun; \(left): --state left\n")
+        // A small retry is not what a later one means by the job's latest run.
+        #expect(try await penumbra("retry", "test", "--frames", "1").code == 0)
+        let retried = try await penumbra("retry", "test", "--state", "left")
+        #expect(retried.output.hasPrefix("test: \(20 - done) published in "))
+        #expect(workspace.files(below: "out").count == 20)
+    }
+
+    @Test func `pictures that are still broken are retried after later runs, too`() async throws {
+        try workspace.write("no picture", to: "photos/12.png")
+        try workspace.age("photos/12.png")
+        #expect(try await penumbra("run", "job.yaml").code == 1)
+        #expect(try await Program.night(workspace) == NightSummary(skipped: 19, stillBroken: 1))
+        let retried = try await penumbra("retry", "test")
+        #expect(try NightSummary(retried) == NightSummary(failed: 1, exitCode: 1))
+    }
+
+    @Test func `where there is nothing to repeat that is said in JSON, too`() async throws {
+        _ = try await Program.night(workspace)
+        for command in [["retry", "test"], ["resume"]] {
+            let result = try await Program.run(Program.penumbra, command + ["--json"], in: workspace)
+            let lines = result.output.split(separator: "\n")
+            #expect(lines.first?.contains(#""schema":1"#) == true, "\(command)")
+            #expect(lines.last?.contains(#""event":"summary""#) == true, "\(command)")
+        }
     }
 
     private func runNames() async throws -> [String] {

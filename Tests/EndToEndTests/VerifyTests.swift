@@ -102,7 +102,7 @@ import Testing
             result.errors == """
                 2 files not known
                   photos/a.png: not known: no job of this state folder published it
-                  nowhere.png: not known: no job of this state folder published it
+                  nowhere.png: not known, and not there
 
                 """)
     }
@@ -115,6 +115,10 @@ import Testing
         #expect(never.code == 66)
         #expect(never.errors == "never: nothing is known of its outputs; has it run with this state folder?\n")
         #expect(try await verify("gone.yaml").code == 66)
+        // Damage counts more.
+        try workspace.remove("out/a.png")
+        #expect(try await verify("job.yaml", "never.yaml").code == 1)
+        #expect(try await verify("").code == 64)
         #expect(try await verify("job.yaml", "--seed", "3").code == 64)
         #expect(try await verify("job.yaml", "--sample", "0%").code == 64)
     }

@@ -126,7 +126,10 @@ struct Referee {
     }
 
     private mutating func accept(_ id: LeaseID, _ receipt: TaskReceipt, from worker: WorkerID) {
-        if standings[worker] == .holding(id) { slotFaults[worker.slot] = 0 }
+        switch leases[id]?.task.kind {
+        case .probe, .compare: break
+        default: if standings[worker] == .holding(id) { slotFaults[worker.slot] = 0 }
+        }
         guard let lease = release(id, from: worker), var frame = frames[lease.task.frame] else { return }
         accepted = lease.task
         frame.done.insert(lease.task.kind)

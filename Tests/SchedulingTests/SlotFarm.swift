@@ -9,15 +9,19 @@ struct SlotFarm {
     private var random: SplitMix64
     private let badFrames: Set<Int>
     private let badSlots: Set<Int>
+    /// Bad slots fail only where there are pixels to compute.
+    private let canLook: Bool
     private let frames: Int
     private var startedWorkers = 0
     private var offered = 0
     private var filled: Set<SlotID> = []
 
-    init(seed: UInt64, slots: Int, frames: Int, badFrames: Set<Int> = [], badSlots: Set<Int> = []) {
+    init(
+        seed: UInt64, slots: Int, frames: Int, badFrames: Set<Int> = [], badSlots: Set<Int> = [], canLook: Bool = false
+    ) {
         random = SplitMix64(seed: seed)
         farm = Farm(.make(.make(shard: .frame), workers: slots, frames: frames, seed: seed, time: .seconds(1e9)))
-        (self.frames, self.badFrames, self.badSlots) = (frames, badFrames, badSlots)
+        (self.frames, self.badFrames, self.badSlots, self.canLook) = (frames, badFrames, badSlots, canLook)
     }
 
     var outcomes: [FrameID: FrameOutcome] { farm.outcomes }
@@ -39,7 +43,9 @@ struct SlotFarm {
         }
         // Whose slot is retired is let go, in the middle of its task.
         guard !farm.retired.contains(where: { $0.slot == lease.worker.slot }) else { return farm.die(lease, .byOrder) }
-        let isBad = badSlots.contains(lease.worker.slot.number) || badFrames.contains(lease.task.frame.number)
+        let isLook = canLook && lease.task.kind == .probe
+        let isBad =
+            badSlots.contains(lease.worker.slot.number) && !isLook || badFrames.contains(lease.task.frame.number)
         isBad ? fail(lease) : farm.finish(lease)
     }
 

@@ -15,9 +15,10 @@ import WorkerProtocol
         #expect(Set(farm.retired.map(\.slot)).isSubset(of: [SlotID(2)]))
     }
 
-    @Test func `most bad slots are found out`() {
+    @Test(arguments: [false, true])
+    func `most bad slots are found out, those too that can look at files`(canLook: Bool) {
         let found = (0..<60).count { seed in
-            var farm = SlotFarm(seed: UInt64(seed), slots: 4, frames: 30, badSlots: [2])
+            var farm = SlotFarm(seed: UInt64(seed), slots: 4, frames: 30, badSlots: [2], canLook: canLook)
             farm.run()
             return farm.retired.map(\.slot) == [SlotID(2)]
         }

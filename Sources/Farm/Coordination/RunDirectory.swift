@@ -39,13 +39,13 @@ package final class RunDirectory: Sendable {
         let gate = try Self.gate(state)
         defer { withExtendedLifetime(gate) {} }
         _ = try FileSystem.createFolders(path)
-        guard let lock = try KernelLock.take("\(path)/lock") else {
-            throw FileTrouble(path: path, code: EEXIST, action: "create the run's folder")
-        }
-        self.lock = lock
-        journal = try Journal("\(path)/journal")
         self.scratch = scratch.map { "\($0)/penumbra-\(name)" } ?? "\(path)/scratch"
-        do {
+        do throws(FileTrouble) {
+            guard let lock = try KernelLock.take("\(path)/lock") else {
+                throw FileTrouble(path: path, code: EEXIST, action: "create the run's folder")
+            }
+            self.lock = lock
+            journal = try Journal("\(path)/journal")
             try journal.write(.scratch(self.scratch))
             _ = try FileSystem.createFolders(self.scratch)
             if let job {
@@ -207,9 +207,12 @@ package final class RunDirectory: Sendable {
         // By its last name: folders are removed with all that they hold.
         func isOwn(_ path: String) -> Bool { PathText.name(of: path).hasPrefix(".penumbra-\(run)-") }
         var isGone = true
+        // What lies on a disk that is not mounted is not gone, though nobody sees it.
+        let isPatient = !CoordinatorClaim.isForgotten(path)
         func remove(_ path: String) {
             FileSystem.removeTree(path)
-            if FileSystem.exists(path) { isGone = false }
+            let isAway = isPatient && !FileSystem.isFolder(PathText.folder(of: path))
+            if FileSystem.exists(path) || isAway { isGone = false }
         }
         for case .temporary(let file) in entries where isOwn(file) { remove(file) }
         for case .replace(let aside, let final) in entries where isOwn(aside) {

@@ -8,14 +8,19 @@ extension JobPlan {
         package let limit: Int?
         /// Only these, by their absolute paths; nil for any. What is known of their failing is of no account.
         package let inputs: Set<String>?
+        /// All but these, by their absolute paths.
+        package let done: Set<String>
 
-        package init(only: String? = nil, limit: Int? = nil, inputs: Set<String>? = nil) {
+        package init(
+            only: String? = nil, limit: Int? = nil, inputs: Set<String>? = nil, done: Set<String> = []
+        ) {
             self.inputs = inputs
+            self.done = done
             self.only = only
             self.limit = limit
         }
 
-        func matcher(in folder: String) -> Matcher { Matcher(only, folder, inputs) }
+        func matcher(in folder: String) -> Matcher { Matcher(only, folder, inputs, done) }
     }
 
     /// A selection's pattern, taken apart once for all inputs.
@@ -23,15 +28,18 @@ extension JobPlan {
         private let path: GlobPattern?
         private let name: NamePattern?
         private let inputs: Set<String>?
+        private let done: Set<String>
 
-        fileprivate init(_ only: String?, _ folder: String, _ inputs: Set<String>?) {
+        fileprivate init(_ only: String?, _ folder: String, _ inputs: Set<String>?, _ done: Set<String>) {
             self.inputs = inputs
+            self.done = done
             path = only.map { GlobPattern($0, in: folder) }
             name = only.flatMap { $0.utf8.contains(PathNames.slash) ? nil : NamePattern($0) }
         }
 
         func includes(_ input: InputFile) -> Bool {
             if let inputs, !inputs.contains(input.path) { return false }
+            if done.contains(input.path) { return false }
             guard let path else { return true }
             let bytes = input.exactPath
             if path.matches(bytes) { return true }

@@ -2,7 +2,7 @@
 ///
 /// A fault counts against a slot once the same task has succeeded in another one: then it was not the picture. What
 /// fails everywhere is quarantined and counts against nobody. A worker that ends while it has nothing to do cannot
-/// blame a picture, and counts at once. Any success of the slot wipes everything out.
+/// blame a picture, and counts at once. A success of the slot wipes everything out, unless it was a mere look at a file.
 struct SlotBook: Sendable {
     /// So many faults without a success between them retire a slot.
     static let faultLimit = 3
@@ -32,14 +32,14 @@ struct SlotBook: Sendable {
 
     mutating func countIdleDeath(in slot: SlotID) { records[slot, default: Record()].idleDeaths += 1 }
 
-    /// Whatever was done, the slot can do something.
+    /// The slot can do something.
     mutating func clear(_ slot: SlotID) {
         if !records.isEmpty { records[slot] = nil }
     }
 
     /// - Returns: the slots in which the task failed before.
     mutating func succeed(_ task: TaskID, in slot: SlotID) -> Set<SlotID> {
-        clear(slot)
+        if task.kind != .probe, task.kind != .compare { clear(slot) }
         guard !failures.isEmpty, let failed = failures.removeValue(forKey: task) else { return [] }
         for other in failed where records[other]?.open.remove(task) != nil {
             records[other]?.proven.insert(task.frame)

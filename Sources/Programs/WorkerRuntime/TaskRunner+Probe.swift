@@ -47,8 +47,9 @@ extension TaskRunner {
         let tiles = TilePlan(
             task.tile, plan: plan, bytesPerSample: header.sampleFormat.bytes, memoryBudget: task.tileMemory)
         guard tiles.grid.count <= Self.mostTiles else {
+            // No part of the recipe: another night may have another 'tile'.
             throw TaskFailure(
-                .value,
+                .limit,
                 "\(task.input.path): 'tile' cuts it into \(tiles.grid.count) tiles; at most \(Self.mostTiles) are "
                     + "rendered, so take a larger 'tile' or 'tile: auto'")
         }

@@ -32,6 +32,11 @@ extension JobRunner {
                 "\(job.name): \(Figures.plural(keeper.blocked.count, "output")) without a receipt: another file is in its "
                     + "place, and stays", keeper.blocked)
         }
+        if let first = keeper.refused.first {
+            reporting.list(
+                "\(job.name): \(Figures.plural(keeper.refused.count, "output")) without a receipt: \(first.trouble.message)",
+                keeper.refused.map(\.output))
+        }
         guard !keeper.unknown.isEmpty, try ledger.tellOnce("receipts: unknown") else { return }
         reporting.note(
             "\(job.name): \(Figures.plural(keeper.unknown.count, "output")) without a receipt: too little was remembered when "

@@ -80,7 +80,7 @@ struct JobRunner {
             let free = folders.filter { folder in identity(folder).map { !lockedFolders.contains($0) } ?? true }
             let lock = try await lock(job, free, directory)
             // One whose coordinator was killed while this one waited for its lock.
-            if directory.epoch == 1, let claimed = try unfinished(job).flatMap(claim) {
+            if directory.epoch == 1, let claimed = try claimInterrupted(job) {
                 directory.keepFolders()
                 directory.remove()
                 directory = claimed
@@ -103,26 +103,21 @@ struct JobRunner {
 
     /// That of a run which was killed, or a new one.
     private func directory(for job: JobSpec) throws -> RunDirectory {
-        let interrupted = try unfinished(job)
-        if let name = interrupted {
-            do {
-                if let claimed = try claim(name) { return claimed }
-            } catch let trouble as FileTrouble {
-                // Its disk is not mounted, say.
-                reporting.note("\(job.name): the interrupted run \(name) cannot be gone on with: \(trouble.message)")
-            }
-        }
-        let new = try RunDirectory(
+        if let claimed = try claimInterrupted(job) { return claimed }
+        return try RunDirectory(
             state: state, name: runName(), scratch: installation.settings.scratch.value,
             job: wishes.isRecorded ? job : nil)
-        if let name = interrupted { RunDirectory.remove(name, state: state) }
-        return new
     }
 
-    private func claim(_ name: String) throws -> RunDirectory? { try RunDirectory(claiming: name, state: state) }
-
-    private func unfinished(_ job: JobSpec) throws -> String? {
-        wishes.isRecorded ? try RunHistory.unfinished(of: job, state: state) : nil
+    /// Nil where no run was interrupted, or it cannot be gone on with: its disk is not mounted, say.
+    private func claimInterrupted(_ job: JobSpec) throws -> RunDirectory? {
+        guard wishes.isRecorded, let name = try RunHistory.unfinished(of: job, state: state) else { return nil }
+        do {
+            return try RunDirectory(claiming: name, state: state)
+        } catch {
+            reporting.note("\(job.name): the interrupted run \(name) cannot be gone on with: \(error.message)")
+            return nil
+        }
     }
 
     private func run(_ job: StartedJob) async throws -> FinishedJob {
@@ -169,12 +164,17 @@ struct JobRunner {
 
     private func history(of job: StartedJob, _ settings: RunSettings) throws -> RunHistory? {
         guard wishes.isRecorded else { return nil }
+        let prepared = job.prepared
         var counts = RunCounts()
-        counts.frames = job.prepared.targets.count + job.prepared.ended.count
-        counts.work = job.prepared.workCount
+        counts.frames = prepared.targets.count + prepared.ended.count
         return try RunHistory(
-            state: state, job: job.prepared.job, directory: job.directory, workers: settings.workers,
-            request: wishes.request?.json ?? "{}", counts: counts.json, now: currentTime)
+            state: state, job: prepared.job, directory: job.directory, workers: settings.workers,
+            request: wishes.request?.json ?? "{}",
+            counts: { [counts] concluded in
+                var counts = counts
+                counts.work = prepared.workCount + concluded.subtracting(prepared.workFrames).count
+                return counts.json
+            }, now: currentTime)
     }
 
     /// What goes wrong now is told, and costs the other jobs nothing.

@@ -35,7 +35,7 @@ struct OutputVerifier {
             for output in outputs { found[PathKey(output.record.path)] = output }
         }
         if !unknown.isEmpty { tell(unknown: unknown) }
-        return (found.sorted { $0.key < $1.key }.map(\.value), unknown.isEmpty ? status : max(status, .someFailed))
+        return (found.sorted { $0.key < $1.key }.map(\.value), unknown.isEmpty ? status : .someFailed)
     }
 
     private static func isManifest(_ file: String) -> Bool {
@@ -104,6 +104,7 @@ struct OutputVerifier {
         let results = await Rerendering.run(
             outputs, catalog: try await catalog(), scratch: scratch.path, settings: installation.runSettings,
             observer: reporting.verificationObserver, loop: loop)
+        withExtendedLifetime(scratch) {}
         reporting.endProgress()
         try refuse(results.stop)
         let line = VerificationLine(results.outputs)

@@ -37,6 +37,8 @@ struct PreparedJob {
     /// How many frames there is something to do with.
     var workCount: Int { targets.count(where: \.isWork) }
 
+    var workFrames: Set<FrameID> { Set(targets.lazy.filter(\.isWork).map(\.frame.id)) }
+
     /// What an upgrade of Penumbra would change of outputs that are kept.
     var keptUpgrades: [String: Int] {
         var counts: [String: Int] = [:]

@@ -67,11 +67,12 @@ struct TaskIdentity: Hashable, Sendable {
         return withoutRun(path)
     }
 
-    /// `…/runs/20261122T132300Z-57f37b/scratch/1/tile-0-1` becomes `1/tile-0`; a temporary file likewise.
+    /// `…/runs/20261122T132300Z-57f37b/scratch/1/tile-0-2.1` becomes `1/tile-0`: without the coordinator's epoch and the attempt; a
+    /// temporary file likewise.
     static func withoutRun(_ path: String) -> String {
         let names = path.split(separator: "/").suffix(2)
         let text = names.joined(separator: "/").replacing(#/\d{8}T\d{6}Z-[0-9a-z]+/#, with: "RUN")
-        return text.hasPrefix("photos/") ? text : text.replacing(#/-\d+$/#, with: "")
+        return text.hasPrefix("photos/") ? text : text.replacing(#/-\d+(\.\d+)?$/#, with: "")
     }
 }
 

@@ -40,7 +40,8 @@ package final class KernelLock: Sendable {
         }
     }
 
-    private func isStillAt(_ path: String) -> Bool {
+    /// False when somebody has removed what is locked.
+    func isStillAt(_ path: String) -> Bool {
         var own = stat()
         return fstat(descriptor, &own) == 0 && FileSystem.stamp(path)?.identity == FileStamp(own).identity
     }

@@ -21,12 +21,16 @@ struct PublicationBatch {
         Set(frames.joined().map { PathKey(FileSystem.folder(of: $0.publication.path)) })
     }
 
-    /// Aside, as the outputs are.
+    /// Aside, as the outputs are. One that cannot be written costs no output: the end of the run tries again, and tells.
     func writeReceipts(syncs: Bool) throws(FileTrouble) {
         for item in frames.joined() {
             guard let receipt = item.receipt else { continue }
             FileSystem.remove(item.temporaryReceipt)
-            try FileSystem.append(receipt.bytes, to: item.temporaryReceipt, syncs: syncs)
+            do {
+                try FileSystem.append(receipt.bytes, to: item.temporaryReceipt, syncs: syncs)
+            } catch {
+                if error.isPlace { throw error }
+            }
         }
     }
 
@@ -74,7 +78,7 @@ struct PublicationBatch {
     private func putReceipt(of item: PublicationDesk.Item) {
         if item.receipt != nil {
             ReceiptFile.put(item.temporaryReceipt, beside: item.publication.path)
-        } else if item.record != nil {
+        } else {
             // One that an earlier run wrote tells of other bytes.
             ReceiptFile.remove(beside: item.publication.path)
         }

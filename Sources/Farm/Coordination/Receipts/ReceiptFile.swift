@@ -16,12 +16,14 @@ enum ReceiptFile {
         let path = ReceiptName.path(of: output)
         guard FileSystem.exists(path) else { return .nothing }
         // What cannot be read cannot be known to be ours.
-        guard let bytes = try? FileSystem.contents(of: path), isReceiptLike(bytes) else { return .foreign }
+        guard FileSystem.size(path) ?? .max < largest, let bytes = try? FileSystem.contents(of: path) else {
+            return .foreign
+        }
         return Receipt(bytes).map(Finding.receipt) ?? .foreign
     }
 
     /// A receipt has less than a hundred bytes for each 256 rows.
-    private static func isReceiptLike(_ bytes: [UInt8]) -> Bool { bytes.count < 64 << 20 }
+    private static let largest = 64 << 20
 
     /// Puts a receipt that was written aside at its place, unless something foreign is there.
     ///
@@ -50,12 +52,6 @@ enum ReceiptFile {
     static func output(at path: String) -> RecordedOutput? {
         guard case .receipt(let receipt) = look(beside: path) else { return nil }
         return RecordedOutput(receipt.record(at: path), job: receipt.job.name, recipe: nil)
-    }
-
-    static func outputs(below folder: String) -> [RecordedOutput] {
-        FileSystem.files(below: folder).compactMap { file in
-            ReceiptName.output(of: file).flatMap { output(at: PathNames.joined(folder, $0)) }
-        }
     }
 }
 

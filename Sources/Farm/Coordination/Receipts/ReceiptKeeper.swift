@@ -10,6 +10,8 @@ package struct ReceiptKeeper: Sendable {
     package private(set) var unknown: [String] = []
     /// Outputs beside which something else lies in the receipt's place.
     package private(set) var blocked: [String] = []
+    /// Outputs whose receipts cannot be written, and why.
+    package private(set) var refused: [(output: String, trouble: FileTrouble)] = []
 
     private enum Finding {
         case fine
@@ -54,21 +56,27 @@ package struct ReceiptKeeper: Sendable {
 
     /// All are on the disk before any is put in its place.
     private mutating func write(_ receipts: [(output: String, receipt: Receipt)], _ directory: RunDirectory) throws {
-        var (temporaries, devices): ([String], Set<UInt64>) = ([], [])
-        defer { for temporary in temporaries { directory.removeTemporary(temporary) } }
+        var (waiting, devices): ([(temporary: String, output: String)], Set<UInt64>) = ([], [])
+        defer { for (temporary, _) in waiting { directory.removeTemporary(temporary) } }
         for (place, (output, receipt)) in receipts.enumerated() {
-            let folder = PathText.folder(of: output)
-            temporaries.append(try directory.temporaryPath(in: folder, for: "receipt-\(place)"))
-            // A run that was gone on with may have been killed here.
-            FileSystem.remove(temporaries[place])
-            try FileSystem.append(receipt.bytes, to: temporaries[place])
+            do {
+                let temporary = try directory.temporaryPath(in: PathText.folder(of: output), for: "receipt-\(place)")
+                waiting.append((temporary, output))
+                // A run that was gone on with may have been killed here.
+                FileSystem.remove(temporary)
+                try FileSystem.append(receipt.bytes, to: temporary)
+            } catch let trouble as FileTrouble where !trouble.isPlace {
+                // Other folders' can be.
+                if waiting.last?.output == output { waiting.removeLast() }
+                refused.append((output, trouble))
+            }
         }
-        for (output, _) in receipts {
+        for (_, output) in waiting {
             let folder = FileSystem.folder(of: output)
             guard devices.insert(FileSystem.stamp(folder)?.device ?? 0).inserted else { continue }
             try FileSystem.syncFileSystem(of: folder)
         }
-        for (temporary, (output, _)) in zip(temporaries, receipts) {
+        for (temporary, output) in waiting {
             if ReceiptFile.put(temporary, beside: output) { written += 1 } else { blocked.append(output) }
         }
     }

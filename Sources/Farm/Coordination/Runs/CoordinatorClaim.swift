@@ -35,6 +35,12 @@ package enum CoordinatorClaim {
         }.max() ?? 0
     }
 
+    /// Nobody had the run for a month: what it left on a disk that is away is looked for no longer.
+    static func isForgotten(_ folder: String) -> Bool {
+        guard let stamp = FileSystem.stamp("\(folder)/journal") else { return true }
+        return Double(stamp.modified) / 1e9 < Date().timeIntervalSince1970 - 30 * 24 * 3600
+    }
+
     /// It can be gone on with, and the last coordinator had it some days ago at most.
     static func isYoung(_ folder: String) -> Bool {
         let epoch = latestEpoch(in: folder)

@@ -1,5 +1,6 @@
 package import JobModel
 package import JobStorage
+package import Scheduling
 
 /// A run in the database, from its begin to its end.
 package final class RunHistory: Sendable {
@@ -27,20 +28,23 @@ package final class RunHistory: Sendable {
     }
 
     /// Begins a run, or goes on with the one whose folder was claimed. Whoever has the job's lock may.
+    ///
+    /// - Parameter counts: what is known of its outcome, given the frames that earlier coordinators came to the end of.
     package init(
-        state: String, job spec: JobSpec, directory: RunDirectory, workers: Int, request: String, counts: String,
-        now: @escaping @Sendable () -> Int64
+        state: String, job spec: JobSpec, directory: RunDirectory, workers: Int, request: String,
+        counts: (Set<FrameID>) -> String, now: @escaping @Sendable () -> Int64
     ) throws(StoreProblem) {
         // What happens to be lost with the power is done again.
         let store = try JobStore(path: Ledger.databasePath(state: state), survivesPowerLoss: false)
         let (name, epoch, time) = (directory.name, directory.epoch, now())
         let known = try store.read { try $0.run(named: name) }
-        var heritage = Heritage()
+        var (heritage, concluded) = (Heritage(), Set<FrameID>())
         if let known, !known.state.isEnded {
-            heritage = try store.read { reader in
-                Heritage(known, frames: try reader.frames(of: known.id), attempts: try reader.attempts(of: known.id))
-            }
+            let frames = try store.read { try $0.frames(of: known.id) }
+            concluded = Set(frames.filter { $0.state != .open }.map { FrameID($0.number, page: $0.page) })
+            heritage = try store.read { Heritage(known, frames: frames, attempts: try $0.attempts(of: known.id)) }
         }
+        let counts = counts(concluded)
         // Who asks for something else, such as --force, means all of it.
         if known?.request != request { heritage.forgetPublished() }
         let run = try store.write { writer -> RunID in

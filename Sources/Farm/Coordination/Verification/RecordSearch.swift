@@ -27,9 +27,16 @@ package struct RecordSearch: Sendable {
     package func outputs(at path: String) throws -> [RecordedOutput] {
         if let output = try output(at: path) { return [output] }
         var found: [PathKey: RecordedOutput] = [:]
-        for output in ReceiptFile.outputs(below: path) { found[PathKey(output.record.path)] = output }
-        for output in try indexed(below: path) { found[PathKey(output.record.path)] = output }
+        let files = FileSystem.files(below: path)
+        for output in try indexed(files, below: path) { found[PathKey(output.record.path)] = output }
         for output in try stored({ try $0.outputs(below: path) }) { found[PathKey(output.record.path)] = output }
+        // Receipts are read only where nothing else is known: there may be as many as outputs.
+        for file in files {
+            guard let output = ReceiptName.output(of: file).map({ PathNames.joined(path, $0) }),
+                found[PathKey(output)] == nil
+            else { continue }
+            found[PathKey(output)] = ReceiptFile.output(at: output)
+        }
         return found.sorted { $0.key < $1.key }.map(\.value)
     }
 
@@ -69,8 +76,8 @@ package struct RecordSearch: Sendable {
     }
 
     /// What indexes say of outputs below a folder; the innermost ones last.
-    private func indexed(below path: String) throws -> [RecordedOutput] {
-        let inner = FileSystem.files(below: path).filter { PathNames.last(of: $0) == OutputIndex.name }
+    private func indexed(_ files: [String], below path: String) throws -> [RecordedOutput] {
+        let inner = files.filter { PathNames.last(of: $0) == OutputIndex.name }
             .map { PathNames.folder(of: PathNames.joined(path, $0)) ?? "" }
         return try (Self.folders(above: path).reversed() + inner).flatMap { folder in
             try indexes.outputs(in: folder).values.filter { PathNames.isBelow($0.record.path, path) }

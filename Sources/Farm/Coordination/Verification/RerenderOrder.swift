@@ -24,7 +24,7 @@ struct RerenderOrder: Hashable, Sendable {
     init(_ output: RecordedOutput, catalog: Catalog) throws(Refusal) {
         let record = output.record
         if record.isAdopted { throw Refusal(reason: "adopted, not rendered by Penumbra") }
-        guard let text = output.recipe else { throw Refusal(reason: "only its receipt is known, and no recipe") }
+        guard let text = output.recipe else { throw Refusal(reason: "only its receipt is known") }
         guard let recipe = Recipe(text: text) else { throw Refusal(reason: "rendered by another version of Penumbra") }
         for step in recipe.steps where catalog.filter(named: step.filter) == nil {
             throw Refusal(reason: "the filter '\(step.filter)' is not installed")

@@ -17,12 +17,15 @@ package final class VerificationScratch: Sendable {
     package init(in folder: String, name: String) throws(FileTrouble) {
         _ = try FileSystem.createFolders(folder)
         Self.sweep(folder)
-        path = PathNames.joined(folder, Self.prefix + name)
-        _ = try FileSystem.createFolders(path)
-        guard let lock = try KernelLock.take("\(path)/lock") else {
-            throw FileTrouble(path: path, code: EEXIST, action: "lock")
+        for attempt in 0..<10 {
+            let path = PathNames.joined(folder, "\(Self.prefix)\(name)-\(attempt)")
+            _ = try FileSystem.createFolders(path)
+            // Another command's sweep may have come between.
+            guard let lock = try KernelLock.take("\(path)/lock"), lock.isStillAt("\(path)/lock") else { continue }
+            (self.path, self.lock) = (path, lock)
+            return
         }
-        self.lock = lock
+        throw FileTrouble(path: folder, code: EAGAIN, action: "lock a folder of its own")
     }
 
     deinit { FileSystem.removeTree(path) }

@@ -72,9 +72,11 @@ struct SelectionOptions: ParsableArguments {
 
     var selection: JobPlan.Selection { selection(of: nil) }
 
-    /// - Parameter inputs: nil for any.
-    func selection(of inputs: Set<String>?) -> JobPlan.Selection {
-        JobPlan.Selection(only: only, limit: limit, inputs: inputs)
+    /// - Parameters:
+    ///   - inputs: nil for any.
+    ///   - done: those that are passed by.
+    func selection(of inputs: Set<String>?, without done: Set<String> = []) -> JobPlan.Selection {
+        JobPlan.Selection(only: only, limit: limit, inputs: inputs, done: done)
     }
 
     /// - Throws: with all problems of the list.

@@ -84,6 +84,9 @@ struct RunCommand: AsyncParsableCommand {
     /// The inputs that `penumbra retry` has chosen; broken ones are tried again.
     var retried: Set<String>?
 
+    /// The inputs that 'penumbra retry --state left' passes by.
+    var done: Set<String> = []
+
     enum CodingKeys: CodingKey {
         case manifests, jobs, place, force, quiet, strict, json, lockWait, deadline, deleteOrphans, deleteAllOrphans,
             watch,
@@ -134,7 +137,7 @@ struct RunCommand: AsyncParsableCommand {
                 single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
             }
             let preparation = JobPreparation(
-                installation: installation, catalog: catalog, selection: jobs.selection(of: retried),
+                installation: installation, catalog: catalog, selection: jobs.selection(of: retried, without: done),
                 list: try jobs.list(),
                 isForced: force, signals: signals, deadline: wishes.deadline, reread: files.rereader())
             let runner = JobRunner(

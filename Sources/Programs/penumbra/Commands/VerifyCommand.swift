@@ -43,6 +43,7 @@ struct VerifyCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
+        if files.contains("") { throw ValidationError("A path is empty; name outputs, folders or manifests.") }
         if seed != nil, sample == nil { throw ValidationError("--seed belongs to --sample; give both.") }
     }
 
@@ -55,7 +56,8 @@ struct VerifyCommand: AsyncParsableCommand {
             let wanted = try await verifier.wanted(files)
             let chosen = wanted.outputs.sampled(sample?.sample, seed: seed ?? UInt64(UInt32.random(in: .min ... .max)))
             let status = try await verifier.verify(chosen, rerenders: rerender)
-            return max(status, wanted.status)
+            // Damage counts more than a job that has published nothing.
+            return status == .done ? wanted.status : status
         }
     }
 }

@@ -32,7 +32,7 @@ struct VerifiedLine: Encodable {
     }
 
     init(unknown path: String) {
-        (self.path, state) = (path, "unknown")
+        (self.path, state) = (path, "not known")
         message = "not known: no job of this state folder published it"
     }
 }

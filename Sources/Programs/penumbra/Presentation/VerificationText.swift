@@ -1,4 +1,5 @@
 import Coordination
+import Glibc
 import JobModel
 import JobStorage
 import Planning
@@ -22,7 +23,16 @@ enum VerificationText {
     static func unknown(_ paths: [String], folder: String) -> [String] {
         SummaryText.list(
             "\(Figures.plural(paths.count, "file")) not known", paths,
-            reasons: paths.map { _ in "not known: no job of this state folder published it" }, folder: folder)
+            reasons: paths.map(reason(ofUnknown:)), folder: folder)
+    }
+
+    private static func reason(ofUnknown path: String) -> String {
+        guard access(path, F_OK) == 0 else { return "not known, and not there" }
+        var found = stat()
+        let isFolder = stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
+        return isFolder
+            ? "not known: no job of this state folder published anything in it"
+            : "not known: no job of this state folder published it"
     }
 }
 

@@ -28,13 +28,16 @@ struct GcCommand: AsyncParsableCommand {
         try await Reporting(json: options.json).handling { reporting in
             let archive = try options.archive()
             let before = try archive.runs()
+            var givenUp = 0
             for run in before where interrupted && run.condition == .interrupted {
                 guard RunDirectory.remove(run.stored.name, state: archive.state) else { continue }
                 try RunHistory.giveUp(run.stored, state: archive.state, reason: "given up", at: currentTime())
+                givenUp += 1
             }
             RunDirectory.sweep(state: archive.state)
             if !before.isEmpty { try RunHistory.prune(keeping: keep, state: archive.state) }
             let forgotten = before.count - (try archive.runs().count)
+            if givenUp > 0 { reporting.say("\(Figures.plural(givenUp, "interrupted run")) given up") }
             reporting.say("\(Figures.plural(forgotten, "run")) forgotten")
             return .done
         }

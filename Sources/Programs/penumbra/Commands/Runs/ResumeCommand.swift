@@ -22,7 +22,12 @@ struct ResumeCommand: AsyncParsableCommand {
             let archive = try options.archive()
             let wanted =
                 try argument.run.map { [try archive.run($0)] } ?? archive.runs().filter { $0.condition.canGoOn }
-            if wanted.isEmpty, !options.json { Console.print("no run was interrupted") }
+            if wanted.isEmpty, options.json {
+                JSONLine.header.print()
+                JSONLine.summary(SummaryLine(exitCode: 0, [])).print()
+            } else if wanted.isEmpty {
+                Console.print("no run was interrupted")
+            }
             var worst: Int32 = 0
             for run in wanted { worst = max(worst, try await goOn(with: run, archive)) }
             throw ExitCode(worst)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import JobStorage
+import Reports
 
 struct RetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -7,11 +8,20 @@ struct RetryCommand: AsyncParsableCommand {
         abstract: "Do frames of a run again: those that failed, or those you name.",
         discussion: """
             Pictures that are still broken are tried, too. Outputs that are up to date stay: 'penumbra run --force --only' \
-            makes them again.
+            makes them again. Of a job, the latest run is meant that was no retry.
             """)
 
     enum State: String, CaseIterable, ExpressibleByArgument {
         case failed, left, published, skipped
+
+        fileprivate var words: String {
+            switch self {
+            case .failed: "failed"
+            case .left: "was left"
+            case .published: "was published"
+            case .skipped: "was skipped"
+            }
+        }
     }
 
     @OptionGroup var argument: RunArgument
@@ -23,26 +33,65 @@ struct RetryCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Frames by their numbers: 5, 37-52, 1,4,9-12.", valueName: "numbers"))
     var frames: FrameNumbers?
 
+    /// What is to be done again.
+    private enum Choice {
+        case inputs(Set<String>)
+        /// All but these.
+        case allBut(Set<String>)
+        case nothing(String, ExitStatus)
+    }
+
     func run() async throws {
-        // The run writes JSON lines, and this command none.
+        // The run writes JSON lines; this command does where there is no run.
         try await Reporting(json: false).handling { _ in
             let archive = try options.archive()
-            let run = try archive.run(argument.run)
+            let run = try archive.run(toRepeat: argument.run)
             guard run.condition.isEnded else {
                 throw CommandError(
                     .busy, "\(run.stored.name): has not ended; 'penumbra resume' goes on with an interrupted run")
             }
-            let chosen = try archive.frames(of: run).filter(isWanted)
-            guard !chosen.isEmpty else {
-                if !options.json { Console.print("\(run.stored.name): no such frames") }
-                return .done
-            }
+            let choice = try choice(of: run, archive)
+            if case .nothing(let words, let status) = choice { return tell(words, status) }
             guard var command = try RepeatedRun(run, options, archive).command else { return .missingInput }
             command.json = command.json || options.json
-            command.retried = Set(chosen.map(\.input))
+            switch choice {
+            case .inputs(let inputs): command.retried = inputs
+            case .allBut(let done):
+                command.done = done
+                if command.jobs.limit != nil { command.jobs.limit = run.counts.left }
+            case .nothing: break
+            }
             try await command.run()
             return .done
         }
+    }
+
+    private func tell(_ words: String, _ status: ExitStatus) -> ExitStatus {
+        let reporting = Reporting(json: options.json)
+        if options.json { JSONLine.header.print() }
+        if status == .done { reporting.say(words) } else { reporting.complain(words) }
+        if options.json { JSONLine.summary(SummaryLine(exitCode: status.rawValue, [])).print() }
+        return status
+    }
+
+    private func choice(of run: KnownRun, _ archive: RunArchive) throws -> Choice {
+        let known = try archive.frames(of: run)
+        let left = run.counts.left
+        // Most of those that were left had not begun, so that nothing is written down of them.
+        if state == .left, frames == nil, left > 0 {
+            let open = Set(known.filter { $0.state == .left || $0.state == .open }.map(\.input))
+            return .allBut(Set(known.map(\.input)).subtracting(open))
+        }
+        var inputs = Set(known.filter(isWanted).map(\.input))
+        if state ?? .failed == .failed, frames == nil, run.counts.stillBroken > 0 {
+            inputs.formUnion(try archive.brokenInputs(of: run))
+        }
+        guard inputs.isEmpty else { return .inputs(inputs) }
+        let hint = left > 0 && state != .left ? "; \(Figures.plural(left, "frame")) left: --state left" : ""
+        let name = run.stored.name
+        return frames == nil
+            ? .nothing("\(name): no frame \((state ?? .failed).words)\(hint)", .done)
+            : .nothing("\(name): no such frames were begun\(hint)", .missingInput)
     }
 
     private func isWanted(_ frame: StoredFrame) -> Bool {

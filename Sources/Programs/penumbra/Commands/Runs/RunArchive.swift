@@ -40,6 +40,23 @@ struct RunArchive {
                 : "\(matches.count) runs begin with '\(name)'; give more of the name")
     }
 
+    /// As ``run(_:)``; of a job the latest run that did all that its command had asked for.
+    func run(toRepeat name: String?) throws -> KnownRun {
+        let found = try run(name)
+        guard found.isRetry, name.map({ !found.stored.name.hasPrefix($0) }) ?? true else { return found }
+        let others = try runs().filter {
+            $0.stored.job == found.stored.job && $0.stored.manifest == found.stored.manifest
+        }
+        return others.first { !$0.isRetry } ?? found
+    }
+
+    /// Pictures of the run's job that failed as data and have not changed.
+    func brokenInputs(of run: KnownRun) throws -> [String] {
+        try store?.read { reader in
+            try reader.job(manifest: run.stored.manifest, name: run.stored.job).map { try reader.broken(of: $0) } ?? []
+        }.map(\.input) ?? []
+    }
+
     func frames(of run: KnownRun) throws -> [StoredFrame] { try store?.read { try $0.frames(of: run.stored.id) } ?? [] }
 
     func attempts(of run: KnownRun) throws -> [StoredAttempt] {
@@ -80,6 +97,9 @@ struct KnownRun {
         var isGoingOn: Bool { self == .running || self == .paused }
         var isEnded: Bool { self == .done || self == .failed || self == .stopped }
     }
+
+    /// Of some frames of another run.
+    var isRetry: Bool { RunRequest(json: stored.request)?.inputs != nil }
 
     /// Nil until it has ended.
     let exitCode: Int?
