@@ -222,7 +222,7 @@ import Testing
         kill(program.processID, SIGKILL)
         _ = program.finish()
         let result = try await Program.run("run", "job.yaml", "--force", in: workspace)
-        #expect(result.output.hasPrefix("test: 2 published in "), "\(result.output)")
+        #expect(result.output.contains("test: 2 published in "), "\(result.output)")
     }
 
     @Test func `a run that is killed while another one waits for it is gone on with by that one`() async throws {

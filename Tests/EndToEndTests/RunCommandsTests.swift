@@ -110,7 +110,7 @@ import Testing
         // A small retry is not what a later one means by the job's latest run.
         #expect(try await penumbra("retry", "test", "--frames", "1").code == 0)
         let retried = try await penumbra("retry", "test", "--state", "left")
-        #expect(retried.output.hasPrefix("test: \(20 - done) published in "))
+        #expect(retried.output.contains("test: \(20 - done) published in "))
         #expect(workspace.files(below: "out").count == 20)
     }
 
