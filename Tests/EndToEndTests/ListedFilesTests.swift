@@ -34,8 +34,8 @@ import Testing
             """
         #expect(try await Program.night(workspace) == NightSummary(published: 3))
         let before = try workspace.contents(below: "out")
-        #expect(try await list(text).output.hasPrefix("test: 1 published, 1 skipped in "))
-        #expect(try await list(text).output.hasPrefix("test: 0 published, 2 skipped in "))
+        #expect(try await list(text).output.contains("test: 1 published, 1 skipped in "))
+        #expect(try await list(text).output.contains("test: 0 published, 2 skipped in "))
         let after = try workspace.contents(below: "out")
         #expect(after["a.png"] != before["a.png"])
         #expect(after["b.png"] == before["b.png"] && after["c.png"] == before["c.png"])
@@ -97,7 +97,7 @@ import Testing
         try workspace.remove("state")
         #expect(try await Program.night(workspace) == NightSummary(skipped: names.count))
         let nul = names.map { "odd/deep er/\($0).png\0" }.joined()
-        #expect(try await list(nul).output.hasPrefix("test: 0 published, \(names.count) skipped in "))
+        #expect(try await list(nul).output.contains("test: 0 published, \(names.count) skipped in "))
     }
 
     @Test func `a name that is not UTF-8 is rendered under a readable one, each night`() async throws {

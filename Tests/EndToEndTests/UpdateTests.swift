@@ -37,7 +37,7 @@ import Testing
         let index = try workspace.read("out/.penumbra-index")
         let second = try await Program.run("run", "job.yaml", in: workspace)
         #expect(second.code == 0)
-        #expect(second.output.hasPrefix("test: 0 published, 3 skipped in "))
+        #expect(second.output.contains("test: 0 published, 3 skipped in "))
         #expect(second.errors == "")
         #expect(try await Program.run("run", "--quiet", "job.yaml", in: workspace).output == "")
         #expect(try workspace.contents(below: "out") == before)
@@ -264,7 +264,7 @@ import Testing
         #expect(Set(try await reasons().values) == [Self.foreign])
         let kept = try await Program.run("run", "job.yaml", in: workspace)
         #expect(kept.code == 0)
-        #expect(kept.output.hasPrefix("test: 0 published, 3 kept in "))
+        #expect(kept.output.contains("test: 0 published, 3 kept in "))
         #expect(
             kept.errors == """
                 3 frames are left as they are: not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it
