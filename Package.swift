@@ -31,15 +31,30 @@ func rowKernels(_ name: String, _ level: String) -> Target {
         swiftSettings: settings + [.enableExperimentalFeature("BuiltinModule"), .unsafeFlags(["-Ounchecked"] + flags)])
 }
 
-func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+/// The filters of Plugins/, each a library of its own.
+let swiftPlugins = ["ColorAdjust", "Grain", "Halftone", "Invert", "Pixelate", "Vignette"]
+let shippedPlugins = swiftPlugins + ["Posterize"]
+
+func plugin(_ name: String) -> Target {
+    .target(name: name, dependencies: ["FilterKit"], path: "Plugins/\(name)", swiftSettings: settings)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, path: "Sources/Programs/\(name)", swiftSettings: settings)
+        name: name, dependencies: dependencies, path: "Sources/Programs/\(name)", resources: resources,
+        swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
     .testTarget(
         name: name, dependencies: dependencies, path: "Tests/\(name)", exclude: exclude, swiftSettings: settings)
 }
+
+/// What `penumbra plugin new` writes.
+let pluginTemplates = [
+    "swift-package.txt", "swift-filter.txt", "swift-test.txt", "swift-readme.txt", "c-filter.txt", "c-makefile.txt",
+    "c-readme.txt", "penumbra_plugin.h",
+]
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
@@ -54,10 +69,11 @@ let package = Package(
     products: [
         .executable(name: "penumbra", targets: ["penumbra"]),
         .executable(name: "penumbra-worker", targets: ["penumbra-worker"]),
-        .library(name: "Kernels", targets: ["Kernels", "Raster", "Geometry", "Catalogs"]),
-        .library(name: "Invert", type: .dynamic, targets: ["Invert"]),
+        .library(name: "Kernels", targets: ["Kernels", "Raster", "Geometry", "Catalogs", "Arithmetic"]),
+        .library(name: "FilterKit", targets: ["FilterKit"]),
+        .library(name: "FilterKitTesting", targets: ["FilterKitTesting"]),
         .library(name: "BenchmarkedKernels", type: .dynamic, targets: ["BenchmarkedKernels"]),
-    ],
+    ] + shippedPlugins.map { .library(name: $0, type: .dynamic, targets: [$0]) },
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -77,21 +93,32 @@ let package = Package(
         .systemLibrary(name: "CXXHash", path: "Sources/Pixels/CXXHash", pkgConfig: "libxxhash"),
         .systemLibrary(name: "CVips", path: "Sources/Pixels/CVips", pkgConfig: "vips"),
         .target(name: "CPenumbraPlugin", path: "Sources/Pixels/CPenumbraPlugin"),
-        module("Pixels", "Digests", ["CXXHash", "JobModel"]),
+        .systemLibrary(name: "CCrypto", path: "Sources/Pixels/CCrypto", pkgConfig: "libcrypto"),
+        module("Pixels", "Digests", ["CXXHash", "CCrypto", "JobModel"]),
         module("Pixels", "Raster", ["Geometry", "Catalogs"]),
         .target(name: "CStreaming", path: "Sources/Pixels/CStreaming"),
         .target(name: "CCPUFeatures", path: "Sources/Pixels/CCPUFeatures"),
+        module("Pixels", "Arithmetic"),
         module(
             "Pixels", "Kernels",
-            ["Geometry", "Catalogs", "Raster", "CCPUFeatures"]
+            ["Geometry", "Catalogs", "Arithmetic", "Raster", "CCPUFeatures"]
                 + rowKernelLevels.keys.sorted().map { .target(name: $0) }),
-        module("Pixels", "FilterKit", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels"]),
+        module("Pixels", "FilterKit", ["Geometry", "Arithmetic", "CPenumbraPlugin"]),
+        module("Pixels", "Filters", ["Geometry", "Catalogs", "JobModel", "Arithmetic", "Raster", "Kernels"]),
+        module("Pixels", "GuardedMemory"),
+        module("Pixels", "FilterKitTesting", ["Geometry", "GuardedMemory", "CPenumbraPlugin", "CPluginTrial"]),
+        .target(name: "CPluginTrial", path: "Sources/Pixels/CPluginTrial"),
         module(
-            "Pixels", "PluginLoading", ["Geometry", "Catalogs", "Raster", "Kernels", "FilterKit", "CPenumbraPlugin"]),
+            "Pixels", "PluginLoading",
+            [
+                "Geometry", "Catalogs", "Raster", "Digests", "Kernels", "Filters", "FilterKitTesting", "GuardedMemory",
+                "CPenumbraPlugin", "CPluginTrial",
+            ]),
         module(
             "Pixels", "Rendering",
-            ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "FilterKit", "Digests"]),
-        module("Pixels", "ImageFiles", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "CVips"]),
+            ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "Filters", "Digests"]),
+        module(
+            "Pixels", "ImageFiles", ["Geometry", "Catalogs", "JobModel", "Arithmetic", "Raster", "Kernels", "CVips"]),
 
         // Farm
         module("Farm", "Manifests", ["Catalogs", "JobModel"]),
@@ -114,25 +141,25 @@ let package = Package(
         module(
             "Programs", "WorkerRuntime",
             [
-                "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Raster", "Digests", "Kernels", "FilterKit",
-                "Rendering", "PluginLoading", "ImageFiles",
+                "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Raster", "Digests", "Kernels", "Filters",
+                "Rendering", "FilterKitTesting", "PluginLoading", "ImageFiles",
             ]),
         program(
             "penumbra",
             [
                 "Geometry", "Catalogs", "JobModel", "Manifests", "Planning", "Scheduling", "WorkerProtocol",
                 "Dispatching", "JobStorage", "Coordination", "Exports", "Reports", "Settings", argumentParser,
-            ]),
+            ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
 
         // Plugins
         .target(
-            name: "Invert", dependencies: ["CPenumbraPlugin"], path: "Plugins/Invert", swiftSettings: settings),
+            name: "Posterize", dependencies: ["CPenumbraPlugin"], path: "Plugins/Posterize", publicHeadersPath: "."),
 
         // Tests, and what they and the demo use
         .target(
             name: "TestSupport",
-            dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "FilterKit", "Rendering"],
+            dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "Filters", "Rendering"],
             path: "Tests/TestSupport", swiftSettings: settings),
         .target(
             name: "ExamplePictures", dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "ImageFiles"],
@@ -147,6 +174,13 @@ let package = Package(
             name: "simulate-farm", dependencies: ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling"],
             path: "Tests/Benchmarks/SimulateFarm", swiftSettings: settings),
         .executableTarget(
+            name: "plugin-overhead",
+            dependencies: [
+                "Geometry", "Catalogs", "Raster", "Kernels", "Filters", "PluginLoading", "CPenumbraPlugin",
+                "TestSupport",
+            ],
+            path: "Tests/Benchmarks/PluginOverhead", swiftSettings: settings),
+        .executableTarget(
             name: "penumbra-faults", dependencies: [argumentParser], path: "Tests/FaultHarness",
             resources: [
                 .embedInCode("Shims/clock.c"), .embedInCode("Shims/power.c"), .embedInCode("Shims/plugin.c"),
@@ -156,15 +190,24 @@ let package = Package(
         tests("GeometryTests", ["Geometry"]),
         tests("RasterTests", ["Geometry", "Catalogs", "Raster", "TestSupport"]),
         tests("DigestsTests", ["JobModel", "Digests", "TestSupport"]),
-        tests("KernelsTests", ["Geometry", "Catalogs", "Raster", "Kernels", "FilterKit", "TestSupport"]),
-        tests("FilterKitTests", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "FilterKit", "TestSupport"]),
+        tests("KernelsTests", ["Geometry", "Catalogs", "Arithmetic", "Raster", "Kernels", "Filters", "TestSupport"]),
+        tests("FiltersTests", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "Filters", "TestSupport"]),
         tests(
             "RenderingTests",
-            ["Geometry", "Catalogs", "JobModel", "Raster", "FilterKit", "Rendering", "Digests", "TestSupport"]),
+            ["Geometry", "Catalogs", "JobModel", "Raster", "Filters", "Rendering", "Digests", "TestSupport"]),
         tests(
             "PluginLoadingTests",
-            ["Geometry", "Catalogs", "Raster", "Kernels", "FilterKit", "PluginLoading", "TestSupport"],
+            [
+                "Geometry", "Catalogs", "Raster", "Digests", "Kernels", "Filters", "FilterKitTesting", "PluginLoading",
+                "TestSupport",
+            ],
             exclude: ["Fixtures"]),
+        tests(
+            "ShippedPluginsTests",
+            [
+                "Geometry", "Catalogs", "Raster", "Kernels", "Filters", "FilterKitTesting", "PluginLoading",
+                "TestSupport",
+            ]),
         tests("ImageFilesTests", ["Geometry", "Catalogs", "JobModel", "Raster", "ImageFiles"], exclude: ["Fixtures"]),
         tests("ManifestsTests", ["Manifests", "Catalogs", "JobModel", yams], exclude: ["Corpus"]),
         tests("PlanningTests", ["Planning", "Catalogs", "JobModel", "TestSupport"]),
@@ -181,10 +224,11 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "penumbra", "penumbra-worker", "Invert", "ExamplePictures", "FilterKit", "Geometry", "Kernels",
+                "penumbra", "penumbra-worker", "Invert", "ExamplePictures", "Filters", "Geometry", "Kernels",
                 "Raster", "Catalogs", "JobModel", "WorkerProtocol",
                 "TestSupport", subprocess, system,
             ], exclude: ["Support"]),
-    ] + rowKernelLevels.sorted { $0.key < $1.key }.map { rowKernels($0.key, $0.value) },
+    ] + rowKernelLevels.sorted { $0.key < $1.key }.map { rowKernels($0.key, $0.value) }
+        + swiftPlugins.map(plugin),
     swiftLanguageModes: [.v6]
 )

@@ -15,7 +15,9 @@ import Testing
     private static let doors: [String: Set<String>] = [
         "CVips": ["ImageFiles"],
         "CXXHash": ["Digests"],
-        "CPenumbraPlugin": ["PluginLoading"],
+        "CCrypto": ["Digests"],
+        "CPenumbraPlugin": ["PluginLoading", "FilterKit", "FilterKitTesting"],
+        "CPluginTrial": ["PluginLoading", "FilterKitTesting"],
         "CCPUFeatures": ["Kernels"],
         "CStreaming": ["RowKernels"],
         "RowKernelsV2": ["Kernels"],

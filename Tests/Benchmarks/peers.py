@@ -17,6 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+import family
+import sweeps
+
 EDGES = {"clamp": 0, "mirror": 1, "wrap": 2}
 PADDING = {"clamp": "edge", "mirror": "symmetric", "wrap": "wrap"}
 
@@ -46,6 +49,8 @@ class Case:
 
     @property
     def name(self):
+        if self.kind in sweeps.KINDS:
+            return f"{self.series} {sweeps.strength(self)}"
         motion = f" angle {self.angle:g} {f'samples {self.samples}' if self.samples else 'continuous'}"
         return f"{self.series} radius {self.radius:g}{motion if self.kind == 'motion' else ''}"
 
@@ -69,8 +74,10 @@ def kernels(path):
     library.penumbra_picture.argtypes = [ctypes.c_void_p] + [ctypes.c_int] * 5
     library.penumbra_gaussian.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int]
     library.penumbra_motion.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int, ctypes.c_int]
+    family.declare(library)
     library.penumbra_result.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.penumbra_free.argtypes = [ctypes.c_void_p]
+    sweeps.declare(library)
     return library
 
 
@@ -85,7 +92,11 @@ class PenumbraPicture:
         )
 
     def blur(self, case, level):
-        if case.kind == "motion":
+        if case.kind in sweeps.KINDS:
+            sweeps.run_penumbra(self.library, self.handle, self.like, case, level)
+        elif case.kind in family.KINDS:
+            family.run(self.library, self.handle, case, level)
+        elif case.kind == "motion":
             self.library.penumbra_motion(self.handle, case.radius, case.angle, case.samples, level)
         else:
             self.library.penumbra_gaussian(self.handle, case.radius, case.radius, level)
@@ -235,6 +246,7 @@ SERVED = {
     "opencv expert": opencv_expert,
     "libvips integer": libvips("integer"),
     "libvips float": libvips("float"),
+    **family.SERVED,
 }
 
 
@@ -292,7 +304,7 @@ class RemoteRun:
 
 def seconds(run):
     """Blurs once."""
-    if isinstance(run, RemoteRun):
+    if hasattr(run, "seconds"):
         return run.seconds()
     start = time.perf_counter()
     run()
@@ -325,13 +337,23 @@ def gaussian_kernel(sigma):
 
 def truth(picture, case, edge="clamp"):
     """The exact blur in double precision."""
+    if case.kind in family.KINDS:
+        return family.truth(picture, case, functools.partial(convolved, edge=edge), gaussian_kernel)
+    if case.kind in sweeps.KINDS:
+        return sweeps.truth(picture, case)
+    if case.kind == "variable":
+        import variable_blur
+
+        return variable_blur.truth(picture, case)
+    if case.kind == "motion":
+        return convolved(picture, [motion_kernel(case)[:, :, None]], edge)
+    taps = gaussian_kernel(case.radius)
+    return convolved(picture, [taps[:, None, None], taps[None, :, None]], edge)
+
+
+def convolved(picture, kernels_of_case, edge):
     from scipy.signal import fftconvolve
 
-    if case.kind == "motion":
-        kernels_of_case = [motion_kernel(case)[:, :, None]]
-    else:
-        taps = gaussian_kernel(case.radius)
-        kernels_of_case = [taps[:, None, None], taps[None, :, None]]
     result = picture.astype(np.float64)
     for kernel in kernels_of_case:
         padding = [(side // 2, side // 2) for side in kernel.shape]

@@ -18,7 +18,10 @@ os.environ.update({"OMP_NUM_THREADS": "1", "HL_NUM_THREADS": "1", "VIPS_CONCURRE
 
 import numpy as np  # noqa: E402
 
+import family  # noqa: E402
 import peers  # noqa: E402
+import sweeps  # noqa: E402
+import variable_blur  # noqa: E402
 from peers import Case  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,6 +47,10 @@ def all_cases():
     yield from (Case("gaussian", radius, bits=16) for radius in FEW_RADII)
     yield from (Case("edges", radius) for radius in (3, 20))
     yield from (Case("motion", radius, angle=angle, samples=samples) for radius, angle, samples in MOTIONS)
+    yield from family.cases(Case)
+    yield from sweeps.cases(Case)
+    yield Case("variable", 5, width=1000, height=800)
+    yield from (Case("variable", radius) for radius in (5, 20, 60))
 
 
 def quick_cases():
@@ -93,6 +100,15 @@ class Field:
         if case.kind == "edges":
             yield from self.edges()
             return
+        if case.kind in family.KINDS:
+            yield from self.family()
+            return
+        if case.kind in sweeps.KINDS:
+            yield from sweeps.entries(lambda level: peers.penumbra(self.library, level), self.levels, Entry)
+            return
+        if case.kind == "variable":
+            yield from self.variable(case)
+            return
         universal = {"pillow": peers.pillow, "scipy": peers.scipy}
         for origin, server in (("wheel", self.wheel), ("Debian", self.debian)):
             for precision in ("integer", "float") if server else ():
@@ -105,6 +121,27 @@ class Field:
 
         # AVX2 races AVX2; peers that cannot be held to it race as they are. AVX-512 races all: OpenCV is often faster
         # without it, as the IPP in it is.
+        rivals = {"4": (*best, *held, *universal), "3": (*(held or best), *universal)}
+        for level in self.levels:
+            yield Entry(f"penumbra v{level}", peers.penumbra(self.library, int(level)), rivals[level])
+        for name, contender in (best | held | universal).items():
+            yield Entry(name, contender)
+
+    def variable(self, case):
+        rivals = variable_blur.contenders(case)
+        for level in self.levels:
+            yield Entry(f"penumbra v{level}", variable_blur.penumbra(self.library, int(level)), tuple(rivals))
+        for name, contender in rivals.items():
+            yield Entry(name, contender)
+
+    def family(self):
+        """AVX-512 races all; AVX2 does not race OpenCV with AVX-512."""
+        universal = {name: contender for name, contender in family.PEERS.items() if name != "opencv"}
+        for origin, server in (("wheel", self.wheel), ("Debian", self.debian)):
+            if server:
+                universal[f"libvips {origin}"] = server.contender("family libvips")
+        best = {"opencv": family.opencv}
+        held = {"opencv AVX2": self.avx2.contender("family opencv")} if self.held else {}
         rivals = {"4": (*best, *held, *universal), "3": (*(held or best), *universal)}
         for level in self.levels:
             yield Entry(f"penumbra v{level}", peers.penumbra(self.library, int(level)), rivals[level])

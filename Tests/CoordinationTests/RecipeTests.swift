@@ -56,6 +56,18 @@ import Testing
         #expect(comparison(change.old, change.new).upgrades == [])
     }
 
+    @Test func `a picture is what its bytes are, wherever it lies`() {
+        func recipe(_ path: String, _ digest: String?) -> Recipe {
+            let mask = ParameterValue.picture(PictureReference(path: path, digest: digest))
+            return .make([FilterInvocation(filter: "x", values: ["mask": mask])])
+        }
+        let old = recipe("/a.png", "1")
+        #expect(comparison(old, recipe("/b.png", "1")).changes == [])
+        #expect(comparison(old, recipe("/a.png", "2")).changes == ["mask /a.png has changed"])
+        #expect(comparison(old, recipe("/b.png", "2")).changes == ["mask /a.png → /b.png"])
+        #expect(comparison(old, recipe("/a.png", nil)).changes == [])
+    }
+
     @Test func `a parameter that came later changes nothing while it has its fallback`() {
         let catalog = Catalog.make(later: Self.later)
         func now(_ edge: String) -> Recipe {

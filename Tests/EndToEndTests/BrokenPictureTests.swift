@@ -90,4 +90,18 @@ import Testing
         #expect(try await Program.night(workspace) == NightSummary(published: 3, failed: 2, exitCode: 1))
         #expect(try await Program.night(workspace) == NightSummary(skipped: 3, stillBroken: 2))
     }
+
+    @Test func `a region that lies outside of a picture fails it, so that nobody takes it for redacted`() async throws {
+        let workspace = try Workspace()
+        try workspace.draw("photos/a.png", width: 60, height: 40)
+        try workspace.draw("photos/b.png", width: 120, height: 40)
+        try workspace.writeManifest(
+            filters: "[{pixelate: {size: 8, within: {x: 80, y: 0, width: 20, height: 20}}}]")
+        let result = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(result.code == 1)
+        #expect(
+            result.errors.contains(
+                "photos/a.png: the 'within' of 'pixelate' lies outside of the picture's 60 × 40 pixels"))
+        #expect(workspace.files(below: "out") == ["b.png"])
+    }
 }

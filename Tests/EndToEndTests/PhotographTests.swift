@@ -1,5 +1,5 @@
 import ExamplePictures
-import FilterKit
+import Filters
 import FoundationEssentials
 import Geometry
 import Kernels

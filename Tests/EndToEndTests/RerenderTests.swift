@@ -135,7 +135,7 @@ import Testing
     @Test func `what cannot be compared is told, and is no fault of the output`() async throws {
         try workspace.draw("photos/a.png", width: 50, height: 60)
         try workspace.remove("photos/b.png")
-        try await edit(#"UPDATE recipes SET text = replace(text, 'gaussian', 'sharpen') WHERE 0"#)
+        try await edit(#"UPDATE recipes SET text = replace(text, 'gaussian', 'emboss') WHERE 0"#)
         let result = try await rerender()
         #expect(result.code == 0)
         #expect(counts(result) == "rendered again 3 outputs: 1 as published, 2 skipped")
@@ -147,11 +147,11 @@ import Testing
                   out/b.png
 
                 """)
-        try await edit(#"UPDATE recipes SET text = replace(text, 'gaussian', 'sharpen')"#)
+        try await edit(#"UPDATE recipes SET text = replace(text, 'gaussian', 'emboss')"#)
         let missing = try await rerender("--json")
         let lines = try VerifyLine.all(in: missing.output).filter { $0.event == "rerendered" }
         #expect(lines.map(\.state) == ["skipped", "skipped", "skipped"])
-        #expect(lines[0].reason == "the filter 'sharpen' is not installed")
+        #expect(lines[0].reason == "the filter 'emboss' is not installed")
     }
 
     @Test func `a sample is rendered again alone, and adopted outputs are not`() async throws {

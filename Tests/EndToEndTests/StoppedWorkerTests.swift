@@ -22,7 +22,11 @@ import Testing
             "forking",
             render: """
                 static int forked = 0;
-                if (!forked) { forked = 1; if (fork() == 0) { for (int i = 0; i < 256; i++) close(i); for (;;) pause(); } }
+                if (!forked) {
+                    forked = 1;
+                    if (fork() == 0) { for (int i = 0; i < 256; i++) close(i); for (;;) pause(); }
+                    fclose(fopen("\(workspace.path)/forked", "w"));
+                }
                 usleep(150000);
                 copy(tile);
                 """)
@@ -33,8 +37,10 @@ import Testing
         #expect(try await Program.run("run", "job.yaml", in: workspace, environment: environment).code == 0)
         let calm = try workspace.files(below: "out").map { try workspace.read("out/\($0)") }
 
+        try workspace.remove("forked")
         let program = try RunningProgram(["run", "--json", "job.yaml"], in: workspace, environment: environment)
-        program.wait { program.workers.contains { !children(of: $0).isEmpty } }
+        // A worker that starts has a child, too: it opens plugins in one first.
+        program.wait { workspace.exists("forked") }
         let stopped = try #require(program.workers.first { !children(of: $0).isEmpty })
         let family = [stopped] + descendants(of: stopped)
         #expect(kill(stopped, SIGSTOP) == 0)

@@ -6,25 +6,39 @@ extension Workspace {
     private static let pluginHeader = ExampleTests.project.appending(path: "Sources/Pixels/CPenumbraPlugin/include")
         .path
 
-    /// - Parameter render: the body of the filter's `render`.
-    func buildPlugin(_ name: String, render: String) async throws {
+    /// - Parameters:
+    ///   - render: the body of the filter's `render`.
+    ///   - atLoad: what runs when the library is opened.
+    func buildPlugin(_ name: String, render: String, atLoad: String = "") async throws {
         try write(
             """
             #define _GNU_SOURCE
             #define PENUMBRA_PLUGIN_IMPLEMENTATION
             #include <penumbra_plugin.h>
+            #include <fenv.h>
             #include <stdio.h>
             #include <stdlib.h>
             #include <string.h>
             #include <unistd.h>
 
+            __attribute__((constructor)) static void start(void) { \(atLoad) }
+
             static void copy(const penumbra_tile *tile) {
+                const int64_t bytes = tile->format == PENUMBRA_F32 ? 4 : 1;
                 for (int64_t y = 0; y < tile->target.rect.height; y++) {
                     const char *from = (const char *)tile->source.data
                         + (y + tile->target.rect.y - tile->source.rect.y) * tile->source.row_bytes;
                     memcpy((char *)tile->target.data + y * tile->target.row_bytes, from,
-                           (size_t)(tile->target.rect.width * tile->channels));
+                           (size_t)(tile->target.rect.width * tile->channels * bytes));
                 }
+            }
+
+            static long resident(void) {
+                long pages = 0, all = 0;
+                FILE *file = fopen("/proc/self/statm", "r");
+                if (file && fscanf(file, "%ld %ld", &all, &pages) != 2) pages = 0;
+                if (file) fclose(file);
+                return pages * sysconf(_SC_PAGESIZE);
             }
 
             static int32_t render(const penumbra_tile *tile) { \(render) return PENUMBRA_OK; }
@@ -45,7 +59,7 @@ extension Workspace {
         let result = try await Program.run(
             "/usr/bin/cc",
             [
-                "-std=c11", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I", Self.pluginHeader,
+                "-std=c11", "-O1", "-Wno-unused", "-shared", "-fPIC", "-fvisibility=hidden", "-I", Self.pluginHeader,
                 "source/\(name).c",
                 "-o",
                 "plugins/lib\(name).so",

@@ -8,9 +8,9 @@ import Kernels
 
 /// Every level that this CPU has gives the bytes of the lowest.
 struct CPULevelTests {
-    private static let rect = PixelRect(x: -3, y: 1, width: 211, height: 57)
+    static let rect = PixelRect(x: -3, y: 1, width: 211, height: 57)
 
-    private func expectSameBytes(
+    func expectSameBytes(
         _ picture: AnyRaster, _ render: (CPULevel, KernelSource, inout AnyRaster) -> Void
     ) {
         let reach = 400
@@ -51,6 +51,44 @@ struct CPULevelTests {
             for sampling in [MotionTaps.Sampling.samples(5), .continuous] {
                 let motion = Motion(.init(radius: radius, degrees: degrees), sampling)
                 expectSameBytes(picture) { motion.running(on: $0).render($1, light: .encoded, into: &$2) }
+            }
+        }
+    }
+
+    @Test(arguments: SampleFormat.allCases, PixelLayout.allCases)
+    func `all levels average alike`(format: SampleFormat, layout: PixelLayout) {
+        let picture = Pattern.noise.picture(Self.rect, layout, format)
+        for radius in [0.4, 1, 3, 7.3, 130] {
+            let (box, disc) = (Box(radiusX: radius, radiusY: radius / 2), Disc(radius: min(radius, 60)))
+            for light in Light.allCases {
+                expectSameBytes(picture) { box.running(on: $0).render($1, light: light, into: &$2) }
+                expectSameBytes(picture) { disc.running(on: $0).render($1, light: light, into: &$2) }
+            }
+        }
+    }
+
+    @Test(arguments: SampleFormat.allCases, PixelLayout.allCases)
+    func `all levels sharpen and take medians alike`(format: SampleFormat, layout: PixelLayout) {
+        for alpha in [AlphaPattern.noise, .opaque] {
+            let picture = Pattern.noise.picture(Self.rect, layout, format, alpha: alpha)
+            for radius in [1, 2, 5] {
+                let sharpening = Sharpening(sigma: Double(radius), amount: 1.7, threshold: 0.02)
+                expectSameBytes(picture) { sharpening.running(on: $0).render($1, light: .encoded, into: &$2) }
+                let median = Median(radius: radius)
+                expectSameBytes(picture) { median.running(on: $0).render($1, light: .encoded, into: &$2) }
+            }
+        }
+    }
+
+    @Test(arguments: SampleFormat.allCases, PixelLayout.allCases)
+    func `all levels blur alike where the radius changes`(format: SampleFormat, layout: PixelLayout) {
+        let picture = Pattern.noise.picture(Self.rect, layout, format)
+        let map = StrengthMap.gradient(
+            StrengthGradient(shape: .radial, centerX: 60, centerY: 20, degrees: 0, sharp: 3, falloff: 100))
+        for light in Light.allCases {
+            expectSameBytes(picture) {
+                Variable(radius: 21, map: map).running(on: $0)
+                    .render($1, extent: Self.rect, light: light, into: &$2)
             }
         }
     }

@@ -1,3 +1,4 @@
+import Arithmetic
 import Foundation
 import Kernels
 import Testing
@@ -26,6 +27,13 @@ struct DeterministicMathTests {
             let reduced = degrees.truncatingRemainder(dividingBy: 360) * .pi / 180
             #expect(abs(s - sin(reduced)) <= 1e-14, "at \(degrees)°")
             #expect(abs(c - cos(reduced)) <= 1e-14, "at \(degrees)°")
+        }
+    }
+
+    @Test func `the arc sine agrees with the C library`() {
+        for step in 0...100_000 {
+            let x = Double(step) / 100_000
+            #expect(abs(DeterministicMath.arcSine(x) - asin(x)) <= 1e-14, "at \(x)")
         }
     }
 

@@ -1,5 +1,5 @@
 import Catalogs
-import FilterKit
+import Filters
 import Geometry
 import PluginLoading
 import Raster
@@ -12,7 +12,7 @@ struct InvertTests {
 
     init() throws {
         let folder = PluginFolder(try PluginFixture.buildFolder, isImplicit: true)
-        let (plugins, problems) = PluginLoader.load(folders: [folder], reservedNames: [])
+        let (plugins, problems) = PluginLoader(reservedNames: []).load([folder])
         #expect(problems == [])
         filter = try #require(plugins.first { $0.name == "invert" }).entry.makeFilter([:])
     }

@@ -1,6 +1,7 @@
 import Catalogs
-import FilterKit
+import Filters
 import Geometry
+import Glibc
 import Kernels
 import PluginLoading
 import Raster
@@ -110,8 +111,17 @@ struct PluginFilterTests {
     }
 
     @Test func `a plugin that stops because it was cancelled says so`() throws {
+        let fixture = try PluginFixture()
+        try fixture.build("flawed")
+        let cancelled = try #require(fixture.load(isCancelled: true).plugins.first).entry.makeFilter([:])
+        #expect(throws: CancellationError.self) { try cancelled.render(Pattern.noise.picture(rect)) }
+    }
+
+    @Test func `a plugin that says so without being asked has failed`() throws {
         let filter = try PluginFixture.filter("flawed")
-        #expect(throws: CancellationError.self) { try filter.render(Pattern.noise.picture(rect)) }
+        let error = #expect(throws: FilterError.self) { try filter.render(Pattern.noise.picture(rect)) }
+        #expect(
+            error?.description == "flawed: says that it was cancelled, which it was not; report this to its author")
     }
 
     @Test func `a halo without measure is refused`() throws {
@@ -130,4 +140,63 @@ struct PluginFilterTests {
         }
         #expect(error?.description == "spread: 'distance' is 101.0, but must be in 0.0…100.0")
     }
+
+    @Test(arguments: SampleFormat.allCases)
+    func `a plugin that was built with the first header gives the same bytes`(format: SampleFormat) throws {
+        let picture = Pattern.noise.picture(rect, .rgba, format)
+        for source in ["spread", "threshold"] {
+            let old = try PluginFixture.filter(source, headers: PluginFixture.firstHeaders)
+            #expect(try old.render(picture) == PluginFixture.filter(source).render(picture))
+        }
+    }
+
+    @Test(arguments: SampleFormat.allCases)
+    func `a plugin reads and writes where it says`(format: SampleFormat) throws {
+        let filter = try PluginFixture.filter("mirror", ["edge": .word("wrap")])
+        let wider = PixelRect(x: rect.x, y: rect.y, width: rect.width + 3, height: rect.height)
+        #expect(filter.extent(of: rect) == wider)
+        #expect(!filter.isRowLocal(in: rect))
+        let picture = Pattern.noise.picture(rect, .rgb, format)
+        let truth = TruePixels(picture, light: .encoded)
+        let values = wider.rows.flatMap { y in
+            wider.columns.flatMap { x in
+                (0..<3).map { truth.value(2 * rect.x + rect.width - 1 - x, y, $0, .wrap) }
+            }
+        }
+        let result = try filter.render(picture)
+        #expect(worstError(result, TruePixels(rect: wider, channels: 3, values: values)) == 0)
+        for tile in TileGrid(extent: wider, tileWidth: 8, tileHeight: 5).tiles {
+            #expect(try filter.render(picture, tile: tile) == result.cropped(to: tile))
+        }
+    }
+
+    /// Ways to write where nothing may be written, and what is said.
+    private static let overruns = [
+        ("overrun", "behind the end of row 5"), ("underrun", "before the first row"),
+    ]
+
+    @Test(arguments: overruns)
+    func `a plugin that writes outside of its tile fails that picture`(misdeed: (String, String)) throws {
+        let filter = try PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=\(misdeed.0)"])
+        let error = #expect(throws: FilterError.self) { try filter.render(Pattern.noise.picture(rect)) }
+        #expect(
+            error?.description
+                == "misdeed: the plugin wrote outside of its tile, \(misdeed.1); report this to its author")
+        #expect(error?.problem.isFault == true)
+    }
+
+    @Test func `a plugin that changes the floating-point mode changes it for nobody else`() throws {
+        let filter = try PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=upwards"])
+        _ = try filter.render(Pattern.noise.picture(rect))
+        #expect(fegetround() == FE_TONEAREST)
+    }
+
+    @Test func `values that a plugin calls an identity are no work`() throws {
+        #expect(try PluginFixture.filter("misdeed", ["amount": .number(0)], ["MISDEED=none"]).isIdentity)
+        #expect(try !PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=none"]).isIdentity)
+    }
+}
+
+extension FilterError.Problem {
+    fileprivate var isFault: Bool { if case .fault = self { true } else { false } }
 }

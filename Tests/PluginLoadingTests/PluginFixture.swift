@@ -1,5 +1,5 @@
 import Catalogs
-import FilterKit
+import Filters
 import Foundation
 import PluginLoading
 import TestSupport
@@ -8,7 +8,10 @@ import Testing
 /// Builds the C plugins beside this file and loads them.
 struct PluginFixture {
     private static let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    private static let headers = here.appendingPathComponent("../../Sources/Pixels/CPenumbraPlugin/include")
+    static let headers = here.appendingPathComponent("../../Sources/Pixels/CPenumbraPlugin/include")
+
+    /// The header as it was when plugins first could be built.
+    static let firstHeaders = here.appendingPathComponent("Fixtures/first")
 
     let folder: TemporaryFolder
 
@@ -18,14 +21,16 @@ struct PluginFixture {
 
     /// Compiles `Fixtures/<source>.c` to a library in the folder, and returns its path.
     @discardableResult
-    func build(_ source: String, as library: String? = nil, _ defines: [String] = []) throws -> String {
+    func build(
+        _ source: String, as library: String? = nil, _ defines: [String] = [], headers: URL = Self.headers
+    ) throws -> String {
         let path = folder.file(library ?? "lib\(source).so")
         let file = Self.here.appendingPathComponent("Fixtures/\(source).c").path
         let compiler = Process()
         compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         compiler.arguments =
             ["cc", "-std=c11", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off"]
-            + ["-I", Self.headers.path] + defines.map { "-D" + $0 } + [file, "-o", path]
+            + ["-I", headers.path] + defines.map { "-D" + $0 } + [file, "-o", path]
         try compiler.run()
         compiler.waitUntilExit()
         try #require(compiler.terminationStatus == 0, "\(source).c compiles")
@@ -33,15 +38,22 @@ struct PluginFixture {
     }
 
     func load(
-        isImplicit: Bool = false, reservedNames: [String] = []
+        isImplicit: Bool = false, reservedNames: [String] = [], policy: PluginPolicy = PluginPolicy(),
+        isCancelled: Bool = false, triesFirst: Bool = false
     ) -> (plugins: [LoadedPlugin], problems: [String]) {
-        PluginLoader.load(folders: [PluginFolder(folder.path, isImplicit: isImplicit)], reservedNames: reservedNames)
+        PluginLoader(
+            reservedNames: reservedNames, policy: policy, isCancelled: CancellationQuestion { isCancelled },
+            triesFirst: triesFirst
+        ).load([PluginFolder(folder.path, isImplicit: isImplicit)])
     }
 
     /// The filter of the one plugin that the source makes.
-    static func filter(_ source: String, _ values: [String: ParameterValue] = [:]) throws -> any Filter {
+    static func filter(
+        _ source: String, _ values: [String: ParameterValue] = [:], _ defines: [String] = [],
+        headers: URL = Self.headers
+    ) throws -> any Filter {
         let fixture = try PluginFixture()
-        try fixture.build(source)
+        try fixture.build(source, defines, headers: headers)
         let (plugins, problems) = fixture.load()
         #expect(problems == [])
         return try #require(plugins.first).entry.makeFilter(values)

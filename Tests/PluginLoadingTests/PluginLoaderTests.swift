@@ -1,6 +1,8 @@
 import Catalogs
-import FilterKit
+import Digests
+import Filters
 import Foundation
+import Glibc
 import PluginLoading
 import TestSupport
 import Testing
@@ -47,8 +49,8 @@ struct PluginLoaderTests {
         (["VERSION=NULL"], "has no version; give it one"),
         (["KIND=7"], "has kind 7; use PENUMBRA_POINT or PENUMBRA_AREA"),
         (["FORMATS=PENUMBRA_U8"], "does not take 32-bit floats; add PENUMBRA_F32 to formats"),
-        (["KIND=PENUMBRA_AREA"], "must have a halo function if it is an area filter, and only then"),
-        (["HALO=vast"], "must have a halo function if it is an area filter, and only then"),
+        (["KIND=PENUMBRA_AREA"], "must have either a halo or a region_of_interest, as it is an area filter"),
+        (["HALO=vast"], "has geometry but is a point filter; make it PENUMBRA_AREA"),
         (["RENDER=NULL"], "has no render function; give it one"),
         (
             ["PARAMETER={.name=\"edge\",.summary=\"e\"}"],
@@ -86,7 +88,7 @@ struct PluginLoaderTests {
         let path = try fixture.build("spread")
         let (plugins, problems) = fixture.load(reservedNames: ["gaussian", "spread"])
         #expect(plugins.isEmpty)
-        #expect(problems == ["plugin \(path) names its filter 'spread', as a built-in one; rename it"])
+        #expect(problems == ["plugin \(path) names its filter 'spread', which is Penumbra's own; rename it"])
     }
 
     @Test func `a library without the entry is a problem only where somebody put it for a plugin`() throws {
@@ -110,6 +112,74 @@ struct PluginLoaderTests {
         #expect(problems.count == 1)
         #expect(problems[0].hasPrefix("plugin \(path) cannot be opened ("))
         #expect(problems[0].hasSuffix("); build it on this machine, with its libraries installed"))
+    }
+
+    @Test func `a pinned file is used while it is the one that was pinned`() throws {
+        let path = try fixture.build("spread")
+        let digest = try #require(SHA256.digest(ofFile: path))
+        let pinned = PluginPolicy(pins: [PluginPolicy.Pin(file: "libspread.so", sha256: digest)])
+        #expect(fixture.load(policy: pinned).plugins.map(\.name) == ["spread"])
+        let other = PluginPolicy(pins: [PluginPolicy.Pin(file: "libspread.so", sha256: String(digest.reversed()))])
+        let (plugins, problems) = fixture.load(policy: other)
+        #expect(plugins.isEmpty)
+        #expect(
+            problems == [
+                "plugin \(path) is not the file that was pinned: its SHA-256 is \(digest); put that file back, or pin "
+                    + "this one"
+            ])
+    }
+
+    @Test func `a pin that fits no file is told`() throws {
+        try fixture.build("spread")
+        let policy = PluginPolicy(pins: [PluginPolicy.Pin(file: "libsprad.so", sha256: "0")])
+        let (plugins, problems) = fixture.load(policy: policy)
+        #expect(plugins.map(\.name) == ["spread"])
+        #expect(
+            problems == ["the pin of 'libsprad.so' fits no file in the plugin folders; correct or remove it"])
+    }
+
+    @Test func `where only pinned plugins may run, others are refused before they are opened`() throws {
+        let path = try fixture.build("spread")
+        let (plugins, problems) = fixture.load(policy: PluginPolicy(isPinnedOnly: true))
+        #expect(plugins.isEmpty)
+        #expect(
+            problems == [
+                "plugin \(path) has no pin, and 'plugins: pinned-only' refuses those; add it to 'plugin_pins'"
+            ])
+    }
+
+    /// What a library does while it is opened, and what is said about it.
+    private static let badStarts: [(code: String, problem: String)] = [
+        ("abort();", "crashes with signal 6 while it is opened; remove or mend it"),
+        ("*(volatile int *)8 = 1;", "crashes with signal 11 while it is opened; remove or mend it"),
+        ("_exit(0);", "ends the process (exit code 0) while it is opened; remove or mend it"),
+        ("_exit(7);", "ends the process (exit code 7) while it is opened; remove or mend it"),
+        ("alarm(0); raise(SIGALRM);", "hangs while it is opened; remove it, or mend what it does at load"),
+    ]
+
+    @Test(arguments: badStarts)
+    func `a library that crashes, leaves or hangs while it is opened is told, and the rest works`(
+        start: (code: String, problem: String)
+    ) throws {
+        let path = try fixture.build("start", as: "liba.so", ["START=\(start.code)"])
+        try fixture.build("spread")
+        let (plugins, problems) = fixture.load(triesFirst: true)
+        #expect(plugins.map(\.name) == ["spread"])
+        #expect(problems == ["plugin \(path) \(start.problem)"])
+    }
+
+    @Test func `a description that cannot be read ends the trial, not the worker`() throws {
+        let path = try fixture.build("flawed", as: "liba.so", ["VERSION=(const char *)8"])
+        try fixture.build("spread")
+        let (plugins, problems) = fixture.load(triesFirst: true)
+        #expect(plugins.map(\.name) == ["spread"])
+        #expect(problems == ["plugin \(path) crashes with signal 11 while it is opened; remove or mend it"])
+    }
+
+    @Test func `a library that changes the floating-point mode while it is opened changes it for nobody else`() throws {
+        try fixture.build("start", ["START=fesetround(FE_UPWARD);"])
+        _ = fixture.load()
+        #expect(fegetround() == FE_TONEAREST)
     }
 
     @Test func `other files are not looked at`() throws {
@@ -141,21 +211,38 @@ struct PluginLoaderTests {
             ])
     }
 
+    @Test func `a link does not hide where a library lies`() throws {
+        let open = try PluginFixture()
+        try open.build("spread")
+        let path = fixture.folder.file("libspread.so")
+        try FileManager.default.createSymbolicLink(
+            atPath: path, withDestinationPath: open.folder.file("libspread.so"))
+        #expect(fixture.load().plugins.map(\.name) == ["spread"])
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: open.folder.path)
+        let (plugins, problems) = fixture.load()
+        #expect(plugins.isEmpty)
+        #expect(problems.count == 1)
+        #expect(problems[0].hasPrefix("plugin \(path) lies in "))
+        #expect(
+            problems[0].hasSuffix(
+                ", which every user may write to, so it is not used; run chmod o-w on that folder"))
+    }
+
     @Test func `a missing folder is a problem only when somebody named it`() {
-        let named = PluginLoader.load(folders: [PluginFolder("/nowhere")], reservedNames: [])
+        let named = PluginLoader(reservedNames: []).load([PluginFolder("/nowhere")])
         #expect(
             named.problems == [
                 "plugin folder /nowhere cannot be read (No such file or directory); "
                     + "correct the path in the list of plugin folders"
             ])
-        let implicit = PluginLoader.load(folders: [PluginFolder("/nowhere", isImplicit: true)], reservedNames: [])
+        let implicit = PluginLoader(reservedNames: []).load([PluginFolder("/nowhere", isImplicit: true)])
         #expect(implicit.problems == [])
     }
 
     @Test func `a folder that is listed twice gives its plugins once`() throws {
         try fixture.build("spread")
         let folder = PluginFolder(fixture.folder.path)
-        let (plugins, problems) = PluginLoader.load(folders: [folder, folder], reservedNames: [])
+        let (plugins, problems) = PluginLoader(reservedNames: []).load([folder, folder])
         #expect(plugins.map(\.name) == ["spread"])
         #expect(problems == [])
     }

@@ -1,5 +1,5 @@
 import Catalogs
-import FilterKit
+import Filters
 import JobModel
 import Rendering
 import TestSupport
@@ -33,7 +33,12 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
         Edge.allCases.flatMap(withEdge) + [
             ChainCase("gaussian 5 expand", [.gaussian(5, expand)]),
             ChainCase("motion 12 at 200° expand", [.motion(12, 200, expand)]),
-        ]
+            ChainCase("box 4.5 expand", [.family("box", .number(4.5), expand)]),
+            ChainCase("disc 3.2 expand", [.family("disc", .number(3.2), expand)]),
+            ChainCase("sharpen 1.5 expand", [.family("sharpen", .number(1.5), expand)]),
+            ChainCase("median 2 expand", [.family("median", .integer(2), expand)]),
+            ChainCase("variable 4 expand", [.variable(4, "linear", expand)]),
+        ] + sweepsAndBilateral
 
     private static func withEdge(_ edge: Edge) -> [ChainCase] {
         func values(_ more: [String: ParameterValue] = [:]) -> [String: ParameterValue] {
@@ -46,6 +51,20 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
             ChainCase("motion 17 at 25° \(edge)", [.motion(17, 25, values())]),
             ChainCase("motion 6 continuous \(edge)", [.motion(6, 118, values(["samples": .word("continuous")]))]),
             ChainCase("gaussian 4 within a pill \(edge)", [.gaussian(4, values(["within": pill]))]),
+            ChainCase("box 2 \(edge)", [.family("box", .number(2), values())]),
+            ChainCase(
+                "box {9.3, 4} within a pill \(edge)", [.family("box", .pair(x: 9.3, y: 4), values(["within": pill]))]),
+            ChainCase("disc 1.4 within a pill \(edge)", [.family("disc", .number(1.4), values(["within": pill]))]),
+            ChainCase("disc 7 \(edge)", [.family("disc", .number(7), values())]),
+            ChainCase("sharpen 1 \(edge)", [.family("sharpen", .number(1), values())]),
+            ChainCase(
+                "sharpen 6 in light, within a pill \(edge)",
+                [.family("sharpen", .number(6), values(["light": .word("linear"), "within": pill]))]),
+            ChainCase("median 1 \(edge)", [.family("median", .integer(1), values())]),
+            ChainCase("median 4 within a pill \(edge)", [.family("median", .integer(4), values(["within": pill]))]),
+            ChainCase("variable 7 \(edge)", [.variable(7, "tilt", values())]),
+            ChainCase("variable 3 linear \(edge)", [.variable(3, "radial", values(["light": .word("linear")]))]),
+            ChainCase("variable 12 within a pill \(edge)", [.variable(12, "linear", values(["within": pill]))]),
         ]
     }
 
@@ -120,6 +139,23 @@ extension FilterInvocation {
     ) -> FilterInvocation {
         FilterInvocation(
             filter: "motion", values: values.merging(["radius": .number(radius), "angle": .number(angle)]) { $1 })
+    }
+
+    static func family(
+        _ name: String, _ radius: ParameterValue, _ values: [String: ParameterValue] = [:]
+    ) -> FilterInvocation {
+        FilterInvocation(filter: name, values: values.merging(["radius": radius]) { $1 })
+    }
+
+    static func variable(
+        _ radius: Double, _ gradient: String, _ values: [String: ParameterValue] = [:]
+    ) -> FilterInvocation {
+        FilterInvocation(
+            filter: "variable",
+            values: values.merging([
+                "radius": .number(radius), "gradient": .word(gradient), "angle": .number(75),
+                "sharp": .length(.percent(5)),
+            ]) { $1 })
     }
 
     static func thumbnail(_ size: String, _ values: [String: ParameterValue] = [:]) -> FilterInvocation {

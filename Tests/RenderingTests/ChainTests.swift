@@ -1,5 +1,5 @@
 import Catalogs
-import FilterKit
+import Filters
 import Geometry
 import JobModel
 import Raster
@@ -62,7 +62,8 @@ struct ChainTests {
         }
         #expect(
             error?.description
-                == "unknown filter 'sepia'; there are crop, flatten, flip, gaussian, motion, resize, rotate, thumbnail")
+                == "unknown filter 'sepia'; there are bilateral, box, crop, disc, flatten, flip, gaussian, median, motion, "
+                + "resize, rotate, sharpen, spin, thumbnail, variable, zoom")
     }
 
     @Test func `a canvas gives the same pixels as memory`() throws {

@@ -1,5 +1,6 @@
 import Catalogs
 import Digests
+import Filters
 import Geometry
 import JobModel
 import Raster
@@ -36,5 +37,93 @@ struct RenderingVersionTests {
         #expect(
             try digest(.motion(9.7, 17.3, ["samples": .word("continuous")]), .grayAlpha, .u16)
                 == "435cbe28491f7d1cc6f7fa7d916a0302")
+    }
+
+    @Test func `box, rendering version 1`() throws {
+        #expect(
+            try digest(.family("box", .number(2)), .rgb, .u8)
+                == "70778502295a6feb84084b1cee2ff166")
+        #expect(
+            try digest(.family("box", .number(7.3)), .rgb, .u8)
+                == "d3af8d142620ebddadbd9d56b838540b")
+        #expect(
+            try digest(.family("box", .number(140)), .rgba, .u8)
+                == "b85f936be381e988341718822b9c0551")
+        #expect(
+            try digest(.family("box", .pair(x: 9.5, y: 3)), .grayAlpha, .f32)
+                == "98c03c58b9afaa554f3cfef8aed102d3")
+    }
+
+    @Test func `disc, rendering version 1`() throws {
+        #expect(
+            try digest(.family("disc", .number(5)), .rgb, .u8)
+                == "7054d4778bd48a5844538320457d738e")
+        #expect(
+            try digest(.family("disc", .number(8.7)), .rgba, .u8)
+                == "a183f656c84cf763e63b2713c279812b")
+        #expect(
+            try digest(.family("disc", .number(3.3)), .grayAlpha, .u16)
+                == "df80c915b30bca5a49f6bb8485d2e5e2")
+    }
+
+    @Test func `sharpen, rendering version 1`() throws {
+        #expect(
+            try digest(.family("sharpen", .number(1)), .rgb, .u8)
+                == "51e9b732dccc6fe82245f23db7894e1e")
+        #expect(
+            try digest(.family("sharpen", .number(6)), .rgba, .u8)
+                == "d81aefa0b580ce3bc22dc85b3a656238")
+        #expect(
+            try digest(.family("sharpen", .number(2), ["threshold": .number(3)]), .rgb, .f32)
+                == "35f75bd1ec8d40f9abf5e618bbb29c57")
+    }
+
+    @Test func `median, rendering version 1`() throws {
+        #expect(
+            try digest(.family("median", .integer(2)), .rgb, .u8)
+                == "78868e308a70f62c017828997dd6635f")
+        #expect(
+            try digest(.family("median", .integer(5)), .rgba, .u8)
+                == "b38207539adea031cd7f7bce2f6cd92a")
+        #expect(
+            try digest(.family("median", .integer(4)), .grayAlpha, .f32)
+                == "880a77695cd1252bf7c551104d3e6ce3")
+    }
+
+    @Test func `zoom, rendering version 1`() throws {
+        #expect(try digest(.zoom(20), .rgb, .u8) == "7ca01d4672116b1fa0ac34b25cf1f4bf")
+        #expect(try digest(.zoom(-150, ["light": .word("linear")]), .rgba, .u16) == "43ffb9d2ffc550aeef6e246c10e88112")
+        #expect(try digest(.zoom(170), .grayAlpha, .f32) == "7ae694b22b1a1d92594e102fe10a5abb")
+    }
+
+    @Test func `spin, rendering version 1`() throws {
+        #expect(try digest(.spin(10), .rgb, .u8) == "1848ddfb2cf02ad694b3e98173a852c7")
+        #expect(try digest(.spin(90, ["light": .word("linear")]), .rgba, .u16) == "02848e646675b9906cfc8e27c1f835fe")
+        #expect(try digest(.spin(360), .grayAlpha, .f32) == "5b8892013d38f65b852f24901f526924")
+    }
+
+    @Test func `bilateral, rendering version 1`() throws {
+        let bilateral = FilterInvocation(filter: "bilateral", values: ["radius": .number(2.5)])
+        #expect(try digest(bilateral, .rgb, .u8) == "d55b7578245d887151eba6171b089a4f")
+        #expect(try digest(bilateral, .rgba, .u16) == "83237e75780b440d99e90fe4cf606bef")
+        #expect(try digest(bilateral, .grayAlpha, .f32) == "1b38ab37fdea5284787368b1089dd299")
+    }
+
+    @Test func `variable, rendering version 1`() throws {
+        var mask = GrayPicture(width: Self.rect.width, height: Self.rect.height)
+        mask.paste(Pattern.noise.picture(Self.rect, .gray, .u8, seed: 2))
+        let registry = FilterRegistry(BuiltInFilters.all, pictures: PictureSource { [mask] _, _ in mask })
+        let invocation = FilterInvocation(
+            filter: "variable",
+            values: ["radius": .number(9), "mask": .picture(PictureReference(path: "/mask.png"))])
+        for (layout, format, digest) in [
+            (PixelLayout.rgb, SampleFormat.u8, "c2b9aa1639d305ce5428cf149a310119"),
+            (.rgba, .u16, "1e88f521982912ce832198daf78b311a"),
+        ] {
+            let chain = try Chain([invocation], registry: registry)
+            let picture = Pattern.noise.picture(Self.rect, layout, format)
+            let result = try chain.render(Self.rect, from: picture)
+            #expect(result.withBytes { Digest(of: $0) }.description == digest)
+        }
     }
 }

@@ -49,6 +49,17 @@ struct TileInvarianceTests {
         #expect(try stitched == chain.render(plan.output, from: picture))
     }
 
+    @Test(arguments: [-200.0, -193.047, -150, 200])
+    func `the longest zooms read all that they need`(amount: Double) throws {
+        let picture = Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 301, height: 217), .gray, .f32)
+        let chain = try Chain(
+            [.zoom(amount, ["x": .length(.pixels(272.495)), "y": .length(.pixels(-3))])], registry: .builtIn)
+        let whole = try chain.render(picture.rect, from: picture)
+        for tile in TileGrid(extent: picture.rect, tileWidth: 64, tileHeight: 97).tiles {
+            #expect(try chain.render(tile, from: picture).hasSameBytes(as: whole.cropped(to: tile)), "\(tile)")
+        }
+    }
+
     @Test func `NaN and infinities change no bit between tiles`() throws {
         guard case .f32(var raster) = Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 61, height: 47), .rgba, .f32)
         else { return }

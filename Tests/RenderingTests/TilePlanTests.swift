@@ -12,8 +12,9 @@ struct TilePlanTests {
     private func plan(
         _ invocations: [FilterInvocation], _ size: TileSize = .auto, input: PixelRect? = nil, budget: Int = gigabyte
     ) throws -> TilePlan {
-        let chain = try Chain(invocations, registry: .builtIn).plan(input: input ?? scan, layout: .rgb)
-        return TilePlan(size, plan: chain, bytesPerSample: 1, memoryBudget: budget)
+        let chain = try Chain(invocations, registry: .builtIn)
+        let plan = chain.plan(input: input ?? scan, layout: .rgb)
+        return TilePlan(size, chain: chain, plan: plan, bytesPerSample: 1, memoryBudget: budget)
     }
 
     @Test(arguments: [0, 1, 5, 12, 40, 100, 200])
@@ -78,5 +79,45 @@ struct TilePlanTests {
     @Test func `the grid covers the grown output`() throws {
         let plan = try plan([.gaussian(12, ChainCase.expand)])
         #expect(plan.grid.extent == scan.expanded(by: Halo(horizontal: 36, vertical: 36)))
+    }
+
+    @Test(arguments: [
+        [FilterInvocation.spin(0.5)], [.spin(10)], [.zoom(5)], [.zoom(20)], [.zoom(-40), .gaussian(3)],
+    ])
+    func `tiles that read more far from a centre keep a budget, and read less than their halos say`(
+        chain: [FilterInvocation]
+    ) throws {
+        let budget = 512 << 20
+        let plan = try plan(chain, budget: budget)
+        #expect(plan.tileBytes <= budget)
+        #expect(plan.readAmplification <= 3)
+        let stages = try Chain(chain, registry: .builtIn)
+        let geometry = stages.plan(input: scan, layout: .rgb)
+        for tile in plan.grid.tiles {
+            let read = stages.regionOfInterest(for: tile, in: geometry).reduce(0) { $0 + $1.area }
+            #expect(2 * read * 3 <= plan.tileBytes)
+        }
+    }
+
+    @Test func `a spin reads what its tiles sweep, and the whole circle only where it turns that far`() throws {
+        let chain = try Chain([.spin(10)], registry: .builtIn)
+        let geometry = chain.plan(input: scan, layout: .rgb)
+        let middle = PixelRect(x: 14_900, y: 9_900, width: 200, height: 200)
+        let near = try #require(chain.regionOfInterest(for: middle, in: geometry).first)
+        #expect(near.width <= 230 && near.height <= 230)
+        let right = PixelRect(x: 29_800, y: 9_900, width: 200, height: 200)
+        let far = try #require(chain.regionOfInterest(for: right, in: geometry).first)
+        #expect(far.width <= 270 && far.height <= 2_850)
+        let turn = try Chain([.spin(360)], registry: .builtIn)
+        #expect(turn.regionOfInterest(for: right, in: geometry).first?.height == 20_000)
+    }
+
+    @Test func `a stream holds the rows that its bands sweep`() throws {
+        for (filter, rows) in [(FilterInvocation.spin(1), 1100), (.zoom(5), 1300)] {
+            let chain = try Chain([filter], registry: .builtIn)
+            let plan = chain.plan(input: scan, layout: .rgb)
+            let stream = try #require(StreamPlan(chain, plan, bytesPerSample: 1, memoryBudget: Self.gigabyte))
+            #expect(stream.bytes <= rows * 30_000 * 3, "\(filter.filter): \(stream.bytes / 90_000) rows")
+        }
     }
 }

@@ -73,7 +73,8 @@ struct Referee {
     func isStale(_ report: Report, from worker: WorkerID) -> Bool {
         switch report {
         case .ready, .alive: true
-        case .inPlugin(let id, _), .finished(let id, _), .failed(let id, _): standings[worker] != .holding(id)
+        case .inPlugin(let id, _), .worn(let id), .finished(let id, _), .failed(let id, _):
+            standings[worker] != .holding(id)
         }
     }
 
@@ -154,7 +155,7 @@ struct Referee {
             frame.round += 1
             frame.renderers = []
             frame.done.formIntersection([.compare, .probe])
-        case .data, .value, .input, .permission, .limit, .output, .place: break
+        case .data, .value, .plugin, .input, .permission, .limit, .output, .place: break
         }
         frames[lease.task.frame] = frame
     }

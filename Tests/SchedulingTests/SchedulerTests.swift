@@ -151,6 +151,33 @@ import WorkerProtocol
         #expect(farm.finished == .some(.pluginFault(plugin: "invert", pictures: 3)))
     }
 
+    @Test func `a plugin that did what no plugin may do fails its picture, and three of them stop the job`() throws {
+        var farm = Farm(.make(frames: 5))
+        farm.begin(workers: 1, frames: 5)
+        for picture in 1...3 {
+            let lease = try farm.advance(to: .frame)
+            farm.fail(lease, .plugin("grain"), "grain: it wrote elsewhere")
+            #expect(
+                farm.outcomes[lease.task.frame] == .failed(FrameFailure(.plugin, "grain: it wrote elsewhere")))
+            #expect(farm.finished == (picture < 3 ? nil : .some(.pluginFault(plugin: "grain", pictures: 3))))
+        }
+    }
+
+    @Test func `a worker that is worn ends its task and is then replaced`() throws {
+        var farm = Farm()
+        farm.begin(workers: 1)
+        let lease = try #require(farm.running.first)
+        farm.send(.report(lease.worker, .worn(lease.id)))
+        #expect(farm.recycled.isEmpty)
+        farm.finish(lease)
+        #expect(farm.recycled == [lease.worker])
+        // It leaves by itself, and its place is taken.
+        farm.send(.workerLost(lease.worker, Death(.exited(0))))
+        farm.send(.workerReady(WorkerID(2)))
+        farm.finishAll()
+        #expect(farm.published.count == 1)
+    }
+
     @Test func `a full disk stops the job and leaves every other frame undone`() throws {
         var farm = Farm(.make(frames: 3))
         farm.begin(workers: 2, frames: 3)

@@ -103,4 +103,36 @@ import Testing
         #expect(Machine.filesystemType(of: "/home/ada/fast disk/x", mounts: mounts) == "tmpfs")
         #expect(Machine.filesystemType(of: "/homes", mounts: mounts) == "ext4")
     }
+
+    @Test func `plugins are told by trust, folders and pins`() throws {
+        let digest = String(repeating: "0123456789abcdeF", count: 4)
+        let files = [
+            "/etc/penumbra/penumbra.yaml": """
+            plugins: pinned-only
+            plugin_folders: [plugins, /opt/filters]
+            plugin_pins:
+              - {file: libA.so, sha256: \(digest)}
+
+            """
+        ]
+        let settings = try settings(files: files)
+        #expect(settings.plugins.value == .pinnedOnly)
+        #expect(settings.pluginFolders.value == ["/etc/penumbra/plugins", "/opt/filters"])
+        #expect(settings.pluginPins.value.map(\.sha256) == [digest.lowercased()])
+        let pins = try self.settings(environment: ["PENUMBRA_PLUGIN_PINS": "libA.so:\(digest),libB.so:\(digest)"])
+        #expect(pins.pluginPins.value.map(\.file) == ["libA.so", "libB.so"])
+        #expect(pins.plugins.value == .any)
+    }
+
+    @Test func `a pin that is no SHA-256 is told with its caret`() {
+        let files = ["/etc/penumbra/penumbra.yaml": "plugin_pins:\n  - file: libA.so\n    sha256: abc\n"]
+        let problem = #expect(throws: Settings.Problem.self) { try settings(files: files) }
+        #expect(
+            problem?.message == """
+                /etc/penumbra/penumbra.yaml:3:13: error: 'sha256' needs a SHA-256, and 'abc' is none
+                3 |     sha256: abc
+                  |             ^^^
+                  = write the 64 digits that sha256sum prints
+                """)
+    }
 }

@@ -1,5 +1,5 @@
 package import Catalogs
-package import FilterKit
+package import Filters
 package import Geometry
 import JobModel
 package import Raster

@@ -81,8 +81,10 @@ package final class JobRun: Sendable {
         while let target = takeTarget() { record(target.settled() ?? target.report(.left)) }
         return state.withLock { state in
             // What is left without a stop was left before the run began, by its deadline; a deadline that left nothing is none.
-            let isDeadline = stop ?? .deadline == .deadline
-            state.summary.stop = isDeadline ? (state.summary.left > 0 ? .deadline : nil) : stop
+            switch stop {
+            case nil, .deadline: state.summary.stop = state.summary.left > 0 ? .deadline : nil
+            default: state.summary.stop = stop
+            }
             state.summary.elapsed = clock.now - start
             return state.summary
         }

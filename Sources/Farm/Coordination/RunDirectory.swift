@@ -192,6 +192,7 @@ package final class RunDirectory: Sendable {
     private static func deadRuns(
         in runs: String, _ state: String, _ isWanted: (String) -> Bool
     ) -> [(name: String, lock: KernelLock)] {
+        // A state folder in which nothing can be locked is told of by the run that follows.
         guard let gate = try? gate(state) else { return [] }
         defer { withExtendedLifetime(gate) {} }
         return FileSystem.names(in: runs).filter(isWanted).compactMap { name in

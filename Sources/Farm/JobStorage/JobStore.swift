@@ -34,7 +34,7 @@ package final class JobStore: Sendable {
         guard access(path, F_OK) == 0 else { return nil }
         let store = try JobStore(lookingAt: path)
         do {
-            if try store.queue.read({ try migrator.hasCompletedMigrations($0) }) { return store }
+            if try look(into: store.queue, migrator.hasCompletedMigrations) { return store }
         } catch {
             throw StoreProblem(path: path, error)
         }
@@ -48,7 +48,7 @@ package final class JobStore: Sendable {
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
             try prepare(queue)
-            let isKnown = try queue.read { try Self.migrator.hasBeenSuperseded($0) == false }
+            let isKnown = try Self.look(into: queue, Self.migrator.hasBeenSuperseded) == false
             guard isKnown else {
                 throw StoreProblem(path: path, reason: "a newer version of Penumbra wrote it; use that version")
             }
@@ -75,13 +75,24 @@ package final class JobStore: Sendable {
     /// Several processes may begin at once: what another one has done meanwhile is not done again.
     private static func migrate(_ queue: DatabaseQueue) throws {
         let migrator = migrator
-        while try !queue.read(migrator.hasCompletedMigrations) {
-            let before = try queue.read(migrator.appliedIdentifiers)
+        while try !look(into: queue, migrator.hasCompletedMigrations) {
+            let before = try look(into: queue, migrator.appliedIdentifiers)
             do {
                 try migrator.migrate(queue)
             } catch {
-                guard try queue.read(migrator.appliedIdentifiers).count > before.count else { throw error }
+                guard try look(into: queue, migrator.appliedIdentifiers).count > before.count else { throw error }
             }
+        }
+    }
+
+    /// What the migrator asks takes several statements. They see one state, whatever others write in between: a read is a
+    /// transaction, whose state is fixed by the first statement that finds its table.
+    private static func look<Answer>(
+        into queue: DatabaseQueue, _ question: (Database) throws -> Answer
+    ) throws -> Answer {
+        try queue.read { database in
+            _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
+            return try question(database)
         }
     }
 

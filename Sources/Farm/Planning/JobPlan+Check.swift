@@ -9,29 +9,36 @@ extension JobPlan {
     /// - Parameters:
     ///   - outputs: all that will be published.
     ///   - inputStamps: one for each of ``frames``, as ``inputStamps()`` gives them.
-    package func check(_ outputs: [PlannedOutput], inputStamps: [FileStamp?]) throws(PlanProblem) {
+    ///   - pictures: the paths of those that filters read.
+    package func check(
+        _ outputs: [PlannedOutput], inputStamps: [FileStamp?], pictures: [String] = []
+    ) throws(PlanProblem) {
         let paths = outputs.map { $0.path }
         let folders = outputs.filter(\.isFolder)
         if let path = Self.firstTwice(paths) { throw collision(at: path, outputs) }
         try refuse(paths, inside: Set(folders.map { PathKey($0.path) }))
         try refuseOverwriting(outputs, inputStamps)
+        try refuseOverwriting(outputs, pictures: pictures)
         for folder in folders { try refuseInput(inside: folder.path) }
         if let long = paths.firstIndex(where: { PathText.nameLength(of: $0) > 255 }) {
             throw .nameTooLong(output: paths[long], input: outputs[long].input)
         }
-        if job.receipts == .sidecar { try checkReceipts(of: outputs) }
+        if job.receipts == .sidecar { try checkReceipts(of: outputs, pictures: pictures) }
         try refuseFutureInputs(paths)
         try refuseFutureInputs(folders.flatMap { Self.contents(ofFolder: $0.path) })
     }
 
     /// Refuses receipts that would take the place of an output or an input.
-    private func checkReceipts(of outputs: [PlannedOutput]) throws(PlanProblem) {
+    private func checkReceipts(of outputs: [PlannedOutput], pictures: [String]) throws(PlanProblem) {
         let paths = outputs.map { ReceiptName.path(of: $0.path) }
         if let path = Self.firstTwice(outputs.map(\.path) + paths) { throw .receiptInTheWay(output: path) }
         if let long = paths.firstIndex(where: { PathText.nameLength(of: $0) > 255 }) {
             throw .nameTooLong(output: paths[long], input: outputs[long].input)
         }
         for path in paths {
+            if let picture = pictures.first(where: { PathKey($0) == PathKey(path) }) {
+                throw .overwritesPicture(output: path, picture: picture)
+            }
             guard let input = inputs.first(inOrderNotBefore: path), PathKey(input.path) == PathKey(path) else {
                 continue
             }
@@ -75,6 +82,18 @@ extension JobPlan {
         let others = inputs.indices.filter { !chosen.contains($0 + 1) }.map { inputs[$0] }
         try refuseOverwriting(existing, frames.map(\.input), inputStamps)
         try refuseOverwriting(existing, others, FileStamp.ofEach(others))
+    }
+
+    /// Refuses outputs in the place of pictures that filters read, or folders around them.
+    private func refuseOverwriting(_ outputs: [PlannedOutput], pictures: [String]) throws(PlanProblem) {
+        for picture in pictures {
+            let identity = FileStamp(of: picture)?.identity
+            let output = outputs.first { output in
+                output.stamp.map { $0.identity == identity } ?? false || PathKey(output.path) == PathKey(picture)
+                    || output.isFolder && PathNames.isBelow(picture, output.path)
+            }
+            if let output { throw .overwritesPicture(output: output.path, picture: picture) }
+        }
     }
 
     private func refuseOverwriting(

@@ -19,6 +19,8 @@ package enum PlanProblem: Error, Hashable, Sendable {
     /// An output would lie in a folder that is an output itself.
     case insideOutput(output: String, folder: String)
     case overwritesInput(output: String, input: String)
+    /// One that a filter reads.
+    case overwritesPicture(output: String, picture: String)
     case wouldBecomeInput(output: String, pattern: String, exclude: String)
     /// An output is named like another one's receipt.
     case receiptInTheWay(output: String)
@@ -32,7 +34,7 @@ package enum PlanProblem: Error, Hashable, Sendable {
             .allListedExcluded:
             true
         case .remotePath, .patternTooWide, .collision, .ownCollision, .insideOutput, .overwritesInput,
-            .wouldBecomeInput, .receiptInTheWay,
+            .overwritesPicture, .wouldBecomeInput, .receiptInTheWay,
             .nameTooLong, .formatUnknown:
             false
         }
@@ -76,6 +78,9 @@ package enum PlanProblem: Error, Hashable, Sendable {
         case .overwritesInput(let output, let input):
             "the output \(PathText.visible(output)) would overwrite the input \(PathText.visible(input))\n   = Penumbra never writes to its inputs: "
                 + "write to another folder"
+        case .overwritesPicture(let output, let picture):
+            "the output \(PathText.visible(output)) would overwrite \(PathText.visible(picture)), which a filter reads\n   = "
+                + "Penumbra never writes to what it reads: write to another folder"
         case .wouldBecomeInput(let output, let pattern, let exclude):
             "the output \(PathText.visible(output)) would be an input of the next run, by '\(pattern)'\n   = add this to the manifest:\n"
                 + "     exclude:\n       - \(exclude)"

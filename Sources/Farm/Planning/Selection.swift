@@ -1,4 +1,4 @@
-import JobModel
+package import JobModel
 
 extension JobPlan {
     /// Narrows a job down for one run.
@@ -7,12 +7,12 @@ extension JobPlan {
         package let only: String?
         package let limit: Int?
         /// Only these, by their absolute paths; nil for any. What is known of their failing is of no account.
-        package let inputs: Set<String>?
+        package let inputs: Set<PathKey>?
         /// All but these, by their absolute paths.
-        package let done: Set<String>
+        package let done: Set<PathKey>
 
         package init(
-            only: String? = nil, limit: Int? = nil, inputs: Set<String>? = nil, done: Set<String> = []
+            only: String? = nil, limit: Int? = nil, inputs: Set<PathKey>? = nil, done: Set<PathKey> = []
         ) {
             self.inputs = inputs
             self.done = done
@@ -27,10 +27,10 @@ extension JobPlan {
     struct Matcher {
         private let path: GlobPattern?
         private let name: NamePattern?
-        private let inputs: Set<String>?
-        private let done: Set<String>
+        private let inputs: Set<PathKey>?
+        private let done: Set<PathKey>
 
-        fileprivate init(_ only: String?, _ folder: String, _ inputs: Set<String>?, _ done: Set<String>) {
+        fileprivate init(_ only: String?, _ folder: String, _ inputs: Set<PathKey>?, _ done: Set<PathKey>) {
             self.inputs = inputs
             self.done = done
             path = only.map { GlobPattern($0, in: folder) }
@@ -38,8 +38,8 @@ extension JobPlan {
         }
 
         func includes(_ input: InputFile) -> Bool {
-            if let inputs, !inputs.contains(input.path) { return false }
-            if done.contains(input.path) { return false }
+            if let inputs, !inputs.contains(PathKey(input.path)) { return false }
+            if done.contains(PathKey(input.path)) { return false }
             guard let path else { return true }
             let bytes = input.exactPath
             if path.matches(bytes) { return true }

@@ -9,6 +9,9 @@ extension Scheduler {
         switch failure.kind {
         case .data: conclude(id, .failed(FrameFailure(.data, failure.message)))
         case .value: conclude(id, .failed(FrameFailure(.value, failure.message)))
+        case .plugin(let plugin):
+            conclude(id, .failed(FrameFailure(.plugin, failure.message)))
+            blame(plugin, for: id)
         case .input: conclude(id, .failed(FrameFailure(.input, failure.message)))
         case .permission: conclude(id, .failed(FrameFailure(.permission, failure.message)))
         case .limit: conclude(id, .failed(FrameFailure(.limit, failure.message)))

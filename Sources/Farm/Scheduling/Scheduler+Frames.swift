@@ -8,6 +8,7 @@ extension Scheduler {
         switch report {
         case .ready, .alive: break
         case .inPlugin(let id, let plugin): if roster[worker] == .busy(id) { plugins[id] = plugin }
+        case .worn(let id): if roster[worker] == .busy(id) { worn.insert(id) }
         case .finished(let id, let receipt):
             guard let lease = endLease(id, of: worker) else { return }
             guard isCurrent(lease) else {
@@ -30,7 +31,12 @@ extension Scheduler {
         guard let lease = leases[id], lease.worker == worker, roster[worker] == .busy(id) else { return nil }
         leases[id] = nil
         plugins[id] = nil
-        roster[worker] = .idle
+        if worn.remove(id) == nil {
+            roster[worker] = .idle
+        } else {
+            roster[worker] = .leaving(nil, because: .recycled)
+            directives.append(.recycle(worker))
+        }
         return lease
     }
 

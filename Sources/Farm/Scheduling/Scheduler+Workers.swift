@@ -27,6 +27,7 @@ extension Scheduler {
         }
         directives.append(.ended(lease, .lost(death)))
         let plugin = plugins.removeValue(forKey: lease.id)
+        worn.remove(lease.id)
         guard isCurrent(lease) else { return }
         guard stopped == nil else {
             conclude(lease.task.frame, .left)
@@ -34,7 +35,7 @@ extension Scheduler {
         }
         guard dismissal != .retired else { return enqueue(lease.task.frame, lease.task.kind) }
         charge(lease, death, plugin: plugin)
-        blame(plugin, for: lease.task.frame, death)
+        if let plugin, !death.isFromOutside { blame(plugin, for: lease.task.frame) }
         guard stopped == nil else {
             conclude(lease.task.frame, .left)
             return
@@ -83,9 +84,8 @@ extension Scheduler {
         }
     }
 
-    /// A plugin that takes workers down on several pictures would do so on all of them.
-    private mutating func blame(_ plugin: String?, for id: FrameID, _ death: Death) {
-        guard let plugin, !death.isFromOutside else { return }
+    /// A plugin that faults on several pictures would do so on all of them.
+    mutating func blame(_ plugin: String, for id: FrameID) {
         pluginFaults[plugin, default: []].insert(id)
         let pictures = pluginFaults[plugin]?.count ?? 0
         if pictures >= policy.pluginFaultLimit {

@@ -38,6 +38,8 @@ package struct Scheduler: Sendable {
     var killedStarts = 0
     /// The plugin whose code a worker is in, by lease.
     var plugins: [LeaseID: String] = [:]
+    /// Leases after which their worker is to be replaced.
+    var worn: Set<LeaseID> = []
     /// The pictures on which each plugin took a worker down.
     var pluginFaults: [String: Set<FrameID>] = [:]
     var directives: [Directive] = []

@@ -20,6 +20,9 @@ package enum Report: Hashable, Sendable, Codable {
     case inPlugin(LeaseID, String?)
     /// Said every ``heartbeat`` from the greeting on, whatever the worker is busy with: its process is not stopped.
     case alive
+    /// Said before the end of this lease: a fresh process should take this one's place. It holds more memory than it may,
+    /// or code that ran in it did what no code may do.
+    case worn(LeaseID)
     case finished(LeaseID, TaskReceipt)
     case failed(LeaseID, TaskFailure)
 }
@@ -40,7 +43,7 @@ package struct Greeting: Hashable, Sendable, Codable {
     }
 
     /// Raised whenever a message changes: coordinator and workers of one installation always agree.
-    package static let currentVersion = 5
+    package static let currentVersion = 6
 
     /// An argument of the worker program.
     package static let introductionFlag = "--introduce"

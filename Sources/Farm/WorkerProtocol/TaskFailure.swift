@@ -7,6 +7,8 @@ package struct TaskFailure: Error, Hashable, Sendable, Codable {
         case data
         /// A value of the manifest does not suit this picture, though it may suit others. Another attempt would fail alike.
         case value
+        /// A plugin, with its name, did what no plugin may do. Another attempt would fail alike.
+        case plugin(String)
         /// The picture is not there, or is another one now. It may be there another time.
         case input
         /// The picture may not be read, or its output not be written, by this user.

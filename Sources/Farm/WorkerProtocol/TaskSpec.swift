@@ -59,6 +59,11 @@ package struct OutputSpec: Hashable, Sendable, Codable {
         self.format = format
         self.save = save
     }
+
+    /// The same with other references to the pictures that its filters read.
+    package func mappingPictures(_ transform: (PictureReference) -> PictureReference) -> OutputSpec {
+        OutputSpec(chain: chain.map { $0.mappingPictures(transform) }, format: format, save: save)
+    }
 }
 
 /// Reads a file's header and answers the chain's geometry questions about it. Decodes no pixel.

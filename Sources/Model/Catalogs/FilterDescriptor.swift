@@ -38,4 +38,16 @@ public struct FilterDescriptor: Hashable, Sendable, Codable {
         self.rules = rules
         self.origin = origin
     }
+
+    /// What the parameters that `given` lacks fall back to, but for those that a given one takes the place of.
+    public func fallbacks(beside given: [String: ParameterValue]) -> [String: ParameterValue] {
+        var fallbacks: [String: ParameterValue] = [:]
+        for parameter in parameters where given[parameter.name] == nil {
+            fallbacks[parameter.name] = parameter.fallback
+        }
+        for case .replaces(let parameter, let others) in rules where given[parameter] != nil {
+            for other in others { fallbacks[other] = nil }
+        }
+        return fallbacks
+    }
 }

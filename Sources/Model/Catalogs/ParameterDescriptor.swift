@@ -19,6 +19,8 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case size
     /// `#rgb`, `#rrggbb`, `#rrggbbaa`, or one of the names white, black, transparent.
     case color
+    /// The path of a picture, from the manifest's folder. Plugins cannot have one.
+    case picture
 }
 
 /// One parameter of a filter, or one option of an output format.
@@ -66,4 +68,6 @@ public enum ParameterRule: Hashable, Sendable, Codable {
     case implies(parameter: String, value: String, other: String, required: String)
     /// When `parameter` is the word `value`, `other` must be absent.
     case excludes(parameter: String, value: String, other: String)
+    /// When `parameter` is given, all of `others` must be absent, and their fallbacks are not filled in.
+    case replaces(parameter: String, others: [String])
 }

@@ -29,6 +29,25 @@ public struct Region: Hashable, Sendable, Codable {
     }
 }
 
+/// A picture that a filter reads beside its input.
+public struct PictureReference: Hashable, Sendable, Codable {
+    /// Absolute.
+    public let path: String
+    /// The digest of its bytes, as 32 hexadecimal digits; nil before it was read.
+    public let digest: String?
+
+    public init(path: String, digest: String? = nil) {
+        self.path = path
+        self.digest = digest
+    }
+
+    /// Whether two references lead to the same bytes, wherever they lie; to the same file where bytes are not known.
+    public func hasContent(of other: PictureReference) -> Bool {
+        guard let digest, let otherDigest = other.digest else { return path == other.path }
+        return digest == otherDigest
+    }
+}
+
 /// What a manifest gave for one parameter, after its schema gave it a type.
 public enum ParameterValue: Hashable, Sendable, Codable {
     case number(Double)
@@ -43,4 +62,5 @@ public enum ParameterValue: Hashable, Sendable, Codable {
     case size(SizeWish)
     /// Red, green, blue and alpha, each 0–255.
     case color(red: Int, green: Int, blue: Int, alpha: Int)
+    case picture(PictureReference)
 }

@@ -34,11 +34,11 @@ public struct PixelRect: Hashable, Sendable, Codable {
 }
 
 extension PixelRect {
-    public func contains(_ other: PixelRect) -> Bool {
+    @inlinable public func contains(_ other: PixelRect) -> Bool {
         other.isEmpty || (x <= other.x && y <= other.y && right >= other.right && bottom >= other.bottom)
     }
 
-    public func contains(x column: Int, y row: Int) -> Bool {
+    @inlinable public func contains(x column: Int, y row: Int) -> Bool {
         columns.contains(column) && rows.contains(row)
     }
 

@@ -1,70 +1,70 @@
 import CPenumbraPlugin
 import Catalogs
 import Geometry
+import GuardedMemory
 import Raster
 
-/// Hands one tile to a plugin's code.
-struct PluginCall {
+/// Calls of a plugin's `render`, in memory where it can do no harm, with the floating-point mode that it was found in.
+struct PluginCall: Sendable {
     let render: PluginFunctions.Render
     let values: [Double]
     /// The extent of the filter's whole input.
     let image: PixelRect
+    let isCancelled: CancellationQuestion
+    let memory: GuardedPool
 
     /// How much room a plugin has to say what failed.
     private static let errorCapacity = 1024
 
-    /// What the plugin writes at `area`.
+    /// Renders a rectangle.
     ///
-    /// - Parameter source: covers `area` and the halo; the result has its layout and sample format.
-    /// - Throws: ``PluginProblem`` with the plugin's own words, or `CancellationError`.
-    func render(_ source: AnyRaster, area: PixelRect) throws -> AnyRaster {
-        switch source {
-        case .u8(let raster): .u8(try render(raster, area: area))
-        case .u16(let raster): .u16(try render(raster, area: area))
-        case .f32(let raster): .f32(try render(raster, area: area))
+    /// - Parameters:
+    ///   - source: what of the input the plugin gets.
+    ///   - fill: writes all of the input's rows to guarded memory.
+    ///   - collect: takes the output's rows from there.
+    /// - Throws: ``PluginProblem`` with the plugin's own words, ``PluginFault``, or `CancellationError`.
+    func callAsFunction(
+        source: PixelRect, area: PixelRect, layout: PixelLayout, format: SampleFormat,
+        fill: (GuardedRows) -> Void, collect: (GuardedRows) -> Void
+    ) throws {
+        let pixelBytes = layout.channels * format.bytes
+        try memory.with { from, to in
+            try from.reshape(rows: source.height, rowBytes: source.width * pixelBytes)
+            try to.reshape(rows: area.height, rowBytes: area.width * pixelBytes)
+            to.clear()
+            fill(from)
+            try call(from, source, to, area, layout, format)
+            if let damage = to.damage() ?? from.damage() { throw PluginFault(damage, area) }
+            collect(to)
         }
     }
 
-    private func render<Sample: PixelSample>(_ source: Raster<Sample>, area: PixelRect) throws -> Raster<Sample> {
-        var result = Raster<Sample>(rect: area, layout: source.layout, samples: Self.zeros(area, source.layout))
-        let rowBytes = result.stride * MemoryLayout<Sample>.stride
+    private func call(
+        _ from: GuardedRows, _ source: PixelRect, _ to: GuardedRows, _ area: PixelRect, _ layout: PixelLayout,
+        _ format: SampleFormat
+    ) throws {
         var message = [CChar](repeating: 0, count: Self.errorCapacity)
-        let status = source.samples.withUnsafeBytes { from in
-            result.samples.withUnsafeMutableBytes { to in
-                message.withUnsafeMutableBufferPointer { error in
-                    let target = penumbra_target(
-                        data: to.baseAddress, row_bytes: Int64(rowBytes), rect: penumbra_rect(area))
-                    return call(source, from, target, error)
-                }
+        let status = message.withUnsafeMutableBufferPointer { error in
+            values.withUnsafeBufferPointer { values in
+                var tile = penumbra_tile(
+                    struct_size: UInt32(MemoryLayout<penumbra_tile>.size), format: format.pluginFormat,
+                    channels: Int32(layout.channels), has_alpha: layout.hasAlpha ? 1 : 0,
+                    image: penumbra_rect(image),
+                    source: penumbra_source(
+                        data: from.start, row_bytes: Int64(from.pitch), rect: penumbra_rect(source)),
+                    target: penumbra_target(data: to.start, row_bytes: Int64(to.pitch), rect: penumbra_rect(area)),
+                    values: values.baseAddress, is_cancelled: CancellationQuestion.ask,
+                    context: isCancelled.context, error: error.baseAddress, error_capacity: error.count)
+                return FloatingPointMode.kept { render(&tile) }
             }
         }
         switch Int(status) {
-        case Int(PENUMBRA_OK): return result
-        case Int(PENUMBRA_CANCELLED): throw CancellationError()
+        case Int(PENUMBRA_OK): return
+        case Int(PENUMBRA_CANCELLED) where isCancelled.isYes: throw CancellationError()
+        case Int(PENUMBRA_CANCELLED):
+            throw PluginProblem("says that it was cancelled, which it was not; report this to its author")
         default: throw Self.failure(message, status)
         }
-    }
-
-    private func call<Sample: PixelSample>(
-        _ source: Raster<Sample>, _ bytes: UnsafeRawBufferPointer, _ target: penumbra_target,
-        _ error: UnsafeMutableBufferPointer<CChar>
-    ) -> Int32 {
-        values.withUnsafeBufferPointer { values in
-            var tile = penumbra_tile(
-                struct_size: UInt32(MemoryLayout<penumbra_tile>.size), format: Sample.format.pluginFormat,
-                channels: Int32(source.layout.channels), has_alpha: source.layout.hasAlpha ? 1 : 0,
-                image: penumbra_rect(image),
-                source: penumbra_source(
-                    data: bytes.baseAddress, row_bytes: Int64(source.stride * MemoryLayout<Sample>.stride),
-                    rect: penumbra_rect(source.rect)),
-                target: target, values: values.baseAddress, is_cancelled: { _ in Task.isCancelled ? 1 : 0 },
-                context: nil, error: error.baseAddress, error_capacity: error.count)
-            return render(&tile)
-        }
-    }
-
-    private static func zeros<Sample: PixelSample>(_ rect: PixelRect, _ layout: PixelLayout) -> [Sample] {
-        [Sample](repeating: Sample(rounding: 0), count: rect.area * layout.channels)
     }
 
     /// The text up to the zero byte, or to the end when the plugin forgot that.
@@ -74,8 +74,36 @@ struct PluginCall {
     }
 }
 
+/// Whether anybody still wants what a plugin is busy with, as C can ask it. Lives as long as the process.
+package final class CancellationQuestion: Sendable {
+    private let answer: @Sendable () -> Bool
+
+    package init(_ answer: @escaping @Sendable () -> Bool) { self.answer = answer }
+
+    var isYes: Bool { answer() }
+
+    /// Borrowed: whoever calls a plugin holds the question meanwhile.
+    var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    static let ask: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { context in
+        guard let context else { return 0 }
+        return Unmanaged<CancellationQuestion>.fromOpaque(context).takeUnretainedValue().answer() ? 1 : 0
+    }
+}
+
+extension PluginFault {
+    fileprivate init(_ damage: GuardedRows.Damage, _ area: PixelRect) {
+        let place =
+            switch damage {
+            case .beforeFirstRow: "before the first row"
+            case .behindRow(let row): "behind the end of row \(area.y + row)"
+            }
+        self.init("the plugin wrote outside of its tile, \(place); report this to its author")
+    }
+}
+
 extension penumbra_rect {
-    fileprivate init(_ rect: PixelRect) {
+    init(_ rect: PixelRect) {
         self.init(x: Int64(rect.x), y: Int64(rect.y), width: Int64(rect.width), height: Int64(rect.height))
     }
 }

@@ -28,10 +28,23 @@ struct PluginDescription: Sendable {
                 "was built for plugin interface \(abi), and this Penumbra speaks \(PENUMBRA_PLUGIN_ABI); build it again"
             )
         }
-        guard size >= MemoryLayout<penumbra_plugin>.size else {
+        guard size >= Self.firstSize else {
             throw PluginProblem("describes itself in \(size) bytes; set struct_size to sizeof(penumbra_plugin)")
         }
-        try self.init(plugin.pointee)
+        try self.init(Self.copy(plugin, size: Int(size)))
+    }
+
+    /// What the first revision of the header had.
+    private static let firstSize = MemoryLayout<penumbra_plugin>.offset(of: \.is_identity) ?? .max
+
+    /// A description with nothing in the members that an older header lacks.
+    private static func copy(_ plugin: UnsafePointer<penumbra_plugin>, size: Int) -> penumbra_plugin {
+        var whole = penumbra_plugin()
+        withUnsafeMutableBytes(of: &whole) { target in
+            target.copyMemory(
+                from: UnsafeRawBufferPointer(start: plugin, count: min(size, MemoryLayout<penumbra_plugin>.size)))
+        }
+        return whole
     }
 
     private init(_ plugin: penumbra_plugin) throws(PluginProblem) {

@@ -1,3 +1,4 @@
+import CPluginTrial
 import Glibc
 
 /// A folder where plugins may lie.
@@ -20,6 +21,7 @@ package struct PluginFolder: Hashable, Sendable {
             throw PluginProblem("cannot be read (\(reason)); correct the path in the list of plugin folders")
         }
         let libraries = names.filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }.sorted().map { "\(path)/\($0)" }
+            .filter { !isImplicit || Self.namesEntry($0) }
         if !libraries.isEmpty { try Self.checkOwnership(of: path) }
         return libraries
     }
@@ -34,6 +36,22 @@ package struct PluginFolder: Hashable, Sendable {
             throw PluginProblem("may be written by every user, so it is not used; run chmod o-w on it")
         }
     }
+
+    /// The same for a library, and for the folder that it really lies in when its path is a link.
+    static func checkOwnership(ofLibrary path: String) throws(PluginProblem) {
+        try checkOwnership(of: path)
+        guard let real = realpath(path, nil) else { return }
+        defer { free(real) }
+        let folder = String(cString: real).split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
+        var status = stat()
+        guard stat(folder.isEmpty ? "/" : folder, &status) == 0, status.st_mode & S_IWOTH == 0 else {
+            throw PluginProblem(
+                "lies in \(folder), which every user may write to, so it is not used; run chmod o-w on that folder")
+        }
+    }
+
+    /// True when a file has the name of the entry in it, so that it may be a plugin; it is not opened for that.
+    private static func namesEntry(_ path: String) -> Bool { file_contains(path, PluginLibrary.entryName) != 0 }
 
     /// Nil when the folder cannot be read; `errno` says why.
     private static func names(in path: String) -> [String]? {

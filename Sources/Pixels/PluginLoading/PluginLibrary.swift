@@ -10,18 +10,21 @@ enum PluginLibrary {
         case somethingElse
     }
 
+    /// The one function that a plugin exports.
+    static let entryName = "penumbra_plugin_entry"
+
     /// Opens a library for the rest of the process's life: its code and its constants are used by filters, and what it
     /// registered with its language's run time cannot be taken back.
     ///
     /// Opening runs the library's initialisers, so the caller checks first who may write the file.
     static func open(_ path: String) throws(PluginProblem) -> Content {
-        guard let handle = dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
+        guard let handle = FloatingPointMode.kept({ dlopen(path, RTLD_NOW | RTLD_LOCAL) }) else {
             let reason = dlerror().map { String(cString: $0) } ?? "no reason given"
             throw PluginProblem("cannot be opened (\(reason)); build it on this machine, with its libraries installed")
         }
-        guard let symbol = dlsym(handle, "penumbra_plugin_entry") else { return .somethingElse }
+        guard let symbol = dlsym(handle, entryName) else { return .somethingElse }
         let entry = unsafe(bitCast: symbol)
-        guard let plugin = entry?(PENUMBRA_PLUGIN_ABI) else {
+        guard let plugin = FloatingPointMode.kept({ entry?(PENUMBRA_PLUGIN_ABI) }) else {
             throw PluginProblem(
                 "needs a newer plugin interface than \(PENUMBRA_PLUGIN_ABI); use a newer Penumbra or an older plugin")
         }

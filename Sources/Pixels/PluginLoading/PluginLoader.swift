@@ -1,5 +1,6 @@
 import Catalogs
-package import FilterKit
+import Digests
+package import Filters
 
 /// A plugin that is ready for use.
 package struct LoadedPlugin: Sendable {
@@ -13,61 +14,66 @@ package struct LoadedPlugin: Sendable {
 }
 
 /// Finds and opens plugins.
-package enum PluginLoader {
-    /// Opens every library named lib….so in `folders`, in their order and by name, that only its owner and group may
-    /// write.
-    ///
+package struct PluginLoader {
+    private let reservedNames: [String]
+    private let policy: PluginPolicy
+    private let isCancelled: CancellationQuestion
+    private let triesFirst: Bool
+
     /// - Parameters:
-    ///   - folders: searched in this order; of two plugins with one name, the first stays.
-    ///   - reservedNames: filters that no plugin may replace: the built-in ones.
+    ///   - reservedNames: that no plugin may have: those of the built-in filters, and others that Penumbra uses.
+    ///   - policy: which libraries may be opened.
+    ///   - isCancelled: what plugins are told that ask whether they may stop.
+    ///   - triesFirst: opens libraries in a child process first. Only for a process with one thread.
+    package init(
+        reservedNames: [String], policy: PluginPolicy = PluginPolicy(),
+        isCancelled: CancellationQuestion = CancellationQuestion { false }, triesFirst: Bool = false
+    ) {
+        self.reservedNames = reservedNames
+        self.policy = policy
+        self.isCancelled = isCancelled
+        self.triesFirst = triesFirst
+    }
+
+    /// Opens every library named lib….so in `folders`, in their order and by name, that only its owner and group may
+    /// write. Of two plugins with one name, the first stays.
+    ///
     /// - Returns: the plugins, and one sentence for each file or folder that could not be used. One bad plugin never
     ///   keeps another from working.
-    package static func load(
-        folders: [PluginFolder], reservedNames: [String]
-    ) -> (plugins: [LoadedPlugin], problems: [String]) {
-        var search = PluginSearch(reservedNames: reservedNames)
-        for folder in folders { search.visit(folder) }
-        return (search.plugins, search.problems)
-    }
-}
-
-/// What was found so far, and what was wrong with the rest.
-private struct PluginSearch {
-    let reservedNames: [String]
-    private(set) var plugins: [LoadedPlugin] = []
-    private(set) var problems: [String] = []
-
-    init(reservedNames: [String]) {
-        self.reservedNames = reservedNames
-    }
-
-    mutating func visit(_ folder: PluginFolder) {
-        do {
-            for path in try folder.libraries() where !plugins.contains(where: { $0.path == path }) {
-                visit(path, isImplicit: folder.isImplicit)
+    package func load(_ folders: [PluginFolder]) -> (plugins: [LoadedPlugin], problems: [String]) {
+        var found = Found()
+        for folder in folders {
+            do {
+                found.candidates += try folder.libraries().map { ($0, folder.isImplicit) }
+            } catch {
+                found.problems.append("plugin folder \(folder.path) \(error)")
             }
-        } catch {
-            problems.append("plugin folder \(folder.path) \(error)")
         }
-    }
-
-    private mutating func visit(_ path: String, isImplicit: Bool) {
-        do throws(PluginProblem) {
-            guard let plugin = try load(path, isImplicit: isImplicit) else { return }
-            try checkName(of: plugin)
-            plugins.append(plugin)
-        } catch {
-            problems.append("plugin \(path) \(error)")
+        found.problems += policy.pinsWithoutFile(found.candidates.map(\.path)).map {
+            "the pin of '\($0)' fits no file in the plugin folders; correct or remove it"
         }
+        let candidates = found.permitted(policy)
+        let failures = triesFirst ? PluginTrial.problems(candidates.map(\.path)) : [:]
+        for (path, isImplicit) in candidates {
+            found.add(path) { plugins throws(PluginProblem) in
+                if let failure = failures[path] { throw failure }
+                guard let plugin = try load(path, isImplicit: isImplicit) else { return nil }
+                try checkName(of: plugin, among: plugins)
+                return plugin
+            }
+        }
+        return (found.plugins, found.problems)
     }
 
     /// Nil for a library in an implicit folder that is no plugin.
     private func load(_ path: String, isImplicit: Bool) throws(PluginProblem) -> LoadedPlugin? {
-        try PluginFolder.checkOwnership(of: path)
         switch try PluginLibrary.open(path) {
         case .plugin(let pointer):
             let description = try PluginDescription(pointer)
-            let entry = FilterEntry(description.descriptor(path: path)) { try PluginFilter(description, $0) }
+            let isCancelled = isCancelled
+            let entry = FilterEntry(description.descriptor(path: path)) {
+                try PluginFilter(description, $0, isCancelled: isCancelled)
+            }
             return LoadedPlugin(path: path, version: description.version, entry: entry)
         case .somethingElse where isImplicit:
             return nil
@@ -76,12 +82,43 @@ private struct PluginSearch {
         }
     }
 
-    private func checkName(of plugin: LoadedPlugin) throws(PluginProblem) {
+    private func checkName(of plugin: LoadedPlugin, among plugins: [LoadedPlugin]) throws(PluginProblem) {
         if reservedNames.contains(plugin.name) {
-            throw PluginProblem("names its filter '\(plugin.name)', as a built-in one; rename it")
+            throw PluginProblem("names its filter '\(plugin.name)', which is Penumbra's own; rename it")
         }
         if let other = plugins.first(where: { $0.name == plugin.name }) {
             throw PluginProblem("names its filter '\(plugin.name)', as \(other.path) does; remove one of them")
+        }
+    }
+}
+
+/// What was found so far, and what was wrong with the rest.
+private struct Found {
+    var candidates: [(path: String, isImplicit: Bool)] = []
+    private(set) var plugins: [LoadedPlugin] = []
+    var problems: [String] = []
+
+    /// The candidates that may be opened, each once.
+    mutating func permitted(_ policy: PluginPolicy) -> [(path: String, isImplicit: Bool)] {
+        var seen: Set<String> = []
+        var permitted: [(path: String, isImplicit: Bool)] = []
+        for candidate in candidates where seen.insert(candidate.path).inserted {
+            do throws(PluginProblem) {
+                try PluginFolder.checkOwnership(ofLibrary: candidate.path)
+                try policy.check(candidate.path) { SHA256.digest(ofFile: $0) }
+                permitted.append(candidate)
+            } catch {
+                problems.append("plugin \(candidate.path) \(error)")
+            }
+        }
+        return permitted
+    }
+
+    mutating func add(_ path: String, _ load: ([LoadedPlugin]) throws(PluginProblem) -> LoadedPlugin?) {
+        do {
+            if let plugin = try load(plugins) { plugins.append(plugin) }
+        } catch {
+            problems.append("plugin \(path) \(error)")
         }
     }
 }

@@ -1,5 +1,5 @@
 import Catalogs
-import FilterKit
+import Filters
 
 /// What the host does around a plugin.
 struct PluginOptions {
@@ -23,6 +23,7 @@ extension PluginDescription {
         let hosts: [ParameterDescriptor] =
             switch kind {
             case .point, .geometry: [AreaOptions.within]
+            case .area where functions.extent != nil: [AreaOptions.edge, AreaOptions.light]
             case .area where canGrow: AreaOptions.parameters
             case .area: [AreaOptions.edge, AreaOptions.light, AreaOptions.within]
             }

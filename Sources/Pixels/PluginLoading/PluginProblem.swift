@@ -6,3 +6,12 @@ struct PluginProblem: Error, Hashable, CustomStringConvertible {
         self.description = description
     }
 }
+
+/// What a plugin did that no plugin may do; follows the filter's name.
+struct PluginFault: Error, Hashable, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -8,6 +8,17 @@ enum PluginResult {
     /// 32-bit working values on a scale where 1 is full; `full` is full intensity in the picture's sample format.
     case working(AnyRaster, full: Double)
 
+    /// Makes this the whole of a raster.
+    func replace(_ destination: inout AnyRaster, light: Light) {
+        if case .stored(let raster) = self {
+            destination = raster
+        } else {
+            var sink = PixelWriter(destination.take(), light: light)
+            write(to: &sink, light: light)
+            destination = sink.raster
+        }
+    }
+
     /// Hands the rows to a sink as working values in `light`.
     func write(to sink: inout some WorkingRowSink, light: Light) {
         switch self {

@@ -1,20 +1,29 @@
 package import Catalogs
-package import FilterKit
+package import Filters
 package import Geometry
 package import JobModel
+import Kernels
 package import Raster
 
 /// The filters of a job, in order, ready to render.
 package struct Chain: Sendable {
     /// Without those that change nothing, so that they touch no pixel.
     let filters: [any Filter]
+    /// Of each filter: its name, and where the manifest wants it alone.
+    private let regions: [(filter: String, region: Region)?]
 
     /// Throws `FilterError` for an unknown filter or a value that does not fit.
     package init(_ invocations: [FilterInvocation], registry: FilterRegistry) throws {
-        filters = try invocations.map { try registry.makeFilter($0) }.filter { !$0.isIdentity }
+        let made = try invocations.map { (filter: try registry.makeFilter($0), region: $0.region) }
+            .filter { !$0.filter.isIdentity }
+        filters = made.map(\.filter)
+        regions = made.map(\.region)
     }
 
-    private init(filters: [any Filter]) { self.filters = filters }
+    private init(filters: [any Filter], like chain: Chain) {
+        self.filters = filters
+        regions = chain.regions
+    }
 
     /// How much a decoder may shrink the input before the chain's first filter, which shrinks it further: 1, 2, 4, 8.
     package func shrinkOnLoad(width: Int, height: Int) -> Int {
@@ -27,21 +36,26 @@ package struct Chain: Sendable {
     ///   - width, height: of the input in its file.
     package func afterShrinking(by factor: Int, width: Int, height: Int) -> Chain {
         guard let first = filters.first as? ThumbnailFilter else { return self }
-        return Chain(filters: [first.afterShrinking(Sizing.Size(width, height), by: factor)] + filters.dropFirst())
+        return Chain(
+            filters: [first.afterShrinking(Sizing.Size(width, height), by: factor)] + filters.dropFirst(), like: self)
     }
 
     /// True when the output has the input's bytes.
     package var isIdentity: Bool { filters.isEmpty }
+
+    /// See `Filter.isEven`.
+    var isEven: Bool { filters.allSatisfy(\.isEven) }
 
     package func plan(input: PixelRect, layout: PixelLayout) -> ChainPlan {
         var stages: [ChainPlan.Stage] = []
         var (extent, current) = (input, layout)
         var halo = Halo.none
         var scale = (x: 1.0, y: 1.0)
-        for filter in filters {
+        for (filter, place) in zip(filters, regions) {
+            let isMissed = place.map { RoundedRect($0.region, in: extent).bounds(in: extent).isEmpty } ?? false
             let stage = ChainPlan.Stage(
                 input: extent, inputLayout: current, output: filter.extent(of: extent),
-                outputLayout: filter.outputLayout(for: current))
+                outputLayout: filter.outputLayout(for: current), missing: isMissed ? place?.filter : nil)
             stages.append(stage)
             halo = halo + filter.halo(in: extent).scaled(by: scale)
             let own = filter.scale(in: extent)
@@ -100,6 +114,13 @@ extension Chain {
         var destination = AnyRaster(zeroed: tile, layout: stage.outputLayout, format: source.format)
         try filter.render(FilterSource(pixels: pixels, extent: stage.input), into: &destination)
         return destination
+    }
+}
+
+extension FilterInvocation {
+    /// The filter's name, and its `within`.
+    fileprivate var region: (filter: String, region: Region)? {
+        if case .region(let region) = values[AreaOptions.within.name] { (filter, region) } else { nil }
     }
 }
 

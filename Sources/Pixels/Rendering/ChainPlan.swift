@@ -9,6 +9,8 @@ package struct ChainPlan: Hashable, Sendable {
         package let inputLayout: PixelLayout
         package let output: PixelRect
         package let outputLayout: PixelLayout
+        /// The filter's name when its `within` covers nothing of the input.
+        package let missing: String?
     }
 
     package let input: PixelRect

@@ -7,7 +7,9 @@ struct Wishes {
     var memory: Int?
     var scratch: String?
     var stateFolder: String?
-    var plugins: [String]?
+    var plugins: PluginTrust?
+    var pluginFolders: [String]?
+    var pluginPins: [PluginPin]?
     var worker: String?
     var nice: Int?
     var ionice: DiskPriority?
@@ -59,7 +61,9 @@ struct ConfigFile {
                 "memory", .or("auto", nil, else: ValueReader.bytes(in: Wishes.memoryRange).map { $0 })) ?? nil
         wishes.scratch = reader.optional("scratch", path)
         wishes.stateFolder = reader.optional("state_dir", path)
-        wishes.plugins = reader.optional("plugins", .list(of: path))
+        wishes.plugins = reader.optional("plugins", .choice)
+        wishes.pluginFolders = reader.optional("plugin_folders", .list(of: path))
+        wishes.pluginPins = reader.optional("plugin_pins", .list(of: .pin))
         wishes.worker = reader.optional("worker", path)
         wishes.nice = reader.optional("nice", .integer(in: Wishes.niceRange))
         wishes.ionice = reader.optional("ionice", .choice)
@@ -97,7 +101,9 @@ struct EnvironmentWishes {
         wishes.ionice = read("PENUMBRA_IONICE", .choice)
         wishes.silence = read("PENUMBRA_SILENCE", .duration(in: Wishes.silenceRange))
         wishes.worker = read("PENUMBRA_WORKER", .nonEmptyText)
-        wishes.plugins = environment["PENUMBRA_PLUGIN_PATH"].map { $0.split(separator: ":").map(String.init) }
+        wishes.plugins = read("PENUMBRA_PLUGINS", .choice)
+        wishes.pluginPins = read("PENUMBRA_PLUGIN_PINS", .pinsOnOneLine)
+        wishes.pluginFolders = environment["PENUMBRA_PLUGIN_PATH"].map { $0.split(separator: ":").map(String.init) }
         self.wishes = wishes
         let empty = SourceText(bytes: [], name: "", log: DiagnosticLog())
         errors = log.sorted().map { $0.rendered(in: SourceSet(file: empty, arguments: sources)) }

@@ -14,8 +14,10 @@ package struct Settings: Sendable {
     package let ionice: Setting<DiskPriority>
     /// A worker that says nothing for so long is stopped, and replaced.
     package let silence: Setting<Duration>
+    package let plugins: Setting<PluginTrust>
     /// Folders with filter plugins, beside the worker's own.
-    package let plugins: Setting<[String]>
+    package let pluginFolders: Setting<[String]>
+    package let pluginPins: Setting<[PluginPin]>
     /// The worker program's path.
     package let worker: Setting<String>
     /// The config file that was read, if any.
@@ -104,7 +106,9 @@ package struct Settings: Sendable {
         nice = layered(0, \.nice, "PENUMBRA_NICE")
         ionice = layered(.none, \.ionice, "PENUMBRA_IONICE")
         silence = layered(.seconds(30), \.silence, "PENUMBRA_SILENCE")
-        plugins = layered([], \.plugins, "PENUMBRA_PLUGIN_PATH")
+        plugins = layered(.any, \.plugins, "PENUMBRA_PLUGINS")
+        pluginFolders = layered([], \.pluginFolders, "PENUMBRA_PLUGIN_PATH")
+        pluginPins = layered([], \.pluginPins, "PENUMBRA_PLUGIN_PINS")
         worker = layered("\(surroundings.programFolder)/penumbra-worker", \.worker, "PENUMBRA_WORKER")
         configFile = file?.path
     }

@@ -99,7 +99,7 @@ extension BandPipe {
     /// - Parameters:
     ///   - body: may use what the caller holds, each number other things than the others.
     ///   - abandon: is called at the first failure; lets the others end soon.
-    /// - Throws: the first failure that is not ``Closed``.
+    /// - Throws: the first failure that is neither ``Closed`` nor a cancellation.
     static func together<Value>(
         _ count: Int, _ body: @escaping (Int) throws -> Value, abandon: @escaping () -> Void
     ) throws -> [Value] {
@@ -145,7 +145,9 @@ extension BandPipe {
             let failures = results.sorted { $0.key < $1.key }.compactMap { number, result in
                 if case .failure(let error) = result { error } else { nil }
             }
-            if let reason = failures.first(where: { !($0 is Closed) }) ?? failures.first { throw reason }
+            if let reason = failures.first(where: { !($0 is Closed) && !($0 is CancellationError) }) ?? failures.first {
+                throw reason
+            }
             return try (0..<count).compactMap { try results[$0]?.get() }
         }
     }

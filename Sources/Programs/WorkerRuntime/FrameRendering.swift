@@ -14,6 +14,8 @@ struct FrameRendering {
     let branches: [Int]
     /// For tiles of a picture that is held, in bytes.
     let tileMemory: Int
+    /// Told when an output has failed, so that plugins that work on the others can stop.
+    let cancellation: TaskCancellation
     /// Lays the borders of bands and tiles elsewhere, for rendering again.
     var isShifted = false
 
@@ -61,6 +63,7 @@ struct FrameRendering {
             let rows = OutputRows(extent: plan.output, conversion: conversion) { _ in try frame.nextBand(number) }
             return try body(branch, rows, conversion)
         } abandon: {
+            cancellation.cancel()
             frame.close()
         }
     }
@@ -90,7 +93,7 @@ struct FrameRendering {
         of picture: AnyRaster, _ chain: Chain, _ plan: ChainPlan
     ) -> (Int) throws -> AnyRaster {
         let grid = TilePlan(
-            .auto, plan: plan, bytesPerSample: picture.format.bytes, memoryBudget: tileMemory
+            .auto, chain: chain, plan: plan, bytesPerSample: picture.format.bytes, memoryBudget: tileMemory
         ).grid
         let tiles = TileRow(chain: chain, source: picture)
         return { row in

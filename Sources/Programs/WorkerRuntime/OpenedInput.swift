@@ -71,7 +71,7 @@ extension TaskRunner {
         _ decoder: ImageDecoder, _ input: InputSpec, _ way: DecodingWay, _ invocations: [FilterInvocation],
         _ outputs: [OutputSpec]
     ) throws -> OpenedInput {
-        let wholes = try way.outputs.map { try chain(invocations + outputs[$0].chain) }
+        let wholes = try way.outputs.map { try chain(invocations + outputs[$0].chain, for: input) }
         let (width, height) = (decoder.header.width, decoder.header.height)
         var way = way
         // The largest picture that any output needs serves all.
@@ -80,9 +80,9 @@ extension TaskRunner {
         // What renders an output again decodes as was done before, whatever other outputs there are now.
         way.shrink = decoder.header.canShrink ? input.shrink ?? suitable : 1
         let shrinking = way.shrink > 1 ? Shrinking(factor: way.shrink, width: width, height: height) : nil
-        let common = try chain(invocations)
+        let common = try chain(invocations, for: input)
         let branches = try zip(way.outputs, wholes).map { index, whole in
-            let own = try chain(outputs[index].chain)
+            let own = try chain(outputs[index].chain, for: input)
             return OpenedInput.Branch(
                 index: index, spec: outputs[index], own: common.isIdentity ? own.after(shrinking) : own,
                 whole: whole.after(shrinking), frames: way.frames)

@@ -1,5 +1,5 @@
 import Catalogs
-import FilterKit
+import Filters
 import Geometry
 import Raster
 import Synchronization
@@ -52,6 +52,7 @@ struct WatchedFilter: Filter {
 
     func outputLayout(for layout: PixelLayout) -> PixelLayout { filter.outputLayout(for: layout) }
 
+    var isEven: Bool { filter.isEven }
     func halo(in input: PixelRect) -> Halo { filter.halo(in: input) }
 
     func scale(in input: PixelRect) -> (x: Double, y: Double) { filter.scale(in: input) }

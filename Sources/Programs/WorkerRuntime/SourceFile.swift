@@ -41,6 +41,8 @@ final class SourceFile {
         return now.identity != stamp.identity || !now.isUntouched(since: stamp)
     }
 
+    func isUntouched(since earlier: FileStamp) -> Bool { stamp.isUntouched(since: earlier) }
+
     /// Reads all of it.
     func facts() throws -> FileFacts {
         let digest = try Digest(ofFileAt: openName)

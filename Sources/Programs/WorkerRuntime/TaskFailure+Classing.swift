@@ -1,5 +1,5 @@
 import Digests
-import FilterKit
+import Filters
 import Glibc
 import ImageFiles
 import Raster
@@ -11,11 +11,15 @@ extension TaskFailure {
         switch error {
         case let failure as TaskFailure: self = failure
         case let error as ImageFileError: self.init(Self.kind(of: error), "\(error)")
-        case let error as FilterError: self.init(.value, "\(error)")
+        case let error as FilterError: self.init(Self.kind(of: error), "\(error)")
         case let error as CanvasError: self.init(Self.kind(of: error), "\(error)")
         case let error as DigestFileError: self.init(.transient, "\(error)")
         default: self.init(.transient, "\(error)")
         }
+    }
+
+    private static func kind(of error: FilterError) -> Kind {
+        if case .fault = error.problem { .plugin(error.filter) } else { .value }
     }
 
     private static func kind(of error: ImageFileError) -> Kind {

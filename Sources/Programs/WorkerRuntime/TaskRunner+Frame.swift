@@ -14,7 +14,7 @@ extension TaskRunner {
             guard !wanted.isEmpty else { continue }
             let rendering = FrameRendering(
                 input: input, passage: Passage(input, memoryBudget: task.frameMemory), branches: wanted,
-                tileMemory: task.tileMemory)
+                tileMemory: task.tileMemory, cancellation: toolbox.cancellation)
             let written = try rendering(conversion: conversion(input)) { branch, rows, conversion in
                 let output = task.outputs[branch.index]
                 return (

@@ -30,7 +30,7 @@ extension TaskRunner {
         let digests = try contentDigests(task, branches.map(\.input.shrinking))
         let (first, plan) = (branches[0], plans[0])
         let header = first.input.decoder.header
-        let tiles = try tiles(plan, header, task)
+        let tiles = try tiles(first.branch.whole, plan, header, task)
         return ProbeReceipt(
             source: header.facts, pages: header.pages,
             outputs: zip(branches, plans).enumerated().map { index, step in
@@ -43,9 +43,12 @@ extension TaskRunner {
             passage: passage(inputs, task), cost: try cost(inputs, zip(branches.map(\.branch), plans)))
     }
 
-    private func tiles(_ plan: ChainPlan, _ header: ImageHeader, _ task: ProbeTask) throws -> TilePlan {
+    private func tiles(
+        _ chain: Chain, _ plan: ChainPlan, _ header: ImageHeader, _ task: ProbeTask
+    ) throws -> TilePlan {
         let tiles = TilePlan(
-            task.tile, plan: plan, bytesPerSample: header.sampleFormat.bytes, memoryBudget: task.tileMemory)
+            task.tile, chain: chain, plan: plan, bytesPerSample: header.sampleFormat.bytes,
+            memoryBudget: task.tileMemory)
         guard tiles.grid.count <= Self.mostTiles else {
             // No part of the recipe: another night may have another 'tile'.
             throw TaskFailure(
@@ -108,6 +111,13 @@ extension TaskRunner {
             throw TaskFailure(
                 .value, "\(task.input.path): 'crop' keeps nothing of \(input.width) × \(input.height) pixels")
         }
+        // Who wants a part made unreadable must hear that it is not.
+        if let filter = stage.missing {
+            throw TaskFailure(
+                .value,
+                "\(task.input.path): the 'within' of '\(filter)' lies outside of the picture's \(input.width) × "
+                    + "\(input.height) pixels")
+        }
         guard max(output.width, output.height) <= 10_000_000, output.area <= task.input.maxPixels else {
             throw TaskFailure(
                 .limit,
@@ -131,12 +141,15 @@ extension TaskRunner {
         encoder.outputFormatting = .sortedKeys
         let content = Array("\(try Digest(ofFileAt: task.input.path))".utf8)
         return try zip(task.outputs, shrinkings).map { output, shrinking in
+            // The bytes of pictures that filters read count, and not where they lie.
+            let bare = { (picture: PictureReference) in PictureReference(path: "", digest: picture.digest) }
             var stream = DigestStream()
             stream.update(content.span.bytes)
             let recipe = try encoder.encode(
                 Recipe(
-                    chain: task.chain, color: task.input.color, pages: task.input.pages, shrinking: shrinking,
-                    output: output))
+                    chain: task.chain.map { $0.mappingPictures(bare) }, color: task.input.color,
+                    pages: task.input.pages, shrinking: shrinking,
+                    output: output.mappingPictures(bare)))
             stream.update(Array(recipe).span.bytes)
             return stream.digest()
         }

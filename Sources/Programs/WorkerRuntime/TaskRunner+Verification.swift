@@ -27,7 +27,7 @@ extension TaskRunner {
         guard !audited.isEmpty else { return 0 }
         let rendering = FrameRendering(
             input: input, passage: Passage(input, memoryBudget: task.frameMemory), branches: audited,
-            tileMemory: task.tileMemory, isShifted: true)
+            tileMemory: task.tileMemory, cancellation: toolbox.cancellation, isShifted: true)
         return try rendering(conversion: conversion(input)) { branch, rows, _ in
             try compare(rows, with: task.outputs[branch.index].bands)
         }.reduce(0, +)

@@ -1,5 +1,5 @@
 import Digests
-import FilterKit
+import Filters
 import Geometry
 import ImageFiles
 import JobModel
@@ -35,8 +35,10 @@ struct TaskRunner {
         }
     }
 
-    func chain(_ invocations: [FilterInvocation]) throws -> Chain {
-        try Chain(invocations, registry: toolbox.registry(watchedBy: watch))
+    /// - Parameter input: whose limits hold for pictures that filters read, too; nil where they were looked at before.
+    func chain(_ invocations: [FilterInvocation], for input: InputSpec? = nil) throws -> Chain {
+        let limits = DecodeLimits(maxPixels: input?.maxPixels ?? .max, scratchFolder: input?.scratchFolder)
+        return try Chain(invocations, registry: toolbox.registry(watchedBy: watch, limits))
     }
 
     func decoder(

@@ -10,6 +10,8 @@ public enum WorkerProgram {
           penumbra-worker             takes orders from standard input, sends reports to standard output
           penumbra-worker --introduce likewise, and first says what it offers
           penumbra-worker describe    prints what it offers, as JSON
+          penumbra-worker list-plugins        prints the plugins that it uses, as JSON
+          penumbra-worker check-plugin FILE   tries a plugin with the contract of filters
           penumbra-worker --version   prints its version
 
         """
@@ -23,6 +25,9 @@ public enum WorkerProgram {
         case []: return serve()
         case [Greeting.introductionFlag]: return serve(introducing: true)
         case ["describe"]: return describe()
+        case ["list-plugins"]: return attempt { try PluginCommands.list() }
+        case let words where words.count == 2 && words[0] == "check-plugin":
+            return attempt { try PluginCommands.check(words[1]) }
         case ["--version"]:
             print("penumbra-worker \(Version.penumbra)")
             return 0
@@ -37,9 +42,13 @@ public enum WorkerProgram {
 
     private static func describe() -> Int32 {
         let channel = Channel()
+        return attempt { try channel.send(bytes: FrameCodec.json(try toolbox().catalog)) }
+    }
+
+    /// The exit code of what may throw.
+    private static func attempt(_ body: () throws -> Void) -> Int32 {
         do {
-            try Toolbox.startLibraries()
-            try channel.send(bytes: FrameCodec.json(try Toolbox().catalog))
+            try body()
             return 0
         } catch {
             complain("\(error)\n")
@@ -47,12 +56,20 @@ public enum WorkerProgram {
         }
     }
 
+    /// Plugins are opened first: that needs a process with one thread.
+    private static func toolbox() throws -> Toolbox {
+        let cancellation = TaskCancellation()
+        let installed = InstalledPlugins(cancellation: cancellation)
+        try Toolbox.startLibraries()
+        return try Toolbox(installed, cancellation: cancellation)
+    }
+
     private static func serve(introducing: Bool = false) -> Int32 {
         ProcessPriority.apply { name in getenv(name).map { String(cString: $0) } }
         let channel = Channel()
         do {
-            try Toolbox.startLibraries()
-            let toolbox = try Toolbox()
+            let toolbox = try toolbox()
+            let memory = MemoryWatch { name in getenv(name).map { String(cString: $0) } }
             let orders = OrderQueue(channel)
             try channel.send(
                 .ready(
@@ -61,8 +78,11 @@ public enum WorkerProgram {
             try Heartbeat(channel).start()
             while true {
                 let (lease, spec) = orders.next()
+                toolbox.cancellation.reset()
                 let runner = TaskRunner(toolbox: toolbox, watch: PluginWatch(lease: lease, channel: channel))
-                try channel.send(runner.report(on: spec, lease))
+                let report = runner.report(on: spec, lease)
+                if report.isFault || memory.isExceeded { try channel.send(.worn(lease)) }
+                try channel.send(report)
             }
         } catch {
             // The coordinator is gone, or libvips does not start: nothing is left to do here.
@@ -74,5 +94,12 @@ public enum WorkerProgram {
     private static func complain(_ text: String) {
         var text = text
         text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}
+
+extension Report {
+    /// True when a plugin did in this process what no plugin may do.
+    fileprivate var isFault: Bool {
+        if case .failed(_, let failure) = self, case .plugin = failure.kind { true } else { false }
     }
 }

@@ -141,7 +141,8 @@ struct FrameNaming {
             }
         }
         do {
-            try plan.check(outputs, inputStamps: inputStamps)
+            try plan.check(
+                outputs, inputStamps: inputStamps, pictures: plan.job.picturePaths + variants.picturePaths)
         } catch {
             throw JobPreparation.refusal(error, plan.job)
         }

@@ -35,6 +35,32 @@ final class FrameVariants: Sendable {
         }
     }
 
+    private init(_ other: FrameVariants, _ variants: [FrameVariant]) {
+        (job, catalog, self.variants) = (other.job, other.catalog, variants)
+    }
+
+    /// Of the pictures that filters of any variant read.
+    var picturePaths: [String] { variants.flatMap { $0.chain + $0.outputs.flatMap(\.chain) }.picturePaths }
+
+    /// The same with the digests of these pictures, by path.
+    func withPictures(_ digests: [String: String]) -> FrameVariants {
+        guard !digests.isEmpty else { return self }
+        func known(_ picture: PictureReference) -> PictureReference {
+            PictureReference(path: picture.path, digest: digests[picture.path])
+        }
+        return FrameVariants(
+            self,
+            variants.map { variant in
+                FrameVariant(
+                    chain: variant.chain.map { $0.mappingPictures(known) },
+                    outputs: variant.outputs.map { output in
+                        var output = output
+                        output.chain = output.chain.map { $0.mappingPictures(known) }
+                        return output
+                    })
+            })
+    }
+
     /// Only what is made of a picture can differ between pictures.
     private static func variant(
         _ changed: JobSpec, of job: JobSpec, _ settings: [FileList.Setting], at place: String

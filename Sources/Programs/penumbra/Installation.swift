@@ -15,8 +15,12 @@ struct Installation {
     init(_ settings: Settings) {
         self.settings = settings
         var environment: [String: String] = [:]
-        let folders = settings.plugins.value
+        let folders = settings.pluginFolders.value
         if !folders.isEmpty { environment["PENUMBRA_PLUGIN_PATH"] = folders.joined(separator: ":") }
+        environment["PENUMBRA_PLUGINS"] = settings.plugins.value.rawValue
+        environment["PENUMBRA_PLUGIN_PINS"] = settings.pluginPins.value.map { "\($0.file):\($0.sha256)" }
+            .joined(separator: ",")
+        environment["PENUMBRA_WORKER_MEMORY"] = String(settings.memory.value / settings.workers.value)
         if settings.nice.value > 0 { environment["PENUMBRA_NICE"] = String(settings.nice.value) }
         if settings.ionice.value != .none { environment["PENUMBRA_IONICE"] = settings.ionice.value.rawValue }
         environment[CoordinatorClaim.variable] = CoordinatorClaim.token

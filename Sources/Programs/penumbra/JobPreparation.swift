@@ -26,8 +26,9 @@ struct JobPreparation {
 
     /// - Parameter contents: what is known of the job's outputs.
     func prepare(_ job: JobSpec, contents: LedgerContents) async throws -> PreparedJob {
+        let job = try await readingPictures(of: job)
         let plan = try planned(job)
-        let variants = try FrameVariants(plan, catalog: catalog) { try reread(job, $0) }
+        let variants = try await variants(of: plan)
         let now = currentTime()
         let freshness = Freshness(
             job: job, isForced: isForced, records: contents.records,
@@ -40,6 +41,11 @@ struct JobPreparation {
         prepared.isWhole = selection == JobPlan.Selection() && list == nil
         if prepared.isWhole { findOrphans(&prepared) }
         return prepared
+    }
+
+    private func variants(of plan: JobPlan) async throws -> FrameVariants {
+        let variants = try FrameVariants(plan, catalog: catalog) { try reread(plan.job, $0) }
+        return variants.withPictures(try await pictureDigests(variants.picturePaths, plan.job))
     }
 
     private func planned(_ job: JobSpec) throws -> JobPlan {

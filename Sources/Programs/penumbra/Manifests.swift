@@ -60,7 +60,7 @@ struct ManifestFiles {
     private func read(_ bytes: [UInt8], _ path: String, more: [Override] = []) -> ReadResult {
         JobReader.read(
             bytes: bytes, path: path, realPath: realPath(PathText.normalized(path, in: currentFolder())),
-            catalog: catalog, overrides: options.overrides.map { Override($0) } + more)
+            catalog: catalog, overrides: options.overrides.map { Override($0) } + more, look: FilterPictures.look)
     }
 
     /// Reads a job's manifest again with more overrides, as often as it is asked.

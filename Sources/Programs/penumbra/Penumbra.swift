@@ -21,8 +21,8 @@ struct Penumbra: AsyncParsableCommand {
             RunCommand.self, ApplyCommand.self, PreviewCommand.self, CheckCommand.self, PlanCommand.self,
             AdoptCommand.self, VerifyCommand.self,
             FiltersCommand.self,
-            FormatsCommand.self,
-            ConfigCommand.self, DoctorCommand.self, ExportCommand.self,
+            FormatsCommand.self, SchemaCommand.self,
+            PluginCommand.self, ConfigCommand.self, DoctorCommand.self, ExportCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(

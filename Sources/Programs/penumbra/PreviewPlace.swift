@@ -20,7 +20,7 @@ struct PreviewPlace {
     ///   - picture: what the preview shows.
     ///   - job: of which no input is overwritten, and to which none is added.
     func temporaryPath(showing picture: String, of job: JobSpec, _ catalog: Catalog) throws(CommandError) -> String {
-        try refuseInputs(picture, InputQuestion(job, catalog: catalog))
+        try refuseInputs(picture, pictures: job.picturePaths, InputQuestion(job, catalog: catalog))
         let folder = PathText.folder(of: path)
         guard FileStamp(of: folder) != nil else {
             throw CommandError(.badPlace, "\(output): its folder is not there; create it, or choose another")
@@ -28,10 +28,16 @@ struct PreviewPlace {
         return "\(folder)/.penumbra-preview-\(getpid())"
     }
 
-    private func refuseInputs(_ picture: String, _ question: InputQuestion) throws(CommandError) {
+    private func refuseInputs(
+        _ picture: String, pictures: [String], _ question: InputQuestion
+    ) throws(CommandError) {
         let there = FileStamp(of: path)?.identity
         if let there, there == FileStamp(of: picture)?.identity {
             throw CommandError(.usage, "\(output): the preview would overwrite the picture that it shows")
+        }
+        for read in pictures where there != nil && there == FileStamp(of: read)?.identity {
+            let shown = PathText.shown(read, from: currentFolder())
+            throw CommandError(.usage, "\(output): the preview would overwrite \(shown), which a filter reads")
         }
         if let there, let input = question.input(being: there) {
             let shown = PathText.shown(input, from: currentFolder())

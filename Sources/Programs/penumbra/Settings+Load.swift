@@ -38,10 +38,14 @@ extension Settings {
             "\(stateFolder.value): the state folder is on a network filesystem; name a local one by --state-dir")
     }
 
-    private static func programFolder() -> String {
-        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &bytes, bytes.count)
-        let path = String(decoding: bytes.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return PathNames.folder(of: path) ?? "."
-    }
 }
+
+/// The folder of the running program.
+func programFolder() -> String {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &bytes, bytes.count)
+    let path = String(decoding: bytes.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return PathNames.folder(of: path) ?? "."
+}
+
+func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }

@@ -99,9 +99,11 @@ struct WatchLoop {
     /// How long files have to rest.
     private var delay: Duration? { jobs.map(\.minAge).max().flatMap { $0 > 0 ? .seconds($0 + 0.1) : nil } }
 
-    /// Those that patterns begin with, the outermost alone.
+    /// Those that patterns begin with, and those of pictures that filters read; the outermost alone.
     private var folders: [String] {
-        let all = Set(jobs.flatMap { job in job.inputs.map { PathKey(folder(of: $0, job)) } }).sorted().map(\.path)
+        let inputs = jobs.flatMap { job in job.inputs.map { folder(of: $0, job) } }
+        let pictures = jobs.flatMap(\.picturePaths).map { PathText.folder(of: $0) }
+        let all = Set((inputs + pictures).map(PathKey.init)).sorted().map(\.path)
         return all.filter { folder in !all.contains { PathNames.isBelow(folder, $0) } }
     }
 

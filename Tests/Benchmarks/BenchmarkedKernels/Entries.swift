@@ -8,7 +8,7 @@ import Raster
 // kernel alone, from memory to memory.
 
 /// A picture, and room for its blurred copy.
-private final class Picture {
+final class Picture {
     let source: KernelSource
     var result: AnyRaster
 
@@ -69,11 +69,11 @@ public func makePicture(
     return Unmanaged.passRetained(Picture(source, rect)).toOpaque()
 }
 
-private func picture(_ handle: UnsafeMutableRawPointer) -> Picture {
+func picture(_ handle: UnsafeMutableRawPointer) -> Picture {
     Unmanaged<Picture>.fromOpaque(handle).takeUnretainedValue()
 }
 
-private func level(_ number: Int32) -> CPULevel {
+func level(_ number: Int32) -> CPULevel {
     CPULevel(rawValue: "v\(number)") ?? .current
 }
 

@@ -1,4 +1,4 @@
-package import FilterKit
+package import Filters
 import Foundation
 package import Geometry
 
@@ -10,7 +10,7 @@ extension TruePixels {
             .convolved(trueGaussian(sigmaY), edge, isHorizontal: false, output: output)
     }
 
-    private func convolved(_ taps: [Double], _ edge: Edge, isHorizontal: Bool, output: PixelRect) -> TruePixels {
+    func convolved(_ taps: [Double], _ edge: Edge, isHorizontal: Bool, output: PixelRect) -> TruePixels {
         let reach = taps.count / 2
         let along = isHorizontal ? output.columns : output.rows
         // The edge's answer for every coordinate that is asked for, so that the loop below stays quick.
@@ -54,7 +54,7 @@ extension TruePixels {
         return TruePixels(rect: output, channels: channels, values: result)
     }
 
-    private func bilinear(_ x: Double, _ y: Double, _ channel: Int, _ edge: Edge) -> Double {
+    func bilinear(_ x: Double, _ y: Double, _ channel: Int, _ edge: Edge) -> Double {
         let (left, top) = (Int(floor(x)), Int(floor(y)))
         let (u, v) = (x - floor(x), y - floor(y))
         return (1 - v) * ((1 - u) * value(left, top, channel, edge) + u * value(left + 1, top, channel, edge))
@@ -78,7 +78,7 @@ extension TruePixels {
 }
 
 /// All weights above 1e-22 of the largest one, centre in the middle.
-private func trueGaussian(_ sigma: Double) -> [Double] {
+func trueGaussian(_ sigma: Double) -> [Double] {
     guard sigma > 0 else { return [1] }
     let reach = Int((10 * sigma).rounded(.up))
     let weights = (-reach...reach).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }

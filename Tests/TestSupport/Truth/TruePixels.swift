@@ -1,5 +1,5 @@
 import Catalogs
-package import FilterKit
+package import Filters
 import Foundation
 package import Geometry
 package import Kernels

@@ -9,6 +9,7 @@ extension ParameterValue {
         case .integer(let value): "\(value)"
         case .boolean(let value): "\(value)"
         case .word(let word), .text(let word): word
+        case .picture(let picture): picture.path
         case .length(let length): Self.length(length)
         case .size(let size): "\(size)"
         case .region(let region):

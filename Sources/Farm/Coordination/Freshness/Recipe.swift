@@ -1,9 +1,9 @@
 package import Catalogs
-import FoundationEssentials
 package import JobModel
+import JobStorage
 
 /// How an output is made: all that its bytes depend on beside its input and the codecs' versions.
-package struct Recipe: Hashable, Sendable, Codable {
+package struct Recipe: Hashable, Sendable, StoredJSON {
     /// A filter with its parameters.
     package struct Step: Hashable, Sendable, Codable {
         package let filter: String
@@ -44,7 +44,7 @@ package struct Recipe: Hashable, Sendable, Codable {
     func complete(_ catalog: Catalog) -> Recipe {
         var recipe = self
         recipe.steps = steps.map { step in
-            let fallbacks = Self.fallbacks(of: catalog.filter(named: step.filter)?.parameters ?? [])
+            let fallbacks = catalog.filter(named: step.filter)?.fallbacks(beside: step.values) ?? [:]
             return Step(filter: step.filter, values: fallbacks.merging(step.values) { $1 }, version: step.version)
         }
         let fallbacks = Self.fallbacks(of: catalog.formats.first { $0.name == format }?.options ?? [])
@@ -62,20 +62,5 @@ package struct Recipe: Hashable, Sendable, Codable {
     private static func version(of filter: String, _ catalog: Catalog) -> String {
         let rendering = catalog.filter(named: filter).map { "\($0.renderingVersion)" } ?? ""
         return catalog.versions[filter].map { "\(rendering) of \($0)" } ?? rendering
-    }
-
-    /// The same text for the same recipe, always.
-    package var text: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Numbers of manifests are finite; the rest is text.
-        guard let data = try? encoder.encode(self) else { return "" }
-        return String(decoding: data, as: UTF8.self)
-    }
-
-    /// Nil for the text of a version of Penumbra that wrote other ones.
-    package init?(text: String) {
-        guard let recipe = try? JSONDecoder().decode(Recipe.self, from: Data(text.utf8)) else { return nil }
-        self = recipe
     }
 }

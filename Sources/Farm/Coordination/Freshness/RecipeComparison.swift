@@ -58,6 +58,12 @@ private struct Words {
         return differences(descriptors, old.values, new.values).map { "\($0) \($1)" }
     }
 
+    /// Pictures are what their bytes are, wherever they lie.
+    private func change(from old: PictureReference, to new: PictureReference) -> String? {
+        if old.hasContent(of: new) { return nil }
+        return old.path == new.path ? "\(new.path) has changed" : "\(old.path) → \(new.path)"
+    }
+
     /// An old recipe lacks parameters that came later; their fallbacks do what was done before there were any.
     private func differences(
         _ descriptors: [ParameterDescriptor], _ old: [String: ParameterValue], _ new: [String: ParameterValue]
@@ -65,6 +71,9 @@ private struct Words {
         Set(old.keys).union(new.keys).sorted().compactMap { name in
             let fallback = descriptors.first { $0.name == name }?.fallback
             let (before, after) = (old[name] ?? fallback, new[name] ?? fallback)
+            if case .picture(let old)? = before, case .picture(let new)? = after {
+                return change(from: old, to: new).map { (name, $0) }
+            }
             return before == after ? nil : (name, "\(before?.words ?? "(none)") → \(after?.words ?? "(none)")")
         }
     }

@@ -29,6 +29,8 @@ struct PublicationBatch {
             do {
                 try FileSystem.append(receipt.bytes, to: item.temporaryReceipt, syncs: syncs)
             } catch {
+                // Half of one must not be put in its place.
+                FileSystem.remove(item.temporaryReceipt)
                 if error.isPlace { throw error }
             }
         }

@@ -59,16 +59,17 @@ package struct ReceiptKeeper: Sendable {
         var (waiting, devices): ([(temporary: String, output: String)], Set<UInt64>) = ([], [])
         defer { for (temporary, _) in waiting { directory.removeTemporary(temporary) } }
         for (place, (output, receipt)) in receipts.enumerated() {
+            let temporary = try directory.temporaryPath(in: PathText.folder(of: output), for: "receipt-\(place)")
+            // A run that was gone on with may have been killed here.
+            FileSystem.remove(temporary)
             do {
-                let temporary = try directory.temporaryPath(in: PathText.folder(of: output), for: "receipt-\(place)")
-                waiting.append((temporary, output))
-                // A run that was gone on with may have been killed here.
-                FileSystem.remove(temporary)
                 try FileSystem.append(receipt.bytes, to: temporary)
-            } catch let trouble as FileTrouble where !trouble.isPlace {
-                // Other folders' can be.
-                if waiting.last?.output == output { waiting.removeLast() }
-                refused.append((output, trouble))
+                waiting.append((temporary, output))
+            } catch {
+                directory.removeTemporary(temporary)
+                if error.isPlace { throw error }
+                // Other folders' can be written.
+                refused.append((output, error))
             }
         }
         for (_, output) in waiting {

@@ -47,7 +47,7 @@ struct ReceiptRecipe: Hashable, Sendable, Codable {
 enum ReceiptValue: Hashable, Sendable, Codable {
     case number(Double)
     case boolean(Bool)
-    /// Also lengths, sizes, regions and colours, as a manifest has them: `50%`.
+    /// Also lengths, sizes, regions and colours, as a manifest has them: `50%`; of pictures, path and digest.
     case text(String)
     case pair(x: Double, y: Double)
 
@@ -63,6 +63,7 @@ enum ReceiptValue: Hashable, Sendable, Codable {
         case .boolean(let flag): self = .boolean(flag)
         case .pair(let x, let y): self = .pair(x: x, y: y)
         case .word, .text, .region, .length, .size, .color: self = .text(value.words)
+        case .picture(let picture): self = .text("\(picture.path) \(picture.digest ?? "")")
         }
     }
 

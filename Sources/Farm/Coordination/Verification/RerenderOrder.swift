@@ -19,6 +19,8 @@ struct RerenderOrder: Hashable, Sendable {
     private let recipe: Recipe
     private let chain: [FilterInvocation]
     private let record: OutputRecord
+    /// The pictures that the filters read, as they were.
+    let pictures: [PictureReference]
 
     /// - Throws: why it cannot be.
     init(_ output: RecordedOutput, catalog: Catalog) throws(Refusal) {
@@ -31,6 +33,7 @@ struct RerenderOrder: Hashable, Sendable {
         }
         (self.record, self.recipe) = (record, recipe)
         chain = recipe.complete(catalog).steps.map { FilterInvocation(filter: $0.filter, values: $0.values) }
+        pictures = Set(chain.flatMap(\.pictures.values)).sorted { $0.path < $1.path }
         group = Group(color: recipe.color, shrink: record.pixels?.encoding.shrink)
         let current = Recipe(
             chain: chain, color: recipe.color, format: recipe.format, save: recipe.save, pages: recipe.pages,
@@ -58,7 +61,8 @@ struct RerenderOrder: Hashable, Sendable {
         let output = JobOutput(template: OutputTemplate(source: "", pieces: []), save: recipe.save)
         let pages: PageChoice = if case .page = recipe.pages { .page(record.page) } else { recipe.pages }
         return FrameOrder(
-            id: id, input: input.path, inputBytes: input.bytes, compared: [input],
+            id: id, input: input.path, inputBytes: input.bytes,
+            compared: [input] + pictures.map { FoundInput.file($0.path) },
             variant: FrameVariant(chain: chain, outputs: [output]), pages: pages, formats: [recipe.format],
             goal: .publish(outputs: [path], probe: nil))
     }

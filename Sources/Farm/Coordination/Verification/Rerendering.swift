@@ -21,8 +21,7 @@ package final class Rerendering: Sendable {
     private let outputs: [RecordedOutput]
     /// What is rendered, by places in ``outputs``.
     private let orders: [(place: Int, order: RerenderOrder)]
-    /// How the filters' versions differ.
-    private let versions: [FrameID: String?]
+    private let ordersByFrame: [FrameID: RerenderOrder]
     private let scratch: String
     /// How many outputs were done before these, and how many there are in all.
     private let (done, total): (Int, Int)
@@ -35,7 +34,7 @@ package final class Rerendering: Sendable {
     ) {
         (self.outputs, self.orders, self.scratch, self.observer) = (outputs, orders, scratch, observer)
         (self.done, total) = (done, outputs.count)
-        versions = Dictionary(orders.map { (FrameID($0.place), $0.order.versions) }) { $1 }
+        ordersByFrame = Dictionary(orders.map { (FrameID($0.place), $0.order) }) { $1 }
     }
 
     /// - Parameters:
@@ -111,6 +110,12 @@ extension Rerendering: RunLoop.Delegate {
             end(frame, .skipped(reason: "the input changed since"))
             return .settle
         }
+        for (picture, found) in zip(ordersByFrame[frame]?.pictures ?? [], facts.dropFirst())
+        where found?.digest.description != picture.digest {
+            let words = found == nil ? "is gone" : "changed since"
+            end(frame, .skipped(reason: "the picture \(picture.path), which a filter reads, \(words)"))
+            return .settle
+        }
         return .render(outputs: ["\(folder(of: frame))/\(PathNames.last(of: record.path))"])
     }
 
@@ -127,7 +132,7 @@ extension Rerendering: RunLoop.Delegate {
             return nil
         }
         let condition = RerenderedCondition(
-            of: output.record, digest: receipt.digest, pixels: receipt.pixels, versions: versions[frame] ?? nil)
+            of: output.record, digest: receipt.digest, pixels: receipt.pixels, versions: ordersByFrame[frame]?.versions)
         state.withLock {
             $0.results[frame] = RerenderedOutput(output, condition, receipt.digest, receipt.pixels)
         }

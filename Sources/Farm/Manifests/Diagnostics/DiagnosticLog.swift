@@ -6,6 +6,8 @@ package final class DiagnosticLog {
     static let limit = 100
 
     private var diagnostics: [Diagnostic] = []
+    /// What else a reading has found.
+    private(set) var pictures: [PictureMention] = []
 
     package init() {}
 
@@ -22,6 +24,8 @@ package final class DiagnosticLog {
     package func add(_ diagnostic: Diagnostic) {
         diagnostics.append(diagnostic)
     }
+
+    func mention(_ picture: PictureMention) { pictures.append(picture) }
 
     /// Adds the problems of an attempt that was made on a log of its own.
     func add(_ other: DiagnosticLog) {

@@ -4,6 +4,7 @@ import JobModel
 /// Reads `filters:`, a list of filters with their parameters.
 struct ChainReader {
     let catalog: Catalog
+    let pictures: PictureLookup
 
     var chain: ValueReader<[FilterInvocation]> {
         ValueReader { node, name, log in
@@ -26,7 +27,8 @@ struct ChainReader {
         case .scalar(let scalar):
             return descriptor(scalar.text, at: item.span, log: log).flatMap { descriptor in
                 let parameters = SyntaxNode(.mapping(.init(entries: [])), span: item.span)
-                return FilterTyper(descriptor: descriptor, log: log).filter(parameters, nameSpan: item.span)
+                return FilterTyper(descriptor: descriptor, pictures: pictures, log: log).filter(
+                    parameters, nameSpan: item.span)
             }
         case .mapping(let mapping):
             return filter(from: mapping, at: item.span, log: log)
@@ -57,7 +59,8 @@ struct ChainReader {
             return nil
         }
         return descriptor(first.key, at: first.keySpan, log: log).flatMap { descriptor in
-            FilterTyper(descriptor: descriptor, log: log).filter(first.value, nameSpan: first.keySpan)
+            FilterTyper(descriptor: descriptor, pictures: pictures, log: log).filter(
+                first.value, nameSpan: first.keySpan)
         }
     }
 

@@ -4,6 +4,7 @@ import JobModel
 /// Types one filter's parameters by its descriptor, fills in fallbacks, and holds the rules between parameters.
 struct FilterTyper {
     let descriptor: FilterDescriptor
+    let pictures: PictureLookup
     let log: DiagnosticLog
 
     /// - Parameter nameSpan: where the filter's name stands, for what no parameter is to blame for.
@@ -16,7 +17,7 @@ struct FilterTyper {
         }
         let owner = "'\(descriptor.name)'"
         guard var reader = MappingReader(parameters, of: owner, noun: "parameter", log: log) else { return nil }
-        let typed = ParameterTyper(log: log).values(of: descriptor.parameters, in: &reader)
+        let typed = ParameterTyper(pictures: pictures, log: log).values(of: descriptor.parameters, in: &reader)
         reader.finish(aliases: Self.aliases)
         guard hasRequired(reader.mapping, owner, nameSpan) else { return nil }
         let values = filled(typed)
@@ -45,9 +46,7 @@ struct FilterTyper {
     /// The typed values, with fallbacks where there are none, by the rules.
     private func filled(_ typed: [String: ParameterTyper.Typed]) -> [String: ParameterValue] {
         var values = typed.mapValues(\.value)
-        for parameter in descriptor.parameters where values[parameter.name] == nil {
-            values[parameter.name] = parameter.fallback
-        }
+        values.merge(descriptor.fallbacks(beside: values)) { given, _ in given }
         for rule in descriptor.rules { apply(rule, to: &values, typed: typed) }
         return values
     }
@@ -67,6 +66,15 @@ struct FilterTyper {
         case .excludes(let parameter, let value, let other):
             guard values[parameter] == .word(value), let given = typed[other] else { return }
             log.error(.filter(.excluded(parameter: parameter, value: value, other: other)), at: given.keySpan)
+        case .replaces(let parameter, let others):
+            guard let given = typed[parameter] else { return }
+            for other in others {
+                guard let second = typed[other] else { continue }
+                // The later one is pointed at, whichever it is.
+                let span = given.keySpan.start < second.keySpan.start ? second.keySpan : given.keySpan
+                log.error(.filter(.replaced(parameter: parameter, other: other)), at: span)
+                values[other] = nil
+            }
         }
     }
 

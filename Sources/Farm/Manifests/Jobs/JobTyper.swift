@@ -4,6 +4,7 @@ import JobModel
 /// Types the tree of a job manifest.
 struct JobTyper {
     let catalog: Catalog
+    let look: PictureLookup.Look
     let log: DiagnosticLog
 
     /// The job; nil when something that it cannot be without is missing or wrong. Wrong values elsewhere are in the
@@ -14,8 +15,9 @@ struct JobTyper {
         let summary = reader.value("description", .text, default: "")
         let inputs = reader.required("inputs", .patterns, example: "photos/**/*.jpg")
         let exclude = reader.value("exclude", .list(of: .nonEmptyText), default: [])
-        let chain = commonChain(from: &reader)
-        let outputs = OutputsReader(catalog: catalog, log: log).outputs(from: &reader)
+        let pictures = PictureLookup(folder: Self.folder(of: manifestPath), look: look)
+        let chain = commonChain(from: &reader, pictures)
+        let outputs = OutputsReader(catalog: catalog, pictures: pictures, log: log).outputs(from: &reader)
         let policies = Policies(from: &reader)
         reader.finish(aliases: Self.aliases) { ForeignKeys(catalog: catalog).problem(of: $0) }
         guard let name, let inputs, let chain, let outputs else { return nil }
@@ -28,8 +30,10 @@ struct JobTyper {
     }
 
     /// Several outputs may each have filters of their own, and none in common.
-    private func commonChain(from reader: inout MappingReader) -> [FilterInvocation]? {
-        let type = ChainReader(catalog: catalog).chain
+    private func commonChain(
+        from reader: inout MappingReader, _ pictures: PictureLookup
+    ) -> [FilterInvocation]? {
+        let type = ChainReader(catalog: catalog, pictures: pictures).chain
         let isOptional = reader.mapping["outputs"] != nil && reader.mapping["filters"] == nil
         return isOptional
             ? reader.optional("filters", type) ?? [] : reader.required("filters", type, example: "[invert]")

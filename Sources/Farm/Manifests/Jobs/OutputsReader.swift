@@ -4,6 +4,7 @@ import JobModel
 /// Reads where a job's outputs go: `output:` and `save:`, or `outputs:`, a list of `{path, filters, save}`.
 struct OutputsReader {
     let catalog: Catalog
+    let pictures: PictureLookup
     let log: DiagnosticLog
 
     /// One output with the place that messages about it point to.
@@ -53,7 +54,7 @@ struct OutputsReader {
                 item, of: "'outputs[\(number)]'", example: "'path: out/{stem}.png', and 'filters' and 'save' if needed",
                 log: log)
         else { return nil }
-        let chain = reader.value("filters", ChainReader(catalog: catalog).chain, default: [])
+        let chain = reader.value("filters", ChainReader(catalog: catalog, pictures: pictures).chain, default: [])
         let output = single(from: &reader, path: "path", chain: chain)
         reader.finish(aliases: Self.aliases)
         return output

@@ -10,6 +10,7 @@ struct ParameterTyper {
         let span: SourceSpan
     }
 
+    var pictures = PictureLookup()
     let log: DiagnosticLog
 
     /// The values by parameter name. What is wrong is reported, and absent.
@@ -31,7 +32,7 @@ struct ParameterTyper {
             return nil
         }
         return given.first.flatMap { entry, scale in
-            ValueReader.parameter(descriptor.kind, unit: descriptor.unit, scale: scale)
+            ValueReader.parameter(descriptor.kind, unit: descriptor.unit, scale: scale, pictures: pictures)
                 .read(entry.value, for: entry.key, log: log)
                 .map { Typed(value: $0, keySpan: entry.keySpan, span: entry.value.span) }
         }

@@ -18,12 +18,20 @@ struct Policies {
     private let index: String?
     private let receipts: ReceiptPolicy
 
+    static let retryCounts = 0...100
+    /// Below 16 px a tile is all halo; nothing is gained above the largest image sides.
+    static let tileSides = 1...1_000_000
+    /// In seconds: up to a week.
+    static let timeouts = 1.0...7 * 86400
+    /// In seconds: up to a day.
+    static let ages = 0.0...86400
+
     init(from reader: inout MappingReader) {
         color = reader.value("color", .choice, default: .keep)
         tile = reader.value("tile", .tileSize, default: .auto)
         shard = reader.value("shard", .choice, default: .auto)
         existing = reader.value("existing", .choice, default: .update)
-        retries = reader.value("retries", .integer(in: 0...100), default: 2)
+        retries = reader.value("retries", .integer(in: Self.retryCounts), default: 2)
         timeout = reader.value("timeout", .timeLimit, default: .auto)
         maxPixels = reader.value("max_pixels", .count(in: 1...Int.max, unit: "px"), default: 2_000_000_000)
         verify = reader.value("verify", .choice, default: .digest)
@@ -31,7 +39,7 @@ struct Policies {
         upgrade = reader.value("upgrade", .choice, default: .keep)
         durability = reader.value("durability", .choice, default: .file)
         maxFailures = reader.value("max_failures", .failureLimit, default: .none)
-        minAge = reader.value("min_age", .seconds(in: 0...86400), default: 0)
+        minAge = reader.value("min_age", .seconds(in: Self.ages), default: 0)
         index = reader.optional("index", .indexPath)
         receipts = reader.value("receipts", .choice, default: .none)
     }
@@ -59,16 +67,16 @@ struct Policies {
 }
 
 extension ValueReader where Value == TileSize {
-    /// `auto` or pixels. Below 16 px a tile is all halo; nothing is gained above the largest image sides.
+    /// `auto` or pixels.
     fileprivate static var tileSize: ValueReader {
-        .or("auto", .auto, else: ValueReader<Int>.integer(in: 1...1_000_000, unit: "px").map(TileSize.pixels))
+        .or("auto", .auto, else: ValueReader<Int>.integer(in: Policies.tileSides, unit: "px").map(TileSize.pixels))
     }
 }
 
 extension ValueReader where Value == TimeLimit {
-    /// `auto`, or a time up to a week.
+    /// `auto`, or a time.
     fileprivate static var timeLimit: ValueReader {
-        .or("auto", .auto, else: ValueReader<Double>.seconds(in: 1...7 * 86400).map(TimeLimit.seconds))
+        .or("auto", .auto, else: ValueReader<Double>.seconds(in: Policies.timeouts).map(TimeLimit.seconds))
     }
 }
 

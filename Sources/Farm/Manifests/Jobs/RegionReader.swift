@@ -20,7 +20,7 @@ extension ValueReader where Value == Region {
 
 extension ValueReader where Value == Length {
     /// Pixels and percent that no picture exceeds, so that sums of a few lengths stay exact.
-    private static var farthest: Double { 1e9 }
+    static var farthest: Double { 1e9 }
 
     /// A length whose sums with a few others stay exact.
     static var placedLength: ValueReader { boundedLength(isSize: false) }

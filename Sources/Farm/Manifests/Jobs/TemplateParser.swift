@@ -75,7 +75,7 @@ struct TemplateParser {
         Diagnostic(.template(problem), at: node.span(ofText: range.lowerBound, length: range.count))
     }
 
-    private static let fieldNames = [
+    static let fieldNames = [
         "dir", "stem", "ext", "job", "width", "height", "index", "frame", "date", "hash8",
     ]
 

@@ -3,7 +3,9 @@ import Catalogs
 extension ValueReader where Value == ParameterValue {
     /// The reader for a parameter's kind. `scale` is that of the name it was given by: the written value times the scale
     /// is the parameter's.
-    static func parameter(_ kind: ParameterKind, unit: String, scale: Double) -> ValueReader {
+    static func parameter(
+        _ kind: ParameterKind, unit: String, scale: Double, pictures: PictureLookup
+    ) -> ValueReader {
         switch kind {
         case .number(let minimum, let maximum):
             ValueReader<Double>.number(minimum, maximum, unit: unit, scale: scale).map(ParameterValue.number)
@@ -29,6 +31,8 @@ extension ValueReader where Value == ParameterValue {
             ValueReader<SizeWish>.size.map(ParameterValue.size)
         case .color:
             ValueReader<Color>.color.map { .color(red: $0.red, green: $0.green, blue: $0.blue, alpha: $0.alpha) }
+        case .picture:
+            pictures.reader
         }
     }
 

@@ -15,8 +15,13 @@
  *    picture (of the chain's first input), so a pattern can be anchored to them.
  *  - It keeps no state between calls. `render` is called from several threads at once.
  *  - It keeps no pointer that it was given. All text is UTF-8, ends with a zero byte and lives as long as the library.
+ *  - It writes nothing but the pixels of its target and `error`: not into the room between rows, not beyond them. It
+ *    prints nothing, does not end the process, and leaves no memory behind. (The host guards against all that; a
+ *    plugin that does it fails the pictures that it did it on.)
  *  - For the same bits on every machine it uses + - * / and sqrt only, in a fixed order (-ffp-contract=off), and no
  *    function of libm: those differ between CPUs.
+ *
+ * `penumbra plugin check libSepia.so` tries all of it; `penumbra plugin new sepia --language c` begins a plugin.
  *
  * Growth: structures only get new members, at their end, and carry their size. A reader never looks beyond the size
  * that it was told; a host goes on serving older plugins. What changes otherwise gets a new PENUMBRA_PLUGIN_ABI.
@@ -61,7 +66,7 @@ enum {
 
 /* One parameter, as a manifest gives it. */
 typedef struct penumbra_parameter {
-    const char *name; /* [a-z][a-z0-9_]*, and not one that the host adds: edge, extent, light, within */
+    const char *name; /* [a-z][a-z0-9_-]*, and not one that the host adds: edge, extent, light, within */
     penumbra_parameter_kind kind;
     double minimum, maximum;    /* finite; PENUMBRA_NUMBER and PENUMBRA_INTEGER only */
     double fallback;            /* what is used when the manifest does not say */
@@ -101,8 +106,8 @@ typedef struct penumbra_tile {
     int32_t channels;       /* 1...4, of both buffers */
     int32_t has_alpha;      /* 1 when the last channel is alpha */
     penumbra_rect image;    /* the extent of the filter's whole input */
-    penumbra_source source; /* covers target.rect, grown by the halo; what lies outside the image is filled as the
-                               manifest's `edge` says, so a filter never sees a border */
+    penumbra_source source; /* target.rect grown by the halo, or its region_of_interest; what lies outside the image is
+                               filled as the manifest's `edge` says, so a filter never sees a border */
     penumbra_target target; /* to be written completely */
     const double *values;   /* one for each parameter, in the description's order */
     int32_t (*is_cancelled)(void *context); /* not 0: return PENUMBRA_CANCELLED soon; cheap enough for every row */
@@ -134,13 +139,30 @@ typedef struct penumbra_plugin {
     uint32_t parameter_size; /* sizeof(penumbra_parameter) */
     const penumbra_parameter *parameters;
     /* Area filters only, NULL in point filters: what is read around a pixel. The host adds the parameters edge and
-       light, and gives every filter `within`. */
+       light, and gives every filter `within`. An area filter has this or `region_of_interest`. */
     penumbra_margins (*halo)(const double *values);
     /* Area filters only, may be NULL: how far the output spreads beyond the input. With it the host adds the
        parameter `extent`. */
     penumbra_margins (*growth)(const double *values);
     int32_t (*render)(const penumbra_tile *tile);
+
+    /* Members since the second revision of this header; all may be NULL. */
+
+    /* Not 0 when the filter changes no pixel with these values: it is then not called at all. */
+    int32_t (*is_identity)(const double *values);
+    /* Area filters only, instead of `growth`: the rectangle where the output is defined, for an input that is defined
+       in `input`; not empty where that is not, and no side over 1000000. The host then adds neither `extent` nor
+       `within`. */
+    penumbra_rect (*extent)(penumbra_rect input, const double *values);
+    /* Area filters only, instead of `halo`: the rectangle that is read for `output`, a part of the extent, from an
+       input that is defined in `input`. It may lie anywhere, also outside of `input`; of a larger output it covers
+       that of every part. No side may be longer than the output's by over 32768 pixels. `source.rect` is this
+       rectangle. A filter that needs less where it is near is given less to read: a halo is enough for all others. */
+    penumbra_rect (*region_of_interest)(penumbra_rect output, penumbra_rect input, const double *values);
 } penumbra_plugin;
+
+/* How much of the description the first revision had. */
+#define PENUMBRA_PLUGIN_FIRST_SIZE offsetof(penumbra_plugin, is_identity)
 
 /* The exported function. `host_abi` is the newest interface that the host speaks. NULL when the plugin needs a newer
    one. */

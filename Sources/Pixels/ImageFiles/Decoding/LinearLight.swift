@@ -1,3 +1,4 @@
+import Arithmetic
 import Catalogs
 import Kernels
 import Raster

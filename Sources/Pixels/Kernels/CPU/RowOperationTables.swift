@@ -46,7 +46,21 @@
             splitFloats: RowKernelsV2.splitFloats,
             zipFloats: RowKernelsV2.zipFloats,
             resampleRow: RowKernelsV2.resampleRow,
-            addFloats: RowKernelsV2.addFloats)
+            addFloats: RowKernelsV2.addFloats,
+            scaleFloats: RowKernelsV2.scaleFloats,
+            bilateralRow: RowKernelsV2.bilateralRow,
+            zoomDirectly: RowKernelsV2.zoomDirectly,
+            spinDirectly: RowKernelsV2.spinDirectly,
+            sampleRing: RowKernelsV2.sampleRing,
+            sampleRay: RowKernelsV2.sampleRay,
+            sumBlocks: RowKernelsV2.sumBlocks,
+            slideMeans: RowKernelsV2.slideMeans,
+            zoomMeans: RowKernelsV2.zoomMeans,
+            interpolateLines: RowKernelsV2.interpolateLines,
+            scatterWords: RowKernelsV2.scatterWords,
+            placeInRings: RowKernelsV2.placeInRings,
+            lookUpWeights: RowKernelsV2.lookUpWeights,
+            addWeighted: RowKernelsV2.addWeighted)
     }
 
     extension RowOperations {
@@ -86,7 +100,21 @@
             splitFloats: RowKernelsV3.splitFloats,
             zipFloats: RowKernelsV3.zipFloats,
             resampleRow: RowKernelsV3.resampleRow,
-            addFloats: RowKernelsV3.addFloats)
+            addFloats: RowKernelsV3.addFloats,
+            scaleFloats: RowKernelsV3.scaleFloats,
+            bilateralRow: RowKernelsV3.bilateralRow,
+            zoomDirectly: RowKernelsV3.zoomDirectly,
+            spinDirectly: RowKernelsV3.spinDirectly,
+            sampleRing: RowKernelsV3.sampleRing,
+            sampleRay: RowKernelsV3.sampleRay,
+            sumBlocks: RowKernelsV3.sumBlocks,
+            slideMeans: RowKernelsV3.slideMeans,
+            zoomMeans: RowKernelsV3.zoomMeans,
+            interpolateLines: RowKernelsV3.interpolateLines,
+            scatterWords: RowKernelsV3.scatterWords,
+            placeInRings: RowKernelsV3.placeInRings,
+            lookUpWeights: RowKernelsV3.lookUpWeights,
+            addWeighted: RowKernelsV3.addWeighted)
     }
 
     extension RowOperations {
@@ -126,7 +154,21 @@
             splitFloats: RowKernelsV4.splitFloats,
             zipFloats: RowKernelsV4.zipFloats,
             resampleRow: RowKernelsV4.resampleRow,
-            addFloats: RowKernelsV4.addFloats)
+            addFloats: RowKernelsV4.addFloats,
+            scaleFloats: RowKernelsV4.scaleFloats,
+            bilateralRow: RowKernelsV4.bilateralRow,
+            zoomDirectly: RowKernelsV4.zoomDirectly,
+            spinDirectly: RowKernelsV4.spinDirectly,
+            sampleRing: RowKernelsV4.sampleRing,
+            sampleRay: RowKernelsV4.sampleRay,
+            sumBlocks: RowKernelsV4.sumBlocks,
+            slideMeans: RowKernelsV4.slideMeans,
+            zoomMeans: RowKernelsV4.zoomMeans,
+            interpolateLines: RowKernelsV4.interpolateLines,
+            scatterWords: RowKernelsV4.scatterWords,
+            placeInRings: RowKernelsV4.placeInRings,
+            lookUpWeights: RowKernelsV4.lookUpWeights,
+            addWeighted: RowKernelsV4.addWeighted)
     }
 
 #else
@@ -167,7 +209,21 @@
             splitFloats: RowKernelsNative.splitFloats,
             zipFloats: RowKernelsNative.zipFloats,
             resampleRow: RowKernelsNative.resampleRow,
-            addFloats: RowKernelsNative.addFloats)
+            addFloats: RowKernelsNative.addFloats,
+            scaleFloats: RowKernelsNative.scaleFloats,
+            bilateralRow: RowKernelsNative.bilateralRow,
+            zoomDirectly: RowKernelsNative.zoomDirectly,
+            spinDirectly: RowKernelsNative.spinDirectly,
+            sampleRing: RowKernelsNative.sampleRing,
+            sampleRay: RowKernelsNative.sampleRay,
+            sumBlocks: RowKernelsNative.sumBlocks,
+            slideMeans: RowKernelsNative.slideMeans,
+            zoomMeans: RowKernelsNative.zoomMeans,
+            interpolateLines: RowKernelsNative.interpolateLines,
+            scatterWords: RowKernelsNative.scatterWords,
+            placeInRings: RowKernelsNative.placeInRings,
+            lookUpWeights: RowKernelsNative.lookUpWeights,
+            addWeighted: RowKernelsNative.addWeighted)
     }
 
 #endif

@@ -12,6 +12,7 @@ typealias FloatRows = UnsafePointer<UnsafePointer<Float>>
 typealias ByteTarget = UnsafeMutablePointer<UInt8>
 typealias WordTarget = UnsafeMutablePointer<UInt16>
 typealias SumTarget = UnsafeMutablePointer<UInt32>
+typealias Positions = UnsafePointer<Int32>
 typealias FloatTarget = UnsafeMutablePointer<Float>
 
 /// The inner loops of one CPU level. The functions say in `RowKernels` what they take.
@@ -73,6 +74,53 @@ struct RowOperations: Sendable {
             FloatTarget
         ) -> Void
     let addFloats: @Sendable (UnsafePointer<Float>, FloatTarget, Int) -> Void
+    let scaleFloats: @Sendable (FloatTarget, Float, Int) -> Void
+    let bilateralRow:
+        @Sendable (
+            FloatRows, UnsafePointer<Float>, Int, UnsafePointer<Float>, Int, Int, Float, Int, FloatTarget, Int
+        ) -> Void
+    let zoomDirectly:
+        @Sendable (
+            UnsafeRawPointer, Int, Positions, Positions, UnsafePointer<Double>?, UnsafePointer<Int>,
+            UnsafePointer<Double>, Int, Int, Int, FloatTarget
+        ) -> Void
+    let spinDirectly:
+        @Sendable (
+            UnsafeRawPointer, Int, Positions, Positions, UnsafePointer<Double>?, UnsafePointer<Int>,
+            UnsafePointer<Double>, UnsafePointer<Double>, Int, Int, Int, FloatTarget
+        ) -> Void
+    let sampleRing:
+        @Sendable (
+            UnsafeRawPointer, Int, Positions, Positions, UnsafePointer<Double>?, UnsafePointer<Int>,
+            UnsafePointer<Double>, Double, UnsafePointer<Double>, UnsafePointer<Double>, Int, Int, Int, FloatTarget
+        ) -> Void
+    let sampleRay:
+        @Sendable (
+            UnsafeRawPointer, Int, Positions, Positions, UnsafePointer<Double>?, UnsafePointer<Int>,
+            UnsafePointer<Double>, Double, Double, Int, Int, FloatTarget
+        ) -> Void
+    let sumBlocks: @Sendable (UnsafePointer<Float>, Int, Int, Int, FloatTarget, FloatTarget) -> Void
+    let slideMeans:
+        @Sendable (
+            UnsafePointer<Float>, UnsafePointer<Float>, UnsafePointer<Float>, Int, Int, UnsafePointer<Float>, Int,
+            FloatTarget
+        ) -> Void
+    let zoomMeans:
+        @Sendable (
+            UnsafePointer<Float>, UnsafePointer<Float>, UnsafePointer<Float>, Int, Double, Int, Int, FloatTarget
+        ) -> Void
+    let interpolateLines:
+        @Sendable (
+            UnsafePointer<Float>, Int, Int, Int, UnsafePointer<Double>, UnsafePointer<Double>, Int, FloatTarget
+        ) -> Void
+    let scatterWords: @Sendable (UnsafePointer<Float>, UnsafePointer<Int32>, Int, Int, Float, WordTarget) -> Void
+    let placeInRings:
+        @Sendable (
+            UnsafePointer<Double>, UnsafePointer<Double>, Int, UnsafeMutablePointer<Double>,
+            UnsafeMutablePointer<Double>
+        ) -> Void
+    let lookUpWeights: @Sendable (UnsafePointer<UInt16>, UnsafePointer<Float>, Int, FloatTarget) -> Void
+    let addWeighted: @Sendable (UnsafePointer<Float>, UnsafePointer<Float>, Int, FloatTarget) -> Void
 
     #if arch(x86_64)
         static func of(_ level: CPULevel) -> RowOperations {

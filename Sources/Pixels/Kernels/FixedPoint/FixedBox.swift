@@ -11,10 +11,12 @@ struct FixedBox {
         self.plateau = plateau
     }
 
+    private var isHorizontal: Bool { taps.reachY == 0 }
+
     func render(_ source: ByteSource, to target: ByteRowWriter) {
         let columns = target.rect.columns
         // Along the rows there is nothing to keep in the cache; down the columns it is the window's rows.
-        let width = plateau.isHorizontal ? columns.count : max(512, (1 << 19) / (2 * taps.reachY + 2)) & ~63
+        let width = isHorizontal ? columns.count : max(512, (1 << 19) / (2 * taps.reachY + 2)) & ~63
         for start in stride(from: columns.lowerBound, to: columns.upperBound, by: width) {
             let columns = start..<min(start + width, columns.upperBound)
             let strip = FixedStrip(source, taps: taps, strip: columns, shift: 7, target)
@@ -30,7 +32,7 @@ struct FixedBox {
         let channels = target.layout.channels
         let count = columns.count * channels
         strip.makeRows(through: y + taps.reachY)
-        if plateau.isHorizontal {
+        if isHorizontal {
             operations.sumWindows(strip.row(y) - plateau.side * channels, channels, plateau.length, count, sums)
         } else if y == target.rect.y {
             for row in y - plateau.side...y + plateau.side { operations.addToSums(strip.row(row), count, sums) }
@@ -50,7 +52,7 @@ struct FixedBox {
         _ strip: FixedStrip, _ sums: SumTarget, _ count: Int, _ y: Int, _ channels: Int, _ operations: RowOperations
     ) {
         func row(_ distance: Int) -> UnsafePointer<UInt16> {
-            plateau.isHorizontal ? strip.row(y) + distance * channels : strip.row(y + distance)
+            isHorizontal ? strip.row(y) + distance * channels : strip.row(y + distance)
         }
         withUnsafeTemporaryAllocation(of: UnsafePointer<UInt16>.self, capacity: 4) { pointers in
             guard let list = pointers.baseAddress else { return }

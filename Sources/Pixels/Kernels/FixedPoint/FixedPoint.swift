@@ -25,6 +25,17 @@ enum FixedPoint {
         destination = sink.raster
     }
 
+    /// Lends the 8-bit samples of a source.
+    static func withBytes(of source: KernelSource, columns: Range<Int>, _ body: (ByteSource) -> Void) {
+        guard case .u8(let own) = source.raster else { preconditionFailure("8-bit samples") }
+        own.samples.withUnsafeBufferPointer { from in
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { nothing in
+                guard let from = from.baseAddress ?? UnsafePointer(nothing.baseAddress) else { return }
+                body(ByteSource(source, samples: from, wanted: columns))
+            }
+        }
+    }
+
     private static func render(
         _ source: KernelSource, on level: CPULevel, into destination: inout AnyRaster,
         _ body: (ByteSource, ByteRowWriter) -> Void

@@ -118,6 +118,14 @@ final class FixedPyramid {
         }
     }
 
+    /// Makes every row of the output in 8.7 fixed point, premultiplied where there is alpha.
+    func renderWords(_ body: (_ y: Int, _ row: UnsafePointer<UInt16>) -> Void) {
+        for y in output.rows {
+            makeUp(1, through: (y >> 1) + reach[0])
+            body(y, doubledRow(y))
+        }
+    }
+
     /// Doubles a part of two rows to samples in the first-level cache, and puts them where they belong.
     private func writeOpaque(_ columns: Range<Int>, _ pair: Int, to target: ByteRowWriter) {
         let rows = window(up[0], around: pair, x: columns.lowerBound >> 1)
@@ -133,13 +141,17 @@ final class FixedPyramid {
 
     /// Doubles a row to words and divides by alpha.
     private func writeStraight(_ y: Int, to target: ByteRowWriter) {
+        operations.unpremultiply(doubledRow(y), zero, channels - 1, output.width, target.row)
+        target.store(target.row, columns: output.columns, y: y)
+    }
+
+    /// Doubles a row to words.
+    private func doubledRow(_ y: Int) -> UnsafePointer<UInt16> {
         let rows = window(up[0], around: y >> 1, x: output.x >> 1)
         let skip = output.x & 1
         operations.doubleWords(
             rows, channels, taps[0], y & 1 == 1, (skip + output.width + 1) / 2, scratch.base, words.base + 64)
-        operations.unpremultiply(
-            words.base + 64 + skip * channels, zero, channels - 1, output.width, target.row)
-        target.store(target.row, columns: output.columns, y: y)
+        return UnsafePointer(words.base + 64 + skip * channels)
     }
 
     /// The rows from two above to two below, at a column.

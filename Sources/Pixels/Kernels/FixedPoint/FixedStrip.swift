@@ -19,12 +19,25 @@ final class FixedStrip {
     private let pointers: WorkBuffer<UnsafePointer<UInt16>?>
 
     /// - Parameter shift: 7 for 8.7 fixed point, or 0; pixels with alpha are always in fixed point.
-    init(_ source: ByteSource, taps: SymmetricPairs, strip: Range<Int>, shift: Int, _ target: ByteRowWriter) {
-        let columns = strip.lowerBound - taps.reachX..<strip.upperBound + taps.reachX
+    convenience init(
+        _ source: ByteSource, taps: SymmetricPairs, strip: Range<Int>, shift: Int, _ target: ByteRowWriter
+    ) {
+        self.init(
+            source, reach: (taps.reachX, taps.reachY), pairs: taps.pairs, strip: strip, shift: shift, target)
+    }
+
+    /// - Parameters:
+    ///   - reach: pixels that are read on each side of the strip, and rows above and below.
+    ///   - pairs: for ``window(_:)``.
+    init(
+        _ source: ByteSource, reach: (x: Int, y: Int), pairs: [SymmetricPairs.Pair] = [], strip: Range<Int>,
+        shift: Int, _ target: ByteRowWriter
+    ) {
+        let columns = strip.lowerBound - reach.x..<strip.upperBound + reach.x
         let rows = target.rect.rows
         let layout = target.layout
         self.source = source
-        reachY = taps.reachY
+        reachY = reach.y
         self.strip = strip
         self.shift = shift
         operations = target.operations
@@ -32,13 +45,13 @@ final class FixedStrip {
             layout.hasAlpha
             ? PremultipliedRows(source, layout: layout, columns: columns, window: 1, target.operations) : nil
         ring = RowRing(
-            columns: columns, rows: rows.lowerBound - taps.reachY..<rows.upperBound + taps.reachY,
-            channels: layout.channels, capacity: 2 * taps.reachY + 2, margin: 0)
+            columns: columns, rows: rows.lowerBound - reach.y..<rows.upperBound + reach.y,
+            channels: layout.channels, capacity: 2 * reach.y + 2, margin: 0)
         bytes = WorkBuffer(count: columns.count * source.channels + 64)
         wordMemory = WorkBuffer(count: strip.count * layout.channels + 192)
         words = wordMemory.base
-        offsets = taps.pairs.map { ($0.dx * layout.channels, $0.dy) }
-        pointers = WorkBuffer(count: 2 * taps.pairs.count + 1)
+        offsets = pairs.map { ($0.dx * layout.channels, $0.dy) }
+        pointers = WorkBuffer(count: 2 * pairs.count + 1)
     }
 
     /// Makes the rows around `y`, and answers where the strip's pixels are seen in them.

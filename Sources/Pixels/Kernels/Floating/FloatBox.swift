@@ -1,126 +1,82 @@
 import Catalogs
 import Geometry
 
-/// A mean along one axis with a long plateau of equal weights: running sums, whose cost does not grow with its length.
+/// A mean along one axis or both with long plateaus of equal weights: running sums, whose cost does not grow with their
+/// length.
 ///
 /// The sum over a window of n samples is that from its start to the end of a block of n, and from there to its end.
 /// Blocks start at multiples of n of the picture's coordinates: each sum adds the same samples in the same order
 /// whatever the tile, and a NaN reaches the windows that hold it and no others (van Herk 1992, Gil and Werman 1993).
 struct FloatBox: WorkingKernel {
-    private let plateau: Plateau
+    private let horizontal: Plateau?
+    private let vertical: Plateau?
     private let operations: RowOperations
 
-    init(_ plateau: Plateau, _ operations: RowOperations) {
-        self.plateau = plateau
+    /// - Parameters: nil leaves an axis alone.
+    init(horizontal: Plateau?, vertical: Plateau?, _ operations: RowOperations) {
+        self.horizontal = horizontal
+        self.vertical = vertical
         self.operations = operations
     }
 
-    private var reach: Int { plateau.reach }
-
-    var halo: Halo {
-        plateau.isHorizontal ? Halo(horizontal: reach, vertical: 0) : Halo(horizontal: 0, vertical: reach)
-    }
+    var halo: Halo { Halo(horizontal: horizontal?.reach ?? 0, vertical: vertical?.reach ?? 0) }
 
     func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
         guard !area.isEmpty else { return }
-        if plateau.isHorizontal {
-            applyAlong(reader, area, to: &sink)
-        } else {
-            for strip in FloatStrips.cut(area.columns, rows: 4 * reach + 4, margin: 0) {
-                applyDown(reader, PixelRect(columns: strip, rows: area.rows), to: &sink)
-            }
+        for strip in strips(area.columns) {
+            apply(reader, PixelRect(columns: strip, rows: area.rows), to: &sink)
         }
     }
 
-    /// centre·weight + the tails' samples times theirs.
-    private func combine(
-        _ sums: UnsafePointer<Float>, count: Int, into target: UnsafeMutablePointer<Float>,
-        row: (_ distance: Int) -> UnsafePointer<Float>
-    ) {
-        withUnsafeTemporaryAllocation(of: UnsafePointer<Float>.self, capacity: 4) { pointers in
-            withUnsafeTemporaryAllocation(of: Float.self, capacity: 2) { weights in
-                guard let list = pointers.baseAddress, let values = weights.baseAddress else { return }
-                for (index, tail) in plateau.tails.enumerated() {
-                    (list + 2 * index).initialize(to: row(-plateau.side - 1 - index))
-                    (list + 2 * index + 1).initialize(to: row(plateau.side + 1 + index))
-                    (values + index).initialize(to: tail)
+    /// Along the rows alone there is nothing to keep in the cache.
+    private func strips(_ columns: Range<Int>) -> [Range<Int>] {
+        guard let vertical else { return [columns] }
+        return FloatStrips.cut(columns, rows: 4 * vertical.reach + 4, margin: halo.left)
+    }
+
+    private func apply(_ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink) {
+        let channels = reader.layout.channels
+        let columns = area.x - halo.left..<area.right + halo.right
+        let means = FloatColumnMeans(reader, PixelRect(columns: columns, rows: area.rows), vertical, operations)
+        let sums = horizontal.map { BlockSums(columns, length: $0.length) }
+        let stride = (area.width + 63) & ~31
+        let result = WorkBuffer<Float>(count: stride * channels)
+        for y in area.rows {
+            let (row, planeStride) = means.row(y)
+            var planes = PlaneRow(
+                row, stride: planeStride, count: area.width, channels: channels, x: area.x, y: y, operations)
+            if let horizontal, let sums {
+                for plane in 0..<channels {
+                    let values = row + plane * planeStride
+                    horizontal.combine(
+                        sums.windows(of: values, outputs: area.columns), count: area.width,
+                        into: result.base + plane * stride, operations
+                    ) { UnsafePointer(values + (horizontal.reach + $0)) }
                 }
-                operations.sumFloatPairs(sums, plateau.weight, list, plateau.tails.count, values, count, target)
+                planes = PlaneRow(
+                    result.base, stride: stride, count: area.width, channels: channels, x: area.x, y: y, operations)
             }
+            sink.write(planes)
         }
     }
 }
 
-extension FloatBox {
-    private func applyAlong(_ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink) {
-        let channels = reader.layout.channels
-        let columns = area.x - reach..<area.right + reach
-        let source = FloatSource(reader, columns: columns, operations)
-        let ring = RowRing<Float>(
-            columns: columns, rows: area.rows, channels: 1, planes: channels, capacity: 1, margin: 0)
-        let sums = BlockSums(columns, length: plateau.length)
-        let stride = (area.width + 63) & ~31
-        let result = WorkBuffer<Float>(count: stride * channels)
-        for y in area.rows {
-            source.read(y, into: ring)
-            ring.next += 1
-            for plane in 0..<channels {
-                let row = ring.row(y) + plane * ring.planeStride
-                let windows = sums.windows(of: row, outputs: area.columns)
-                combine(windows, count: area.width, into: result.base + plane * stride) {
-                    UnsafePointer(row + (reach + $0))
+extension Plateau {
+    /// sums·weight + the tails' samples times theirs.
+    func combine(
+        _ sums: UnsafePointer<Float>, count: Int, into target: UnsafeMutablePointer<Float>,
+        _ operations: RowOperations, row: (_ distance: Int) -> UnsafePointer<Float>
+    ) {
+        withUnsafeTemporaryAllocation(of: UnsafePointer<Float>.self, capacity: 4) { pointers in
+            withUnsafeTemporaryAllocation(of: Float.self, capacity: 2) { weights in
+                guard let list = pointers.baseAddress, let values = weights.baseAddress else { return }
+                for (index, tail) in tails.enumerated() {
+                    (list + 2 * index).initialize(to: row(-side - 1 - index))
+                    (list + 2 * index + 1).initialize(to: row(side + 1 + index))
+                    (values + index).initialize(to: tail)
                 }
+                operations.sumFloatPairs(sums, weight, list, tails.count, values, count, target)
             }
-            sink.write(
-                PlaneRow(
-                    result.base, stride: stride, count: area.width, channels: channels, x: area.x, y: y, operations))
-        }
-    }
-
-    private func applyDown(_ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink) {
-        let channels = reader.layout.channels
-        let length = plateau.length
-        let rows = area.y - reach..<area.bottom + reach
-        let source = FloatSource(reader, columns: area.columns, operations)
-        func makeRing(_ capacity: Int) -> RowRing<Float> {
-            RowRing(columns: area.columns, rows: rows, channels: 1, planes: channels, capacity: capacity, margin: 0)
-        }
-        let ring = makeRing(2 * reach + 1)
-        let tails = makeRing(length + 1)
-        let heads = makeRing(1)
-        let result = makeRing(1)
-        let count = ring.wholeCount
-        for last in area.y - plateau.side..<area.bottom + plateau.side {
-            while ring.lacks(last + plateau.tails.count) {
-                source.read(ring.next, into: ring)
-                ring.next += 1
-            }
-            // From the block's start to here.
-            if last.modulo(length) == 0 || last == area.y - plateau.side {
-                heads.whole(0).update(from: ring.whole(last), count: count)
-            } else {
-                operations.addFloats(UnsafePointer(ring.whole(last)), heads.whole(0), count)
-            }
-            // From every row of the block to its end.
-            if last.modulo(length) == length - 1 {
-                for y in (max(last - length + 1, area.y - plateau.side)...last).reversed() {
-                    tails.whole(y).update(from: ring.whole(y), count: count)
-                    if y < last { operations.addFloats(UnsafePointer(tails.whole(y + 1)), tails.whole(y), count) }
-                }
-            }
-            let (first, y) = (last - length + 1, last - plateau.side)
-            guard y >= area.y else { continue }
-            result.whole(0).update(from: heads.whole(0), count: count)
-            if first.modulo(length) != 0 {
-                operations.addFloats(UnsafePointer(tails.whole(first)), result.whole(0), count)
-            }
-            combine(UnsafePointer(result.whole(0)), count: count, into: result.whole(0)) {
-                UnsafePointer(ring.whole(y + $0))
-            }
-            sink.write(
-                PlaneRow(
-                    result.row(0), stride: result.planeStride, count: area.width, channels: channels, x: area.x, y: y,
-                    operations))
         }
     }
 }
@@ -143,6 +99,20 @@ private final class BlockSums {
 
     /// The sums of the windows around some columns; `row` starts at the first column.
     func windows(of row: UnsafePointer<Float>, outputs: Range<Int>) -> UnsafePointer<Float> {
+        addUp(row)
+        let first = outputs.lowerBound - length / 2
+        let start = first - columns.lowerBound
+        var phase = first.modulo(length)
+        for index in 0..<outputs.count {
+            let head = heads.base[start + index + length - 1]
+            sums.base[index] = phase == 0 ? head : head + tails.base[start + index]
+            phase = phase == length - 1 ? 0 : phase + 1
+        }
+        return UnsafePointer(sums.base)
+    }
+
+    /// From each block's start to every value of it, and from there to its end.
+    private func addUp(_ row: UnsafePointer<Float>) {
         let count = columns.count
         var phase = columns.lowerBound.modulo(length)
         var head: Float = 0
@@ -158,19 +128,12 @@ private final class BlockSums {
             tails.base[index] = tail
             phase = phase == 0 ? length - 1 : phase - 1
         }
-        let side = length / 2
-        for (index, x) in outputs.enumerated() {
-            let first = x - side - columns.lowerBound
-            let head = heads.base[first + length - 1]
-            sums.base[index] = (x - side).modulo(length) == 0 ? head : head + tails.base[first]
-        }
-        return UnsafePointer(sums.base)
     }
 }
 
 extension Int {
     /// The remainder in 0 ..< divisor.
-    fileprivate func modulo(_ divisor: Int) -> Int {
+    func modulo(_ divisor: Int) -> Int {
         let rest = self % divisor
         return rest < 0 ? rest + divisor : rest
     }

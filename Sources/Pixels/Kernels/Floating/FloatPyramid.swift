@@ -29,7 +29,7 @@ struct FloatPyramid: WorkingKernel {
 }
 
 /// The rings and the order of work; see ``FixedPyramid``, whose schedule it shares.
-private final class FloatPyramidRun {
+final class FloatPyramidRun {
     private let operations: RowOperations
     private let horizontal: AxisDesign<Float>
     private let vertical: AxisDesign<Float>

@@ -4,10 +4,10 @@ public import Raster
 
 /// A Gaussian blur with a standard deviation for each axis. Its cost does not grow with them.
 public struct Gaussian: Blur {
-    private let fixedX: AxisDesign<UInt16>
-    private let fixedY: AxisDesign<UInt16>
-    private let floatingX: AxisDesign<Float>
-    private let floatingY: AxisDesign<Float>
+    let fixedX: AxisDesign<UInt16>
+    let fixedY: AxisDesign<UInt16>
+    let floatingX: AxisDesign<Float>
+    let floatingY: AxisDesign<Float>
     public let halo: Halo
     private var level = CPULevel.current
 

@@ -1,3 +1,5 @@
+import Arithmetic
+
 extension SymmetricTaps {
     /// How many standard deviations a Gaussian reaches. What lies beyond has a weight of 2.1e-5, so that cutting it off
     /// moves a pixel by at most 2.8 of 65535 in two dimensions.

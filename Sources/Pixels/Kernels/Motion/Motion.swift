@@ -55,7 +55,9 @@ public struct Motion: Blur {
         into destination: inout AnyRaster
     ) {
         if let plateau {
-            FloatBox(plateau, operations).render(source, light: light, within: mask, into: &destination)
+            let isHorizontal = taps.reachY == 0
+            FloatBox(horizontal: isHorizontal ? plateau : nil, vertical: isHorizontal ? nil : plateau, operations)
+                .render(source, light: light, within: mask, into: &destination)
         } else {
             FloatSparse(taps, operations).render(source, light: light, within: mask, into: &destination)
         }

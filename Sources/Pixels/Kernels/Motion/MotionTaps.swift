@@ -1,3 +1,5 @@
+import Arithmetic
+
 /// The weights of a blur along a straight line, as a sparse two-dimensional filter.
 ///
 /// With the velocity v = (r·cos a, −r·sin a) in image coordinates (y grows downwards, the angle a counter-clockwise as

@@ -1,6 +1,5 @@
 /// Taps on one axis that weigh the same but for one or two at each end: what running sums are for.
 package struct Plateau: Hashable, Sendable {
-    let isHorizontal: Bool
     /// Samples on each side of the centre that have its weight.
     package let side: Int
     let weight: Float
@@ -18,9 +17,15 @@ package struct Plateau: Hashable, Sendable {
         let sorted = taps.pairs.sorted { ($0.dx + $0.dy) < ($1.dx + $1.dy) }
         side = sorted.prefix { abs($0.weight - taps.center) < 1e-12 }.count
         guard side >= Self.shortest, sorted.count - side <= 2 else { return nil }
-        isHorizontal = taps.reachY == 0
         weight = Float(taps.center)
         tails = sorted.dropFirst(side).map { Float($0.weight) }
+    }
+
+    /// - Parameter tails: at most two.
+    init(side: Int, weight: Float, tails: [Float]) {
+        self.side = side
+        self.weight = weight
+        self.tails = tails
     }
 
     var length: Int { 2 * side + 1 }

@@ -1,3 +1,5 @@
+import Arithmetic
+
 /// The FIR at the lowest rate that makes a chain of halvings, FIR and doublings nearest to a Gaussian.
 ///
 /// Seen from the input, such a chain is a filter whose kernel depends on the output's phase n mod d (d = 2^levels). It

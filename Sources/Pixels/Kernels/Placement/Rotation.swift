@@ -1,3 +1,4 @@
+import Arithmetic
 import Catalogs
 package import Geometry
 package import Raster

@@ -1,3 +1,5 @@
+import Arithmetic
+
 /// What a resampled pixel is a weighted mean of.
 package enum ResamplingKernel: String, Hashable, Sendable, CaseIterable {
     /// sinc(x)·sinc(x/3) for |x| < 3, widened by the scale when pictures shrink: sharp, and free of aliases.

@@ -20,7 +20,7 @@ extension KernelSource {
     }
 }
 
-/// What ``Gaussian`` and ``Motion`` have in common.
+/// What all blurs have in common.
 public protocol Blur: Sendable {
     /// What is read around each pixel.
     var halo: Halo { get }

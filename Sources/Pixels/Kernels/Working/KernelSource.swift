@@ -59,13 +59,20 @@ public struct KernelSource: Sendable {
 extension KernelSource {
     /// Traps unless everything that a blur reads and writes is there: the loops take it for granted.
     func checkCoverage(of destination: AnyRaster, halo: Halo, within mask: RoundedRect?) {
+        checkCoverage(of: destination, within: mask) { $0.expanded(by: halo) }
+    }
+
+    /// - Parameter reading: what is read for a rectangle that is changed.
+    func checkCoverage(
+        of destination: AnyRaster, within mask: RoundedRect?, reading: (PixelRect) -> PixelRect
+    ) {
         let own = raster.layout
         precondition(
             destination.layout == own || destination.layout == own.addingAlpha, "a filter may add alpha, nothing else")
         precondition(destination.format == raster.format, "a filter keeps the sample format")
         precondition(destination.hasAllSamples, "a raster has every sample of its rectangle")
         let area = mask.map { $0.bounds(in: destination.rect) } ?? destination.rect
-        let needed = area.isEmpty ? destination.rect : destination.rect.union(area.expanded(by: halo))
+        let needed = area.isEmpty ? destination.rect : destination.rect.union(reading(area))
         precondition(
             destination.rect.isEmpty || columns.range.contains(needed.columns) && rows.range.contains(needed.rows),
             "the tables cover what is read")

@@ -1,3 +1,4 @@
+import Arithmetic
 package import Raster
 
 /// A sample that can be turned into linear light and back.

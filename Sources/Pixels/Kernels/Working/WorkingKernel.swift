@@ -3,12 +3,9 @@ package import Raster
 
 /// A kernel that computes with working values (see ``PixelReader``), whatever the sample format.
 package protocol WorkingKernel: Sendable {
-    /// What is read around each output pixel.
-    var halo: Halo { get }
-
     /// Writes the filtered pixels of `area`, each exactly once.
     ///
-    /// - Precondition: the reader's tables cover `area` with the halo.
+    /// - Precondition: the reader's tables cover what is read for `area`.
     func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink)
 }
 

@@ -1,5 +1,5 @@
 import Catalogs
-import FilterKit
+import Filters
 import Geometry
 import Raster
 

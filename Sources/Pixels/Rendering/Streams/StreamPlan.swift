@@ -1,5 +1,5 @@
 import Catalogs
-import FilterKit
+import Filters
 import Geometry
 
 /// How tall the bands of a ``ChainStream`` are, and what they take in memory.
@@ -56,14 +56,24 @@ package struct StreamPlan: Hashable, Sendable {
         let filter: any Filter
         let stage: ChainPlan.Stage
 
-        /// Rows that are held for a band, away from the picture's borders. (Where a filter applies to a part of the
-        /// picture only, later bands may read further up than this one.)
+        /// Rows that are held for a band, away from the picture's borders; where some bands read far more than others,
+        /// the most that is. (Where a filter applies to a part of the picture only, later bands may read further up than
+        /// this one.)
         func rowsRead(_ height: Int) -> Int {
-            let top = stage.output.y + max(0, stage.output.height - height) / 2
-            let band = PixelRect(columns: stage.output.columns, rows: top..<top + min(height, stage.output.height))
+            let space = max(0, stage.output.height - height)
+            guard filter.isEven else {
+                return stride(from: 0, through: 8, by: 1).map { rowsRead(height, from: space * $0 / 8) }.max() ?? 0
+            }
             let halo = filter.halo(in: stage.input)
             let rows = Int((Double(height) * filter.scale(in: stage.input).y).rounded(.up))
-            return max(filter.needed(for: band, in: stage.input).height, rows + halo.top + halo.bottom)
+            return max(rowsRead(height, from: space / 2), rows + halo.top + halo.bottom)
+        }
+
+        private func rowsRead(_ height: Int, from first: Int) -> Int {
+            let top = stage.output.y + first
+            let band = PixelRect(columns: stage.output.columns, rows: top..<top + min(height, stage.output.height))
+            let needed = filter.needed(for: band, in: stage.input)
+            return filter.isEven ? needed.height : needed.rows.clamped(to: stage.input.rows).count
         }
 
         var wishedHeight: Int {

@@ -62,9 +62,9 @@ struct ApplyCommand: AsyncParsableCommand {
             let catalog = try await installation.introducedCatalog()
             let result = JobReader.read(
                 bytes: Array(text.utf8), path: "apply", realPath: "\(currentFolder())/apply", catalog: catalog,
-                overrides: overrides.map { Override($0) })
+                overrides: overrides.map { Override($0) }, look: FilterPictures.look)
             let specs = try reporting.jobs(ManifestFiles.Outcome(result, of: "apply"))
-            if let saveManifest { try save(savedManifest(at: saveManifest), to: saveManifest) }
+            if let saveManifest { try save(savedManifest(at: saveManifest, result.pictures), to: saveManifest) }
             var wishes = RunWishes()
             wishes.remembers = false
             let preparation = JobPreparation(
@@ -80,14 +80,15 @@ struct ApplyCommand: AsyncParsableCommand {
     private func manifest() throws -> String { try manifest(inputs: pictures, output: output) }
 
     /// With whole paths where the manifest goes to another folder: relative ones start from the manifest's.
-    private func savedManifest(at path: String) throws -> String {
+    private func savedManifest(at path: String, _ pictures: [PictureMention]) throws -> String {
         let here = currentFolder()
         if PathKey(PathText.folder(of: PathText.normalized(path, in: here))) == PathKey(here) { return try manifest() }
         func whole(_ path: String) -> String {
             PathNames.isAbsolute(path)
                 ? path : PathText.normalized(path, in: here) + (PathNames.endsWithSlash(path) ? "/" : "")
         }
-        return try manifest(inputs: pictures.map(whole), output: whole(output))
+        return FilterPictures.withWholePaths(
+            try manifest(inputs: self.pictures.map(whole), output: whole(output)), pictures)
     }
 
     private func manifest(inputs: [String], output: String) throws -> String {

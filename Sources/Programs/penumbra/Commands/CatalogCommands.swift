@@ -21,6 +21,7 @@ struct FiltersCommand: AsyncParsableCommand {
             var filters = catalog.filters
             if let name {
                 guard let filter = catalog.filter(named: name) else {
+                    catalog.pluginProblems.forEach(Console.complain)
                     throw CommandError(.usage, "no filter is called '\(name)'; 'penumbra filters' lists them all")
                 }
                 filters = [filter]

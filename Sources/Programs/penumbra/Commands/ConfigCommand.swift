@@ -45,7 +45,11 @@ struct ConfigCommand: AsyncParsableCommand {
             row("nice", settings.nice, String(settings.nice.value)),
             row("ionice", settings.ionice, settings.ionice.value.rawValue),
             row("silence", settings.silence, Figures.duration(settings.silence.value)),
-            row("plugins", settings.plugins, settings.plugins.value.joined(separator: ":")),
+            row("plugins", settings.plugins, settings.plugins.value.rawValue),
+            row("plugin_folders", settings.pluginFolders, settings.pluginFolders.value.joined(separator: ":")),
+            row(
+                "plugin_pins", settings.pluginPins,
+                settings.pluginPins.value.map { "\($0.file) \($0.sha256.prefix(12))…" }.joined(separator: ", ")),
             row("worker", settings.worker, settings.worker.value),
         ]
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import JobModel
 import Planning
 import Settings
 
@@ -75,7 +76,7 @@ struct SelectionOptions: ParsableArguments {
     /// - Parameters:
     ///   - inputs: nil for any.
     ///   - done: those that are passed by.
-    func selection(of inputs: Set<String>?, without done: Set<String> = []) -> JobPlan.Selection {
+    func selection(of inputs: Set<PathKey>?, without done: Set<PathKey> = []) -> JobPlan.Selection {
         JobPlan.Selection(only: only, limit: limit, inputs: inputs, done: done)
     }
 

@@ -82,10 +82,10 @@ struct RunCommand: AsyncParsableCommand {
     var single: (manifest: String, job: String)?
 
     /// The inputs that `penumbra retry` has chosen; broken ones are tried again.
-    var retried: Set<String>?
+    var retried: Set<PathKey>?
 
     /// The inputs that 'penumbra retry --state left' passes by.
-    var done: Set<String> = []
+    var done: Set<PathKey> = []
 
     enum CodingKeys: CodingKey {
         case manifests, jobs, place, force, quiet, strict, json, lockWait, deadline, deleteOrphans, deleteAllOrphans,

@@ -75,6 +75,8 @@ enum CatalogText {
             "\(parameter): \(value) implies \(other): \(required)"
         case .excludes(let parameter, let value, let other):
             "\(parameter): \(value) cannot be combined with \(other)"
+        case .replaces(let parameter, let others):
+            "\(parameter) takes the place of \(others.joined(separator: ", "))"
         }
     }
 
@@ -98,6 +100,7 @@ enum CatalogText {
         case .text: "text"
         case .region: "{x, y, width, height, corner_radius}, px or %"
         case .color: "#rrggbb, or a name"
+        case .picture: "a picture's path"
         }
     }
 
@@ -114,6 +117,7 @@ enum CatalogText {
         case .length(.percent(let value)): "\(number(value)) %"
         case .size(let size): "\(size)"
         case .color(let red, let green, let blue, let alpha): "\(red) \(green) \(blue) \(alpha)"
+        case .picture(let picture): picture.path
         }
     }
 

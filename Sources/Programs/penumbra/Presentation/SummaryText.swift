@@ -149,7 +149,7 @@ enum SummaryText {
             return "stopped after \(Figures.plural(count, "failure")): 'max_failures' allows fewer than "
                 + "\(Figures.count(limit)); \(Figures.plural(left, "frame")) left"
         case .pluginFault(let plugin, let pictures):
-            return "the plugin '\(plugin)' crashed on \(pictures) pictures; remove or mend it, then run the job again"
+            return "the plugin '\(plugin)' faulted on \(pictures) pictures; remove or mend it, then run the job again"
         case .lastSlot(let retirement):
             return
                 "the last worker slot that is left fails: \(faults(of: retirement)); \(Figures.plural(left, "frame")) left; "

@@ -17,6 +17,9 @@ package enum FilterProblem: Hashable, Sendable {
     case emptyRegion(side: String)
     case implied(parameter: String, value: String, other: String, required: String, found: String)
     case excluded(parameter: String, value: String, other: String)
+    case replaced(parameter: String, other: String)
+    /// `reason` is why the file at `path` is of no use.
+    case pictureUnusable(parameter: String, path: String, reason: String)
 
     // Warnings.
     case changesNothing(filter: String)
@@ -68,6 +71,12 @@ extension FilterProblem {
                 remedy: "remove '\(other)': it is '\(required)' then")
         case .excluded(let parameter, let value, let other):
             Words("'\(other)' does not go with '\(parameter): \(value)'", remedy: "remove one of them")
+        case .replaced(let parameter, let other):
+            Words("'\(other)' does not go with '\(parameter)'", remedy: "remove one of them")
+        case .pictureUnusable(let parameter, let path, let reason):
+            Words(
+                "the picture of '\(parameter)', \(path.quoted): \(reason)",
+                remedy: "write the path of a picture that is there; relative ones start from the manifest's folder")
 
         case .changesNothing(let filter):
             Words("'\(filter)' with a radius of 0 changes no pixel", remedy: "remove it, or give it a radius")

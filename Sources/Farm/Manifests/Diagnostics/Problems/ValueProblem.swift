@@ -23,6 +23,8 @@ package enum ValueProblem: Hashable, Sendable {
     case notALength(name: String, text: String)
     case notASize(name: String, text: String)
     case notAColor(name: String, text: String)
+    /// Nor a list of pins, where `isList`.
+    case notADigest(name: String, text: String, isList: Bool)
 }
 
 /// Why a text is not a number.
@@ -84,6 +86,10 @@ extension ValueProblem {
                 "'\(name)' needs a size, and \(text.quoted) is none",
                 remedy: "write 320 (no side longer), 320x (a width), x240 (a height), 320x240 or 50%, up to "
                     + "\(SizeWish.largestSide) pixels and \(SizeWish.largestPercent.plain) %")
+        case .notADigest(let name, let text, let isList):
+            Words(
+                "'\(name)' needs a SHA-256, and \(text.quoted) is none",
+                remedy: "write \(isList ? "the file's name, a colon and " : "")the 64 digits that sha256sum prints")
         case .notAColor(let name, let text):
             Words(
                 "'\(name)' needs a color, and \(text.quoted) is none",

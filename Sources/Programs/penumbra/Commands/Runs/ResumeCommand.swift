@@ -1,6 +1,7 @@
 import ArgumentParser
 import Coordination
 import Glibc
+import JobModel
 import JobStorage
 
 struct ResumeCommand: AsyncParsableCommand {
@@ -73,7 +74,7 @@ struct RepeatedRun {
     let command: RunCommand?
 
     init(_ run: KnownRun, _ options: RunOptions, _ archive: RunArchive) throws {
-        guard let request = RunRequest(json: run.stored.request), chdir(request.folder) == 0 else {
+        guard let request = RunRequest(text: run.stored.request), chdir(request.folder) == 0 else {
             Console.complain("\(run.stored.name): the folder in which it was started is gone; run its manifest again")
             command = nil
             return
@@ -90,7 +91,7 @@ struct RepeatedRun {
             return
         }
         command.request = request
-        command.retried = request.inputs.map(Set.init)
+        command.retried = request.inputs.map { Set($0.map(PathKey.init)) }
         command.single = (run.stored.manifest, run.stored.job)
         command.place.stateDir = archive.state
         command.place.configFile = options.configFile ?? command.place.configFile

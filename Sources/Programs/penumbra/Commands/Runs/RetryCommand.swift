@@ -1,4 +1,5 @@
 import ArgumentParser
+import JobModel
 import JobStorage
 import Reports
 
@@ -35,9 +36,9 @@ struct RetryCommand: AsyncParsableCommand {
 
     /// What is to be done again.
     private enum Choice {
-        case inputs(Set<String>)
+        case inputs(Set<PathKey>)
         /// All but these.
-        case allBut(Set<String>)
+        case allBut(Set<PathKey>)
         case nothing(String, ExitStatus)
     }
 
@@ -79,12 +80,12 @@ struct RetryCommand: AsyncParsableCommand {
         let left = run.counts.left
         // Most of those that were left had not begun, so that nothing is written down of them.
         if state == .left, frames == nil, left > 0 {
-            let open = Set(known.filter { $0.state == .left || $0.state == .open }.map(\.input))
-            return .allBut(Set(known.map(\.input)).subtracting(open))
+            let open = Set(known.filter { $0.state == .left || $0.state == .open }.map { PathKey($0.input) })
+            return .allBut(Set(known.map { PathKey($0.input) }).subtracting(open))
         }
-        var inputs = Set(known.filter(isWanted).map(\.input))
+        var inputs = Set(known.filter(isWanted).map { PathKey($0.input) })
         if state ?? .failed == .failed, frames == nil, run.counts.stillBroken > 0 {
-            inputs.formUnion(try archive.brokenInputs(of: run))
+            inputs.formUnion(try archive.brokenInputs(of: run).map(PathKey.init))
         }
         guard inputs.isEmpty else { return .inputs(inputs) }
         let hint = left > 0 && state != .left ? "; \(Figures.plural(left, "frame")) left: --state left" : ""

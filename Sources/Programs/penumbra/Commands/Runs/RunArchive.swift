@@ -99,7 +99,7 @@ struct KnownRun {
     }
 
     /// Of some frames of another run.
-    var isRetry: Bool { RunRequest(json: stored.request)?.inputs != nil }
+    var isRetry: Bool { RunRequest(text: stored.request)?.inputs != nil }
 
     /// Nil until it has ended.
     let exitCode: Int?

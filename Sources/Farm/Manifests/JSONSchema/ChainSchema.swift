@@ -1,0 +1,49 @@
+import Catalogs
+
+/// The schemas of `filters:` and of each filter.
+struct ChainSchema {
+    let catalog: Catalog
+
+    /// A list of filters: a name, or a mapping with one filter's name and parameters.
+    var chain: SchemaNode {
+        let alone = catalog.filters.filter { filter in filter.parameters.allSatisfy { $0.requiredLike == nil } }
+        let entry = SchemaNode.mapping(catalog.filters.map { ($0.name, ["$ref": "#/$defs/filter.\($0.name)"]) })
+        return [
+            "type": "array", "minItems": 1,
+            "items": .any(of: [
+                .words(alone.map(\.name)), entry.adding(["minProperties": 1, "maxProperties": 1]),
+            ]),
+        ]
+    }
+
+    var definitions: [(String, SchemaNode)] {
+        catalog.filters.map { ("filter.\($0.name)", parameters(of: $0)) }
+    }
+
+    private func parameters(of filter: FilterDescriptor) -> SchemaNode {
+        let schemas = filter.parameters.map(ParameterSchema.init)
+        let conditions = schemas.flatMap(\.conditions) + filter.rules.map { condition($0, of: filter) }
+        return SchemaNode.mapping(schemas.flatMap(\.properties))
+            .adding([
+                "description": .text(filter.summary), "allOf": conditions.isEmpty ? nil : .list(conditions),
+            ])
+    }
+
+    private func condition(_ rule: ParameterRule, of filter: FilterDescriptor) -> SchemaNode {
+        switch rule {
+        case .implies(let parameter, let value, let other, let required):
+            ["if": holds(parameter, value, in: filter), "then": ["properties": [other: .words([required])]]]
+        case .excludes(let parameter, let value, let other):
+            ["if": holds(parameter, value, in: filter), "then": ["not": .requiring([other])]]
+        case .replaces(let parameter, let others):
+            ["if": .requiring([parameter]), "then": ["not": .any(of: others.map { .requiring([$0]) })]]
+        }
+    }
+
+    /// That a parameter is a word: written, or silently when the word is what it falls back to.
+    private func holds(_ parameter: String, _ word: String, in filter: FilterDescriptor) -> SchemaNode {
+        let isFallback = filter.parameters.contains { $0.name == parameter && $0.fallback == .word(word) }
+        let isWord: SchemaNode = ["properties": [parameter: .words([word])]]
+        return isFallback ? isWord : isWord.adding(["required": .texts([parameter])])
+    }
+}

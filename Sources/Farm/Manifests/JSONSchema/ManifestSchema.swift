@@ -1,0 +1,56 @@
+package import Catalogs
+import JobModel
+
+/// The JSON Schema of manifests, by which YAML editors complete and check them.
+///
+/// It takes every manifest that ``JobReader`` takes, but for the texts `null` and `~`: an editor sees these where a value
+/// is still missing. It knows names, kinds, ranges and the rules between keys. What only the text or the disk can tell
+/// (the range of a number in quotes, `010`, two outputs with one path, whether there are pictures) is left to `check`.
+package struct ManifestSchema {
+    private let catalog: Catalog
+
+    package init(_ catalog: Catalog) {
+        self.catalog = catalog
+    }
+
+    /// The schema as JSON of draft 2020-12.
+    package var json: String { schema.json }
+
+    private var schema: SchemaNode {
+        let output = OutputSchema(catalog: catalog)
+        let chain = ChainSchema(catalog: catalog)
+        let definitions: [(String, SchemaNode)] = [
+            ("chain", chain.chain), ("path", output.path), ("output", self.output),
+        ]
+        let root: SchemaNode = [
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "A job of Penumbra",
+            "description": .text(versions),
+            "type": "object",
+            "properties": .object(JobKeys.properties),
+            "required": ["job", "inputs"],
+            "additionalProperties": false,
+            "if": .requiring(["outputs"]),
+            "then": ["properties": ["output": false, "save": false]],
+            "else": .requiring(["filters", "output"]),
+            "allOf": .list(output.conditions(pathAt: "output")),
+        ]
+        return root.adding(["$defs": .object(definitions + chain.definitions + output.definitions)])
+    }
+
+    /// One entry of `outputs:`.
+    private var output: SchemaNode {
+        SchemaNode.mapping(
+            [
+                ("path", ["$ref": "#/$defs/path"]),
+                ("filters", ["$ref": "#/$defs/chain", "description": "Continue the common filters"]),
+                ("save", ["description": "How it is written"]),
+            ], required: ["path"]
+        ).adding(["allOf": .list(OutputSchema(catalog: catalog).conditions(pathAt: "path"))])
+    }
+
+    private var versions: String {
+        let names = catalog.versions.keys.sorted().compactMap { name in catalog.versions[name].map { "\(name) \($0)" } }
+        return "Made by 'penumbra schema' with " + names.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,88 @@
+import Catalogs
+import JobModel
+
+/// The schemas of an output's path, and of `save:` for each format that a path can ask for.
+struct OutputSchema {
+    let catalog: Catalog
+
+    /// A path with fields, whose extension is one that can be written.
+    var path: SchemaNode {
+        let extensions = #"\{ext\}|"# + formats.map(Self.extensions).joined(separator: "|")
+        let fields = TemplateParser.fieldNames.joined(separator: "|") + "|(index|frame):0[1-9]"
+        return [
+            "type": "string",
+            "allOf": [
+                SchemaNode.path, .text(matching: #"([^{}]|\{(\#(fields))\})*\.(\#(extensions))"#),
+            ],
+            "examples": ["out/{dir}/{stem}.png"],
+        ]
+    }
+
+    /// For a mapping with a path at `key`: what its `save` takes.
+    func conditions(pathAt key: String) -> [SchemaNode] {
+        let known = formats.map { (Self.extensions($0), $0.name) } + [(#"\{ext\}"#, Self.anyFormat)]
+        return known.map { extensions, name in
+            [
+                "if": [
+                    "properties": [key: ["type": "string", "pattern": .text(#"\.(\#(extensions))$"#)]],
+                    "required": .texts([key]),
+                ],
+                "then": ["properties": ["save": ["$ref": .text(Self.reference(name))]]],
+            ]
+        }
+    }
+
+    var definitions: [(String, SchemaNode)] {
+        formats.map { ("save.\($0.name)", save($0.options.flatMap { ParameterSchema(parameter: $0).properties })) }
+            + [("save.\(Self.anyFormat)", save(optionsOfAnyFormat))]
+    }
+
+    /// The name under which the options of all formats are defined.
+    private static let anyFormat = "any"
+
+    private static func reference(_ name: String) -> String { "#/$defs/save.\(name)" }
+
+    private var formats: [FormatDescriptor] { catalog.formats.filter(\.canWrite) }
+
+    private static func extensions(_ format: FormatDescriptor) -> String {
+        format.extensions.map(\.inAnyCase).joined(separator: "|")
+    }
+
+    private func save(_ options: [(String, SchemaNode)]) -> SchemaNode {
+        .mapping(
+            [
+                (
+                    "metadata",
+                    SchemaNode.words(MetadataPolicy.allCases.map(\.rawValue)).adding([
+                        "default": "keep",
+                        "description": "What an output tells of its picture; public: no place, serial numbers or names",
+                    ])
+                ),
+                (
+                    "background",
+                    SchemaNode.color(isOpaque: true).adding([
+                        "default": "white",
+                        "description": "What shows through transparency in formats that have none",
+                    ])
+                ),
+                (
+                    "dither",
+                    SchemaNode.boolean.adding([
+                        "default": false, "description": "Hides the steps of smooth colours in 8 bits",
+                    ])
+                ),
+            ] + options)
+    }
+
+    /// Formats give one name different kinds, of which any will do.
+    private var optionsOfAnyFormat: [(String, SchemaNode)] {
+        let all = formats.flatMap(\.options).flatMap { ParameterSchema(parameter: $0).properties }
+        var names: [String] = []
+        for (name, _) in all where !names.contains(name) { names.append(name) }
+        return names.map { name in
+            var schemas: [SchemaNode] = []
+            for case (name, let schema) in all where !schemas.contains(schema) { schemas.append(schema) }
+            return (name, .any(of: schemas))
+        }
+    }
+}

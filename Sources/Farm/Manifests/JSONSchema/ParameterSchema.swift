@@ -1,0 +1,124 @@
+import Catalogs
+
+/// The schema of one parameter of a filter, or one option of a format.
+struct ParameterSchema {
+    let parameter: ParameterDescriptor
+
+    /// One property for the parameter's name and for each synonym.
+    var properties: [(String, SchemaNode)] {
+        let own = schema(scale: 1).adding([
+            "description": .text(description), "default": parameter.fallback.map(SchemaNode.value),
+            "examples": parameter.requiredLike.map { [.text($0)] },
+        ])
+        return [(parameter.name, own)]
+            + parameter.synonyms.map { synonym in
+                let text =
+                    "Another name of \(parameter.name)" + (synonym.scale == 1 ? "" : ", times \(synonym.scale.plain)")
+                return (synonym.name, schema(scale: synonym.scale).adding(["description": .text(text)]))
+            }
+    }
+
+    /// What the names of a parameter demand of the mapping that they stand in: one of them at most, one at least if the
+    /// parameter must be there.
+    var conditions: [SchemaNode] {
+        let names = [parameter.name] + parameter.synonyms.map(\.name)
+        let isThere = names.map { SchemaNode.requiring([$0]) }
+        let isDouble = names.indices.flatMap { first in
+            names[(first + 1)...].map { SchemaNode.requiring([names[first], $0]) }
+        }
+        return (parameter.requiredLike == nil ? [] : [SchemaNode.any(of: isThere)])
+            + (isDouble.isEmpty ? [] : [["not": SchemaNode.any(of: isDouble)]])
+    }
+
+    private var description: String {
+        parameter.summary + (parameter.unit.isEmpty ? "" : " (\(parameter.unit))")
+    }
+
+    private func schema(scale: Double) -> SchemaNode {
+        switch parameter.kind {
+        case .number(let minimum, let maximum): number(minimum, maximum, scale)
+        case .numberOrPair(let minimum, let maximum):
+            .any(of: [number(minimum, maximum, scale), pair(of: number(minimum, maximum, scale))])
+        case .numberOrWord(let minimum, let maximum, let words):
+            .any(of: [.words(words), number(minimum, maximum, scale)])
+        case .integer(let minimum, let maximum): integer(minimum, maximum, scale)
+        case .integerOrWord(let minimum, let maximum, let words):
+            .any(of: [.words(words), integer(minimum, maximum, scale)])
+        case .choice(let words): .words(words)
+        case .boolean: .boolean
+        case .text: .anyText
+        case .region: Self.region
+        case .length: .length(from: -ValueReader<Length>.farthest)
+        case .size: .size
+        case .color: .color(isOpaque: false)
+        case .picture: .nonEmptyText
+        }
+    }
+
+    /// What may be written is the parameter's range divided by the scale of the name that it is given by.
+    private func number(_ minimum: Double, _ maximum: Double, _ scale: Double) -> SchemaNode {
+        let bounds = [minimum / scale, maximum / scale].sorted()
+        return .number(bounds[0], bounds[1])
+    }
+
+    private func integer(_ minimum: Int, _ maximum: Int, _ scale: Double) -> SchemaNode {
+        scale == 1 ? .integer(minimum, maximum) : number(Double(minimum), Double(maximum), scale)
+    }
+
+    private func pair(of number: SchemaNode) -> SchemaNode {
+        .mapping([("x", number), ("y", number)], required: ["x", "y"])
+    }
+
+    private static let region: SchemaNode = {
+        let place = SchemaNode.length(from: -ValueReader<Length>.farthest)
+        let side = SchemaNode.length(from: 0, isAboveZero: true)
+        return .mapping(
+            [
+                ("x", place), ("y", place), ("width", side), ("height", side),
+                ("corner_radius", SchemaNode.length(from: 0).adding(["default": 0])),
+            ], required: ["x", "y", "width", "height"])
+    }()
+}
+
+extension SchemaNode {
+    /// A mapping with these keys and no others.
+    static func mapping(_ properties: [(String, SchemaNode)], required: [String] = []) -> SchemaNode {
+        (["type": "object"] as SchemaNode).adding([
+            "properties": .object(properties), "required": required.isEmpty ? nil : .texts(required),
+            "additionalProperties": false,
+        ])
+    }
+
+    /// A mapping in which the keys are there.
+    static func requiring(_ keys: [String]) -> SchemaNode { ["required": .texts(keys)] }
+
+    /// As a manifest writes it.
+    static func value(_ value: ParameterValue) -> SchemaNode {
+        switch value {
+        case .number(let number): return .number(number)
+        case .pair(let x, let y): return ["x": .number(x), "y": .number(y)]
+        case .integer(let integer): return .number(Double(integer))
+        case .boolean(let truth): return .truth(truth)
+        case .word(let word): return .text(word)
+        case .text(let text): return .text(text)
+        case .length(let length): return .length(length)
+        case .size(let size): return .text(size.description)
+        case .region(let region):
+            return [
+                "x": .length(region.x), "y": .length(region.y), "width": .length(region.width),
+                "height": .length(region.height), "corner_radius": .length(region.cornerRadius),
+            ]
+        case .color(let red, let green, let blue, let alpha):
+            let digits = [red, green, blue, alpha].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+            return .text("#" + digits.joined())
+        case .picture(let picture): return .text(picture.path)
+        }
+    }
+
+    private static func length(_ length: Length) -> SchemaNode {
+        switch length {
+        case .pixels(let pixels): .number(pixels)
+        case .percent(let percent): .text("\(percent.plain)%")
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Catalogs
+import JobModel
+
+/// How paths of pictures in a manifest become whole ones, and what is known of the files there.
+package struct PictureLookup {
+    /// Where a relative path leads, and why the file there is of no use; nil when it can be read.
+    package typealias Look = @Sendable (_ path: String, _ folder: String) -> (path: String, trouble: String?)
+
+    private let folder: String
+    private let look: Look
+
+    /// Looks at no file.
+    package static let nowhere: Look = { path, folder in
+        (PathNames.isAbsolute(path) ? path : PathNames.joined(folder, path), nil)
+    }
+
+    /// - Parameter folder: that relative paths start from.
+    init(folder: String = ".", look: @escaping Look = nowhere) {
+        self.folder = folder
+        self.look = look
+    }
+
+    var reader: ValueReader<ParameterValue> {
+        ValueReader { node, name, log in
+            guard let text = ValueReader<String>.nonEmptyText.read(node, for: name, log: log) else { return nil }
+            let (path, trouble) = look(text, folder)
+            if let trouble {
+                log.error(.filter(.pictureUnusable(parameter: name, path: text, reason: trouble)), at: node.span)
+                return nil
+            }
+            log.mention(PictureMention(path: path, span: node.span))
+            return .picture(PictureReference(path: path))
+        }
+    }
+}
+
+/// Where a manifest names a picture.
+package struct PictureMention: Hashable, Sendable {
+    /// Whole.
+    package let path: String
+    package let span: SourceSpan
+}

@@ -1,0 +1,75 @@
+/// A parameter that manifests can give, and the Swift type that a filter gets it as: `Double`, `Int`, `Bool`, or an enum
+/// of words.
+///
+///     static let size = Parameter("size", 2...200, fallback: 8, unit: "px", "from a dot to the next")
+public struct Parameter<Value: Sendable>: FilterParameter {
+    public let definition: ParameterDefinition
+}
+
+/// A parameter of whatever type, for ``FilterDescription/parameters``.
+public protocol FilterParameter: Sendable {
+    var definition: ParameterDefinition { get }
+}
+
+/// What the host learns of a parameter.
+public struct ParameterDefinition: Sendable {
+    enum Kind: Sendable {
+        case number(ClosedRange<Double>)
+        case integer(ClosedRange<Int>)
+        case boolean
+        case choice([String])
+    }
+
+    let name: String
+    let kind: Kind
+    /// As it crosses the C interface: booleans are 0 or 1, choices the index of a word.
+    let fallback: Double
+    let unit: String
+    let summary: String
+}
+
+extension Parameter<Double> {
+    /// A number.
+    ///
+    /// - Parameters:
+    ///   - name: as manifests write it: small letters, digits and `_`.
+    ///   - range: of finite numbers; the host refuses all others.
+    ///   - fallback: used when a manifest is silent.
+    ///   - unit: `px`, `%`, `°`, or empty.
+    ///   - summary: one line, without a full stop.
+    public init(
+        _ name: String, _ range: ClosedRange<Double>, fallback: Double, unit: String = "", _ summary: String
+    ) {
+        definition = ParameterDefinition(
+            name: name, kind: .number(range), fallback: fallback, unit: unit, summary: summary)
+    }
+}
+
+extension Parameter<Int> {
+    /// A whole number. It has a word of its own, so that `2...200` alone is a range of numbers and nothing is divided as
+    /// whole numbers by accident.
+    public init(
+        integer name: String, _ range: ClosedRange<Int>, fallback: Int, unit: String = "", _ summary: String
+    ) {
+        definition = ParameterDefinition(
+            name: name, kind: .integer(range), fallback: Double(fallback), unit: unit, summary: summary)
+    }
+}
+
+extension Parameter<Bool> {
+    /// `true` or `false`.
+    public init(_ name: String, fallback: Bool, _ summary: String) {
+        definition = ParameterDefinition(
+            name: name, kind: .boolean, fallback: fallback ? 1 : 0, unit: "", summary: summary)
+    }
+}
+
+extension Parameter where Value: CaseIterable & RawRepresentable<String> & Equatable {
+    /// One of the words of an enum.
+    public init(_ name: String, fallback: Value, _ summary: String) {
+        let cases = Array(Value.allCases)
+        definition = ParameterDefinition(
+            name: name, kind: .choice(cases.map(\.rawValue)),
+            fallback: Double(cases.firstIndex(of: fallback) ?? 0), unit: "", summary: summary)
+    }
+}

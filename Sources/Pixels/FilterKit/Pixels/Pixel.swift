@@ -1,0 +1,52 @@
+/// One pixel on a scale where 1 is full intensity: 0…1 in pictures of whole numbers, any number in those of floats.
+///
+/// In a gray picture red, green and blue are the same; of what a filter answers, the luminance is kept.
+@frozen public struct Pixel: Hashable, Sendable {
+    /// Red, green, blue, alpha.
+    public var samples: SIMD4<Float>
+
+    @inlinable public init(_ samples: SIMD4<Float>) { self.samples = samples }
+
+    @inlinable public init(red: Float, green: Float, blue: Float, alpha: Float = 1) {
+        samples = SIMD4(red, green, blue, alpha)
+    }
+
+    /// Nothing at all.
+    @inlinable public static var clear: Pixel { Pixel(SIMD4(repeating: 0)) }
+
+    @inlinable public var red: Float {
+        get { samples.x }
+        set { samples.x = newValue }
+    }
+    @inlinable public var green: Float {
+        get { samples.y }
+        set { samples.y = newValue }
+    }
+    @inlinable public var blue: Float {
+        get { samples.z }
+        set { samples.z = newValue }
+    }
+    /// 1 in pictures without alpha.
+    @inlinable public var alpha: Float {
+        get { samples.w }
+        set { samples.w = newValue }
+    }
+
+    /// Red, green and blue.
+    @inlinable public var colors: SIMD3<Float> {
+        get { SIMD3(samples.x, samples.y, samples.z) }
+        set { samples = SIMD4(newValue.x, newValue.y, newValue.z, samples.w) }
+    }
+
+    /// The same with samples between 0 and 1; what is no number becomes 0.
+    @inlinable public var clamped: Pixel {
+        let positive = samples.replacing(with: 0, where: .!(samples .> 0))
+        return Pixel(positive.replacing(with: 1, where: positive .> 1))
+    }
+
+    /// The weights of ITU-R BT.709, and exactly the value where all three are one.
+    @inlinable public var luminance: Float {
+        if samples.x == samples.y, samples.y == samples.z { return samples.x }
+        return 0.2126 * samples.x + 0.7152 * samples.y + 0.0722 * samples.z
+    }
+}

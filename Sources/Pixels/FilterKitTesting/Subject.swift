@@ -1,0 +1,126 @@
+import CPenumbraPlugin
+import Geometry
+
+/// The plugin that is tried.
+struct Subject: @unchecked Sendable {
+    // Sendable: a constant description and C functions, which the header allows to be called from any thread.
+    let plugin: penumbra_plugin
+    let parameters: [penumbra_parameter]
+
+    private static let firstSize = MemoryLayout<penumbra_plugin>.offset(of: \.is_identity) ?? .max
+
+    /// Nil for what no host would use.
+    init?(_ pointer: UnsafePointer<penumbra_plugin>) {
+        let (abi, size) = UnsafeRawPointer(pointer).loadUnaligned(as: (UInt32, UInt32).self)
+        guard abi == PENUMBRA_PLUGIN_ABI, size >= Self.firstSize else { return nil }
+        var whole = penumbra_plugin()
+        withUnsafeMutableBytes(of: &whole) { target in
+            target.copyMemory(
+                from: UnsafeRawBufferPointer(
+                    start: pointer, count: min(Int(size), MemoryLayout<penumbra_plugin>.size)))
+        }
+        guard whole.render != nil, whole.formats & penumbra_format(PENUMBRA_F32) != 0 else { return nil }
+        plugin = whole
+        parameters = (0..<Int(whole.parameter_count)).compactMap { index in
+            whole.parameters.map {
+                UnsafeRawPointer($0).loadUnaligned(
+                    fromByteOffset: index * Int(whole.parameter_size), as: penumbra_parameter.self)
+            }
+        }
+    }
+
+    var isPoint: Bool { plugin.kind == PENUMBRA_POINT }
+    var fallbacks: [Double] { parameters.map(\.fallback) }
+
+    /// The sample formats that the plugin takes.
+    var formats: [SampleKind] { SampleKind.allCases.filter { plugin.formats & $0.flag != 0 } }
+
+    func extent(of input: PixelRect, _ values: [Double]) -> PixelRect {
+        if let extent = plugin.extent { return PixelRect(extent(penumbra_rect(input), values)) }
+        return plugin.growth.map { input.expanded(by: Halo($0(values))) } ?? input
+    }
+
+    func needed(for output: PixelRect, in input: PixelRect, _ values: [Double]) -> PixelRect {
+        if let region = plugin.region_of_interest {
+            return PixelRect(region(penumbra_rect(output), penumbra_rect(input), values))
+        }
+        return plugin.halo.map { output.expanded(by: Halo($0(values))) } ?? output
+    }
+
+    func isIdentity(_ values: [Double]) -> Bool { plugin.is_identity.map { $0(values) != 0 } ?? false }
+
+    /// The fallbacks with one parameter at the ends of its range, at 0, or each of its words.
+    var variations: [(what: String, values: [Double])] {
+        parameters.indices.flatMap { index in
+            parameters[index].telling.map { value in
+                var values = fallbacks
+                values[index] = value
+                return ("\(parameters[index].title) \(value)", values)
+            }
+        }
+    }
+}
+
+extension penumbra_parameter {
+    fileprivate var title: String { name.map { String(cString: $0) } ?? "" }
+
+    /// Values that are worth a try.
+    fileprivate var telling: [Double] {
+        switch Int(kind) {
+        case Int(PENUMBRA_BOOLEAN): return [0, 1]
+        case Int(PENUMBRA_CHOICE):
+            var count = 0
+            while choices?[count] != nil { count += 1 }
+            return (0..<count).map { Double($0) }
+        default: return Array(Set([minimum, maximum] + (minimum <= 0 && maximum >= 0 ? [0] : []))).sorted()
+        }
+    }
+}
+
+/// How samples are stored.
+enum SampleKind: CaseIterable, Sendable {
+    case u8, u16, f32
+
+    var flag: penumbra_format {
+        switch self {
+        case .u8: penumbra_format(PENUMBRA_U8)
+        case .u16: penumbra_format(PENUMBRA_U16)
+        case .f32: penumbra_format(PENUMBRA_F32)
+        }
+    }
+
+    var bytes: Int {
+        switch self {
+        case .u8: 1
+        case .u16: 2
+        case .f32: 4
+        }
+    }
+}
+
+extension PixelRect {
+    init(_ rect: penumbra_rect) {
+        let limit = Int64(1) << 40
+        self.init(
+            x: Int(rect.x.clamped(limit)), y: Int(rect.y.clamped(limit)), width: Int(max(0, rect.width.clamped(limit))),
+            height: Int(max(0, rect.height.clamped(limit))))
+    }
+}
+
+extension Int64 {
+    fileprivate func clamped(_ limit: Int64) -> Int64 { Swift.min(Swift.max(self, -limit), limit) }
+}
+
+extension penumbra_rect {
+    init(_ rect: PixelRect) {
+        self.init(x: Int64(rect.x), y: Int64(rect.y), width: Int64(rect.width), height: Int64(rect.height))
+    }
+}
+
+extension Halo {
+    /// Negative sides count as none; ``ContractCheck/geometry`` finds them.
+    init(_ margins: penumbra_margins) {
+        let sides = [margins.left, margins.top, margins.right, margins.bottom].map { max(0, Int($0)) }
+        self = Halo(left: sides[0], top: sides[1], right: sides[2], bottom: sides[3]) ?? .none
+    }
+}

@@ -1,0 +1,104 @@
+import CPenumbraPlugin
+import Geometry
+import Glibc
+import GuardedMemory
+
+/// Renders parts of test pictures with the plugin.
+struct Trial {
+    let subject: Subject
+    let picture: TestPicture
+    let kind: SampleKind
+    let values: [Double]
+    var isCancelled = false
+
+    /// Where the plugin is asked to read at most; values beyond are not tried.
+    private static let widestHalo = 600
+
+    var title: String { "\(kind) \(picture.title)" }
+    var extent: PixelRect { subject.extent(of: picture.extent, values) }
+
+    /// What came of a call.
+    struct Result {
+        let status: Int32
+        let message: String
+        let keepsMode: Bool
+        /// The target's rows, one behind the other.
+        let bytes: [UInt8]
+    }
+
+    /// The output's bytes; throws ``Breach`` when the plugin fails.
+    func output(_ area: PixelRect, unwritten: UInt8 = 0, around: UInt8 = 0xA5) throws -> [UInt8] {
+        let result = try render(area, unwritten: unwritten, around: around)
+        guard result.status == PENUMBRA_OK else {
+            throw Breach("it fails on \(title), \(area): status \(result.status), \"\(result.message)\"")
+        }
+        return result.bytes
+    }
+
+    /// - Parameters:
+    ///   - unwritten: what the target is filled with before.
+    ///   - around: what lies around the source's rows.
+    func render(_ area: PixelRect, unwritten: UInt8 = 0, around: UInt8 = 0xA5) throws -> Result {
+        let read = subject.needed(for: area, in: picture.extent, values)
+        guard read.width <= area.width + 2 * Self.widestHalo, read.height <= area.height + 2 * Self.widestHalo else {
+            throw Inapplicable("its halo of these values is too large to try")
+        }
+        let (from, to) = (try GuardedRows(), try GuardedRows())
+        from.pattern = around
+        let pixelBytes = picture.channels * kind.bytes
+        try from.reshape(rows: read.height, rowBytes: read.width * pixelBytes)
+        try to.reshape(rows: area.height, rowBytes: area.width * pixelBytes)
+        fill(from, read)
+        for row in 0..<area.height { memset(to.row(row), Int32(unwritten), to.rowBytes) }
+        var message = [CChar](repeating: 0, count: 1024)
+        let (status, keepsMode) = FloatingPointMode.kept { call(from, read, to, area, &message) }
+        if let damage = to.damage() ?? from.damage() { throw Breach("it writes outside of its tile (\(damage))") }
+        let bytes = (0..<area.height).flatMap { UnsafeRawBufferPointer(start: to.row($0), count: to.rowBytes) }
+        let text = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return Result(status: status, message: text, keepsMode: keepsMode, bytes: bytes)
+    }
+
+    private func call(
+        _ from: GuardedRows, _ read: PixelRect, _ to: GuardedRows, _ area: PixelRect, _ message: inout [CChar]
+    ) -> Int32 {
+        let room = message.count
+        return message.withUnsafeMutableBufferPointer { error in
+            values.withUnsafeBufferPointer { values in
+                var tile = penumbra_tile(
+                    struct_size: UInt32(MemoryLayout<penumbra_tile>.size), format: kind.flag,
+                    channels: Int32(picture.channels), has_alpha: picture.hasAlpha ? 1 : 0,
+                    image: penumbra_rect(picture.extent),
+                    source: penumbra_source(
+                        data: from.start, row_bytes: Int64(from.pitch), rect: penumbra_rect(read)),
+                    target: penumbra_target(data: to.start, row_bytes: Int64(to.pitch), rect: penumbra_rect(area)),
+                    values: values.baseAddress, is_cancelled: isCancelled ? Self.yes : Self.no, context: nil,
+                    error: error.baseAddress, error_capacity: room)
+                return subject.plugin.render?(&tile) ?? -1
+            }
+        }
+    }
+
+    private static let yes: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { _ in 1 }
+    private static let no: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { _ in 0 }
+
+    private func fill(_ rows: GuardedRows, _ read: PixelRect) {
+        for (index, y) in read.rows.enumerated() {
+            var place = rows.row(index)
+            for x in read.columns {
+                for channel in 0..<picture.channels {
+                    picture.store(x, y, channel, kind, isMultiplied: !subject.isPoint, to: place)
+                    place += kind.bytes
+                }
+            }
+        }
+    }
+
+    /// The input's own bytes.
+    func input() throws -> [UInt8] {
+        let rows = try GuardedRows()
+        try rows.reshape(
+            rows: picture.extent.height, rowBytes: picture.extent.width * picture.channels * kind.bytes)
+        fill(rows, picture.extent)
+        return (0..<rows.rows).flatMap { UnsafeRawBufferPointer(start: rows.row($0), count: rows.rowBytes) }
+    }
+}

@@ -1,0 +1,21 @@
+/// The filters that every installation has: one line each.
+package enum BuiltInFilters {
+    package static let all: [FilterEntry] = [
+        GaussianFilter.entry,
+        MotionFilter.entry,
+        BoxFilter.entry,
+        DiscFilter.entry,
+        SharpenFilter.entry,
+        MedianFilter.entry,
+        ZoomFilter.entry,
+        SpinFilter.entry,
+        BilateralFilter.entry,
+        VariableFilter.entry,
+        ThumbnailFilter.entry,
+        ResizeFilter.entry,
+        CropFilter.entry,
+        RotateFilter.entry,
+        FlipFilter.entry,
+        FlattenFilter.entry,
+    ]
+}

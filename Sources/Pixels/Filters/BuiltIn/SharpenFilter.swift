@@ -1,0 +1,62 @@
+package import Catalogs
+package import Geometry
+import Kernels
+package import Raster
+
+/// `sharpen`: an unsharp mask, in + amount·sign(d)·max(0, |d| − threshold) with d = in − gaussian(in).
+///
+/// `extent: expand` grows by ⌈3·radius⌉ on each side, as the Gaussian does.
+package struct SharpenFilter: Filter {
+    private let kernel: Sharpening
+    private let growth: Halo
+    private let options: AreaOptions
+    package let isIdentity: Bool
+
+    private init(_ arguments: FilterArguments) throws(FilterError) {
+        let radius = try arguments.number("radius")
+        let amount = try arguments.number("amount")
+        options = try AreaOptions(arguments)
+        kernel = Sharpening(sigma: radius, amount: amount, threshold: try arguments.number("threshold") / 100)
+        let reach = Int((3 * radius).rounded(.up))
+        growth = Halo(horizontal: reach, vertical: reach)
+        isIdentity = radius == 0 || amount == 0
+    }
+
+    static let entry = FilterEntry(
+        FilterDescriptor(
+            name: "sharpen", kind: .area, summary: "Unsharp mask", renderingVersion: 1,
+            parameters: [
+                ParameterDescriptor(
+                    "radius", .number(minimum: 0, maximum: 1000), fallback: .number(1), unit: "px",
+                    summary: "standard deviation of the Gaussian that the picture is compared with",
+                    synonyms: [ParameterDescriptor.Synonym("sigma")]),
+                ParameterDescriptor(
+                    "amount", .number(minimum: 0, maximum: 10), fallback: .number(1),
+                    summary: "how much of the difference is added"),
+                ParameterDescriptor(
+                    "threshold", .number(minimum: 0, maximum: 100), fallback: .number(0), unit: "%",
+                    summary: "smaller differences stay as they are; of full intensity"),
+            ] + AreaOptions.parameters,
+            rules: AreaOptions.rules),
+        make: { try SharpenFilter($0) })
+
+    package var edge: Edge { options.edge }
+    package var halo: Halo { kernel.halo }
+
+    package func extent(of input: PixelRect) -> PixelRect { options.extent(of: input, growth: growth) }
+
+    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
+        options.needed(for: output, in: input, halo: halo)
+    }
+
+    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
+
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        options.cost(layout, format, fixedPoint: 1.2, floating: 5.5)
+    }
+
+    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
+        kernel.render(
+            source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)
+    }
+}

@@ -1,0 +1,62 @@
+package import Catalogs
+package import Geometry
+import Kernels
+package import Raster
+
+/// `spin`: a blur along arcs around a centre; see ``Spin``.
+///
+/// `extent: expand` grows to the box that the picture sweeps.
+package struct SpinFilter: Filter {
+    private let angle: Double
+    private let x: Length
+    private let y: Length
+    private let options: AreaOptions
+
+    private init(_ arguments: FilterArguments) throws(FilterError) {
+        angle = try arguments.number("angle")
+        x = try arguments.length("x")
+        y = try arguments.length("y")
+        options = try AreaOptions(arguments)
+    }
+
+    static let entry = FilterEntry(
+        FilterDescriptor(
+            name: "spin", kind: .area, summary: "Blur along arcs around a centre", renderingVersion: 1,
+            parameters: [
+                ParameterDescriptor(
+                    "angle", .number(minimum: 0, maximum: 360), fallback: .number(10), unit: "°",
+                    summary: "of the arc, half of it to each side")
+            ] + SweepCenter.parameters + AreaOptions.parameters,
+            rules: AreaOptions.rules),
+        make: { try SpinFilter($0) })
+
+    package var isIdentity: Bool { angle == 0 }
+    package var edge: Edge { options.edge }
+    /// Of no picture in particular: see ``halo(in:)``.
+    package var halo: Halo { .none }
+    package var isEven: Bool { false }
+
+    private func kernel(_ input: PixelRect) -> Spin { Spin(degrees: angle, center: SweepCenter(x, y, in: input)) }
+
+    package func halo(in input: PixelRect) -> Halo {
+        let spin = kernel(input)
+        return SweepMargin.halo(over: extent(of: input)) { spin.needed(for: $0) }
+    }
+
+    package func isRowLocal(in input: PixelRect) -> Bool { edge != .wrap }
+
+    package func extent(of input: PixelRect) -> PixelRect { options.expands ? kernel(input).swept(input) : input }
+
+    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
+        options.needed(for: output, in: input) { kernel(input).needed(for: $0) }
+    }
+
+    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
+
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { options.sweepCost(layout, format) }
+
+    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
+        kernel(source.extent).render(
+            source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)
+    }
+}

@@ -1,0 +1,141 @@
+import Arithmetic
+package import Catalogs
+package import Geometry
+import Kernels
+package import Raster
+
+/// `variable`: a Gaussian whose radius changes across the picture, by a mask or a gradient.
+///
+/// `extent: expand` grows by ⌈3·radius⌉ on each side.
+package struct VariableFilter: Filter {
+    private let radius: Double
+    private let strength: Strength
+    private let options: AreaOptions
+    /// Of the widest blur that there can be.
+    package let halo: Halo
+    package var isIdentity: Bool { radius == 0 }
+
+    /// What the radius is multiplied by, before the input's extent is known.
+    fileprivate enum Strength {
+        case mask(GrayPicture)
+        case gradient(Gradient)
+    }
+
+    fileprivate struct Gradient {
+        let shape: StrengthGradient.Shape
+        let x: Length
+        let y: Length
+        let degrees: Double
+        let sharp: Length
+        let falloff: Length
+    }
+
+    private init(_ arguments: FilterArguments) throws {
+        radius = try arguments.number("radius")
+        options = try AreaOptions(arguments)
+        if let mask = try arguments.picture("mask") {
+            strength = .mask(mask)
+        } else {
+            strength = .gradient(
+                Gradient(
+                    shape: StrengthGradient.Shape(rawValue: try arguments.word("gradient")) ?? .tilt,
+                    x: try arguments.length("x"), y: try arguments.length("y"),
+                    degrees: try arguments.number("angle"), sharp: try arguments.length("sharp"),
+                    falloff: try arguments.length("falloff")))
+        }
+        halo = Variable(radius: radius, map: .picture(GrayPicture(width: 1, height: 1))).halo
+    }
+
+    static let entry = FilterEntry(
+        FilterDescriptor(
+            name: "variable", kind: .area, summary: "Gaussian blur whose radius changes across the picture",
+            renderingVersion: 1,
+            parameters: [
+                ParameterDescriptor(
+                    "radius", .number(minimum: 0, maximum: 200), fallback: .number(20), unit: "px",
+                    summary: "the largest standard deviation"),
+                ParameterDescriptor(
+                    "mask", .picture,
+                    summary: "a picture, spread over the input: white is the full radius, black is sharp"),
+            ] + gradient + AreaOptions.parameters,
+            rules: AreaOptions.rules + [.replaces(parameter: "mask", others: gradient.map(\.name))]),
+        make: { try VariableFilter($0) })
+
+    private static let gradient = [
+        ParameterDescriptor(
+            "gradient", .choice(StrengthGradient.Shape.allCases.map(\.rawValue)), fallback: .word("tilt"),
+            summary: "without a mask: a sharp band, sharp to one side, or a sharp disc"),
+        ParameterDescriptor("x", .length, fallback: .length(.percent(50)), summary: "the gradient's centre"),
+        ParameterDescriptor("y", .length, fallback: .length(.percent(50)), summary: "the gradient's centre"),
+        ParameterDescriptor(
+            "angle", .number(minimum: -3600, maximum: 3600), fallback: .number(90), unit: "°",
+            summary: "where tilt and linear grow to, counter-clockwise from the right"),
+        ParameterDescriptor(
+            "sharp", .length, fallback: .length(.percent(10)), summary: "how far from the centre all is sharp"),
+        ParameterDescriptor(
+            "falloff", .length, fallback: .length(.percent(30)),
+            summary: "over which distance the radius grows to full"),
+    ]
+
+    package var edge: Edge { options.edge }
+
+    package func extent(of input: PixelRect) -> PixelRect {
+        let growth = Int((3 * radius).rounded(.up))
+        return options.extent(of: input, growth: Halo(horizontal: growth, vertical: growth))
+    }
+
+    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
+        let changed = options.mask(in: input).map { $0.bounds(in: output) } ?? output
+        return options.needed(for: output, in: input, halo: kernel(in: input).halo(around: changed, in: input))
+    }
+
+    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
+
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        options.cost(layout, format, fixedPoint: 15, floating: 40)
+    }
+
+    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
+        kernel(in: source.extent).render(
+            source.pixels, extent: source.extent, light: options.light, within: options.mask(in: source.extent),
+            into: &destination)
+    }
+
+    private func kernel(in input: PixelRect) -> Variable {
+        Variable(radius: radius, map: map(in: input))
+    }
+
+    private func map(in input: PixelRect) -> StrengthMap {
+        switch strength {
+        case .mask(let picture): .picture(picture)
+        case .gradient(let gradient): .gradient(gradient.placed(in: input))
+        }
+    }
+}
+
+extension VariableFilter.Gradient {
+    /// Percents of `x` and `y` are those of the input's sides, of the other lengths those of the input along the
+    /// gradient's direction (of the shorter side for `radial`).
+    fileprivate func placed(in input: PixelRect) -> StrengthGradient {
+        func coordinate(_ length: Length, _ side: Range<Int>) -> Double {
+            switch length {
+            case .pixels(let coordinate): coordinate
+            case .percent: Double(side.lowerBound) + length.pixels(of: side.count)
+            }
+        }
+        let (sin, cos) = DeterministicMath.sinCos(degrees: degrees)
+        let along =
+            shape == .radial
+            ? Double(min(input.width, input.height))
+            : cos.magnitude * Double(input.width) + sin.magnitude * Double(input.height)
+        func distance(_ length: Length) -> Double {
+            switch length {
+            case .pixels(let pixels): max(0, pixels)
+            case .percent(let percent): max(0, percent * along / 100)
+            }
+        }
+        return StrengthGradient(
+            shape: shape, centerX: coordinate(x, input.columns), centerY: coordinate(y, input.rows), degrees: degrees,
+            sharp: distance(sharp), falloff: distance(falloff))
+    }
+}

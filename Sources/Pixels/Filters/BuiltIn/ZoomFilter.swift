@@ -1,0 +1,62 @@
+package import Catalogs
+package import Geometry
+import Kernels
+package import Raster
+
+/// `zoom`: a blur along lines towards a centre; see ``Zoom``.
+///
+/// It has no `extent`: what a picture sweeps has no bound as the amount nears 100 %, and with negative amounts it is the
+/// picture itself.
+package struct ZoomFilter: Filter {
+    private let amount: Double
+    private let x: Length
+    private let y: Length
+    private let options: AreaOptions
+
+    private init(_ arguments: FilterArguments) throws(FilterError) {
+        amount = try arguments.number("amount") / 100
+        x = try arguments.length("x")
+        y = try arguments.length("y")
+        options = try AreaOptions(arguments)
+    }
+
+    static let entry = FilterEntry(
+        FilterDescriptor(
+            name: "zoom", kind: .area, summary: "Blur along lines towards a centre", renderingVersion: 1,
+            parameters: [
+                ParameterDescriptor(
+                    "amount", .number(minimum: -200, maximum: 200), fallback: .number(20), unit: "%",
+                    summary: "of the way to the centre; away from it where negative")
+            ] + SweepCenter.parameters + [AreaOptions.edge, AreaOptions.light, AreaOptions.within]),
+        make: { try ZoomFilter($0) })
+
+    package var isIdentity: Bool { amount == 0 }
+    package var edge: Edge { options.edge }
+    /// Of no picture in particular: see ``halo(in:)``.
+    package var halo: Halo { .none }
+    package var isEven: Bool { false }
+
+    private func kernel(_ input: PixelRect) -> Zoom { Zoom(amount: amount, center: SweepCenter(x, y, in: input)) }
+
+    package func halo(in input: PixelRect) -> Halo {
+        let zoom = kernel(input)
+        return SweepMargin.halo(over: input) { zoom.needed(for: $0) }
+    }
+
+    package func isRowLocal(in input: PixelRect) -> Bool { edge != .wrap }
+
+    package func extent(of input: PixelRect) -> PixelRect { input }
+
+    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
+        options.needed(for: output, in: input) { kernel(input).needed(for: $0) }
+    }
+
+    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
+
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { options.sweepCost(layout, format) }
+
+    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
+        kernel(source.extent).render(
+            source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)
+    }
+}

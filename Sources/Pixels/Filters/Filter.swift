@@ -1,0 +1,83 @@
+package import Catalogs
+package import Geometry
+package import Kernels
+package import Raster
+
+/// A filter with its parameters: it answers questions of geometry without pixels, then renders.
+///
+/// All coordinates are those of the whole, oriented first input of a chain, so a filter may anchor a grid to them. What
+/// it writes at a pixel must not depend on the rectangle that was asked for.
+package protocol Filter: Sendable {
+    /// True when the filter changes nothing, whatever its input; it is then never rendered.
+    var isIdentity: Bool { get }
+    /// What the filter sees outside its input.
+    var edge: Edge { get }
+    /// The most that ``needed(for:in:)`` adds to a rectangle.
+    var halo: Halo { get }
+
+    /// The same in pixels of an input, where it depends on the input's size.
+    func halo(in input: PixelRect) -> Halo
+    /// False where some tiles read far more around them than others: plans then ask ``needed(for:in:)`` for tiles all over
+    /// the picture, instead of counting the halo for each.
+    var isEven: Bool { get }
+    /// Pixels of the input to one of the output, along each axis.
+    func scale(in input: PixelRect) -> (x: Double, y: Double)
+    /// True when every row of the output needs only rows of the input around its own place, so that pictures can be
+    /// filtered while they are decoded.
+    func isRowLocal(in input: PixelRect) -> Bool
+
+    /// The domain of definition of the output.
+    func extent(of input: PixelRect) -> PixelRect
+
+    /// The coordinates that are read for `output`, which lies in the output's extent. They may lie outside `input`;
+    /// what is seen there is decided by ``edge``.
+    func needed(for output: PixelRect, in input: PixelRect) -> PixelRect
+
+    func outputLayout(for layout: PixelLayout) -> PixelLayout
+
+    /// What a pixel of the output takes of one core's time, in nanoseconds: a rough estimate, by which the planner
+    /// chooses between whole frames and tiles.
+    ///
+    /// - Parameter layout: the input's.
+    func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double
+
+    /// Writes every pixel of `destination`, which is all zeros, has the layout that ``outputLayout(for:)`` gave, and
+    /// the input's sample format. Performs no I/O.
+    func render(_ source: FilterSource, into destination: inout AnyRaster) throws
+}
+
+/// What a filter reads while it renders one rectangle.
+package struct FilterSource: Sendable {
+    /// Covers what ``Filter/needed(for:in:)`` asked for.
+    package let pixels: KernelSource
+    /// The extent of the filter's whole input.
+    package let extent: PixelRect
+
+    package init(pixels: KernelSource, extent: PixelRect) {
+        self.pixels = pixels
+        self.extent = extent
+    }
+}
+
+extension Filter {
+    package func halo(in input: PixelRect) -> Halo { halo }
+
+    package var isEven: Bool { true }
+
+    package func scale(in input: PixelRect) -> (x: Double, y: Double) { (1, 1) }
+
+    /// Only ``Edge/wrap`` needs the last rows for the first.
+    package func isRowLocal(in input: PixelRect) -> Bool { edge != .wrap || halo.top + halo.bottom == 0 }
+
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 5 * Double(layout.channels) }
+
+    /// What must be read of an input of this extent for `output`, and where each pixel of it goes.
+    package func sourceMap(for output: PixelRect, in input: PixelRect) -> SourceMap {
+        SourceMap(needed: needed(for: output, in: input), input: input, edge: edge)
+    }
+
+    /// The rectangles of the input that must be read for `output`: disjoint, one, or up to four with ``Edge/wrap``.
+    package func regionOfInterest(for output: PixelRect, in input: PixelRect) -> [PixelRect] {
+        sourceMap(for: output, in: input).rects
+    }
+}

@@ -1,0 +1,107 @@
+package import Catalogs
+package import Geometry
+package import Kernels
+
+/// The parameters that all area filters share, and what they mean for geometry.
+package struct AreaOptions: Hashable, Sendable {
+    package let edge: Edge
+    /// True when the output grows by the filter's reach (`extent: expand`).
+    package let expands: Bool
+    package let light: Light
+    package let within: Region?
+
+    package init(_ arguments: FilterArguments) throws(FilterError) {
+        edge = Edge(rawValue: try arguments.word("edge")) ?? .clamp
+        expands = arguments.isWord("extent") ? try arguments.word("extent") == "expand" : false
+        light = Light(rawValue: try arguments.word("light")) ?? .encoded
+        within = try arguments.region("within")
+    }
+
+    package static let parameters = [edge, extent, light, within]
+
+    package static let edge = ParameterDescriptor(
+        "edge", .choice(Edge.allCases.map(\.rawValue)), fallback: .word("clamp"),
+        summary: "what lies outside the filter's input")
+
+    /// A filter that cannot grow leaves this one out, and the rules with it.
+    package static let extent = ParameterDescriptor(
+        "extent", .choice(["crop", "expand"]), fallback: .word("crop"),
+        summary: "keep the input's size, or grow by the filter's reach")
+
+    package static let light = ParameterDescriptor(
+        "light", .choice(Light.allCases.map(\.rawValue)), fallback: .word("encoded"),
+        summary: "filter the stored values, or linear light")
+
+    /// Point filters take this one as well.
+    package static let within = ParameterDescriptor(
+        "within", .region, summary: "filter only there, and blend at its border")
+
+    package static let rules: [ParameterRule] = [
+        .implies(parameter: "extent", value: "expand", other: "edge", required: "transparent"),
+        .excludes(parameter: "extent", value: "expand", other: "within"),
+    ]
+}
+
+extension AreaOptions {
+    /// Nanoseconds for a pixel, from those for a sample in fixed point and in single precision.
+    package func cost(
+        _ layout: PixelLayout, _ format: SampleFormat, fixedPoint: Double, floating: Double
+    ) -> Double {
+        let isFixed = format == .u8 && light == .encoded
+        return Double(outputLayout(for: layout).channels) * (isFixed ? fixedPoint : floating)
+    }
+
+    package func extent(of input: PixelRect, growth: Halo) -> PixelRect {
+        expands ? input.expanded(by: growth) : input
+    }
+
+    package func outputLayout(for layout: PixelLayout) -> PixelLayout {
+        edge == .transparent ? layout.addingAlpha : layout
+    }
+
+    /// The output itself (its originals are kept or blended where a mask leaves them) and what the filter reads around
+    /// those of its pixels that change.
+    package func needed(for output: PixelRect, in input: PixelRect, halo: Halo) -> PixelRect {
+        needed(for: output, in: input) { $0.expanded(by: halo) }
+    }
+
+    /// - Parameter reading: what the filter reads for a rectangle that changes.
+    package func needed(
+        for output: PixelRect, in input: PixelRect, reading: (PixelRect) -> PixelRect
+    ) -> PixelRect {
+        guard let mask = mask(in: input) else { return output.union(reading(output)) }
+        let changed = mask.bounds(in: output)
+        return changed.isEmpty ? output : output.union(reading(changed))
+    }
+
+    /// Where the filter applies, in the coordinates of the whole picture.
+    package func mask(in input: PixelRect) -> RoundedRect? {
+        within.map { RoundedRect($0, in: input) }
+    }
+}
+
+extension RoundedRect {
+    /// Places a region: lengths in pixels are coordinates of the whole picture; percents are measured along the sides
+    /// of `input`, from its corner, and for corners along the region's shorter side (50 % makes a pill).
+    package init(_ region: Region, in input: PixelRect) {
+        let width = region.width.pixels(of: input.width)
+        let height = region.height.pixels(of: input.height)
+        self.init(
+            left: Self.place(region.x, input.columns), top: Self.place(region.y, input.rows), width: width,
+            height: height, cornerRadius: Self.radius(region.cornerRadius, shorterSide: min(width, height)))
+    }
+
+    private static func place(_ length: Length, _ side: Range<Int>) -> Double {
+        switch length {
+        case .pixels(let coordinate): coordinate
+        case .percent: Double(side.lowerBound) + length.pixels(of: side.count)
+        }
+    }
+
+    private static func radius(_ length: Length, shorterSide: Double) -> Double {
+        switch length {
+        case .pixels(let value): value
+        case .percent(let value): value * shorterSide / 100
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Catalogs
+public import Geometry
+public import Raster
+
+/// A mean over a rectangle, at any fraction of a pixel. Its cost does not grow with the radius.
+///
+/// Along each axis samples at a distance of up to ⌊radius⌋ have the weight 1, the next on either side what is left of
+/// the radius, all divided by 2·radius + 1.
+public struct Box: Blur {
+    private let horizontal: BoxAxis
+    private let vertical: BoxAxis
+    public let halo: Halo
+    private var level = CPULevel.current
+
+    /// - Parameters: half the sides of the rectangle less half a pixel, in pixels, 0 to 1000; 0 leaves its axis alone.
+    public init(radiusX: Double, radiusY: Double) {
+        precondition((0...1000).contains(radiusX) && (0...1000).contains(radiusY), "a box's radius is 0 to 1000 px")
+        horizontal = BoxAxis(radius: radiusX)
+        vertical = BoxAxis(radius: radiusY)
+        halo = Halo(horizontal: horizontal.reach, vertical: vertical.reach)
+    }
+
+    /// The same blur with the inner loops of one level, which this CPU must have.
+    package func running(on level: CPULevel) -> Box {
+        var copy = self
+        copy.level = level
+        return copy
+    }
+
+    /// See ``Gaussian/render(_:light:within:into:)``.
+    public func render(
+        _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
+    ) {
+        source.checkCoverage(of: destination, halo: halo, within: mask)
+        guard case .u8 = source.raster, light == .encoded else {
+            let kernel = FloatBox(horizontal: horizontal.plateau, vertical: vertical.plateau, .of(level))
+            return kernel.render(source, light: light, within: mask, into: &destination)
+        }
+        let isOpaque = source.isOpaqueBytes(as: destination.layout, .of(level))
+        FixedPoint.render(source, within: mask, on: level, into: &destination) { bytes, writer in
+            if let weights = directWeights {
+                return FixedDirect(
+                    bytes, layout: writer.layout, output: writer.rect, horizontal: weights.horizontal,
+                    vertical: weights.vertical, writer.operations
+                ).render(to: writer)
+            }
+            let parts = FixedMean.parts(
+                of: writer.rect.columns, channels: writer.layout.channels, reach: horizontal.reach)
+            for columns in parts {
+                FixedMean(bytes, columns, horizontal, vertical, isOpaque: isOpaque, writer, .of(level)).render()
+            }
+        }
+    }
+
+    /// Where the rectangle is small, a FIR is faster than running sums.
+    private var directWeights: (horizontal: [UInt16], vertical: [UInt16])? {
+        guard max(horizontal.reach, vertical.reach) <= Self.fewTaps else { return nil }
+        return (horizontal.quantized, vertical.quantized)
+    }
+
+    private static let fewTaps = 2
+}

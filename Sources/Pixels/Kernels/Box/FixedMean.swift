@@ -1,0 +1,126 @@
+import Catalogs
+import Geometry
+
+/// A mean over a rectangle of 8-bit samples, row by row: the means of columns in 8.7 fixed point, then along the row.
+final class FixedMean {
+    private let columns: Range<Int>
+    private let horizontal: BoxAxis
+    private let vertical: BoxAxis
+    private let target: ByteRowWriter
+    private let operations: BoxOperations
+    private let source: SummedRows
+    private let channels: Int
+    /// Of the windows of all columns that are read, in 8.7 fixed point; or of samples, where those fit 16 bits and no
+    /// pixel is translucent. Both give the same means.
+    private let sums: WorkBuffer<Int32>
+    private let shortSums: WorkBuffer<UInt16>
+    private let shortWeights: ShortWeights?
+    private let isOpaque: Bool
+    private let means: WorkBuffer<UInt16>
+    private let words: WorkBuffer<UInt16>
+
+    /// Values before the first column's mean, which a sum along the row begins with.
+    private static let lead = 64
+    /// Between the sums of parts, for what a loop writes beyond its last one.
+    private static let gap = 64
+
+    /// Cuts a picture so that a part's sums stay in the first-level cache. Where the cuts fall changes no pixel.
+    static func parts(of columns: Range<Int>, channels: Int, reach: Int) -> [Range<Int>] {
+        let width = max((1 << 16) / channels, 8 * reach) & ~63
+        return stride(from: columns.lowerBound, to: columns.upperBound, by: width).map {
+            $0..<min($0 + width, columns.upperBound)
+        }
+    }
+
+    /// - Parameters:
+    ///   - columns: a part of the target's.
+    ///   - isOpaque: no pixel that is read has an alpha below full.
+    init(
+        _ bytes: ByteSource, _ columns: Range<Int>, _ horizontal: BoxAxis, _ vertical: BoxAxis, isOpaque: Bool,
+        _ target: ByteRowWriter, _ operations: BoxOperations
+    ) {
+        self.horizontal = horizontal
+        self.vertical = vertical
+        self.target = target
+        self.operations = operations
+        channels = target.layout.channels
+        self.columns = columns
+        let read = columns.lowerBound - horizontal.reach..<columns.upperBound + horizontal.reach
+        self.isOpaque = isOpaque
+        source = SummedRows(bytes, read, vertical, isOpaque: isOpaque, target)
+        shortWeights = ShortWeights(vertical)
+        sums = WorkBuffer(count: read.count * channels)
+        shortSums = WorkBuffer(count: read.count * channels + 3 * Self.gap)
+        means = WorkBuffer(count: Self.lead + read.count * channels + 64)
+        words = WorkBuffer(count: columns.count * channels + 64)
+    }
+
+    /// Writes every pixel.
+    func render() {
+        let rows = target.rect.rows
+        for y in rows.lowerBound - vertical.side..<rows.lowerBound + vertical.side { slide(entering: y, leaving: nil) }
+        for y in rows {
+            let leaving = y - vertical.side - 1
+            slide(
+                entering: y + vertical.side, leaving: y == rows.lowerBound ? nil : leaving,
+                outside: vertical.fraction > 0 ? (above: leaving, below: y + vertical.side + 1) : nil)
+            write(y)
+        }
+    }
+
+    private func slide(entering: Int, leaving: Int?, outside: (above: Int, below: Int)? = nil) {
+        let weight = shortWeights?.scale ?? vertical.weight
+        let tail = outside == nil ? 0 : shortWeights.map { Double($0.tail) } ?? vertical.tail
+        let isShort = shortWeights != nil
+        let to = means.base + Self.lead
+        source.withRows(
+            [entering, leaving, outside?.above, outside?.below],
+            bytes: { rows, part, start, count in
+                if let shortWeights, isOpaque {
+                    operations.slideShortColumns(
+                        rows[0], rows[1], rows[2], rows[3], shortWeights.shift, shortWeights.weight,
+                        outside == nil ? 0 : shortWeights.tail, count, shortSums.base + start + Self.gap * part,
+                        to + start)
+                } else {
+                    operations.slideByteColumns(
+                        rows[0], rows[1], rows[2], rows[3], weight, tail, isShort, count, sums.base + start, to + start)
+                }
+            },
+            words: { rows, count in
+                operations.slideWordColumns(
+                    rows[0], rows[1], rows[2], rows[3], weight, tail, isShort, count, sums.base, to)
+            })
+    }
+
+    private func write(_ y: Int) {
+        let isOpaque = source.isOpaque(from: y - vertical.reach)
+        let row = means.base + Self.lead + (horizontal.reach - horizontal.side) * channels
+        let scale = isOpaque ? 128.0 : 1  // from 8.7 fixed point to samples
+        operations.averageAlong(
+            row, channels, horizontal.length, Float(horizontal.weight / scale), Float(horizontal.tail / scale),
+            columns.count * channels, isOpaque ? target.row : nil, isOpaque ? nil : words.base)
+        if !isOpaque {
+            target.operations.unpremultiply(words.base, 0, channels - 1, columns.count, target.row)
+        }
+        target.store(target.row, columns: columns, y: y)
+    }
+}
+
+/// The weights of one axis for sums of samples that fit 16 bits: ⌊sum·2^shift·weight / 65536⌋ is a mean in 8.7.
+private struct ShortWeights {
+    let shift: Int
+    let weight: UInt16
+    /// Of the sum of the two samples outside, in 8.7.
+    let tail: UInt16
+
+    /// Of a sum in 8.7 fixed point.
+    var scale: Double { Double(weight) * Double(1 << shift) / Double(1 << 23) }
+
+    /// Nil where the sums are too large.
+    init?(_ axis: BoxAxis) {
+        guard 255 * axis.length <= UInt16.max else { return nil }
+        shift = UInt16(255 * axis.length).leadingZeroBitCount
+        weight = UInt16(clamping: Int((65536 * 128 * axis.weight / Double(1 << shift)).rounded()))
+        tail = UInt16(clamping: Int((65536 * axis.tail).rounded()))
+    }
+}

@@ -1,0 +1,44 @@
+#if arch(x86_64)
+    import RowKernelsV2
+    import RowKernelsV3
+    import RowKernelsV4
+#else
+    import RowKernelsNative
+#endif
+
+/// The inner loops of an unsharp mask, of one CPU level; see `SharpenedRows.swift` in `RowKernels`.
+struct SharpeningOperations: Sendable {
+    typealias Sharpen<Value> =
+        @Sendable (
+            UnsafePointer<Value>, UnsafePointer<Value>, Float, Float, Int, UnsafeMutablePointer<Value>
+        ) -> Void
+
+    let sharpenWords: Sharpen<UInt16>
+    let sharpenFloats: Sharpen<Float>
+    let clampFloats: @Sendable (FloatTarget, UnsafePointer<Float>?, Int) -> Void
+
+    #if arch(x86_64)
+        static func of(_ level: CPULevel) -> SharpeningOperations {
+            switch level {
+            case .v4:
+                SharpeningOperations(
+                    sharpenWords: RowKernelsV4.sharpenWords, sharpenFloats: RowKernelsV4.sharpenFloats,
+                    clampFloats: RowKernelsV4.clampFloats)
+            case .v3:
+                SharpeningOperations(
+                    sharpenWords: RowKernelsV3.sharpenWords, sharpenFloats: RowKernelsV3.sharpenFloats,
+                    clampFloats: RowKernelsV3.clampFloats)
+            default:
+                SharpeningOperations(
+                    sharpenWords: RowKernelsV2.sharpenWords, sharpenFloats: RowKernelsV2.sharpenFloats,
+                    clampFloats: RowKernelsV2.clampFloats)
+            }
+        }
+    #else
+        static func of(_: CPULevel) -> SharpeningOperations {
+            SharpeningOperations(
+                sharpenWords: RowKernelsNative.sharpenWords, sharpenFloats: RowKernelsNative.sharpenFloats,
+                clampFloats: RowKernelsNative.clampFloats)
+        }
+    #endif
+}

@@ -1,0 +1,153 @@
+import Catalogs
+import Geometry
+
+/// A mean over a disc of 8-bit samples.
+///
+/// The sum of the pixels that are covered whole slides down: of every column the disc takes in one pixel and lets go of
+/// one. Sums are whole numbers, so that they are exact however far they have come. Pixels at the border are summed in
+/// groups of one weight.
+final class FixedDisc {
+    private let weights: DiscWeights
+    private let strip: Range<Int>
+    private let target: ByteRowWriter
+    private let rows: FixedStrip
+    private let operations: DiscOperations
+    private let channels: Int
+    private let groups: DiscGroups
+    private let sums: WorkBuffer<UInt32>
+    private let words: WorkBuffer<UInt16>
+    private let entering: WorkBuffer<UnsafePointer<UInt16>?>
+    private let leaving: WorkBuffer<UnsafePointer<UInt16>?>
+    private let borders: WorkBuffer<UnsafePointer<UInt16>?>
+
+    /// Rows that fit the first-level cache where the disc is small.
+    static func strips(of columns: Range<Int>, channels: Int, reach: Int) -> [Range<Int>] {
+        let fitting = (36 << 10) / (2 * (2 * reach + 2) * channels) - 2 * reach
+        let width = max(fitting, 384, 4 * reach) & ~127
+        return stride(from: columns.lowerBound, to: columns.upperBound, by: width).map {
+            $0..<min($0 + width, columns.upperBound)
+        }
+    }
+
+    init(
+        _ source: ByteSource, _ weights: DiscWeights, _ strip: Range<Int>, _ target: ByteRowWriter,
+        _ operations: DiscOperations
+    ) {
+        self.weights = weights
+        self.strip = strip
+        self.target = target
+        self.operations = operations
+        channels = target.layout.channels
+        groups = DiscGroups(weights)
+        let count = strip.count * channels + 128
+        rows = FixedStrip(
+            source, reach: (weights.reach, weights.reach), strip: strip, shift: target.layout.hasAlpha ? 7 : 0, target)
+        sums = WorkBuffer(count: count)
+        words = WorkBuffer(count: count)
+        entering = WorkBuffer(count: 2 * weights.reach + 1)
+        leaving = WorkBuffer(count: 2 * weights.reach + 1)
+        borders = WorkBuffer(count: groups.offsets.count)
+    }
+
+    /// Writes every pixel of the strip.
+    func render() {
+        for y in target.rect.rows {
+            rows.makeRows(through: y + weights.reach)
+            if y == target.rect.y {
+                addWholeDisc(y)
+            } else {
+                slide(y)
+            }
+            write(y)
+        }
+    }
+
+    /// Adds up the pixels that are covered whole, row by row.
+    private func addWholeDisc(_ y: Int) {
+        for dy in -weights.reach...weights.reach {
+            var count = 0
+            for dx in -weights.reach...weights.reach where weights.heights[abs(dx)] >= abs(dy) {
+                entering.base[count] = rows.row(y + dy) + dx * channels
+                count += 1
+            }
+            slideSums(count, 0)
+        }
+    }
+
+    private func slide(_ y: Int) {
+        var count = 0
+        for dx in -weights.reach...weights.reach {
+            let height = weights.heights[abs(dx)]
+            guard height >= 0 else { continue }
+            entering.base[count] = rows.row(y + height) + dx * channels
+            leaving.base[count] = rows.row(y - 1 - height) + dx * channels
+            count += 1
+        }
+        slideSums(count, count)
+    }
+
+    private func slideSums(_ enteringCount: Int, _ leavingCount: Int) {
+        let slide = target.layout.hasAlpha ? operations.slideWordDiscs : operations.slideByteDiscs
+        slide(
+            entering.rows, enteringCount, leaving.rows, leavingCount, strip.count * channels, sums.base)
+    }
+
+    private func write(_ y: Int) {
+        for (index, offset) in groups.offsets.enumerated() {
+            borders.base[index] = rows.row(y + offset.dy) + offset.dx * channels
+        }
+        let count = strip.count * channels
+        let hasAlpha = target.layout.hasAlpha
+        groups.counts.withUnsafeBufferPointer { counts in
+            groups.weights.withUnsafeBufferPointer { weights in
+                guard let counts = counts.baseAddress, let weights = weights.baseAddress else { return }
+                let weigh = hasAlpha ? operations.weighWordDiscs : operations.weighByteDiscs
+                weigh(
+                    sums.base, Float(self.weights.weight), borders.rows, counts, weights, groups.counts.count, count,
+                    words.base, target.row)
+            }
+        }
+        if hasAlpha {
+            if rows.isOpaque(from: y - weights.reach) {
+                target.operations.roundWords(words.base, count, target.row)
+            } else {
+                target.operations.unpremultiply(words.base, 0, channels - 1, strip.count, target.row)
+            }
+        }
+        target.store(target.row, columns: strip, y: y)
+    }
+}
+
+/// The pixels at the border of a disc, those of one weight side by side.
+struct DiscGroups {
+    private(set) var offsets: [(dx: Int, dy: Int)] = []
+    private(set) var counts: [Int32] = []
+    private(set) var weights: [Float] = []
+
+    /// Eight mirrors of a pixel have its weight, four where it lies on an axis or a diagonal. There is one group at least.
+    init(_ disc: DiscWeights) {
+        for border in disc.borders where border.dx >= border.dy {
+            let (x, y) = (border.dx, border.dy)
+            var mirrors: [(dx: Int, dy: Int)] = []
+            for (dx, dy) in [(x, y), (y, x)] {
+                for (dx, dy) in [(dx, dy), (-dx, dy), (dx, -dy), (-dx, -dy)]
+                where !mirrors.contains(where: { $0 == (dx, dy) }) {
+                    mirrors.append((dx, dy))
+                }
+            }
+            offsets += mirrors
+            counts.append(Int32(mirrors.count))
+            weights.append(Float(border.weight))
+        }
+        if counts.isEmpty {
+            counts = [0]
+            weights = [0]
+        }
+    }
+}
+
+extension WorkBuffer<UnsafePointer<UInt16>?> {
+    fileprivate var rows: WordRows {
+        UnsafeRawPointer(base).assumingMemoryBound(to: UnsafePointer<UInt16>.self)
+    }
+}

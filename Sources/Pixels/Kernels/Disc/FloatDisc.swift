@@ -1,0 +1,130 @@
+import Catalogs
+import Geometry
+
+/// A mean over a disc in single precision, for every sample format and light.
+///
+/// Around each output row the rows at the same distance above and below are added in pairs, and these up from the middle
+/// outwards: so the column of the disc at any distance to the side is there already, and is read once for all its pixels.
+struct FloatDisc: WorkingKernel {
+    private let disc: DiscWeights
+    /// But for the centre.
+    private let borders: [DiscWeights.Border]
+    private let weights: [Float]
+    private let operations: RowOperations
+
+    init(_ disc: DiscWeights, _ operations: RowOperations) {
+        self.disc = disc
+        self.operations = operations
+        let columns = disc.heights.dropFirst().filter { $0 >= 0 }.map { _ in Float(disc.weight) }
+        borders = disc.borders.filter { $0.dx > 0 || $0.dy > 0 }
+        // A pair of the same pixel counts twice.
+        weights = columns + borders.map { Float($0.dx == 0 ? $0.weight / 2 : $0.weight) } + [0]  // never empty
+    }
+
+    var halo: Halo { Halo(horizontal: disc.reach, vertical: disc.reach) }
+
+    func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
+        guard !area.isEmpty else { return }
+        for strip in FloatStrips.cut(area.columns, rows: 4 * disc.reach + 3, margin: disc.reach) {
+            apply(reader, PixelRect(columns: strip, rows: area.rows), to: &sink)
+        }
+    }
+
+    private func apply(_ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink) {
+        let channels = reader.layout.channels
+        let rows = DiscRows(reader, area, reach: disc.reach, operations)
+        let pointers = WorkBuffer<UnsafePointer<Float>?>(count: 2 * weights.count + 2)
+        let stride = (area.width + 63) & ~31
+        let result = WorkBuffer<Float>(count: stride * channels)
+        for y in area.rows {
+            for plane in 0..<channels {
+                rows.addUp(around: y, plane: plane)
+                sum(rows, pointers, area.width, result.base + plane * stride)
+            }
+            sink.write(
+                PlaneRow(
+                    result.base, stride: stride, count: area.width, channels: channels, x: area.x, y: y, operations))
+        }
+    }
+
+    private func sum(
+        _ rows: DiscRows, _ pointers: WorkBuffer<UnsafePointer<Float>?>, _ count: Int, _ target: FloatTarget
+    ) {
+        var index = 0
+        func add(_ row: UnsafePointer<Float>, _ dx: Int) {
+            pointers.base[index] = row - dx
+            pointers.base[index + 1] = row + dx
+            index += 2
+        }
+        for (dx, height) in disc.heights.enumerated() where dx > 0 && height >= 0 { add(rows.column(height), dx) }
+        for border in borders {
+            add(border.dy == 0 ? rows.column(0) : rows.pair(border.dy), border.dx)
+        }
+        let center = disc.heights[0]
+        let list = UnsafeRawPointer(pointers.base).assumingMemoryBound(to: UnsafePointer<Float>.self)
+        weights.withUnsafeBufferPointer { weights in
+            guard let weights = weights.baseAddress else { return }
+            operations.sumFloatPairs(
+                rows.column(max(0, center)), Float(center < 0 ? centerWeight : disc.weight), list, index / 2, weights,
+                count, target)
+        }
+    }
+
+    /// Of a disc that does not even cover its own pixel.
+    private var centerWeight: Double { disc.weight(dx: 0, dy: 0) }
+}
+
+/// Sums of the rows around one, of one plane.
+private final class DiscRows {
+    private let source: FloatSource
+    private let ring: RowRing<Float>
+    private let operations: RowOperations
+    private let reach: Int
+    private let stride: Int
+    /// `pairs[k]` is the sum of the rows k above and k below, `columns[k]` of all up to there.
+    private let pairs: WorkBuffer<Float>
+    private let columns: WorkBuffer<Float>
+    private let two = WorkBuffer<UnsafePointer<Float>?>(count: 2)
+    private let one = WorkBuffer<Float>(count: 1)
+
+    init(_ reader: PixelReader, _ area: PixelRect, reach: Int, _ operations: RowOperations) {
+        self.reach = reach
+        self.operations = operations
+        let read = area.expanded(by: Halo(horizontal: reach, vertical: reach))
+        source = FloatSource(reader, columns: read.columns, operations)
+        ring = RowRing(
+            columns: read.columns, rows: read.rows, channels: 1, planes: reader.layout.channels,
+            capacity: 2 * reach + 1, margin: 0)
+        stride = (read.width + 63) & ~31
+        pairs = WorkBuffer(count: stride * (reach + 1))
+        columns = WorkBuffer(count: stride * (reach + 1))
+        one.base[0] = 1
+    }
+
+    /// The sum of the rows at `distance` above and below, at the first output column.
+    func pair(_ distance: Int) -> UnsafePointer<Float> { UnsafePointer(pairs.base + (distance * stride + reach)) }
+
+    /// The sum of all rows up to `height` above and below.
+    func column(_ height: Int) -> UnsafePointer<Float> { UnsafePointer(columns.base + (height * stride + reach)) }
+
+    func addUp(around y: Int, plane: Int) {
+        while ring.lacks(y + reach) {
+            source.read(ring.next, into: ring)
+            ring.next += 1
+        }
+        func row(_ distance: Int) -> UnsafePointer<Float> {
+            UnsafePointer(ring.row(y + distance) + plane * ring.planeStride)
+        }
+        let count = ring.columns.count
+        columns.base.update(from: row(0), count: count)
+        for distance in 1..<reach + 1 {
+            (two.base[0], two.base[1]) = (row(-distance), row(distance))
+            let list = UnsafeRawPointer(two.base).assumingMemoryBound(to: UnsafePointer<Float>.self)
+            let pair = pairs.base + distance * stride
+            operations.sumFloatPairs(nil, 0, list, 1, one.base, count, pair)
+            let column = columns.base + distance * stride
+            column.update(from: column - stride, count: count)
+            operations.addFloats(UnsafePointer(pair), column, count)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Catalogs
+import Geometry
+
+/// Medians of working values of every sample format and light, which are compared as whole numbers.
+struct FloatMedian: WorkingKernel {
+    private let radius: Int
+    private let operations: RowOperations
+    private let median: MedianOperations
+
+    init(radius: Int, _ operations: RowOperations, _ median: MedianOperations) {
+        self.radius = radius
+        self.operations = operations
+        self.median = median
+    }
+
+    var halo: Halo { Halo(horizontal: radius, vertical: radius) }
+
+    func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
+        guard !area.isEmpty else { return }
+        if radius <= Median.networkRadius {
+            for strip in FloatStrips.cut(area.columns, rows: 4 * radius + 4, margin: radius) {
+                applyNetwork(reader, PixelRect(columns: strip, rows: area.rows), to: &sink)
+            }
+        } else {
+            let side = max(Self.smallestBlock, 2 * radius)
+            for block in TileGrid(extent: area, tileWidth: side, tileHeight: side).tiles {
+                applySorted(reader, block, to: &sink)
+            }
+        }
+    }
+
+    /// The side of a block that is sorted at once; it is no smaller than its margins.
+    private static let smallestBlock = 160
+
+    private func applyNetwork(_ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink) {
+        let channels = reader.layout.channels
+        let rows = RankedRows(reader, area.expanded(by: halo), capacity: 2 * radius + 2, operations, median)
+        let stride = (area.width + 63) & ~31
+        let result = WorkBuffer<Int32>(count: 2 * stride * channels)
+        let scratch = WorkBuffer<Int32>(count: MedianScratch.values)
+        for y in Swift.stride(from: area.y, to: area.bottom, by: 2) {
+            let window = y - radius..<y + radius + 2
+            for plane in 0..<channels {
+                let first = result.base + plane * stride
+                median.medianOfRanks(
+                    rows.window(window, x: area.x, plane: plane), radius, 1, area.width, scratch.base, first,
+                    first + channels * stride)
+            }
+            write(result.base, stride, area, y, channels, to: &sink)
+            if y + 1 < area.bottom {
+                write(result.base + channels * stride, stride, area, y + 1, channels, to: &sink)
+            }
+        }
+    }
+
+    private func applySorted(_ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink) {
+        let channels = reader.layout.channels
+        let stride = area.width
+        let result = WorkBuffer<Int32>(count: area.area * channels)
+        SortedBlock(reader, area, radius: radius, operations, median).findMedians(into: result.base)
+        for (row, y) in area.rows.enumerated() {
+            write(result.base + row * stride, area.area, area, y, channels, to: &sink)
+        }
+    }
+
+    /// Writes a row of ranks, whose planes are `stride` values apart.
+    private func write(
+        _ ranks: UnsafeMutablePointer<Int32>, _ stride: Int, _ area: PixelRect, _ y: Int, _ channels: Int,
+        to sink: inout some WorkingRowSink
+    ) {
+        for plane in 0..<channels { median.unrankFloats(ranks + plane * stride, area.width) }
+        let planes = UnsafeMutableRawPointer(ranks).assumingMemoryBound(to: Float.self)
+        sink.write(
+            PlaneRow(planes, stride: stride, count: area.width, channels: channels, x: area.x, y: y, operations))
+    }
+}
+
+/// What networks need to keep sorted columns.
+enum MedianScratch {
+    /// Values; `RowKernels` says as much.
+    static let values = 11_584
+}
+
+/// Rows of working values as ranks, a plane for each channel, as a window slides down.
+final class RankedRows {
+    private let source: FloatSource
+    private let ring: RowRing<Float>
+    private let median: MedianOperations
+    private let pointers: WorkBuffer<UnsafePointer<Int32>?>
+
+    /// - Parameter area: all that is read.
+    init(
+        _ reader: PixelReader, _ area: PixelRect, capacity: Int, _ operations: RowOperations,
+        _ median: MedianOperations
+    ) {
+        self.median = median
+        source = FloatSource(reader, columns: area.columns, operations)
+        ring = RowRing(
+            columns: area.columns, rows: area.rows, channels: 1, planes: reader.layout.channels, capacity: capacity,
+            margin: 0)
+        pointers = WorkBuffer(count: capacity)
+    }
+
+    /// The row at `y`: the first column of a plane.
+    func row(_ y: Int, plane: Int) -> UnsafePointer<Int32> {
+        makeRows(through: y)
+        let row = UnsafeRawPointer(ring.row(y) + plane * ring.planeStride)
+        return row.assumingMemoryBound(to: Int32.self)
+    }
+
+    /// Some rows at the column `x`.
+    func window(_ rows: Range<Int>, x: Int, plane: Int) -> MedianOperations.RankRows {
+        for (index, y) in rows.enumerated() {
+            pointers.base[index] = row(y, plane: plane) + (x - ring.columns.lowerBound)
+        }
+        return UnsafeRawPointer(pointers.base).assumingMemoryBound(to: UnsafePointer<Int32>.self)
+    }
+
+    private func makeRows(through y: Int) {
+        while ring.lacks(y) {
+            source.read(ring.next, into: ring)
+            median.rankFloats(ring.whole(ring.next), ring.wholeCount)
+            ring.next += 1
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Catalogs
+import Geometry
+
+/// Medians of 3 × 3 and 5 × 5 opaque 8-bit pixels, two rows at a time.
+final class NetworkMedian {
+    private let radius: Int
+    private let target: ByteRowWriter
+    private let operations: MedianOperations
+    private let source: FixedRows
+    private let scratch = WorkBuffer<UInt8>(count: MedianScratch.values)
+
+    init(_ bytes: ByteSource, radius: Int, _ target: ByteRowWriter, _ operations: MedianOperations) {
+        self.radius = radius
+        self.target = target
+        self.operations = operations
+        source = FixedRows(
+            bytes, layout: target.layout, outputs: target.rect.columns,
+            reading: Reading(scale: 1, before: radius, after: radius), window: 2 * radius + 2, target.operations)
+    }
+
+    /// Writes every pixel.
+    func render() {
+        let rows = target.rect.rows
+        for y in stride(from: rows.lowerBound, to: rows.upperBound, by: 2) {
+            // In place, as a direct FIR does: a copy past the caches would take longer.
+            let first = target.inPlace(y: y)
+            let second = y + 1 < rows.upperBound ? target.inPlace(y: y + 1) : target.row
+            source.withRows(
+                y - radius..<y + radius + 2,
+                bytes: { rows, columns in
+                    let start = (columns.lowerBound - target.rect.x) * source.channels
+                    operations.medianOfBytes(
+                        rows, radius, source.channels, columns.count * source.channels, scratch.base,
+                        first + start, second + start)
+                },
+                words: { _ in preconditionFailure("opaque rows are read as samples") })
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Catalogs
+import Geometry
+
+/// The medians of a block of working values, which are sorted once; cost: of the order of the radius for each.
+final class SortedBlock {
+    private let area: PixelRect
+    private let read: PixelRect
+    private let radius: Int
+    private let channels: Int
+    private let rows: RankedRows
+    private let median: MedianOperations
+    private let entries: WorkBuffer<UInt64>
+    private let spare: WorkBuffer<UInt64>
+    private let counts = WorkBuffer<Int>(count: 256)
+    private let places: WorkBuffer<UInt32>
+    private let bits: WorkBuffer<UInt64>
+
+    init(
+        _ reader: PixelReader, _ area: PixelRect, radius: Int, _ operations: RowOperations, _ median: MedianOperations
+    ) {
+        self.area = area
+        self.radius = radius
+        self.median = median
+        read = area.expanded(by: Halo(horizontal: radius, vertical: radius))
+        channels = reader.layout.channels
+        rows = RankedRows(reader, read, capacity: read.height, operations, median)
+        entries = WorkBuffer(count: read.area)
+        spare = WorkBuffer(count: read.area)
+        places = WorkBuffer(count: read.area)
+        bits = WorkBuffer(count: read.area / 64 + 1)
+    }
+
+    /// Writes the medians' ranks: a plane after the other, row by row.
+    func findMedians(into ranks: UnsafeMutablePointer<Int32>) {
+        for plane in 0..<channels {
+            fill(plane)
+            median.sortEntries(entries.base, spare.base, counts.base, read.area)
+            for place in 0..<read.area {
+                places.base[Int(UInt32(truncatingIfNeeded: entries.base[place]))] = UInt32(place)
+            }
+            median.medianOfPlaces(
+                places.base, area.width, area.height, radius, bits.base, entries.base, ranks + plane * area.area)
+        }
+    }
+
+    private func fill(_ plane: Int) {
+        var index = 0
+        for y in read.rows {
+            let row = rows.row(y, plane: plane)
+            for column in 0..<read.width {
+                let rank = UInt32(bitPattern: row[column]) ^ 0x8000_0000  // in the order of numbers without a sign
+                entries.base[index] = UInt64(rank) << 32 | UInt64(index)
+                index += 1
+            }
+        }
+    }
+}

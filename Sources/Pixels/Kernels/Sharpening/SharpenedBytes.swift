@@ -1,0 +1,89 @@
+import Catalogs
+import Geometry
+
+/// An unsharp mask of 8-bit samples: the Gaussian is taken in 8.7 fixed point, before it is rounded to samples.
+struct SharpenedBytes {
+    private let source: ByteSource
+    private let gaussian: Gaussian
+    private let amount: Float
+    /// In 8.7 fixed point.
+    private let threshold: Float
+    private let isOpaque: Bool
+    private let target: ByteRowWriter
+    private let operations: SharpeningOperations
+
+    /// - Parameter isOpaque: no pixel that is read has an alpha below full.
+    init(
+        _ source: ByteSource, _ gaussian: Gaussian, _ gain: Sharpening.Gain, isOpaque: Bool, _ target: ByteRowWriter,
+        _ operations: SharpeningOperations
+    ) {
+        self.source = source
+        self.gaussian = gaussian
+        self.isOpaque = isOpaque
+        self.target = target
+        self.operations = operations
+        amount = Float(gain.amount)
+        threshold = Float(gain.threshold * 255 * 128)
+    }
+
+    /// Writes every pixel.
+    func render() {
+        let reach = gaussian.fixedX.reach
+        let parts = FixedPyramid.parts(of: target.rect, channels: target.layout.channels, reach: reach)
+        for part in parts {
+            let words = WorkBuffer<UInt16>(count: part.width * target.layout.channels + 192)
+            if gaussian.fixedX.prefilters.isEmpty {
+                renderDirect(part, words.base)
+            } else {
+                renderPyramid(part, words.base)
+            }
+        }
+    }
+
+    private func renderPyramid(_ part: PixelRect, _ words: WordTarget) {
+        let strip = FixedStrip(source, reach: (0, 0), strip: part.columns, shift: 7, target)
+        let pyramid = FixedPyramid(
+            source, layout: target.layout, output: part, horizontal: gaussian.fixedX, vertical: gaussian.fixedY,
+            target.operations)
+        pyramid.renderWords { y, blurred in
+            strip.makeRows(through: y)
+            sharpen(strip.row(y), blurred, words, part.columns, y)
+        }
+    }
+
+    private func renderDirect(_ part: PixelRect, _ words: WordTarget) {
+        let weights = gaussian.fixedX.weights
+        let radius = weights.count - 1
+        let count = part.width * target.layout.channels
+        let strip = FixedStrip(source, reach: (radius, radius), strip: part.columns, shift: 7, target)
+        let scratch = WorkBuffer<UInt16>(count: 4352)
+        let blurred = WorkBuffer<UInt16>(count: count + 192)  // apart from the result, or loops go value by value
+        let pointers = WorkBuffer<UnsafePointer<UInt16>?>(count: 2 * radius + 1)
+        let rows = UnsafeRawPointer(pointers.base).assumingMemoryBound(to: UnsafePointer<UInt16>.self)
+        for y in part.rows {
+            strip.makeRows(through: y + radius)
+            for index in 0...2 * radius { pointers.base[index] = strip.row(y - radius + index) }
+            weights.withUnsafeBufferPointer { weights in
+                guard let weights = weights.baseAddress else { return }
+                target.operations.filterWordRow(
+                    rows, target.layout.channels, radius, weights, weights, count, scratch.base, nil, blurred.base)
+            }
+            sharpen(strip.row(y), UnsafePointer(blurred.base), words, part.columns, y)
+        }
+    }
+
+    private func sharpen(
+        _ row: UnsafePointer<UInt16>, _ blurred: UnsafePointer<UInt16>, _ words: WordTarget, _ columns: Range<Int>,
+        _ y: Int
+    ) {
+        let channels = target.layout.channels
+        let count = columns.count * channels
+        operations.sharpenWords(row, blurred, amount, threshold, count, words)
+        if isOpaque {
+            target.operations.roundWords(words, count, target.row)
+        } else {
+            target.operations.unpremultiply(words, 0, channels - 1, columns.count, target.row)
+        }
+        target.store(target.row, columns: columns, y: y)
+    }
+}

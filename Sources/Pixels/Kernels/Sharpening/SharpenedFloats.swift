@@ -1,0 +1,61 @@
+import Catalogs
+import Geometry
+import Raster
+
+/// An unsharp mask in single precision, for every sample format and light.
+struct SharpenedFloats: WorkingKernel {
+    private let gaussian: Gaussian
+    private let amount: Float
+    /// On the scale of the samples.
+    private let threshold: Float
+    /// Whole numbers are kept in their range when they are stored. Floats are where there is alpha: a colour without any
+    /// could not be stored, and one above it would be brighter than full.
+    private let keepsToAlpha: Bool
+    private let operations: RowOperations
+    private let sharpening: SharpeningOperations
+
+    init(
+        _ gaussian: Gaussian, _ gain: Sharpening.Gain, _ format: SampleFormat, _ operations: RowOperations,
+        _ sharpening: SharpeningOperations
+    ) {
+        self.gaussian = gaussian
+        self.operations = operations
+        self.sharpening = sharpening
+        amount = Float(gain.amount)
+        threshold = Float(gain.threshold * format.full)
+        keepsToAlpha = format == .f32
+    }
+
+    var halo: Halo { gaussian.halo }
+
+    func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
+        guard !area.isEmpty else { return }
+        let channels = reader.layout.channels
+        let blurred = FloatPyramidRun(
+            reader, area: area, horizontal: gaussian.floatingX, vertical: gaussian.floatingY, operations)
+        let source = FloatSource(reader, columns: area.columns, operations)
+        let ring = RowRing<Float>(
+            columns: area.columns, rows: area.rows, channels: 1, planes: channels, capacity: 1, margin: 0)
+        let stride = (area.width + 63) & ~31
+        let result = WorkBuffer<Float>(count: stride * channels)
+        for y in area.rows {
+            source.read(y, into: ring)
+            let (planes, planeStride) = blurred.row(y)
+            for plane in 0..<channels {
+                sharpening.sharpenFloats(
+                    ring.row(y) + plane * ring.planeStride, planes + plane * planeStride, amount, threshold, area.width,
+                    result.base + plane * stride)
+            }
+            if keepsToAlpha, reader.layout.hasAlpha {
+                let alpha = result.base + (channels - 1) * stride
+                sharpening.clampFloats(alpha, nil, area.width)
+                for plane in 0..<channels - 1 {
+                    sharpening.clampFloats(result.base + plane * stride, alpha, area.width)
+                }
+            }
+            sink.write(
+                PlaneRow(
+                    result.base, stride: stride, count: area.width, channels: channels, x: area.x, y: y, operations))
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Arithmetic
+package import Geometry
+package import Raster
+
+/// A blur along arcs around a centre, as a camera that turns makes it.
+///
+/// A pixel p becomes the mean of the bilinearly interpolated input over the arc around c from −a/2 to +a/2 of p. Arcs of
+/// up to 32 px are sampled at the middles of 2·(⌈length⌉ + 1) equal parts, longer ones on rings half a pixel apart.
+package struct Spin: Sendable {
+    package let center: SweepCenter
+    /// In degrees, the whole of it; 0–360.
+    private let angle: Double
+    private let half: (sin: Double, cos: Double)
+    private let steps: [Double]
+    private var level = CPULevel.current
+
+    package init(degrees: Double, center: SweepCenter) {
+        precondition(degrees >= 0 && degrees <= 360, "an arc is at most the circle")
+        angle = degrees
+        self.center = center
+        half = DeterministicMath.sinCos(degrees: degrees / 2)
+        // The turns to the first of 2n samples and from each to the next, for n from 1 on.
+        steps = (1...Int(Sweep<Spin>.longestDirect) + 2).flatMap { n in
+            let step = degrees / Double(2 * n)
+            let first = DeterministicMath.sinCos(degrees: step / 2 - degrees / 2)
+            let next = DeterministicMath.sinCos(degrees: step)
+            return [first.cos, first.sin, next.cos, next.sin]
+        }
+    }
+
+    /// The same blur with the inner loops of one level, which this CPU must have.
+    package func running(on level: CPULevel) -> Spin {
+        var copy = self
+        copy.level = level
+        return copy
+    }
+
+    /// Blurs into every pixel of `destination`; see ``Motion/render(_:light:within:into:)``.
+    package func render(
+        _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
+    ) {
+        source.checkCoverage(of: destination, within: mask) { needed(for: $0) }
+        Sweep(self, RowOperations.of(level)).render(source, light: light, within: mask, into: &destination)
+    }
+}
+
+extension Spin: SweepPath {
+    var steepness: Double { angle * (Double.pi / 180) }
+
+    package func needed(for area: PixelRect) -> PixelRect { swept(area).expanded(by: SweepMargin.halo) }
+
+    /// The pixels that the arcs of an area's pixels touch: the box around the arcs of its four corners, since at every
+    /// angle the turned rectangle lies in the box of its turned corners.
+    package func swept(_ area: PixelRect) -> PixelRect {
+        guard !area.isEmpty else { return area }
+        let (xs, ys) = ([area.x, area.right - 1], [area.y, area.bottom - 1])
+        let boxes = xs.flatMap { x in ys.map { y in box(Double(x) - center.x, Double(y) - center.y) } }
+        func range(_ low: [Double], _ high: [Double], _ center: Double) -> Range<Int> {
+            let first = ((low.min() ?? 0) + center).rounded(.down)
+            return Int(first)..<Int(max(first, ((high.max() ?? 0) + center).rounded(.up))) + 1
+        }
+        return area.union(
+            PixelRect(
+                columns: range(boxes.map(\.left), boxes.map(\.right), center.x),
+                rows: range(boxes.map(\.top), boxes.map(\.bottom), center.y)))
+    }
+
+    private typealias Box = (left: Double, right: Double, top: Double, bottom: Double)
+
+    /// Around the arc of a point, from the centre: between its ends, or out to the circle where it crosses an axis.
+    private func box(_ x: Double, _ y: Double) -> Box {
+        let radius = (x * x + y * y).squareRoot()
+        let (cos, sin) = (half.cos, half.sin)
+        let (first, last) = ((x * cos + y * sin, y * cos - x * sin), (x * cos - y * sin, y * cos + x * sin))
+        // An axis is crossed when it is no farther away than half of the angle.
+        let nearest = angle >= 360 ? -radius : radius * cos
+        return (
+            left: -x >= nearest ? -radius : min(first.0, last.0), right: x >= nearest ? radius : max(first.0, last.0),
+            top: -y >= nearest ? -radius : min(first.1, last.1), bottom: y >= nearest ? radius : max(first.1, last.1)
+        )
+    }
+
+    func averageDirectly(
+        _ picture: SweptPicture, _ operations: RowOperations, x: Int, y: Int, count: Int,
+        into target: UnsafeMutablePointer<Float>
+    ) {
+        [center.x, center.y, steepness].withUnsafeBufferPointer { center in
+            steps.withUnsafeBufferPointer { steps in
+                guard let center = center.baseAddress, let steps = steps.baseAddress else { return }
+                operations.spinDirectly(
+                    picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table,
+                    picture.facts, center, steps, x, y, count, target)
+            }
+        }
+    }
+
+    func makeLines(upTo distance: Double) -> SpinRings { SpinRings(center, degrees: angle, upTo: distance) }
+}
+
+/// What sampling reads beyond a path: the pixel to the right and below, and what lines read around one.
+package enum SweepMargin {
+    package static let halo = Halo(horizontal: 3, vertical: 3)
+}

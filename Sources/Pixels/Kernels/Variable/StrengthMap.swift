@@ -1,0 +1,111 @@
+import Arithmetic
+package import Geometry
+package import Raster
+
+/// How strongly a blur applies at each pixel of a picture, 0…65535: from another picture, or by a gradient.
+package enum StrengthMap: Hashable, Sendable {
+    /// Scaled to the extent bilinearly: white is full strength.
+    case picture(GrayPicture)
+    case gradient(StrengthGradient)
+
+    /// No strength in the rectangle is larger. Cost: for a picture, that of the part of it under the rectangle.
+    ///
+    /// - Parameter extent: what the map is spread over. Beyond it a picture's border goes on.
+    package func most(in rect: PixelRect, extent: PixelRect) -> Int {
+        guard !rect.isEmpty else { return 0 }
+        switch self {
+        case .picture(let picture): return picture.most(in: rect, extent: extent)
+        case .gradient(let gradient):
+            // All of them rise from their middle outwards, or to one side.
+            let corners = [rect.x, rect.right - 1].flatMap { x in [rect.y, rect.bottom - 1].map { (x, $0) } }
+            return corners.map { Int(gradient.strength(x: $0.0, y: $0.1)) }.max() ?? 0
+        }
+    }
+}
+
+/// The strengths of some columns, row by row.
+struct StrengthRows {
+    private let map: StrengthMap
+    private let columns: Range<Int>
+    private let extent: PixelRect
+    /// For a picture: between which of its columns each one lies.
+    private let places: [StrengthPlace]
+
+    init(_ map: StrengthMap, columns: Range<Int>, extent: PixelRect) {
+        (self.map, self.columns, self.extent) = (map, columns, extent)
+        guard case .picture(let picture) = map else {
+            places = []
+            return
+        }
+        places = columns.map { StrengthPlace($0, extent.columns, in: picture.width) }
+    }
+
+    /// - Parameter row: has room for a value for each column.
+    func fill(_ row: UnsafeMutablePointer<UInt16>, y: Int) {
+        switch map {
+        case .gradient(let gradient):
+            for (index, x) in columns.enumerated() { row[index] = gradient.strength(x: x, y: y) }
+        case .picture(let picture):
+            let place = StrengthPlace(y, extent.rows, in: picture.height)
+            picture.samples.withUnsafeBufferPointer { samples in
+                guard let base = samples.baseAddress else { return }
+                fill(row, base + place.low * picture.width, base + place.high * picture.width, place.share)
+            }
+        }
+    }
+
+    private func fill(
+        _ row: UnsafeMutablePointer<UInt16>, _ upper: UnsafePointer<UInt16>, _ lower: UnsafePointer<UInt16>,
+        _ down: Double
+    ) {
+        places.withUnsafeBufferPointer { places in
+            for (index, place) in places.enumerated() {
+                let (left, right, along) = (place.low, place.high, place.share)
+                if down == 0, along == 0 {
+                    row[index] = upper[left]
+                    continue
+                }
+                let above = Double(upper[left]) * (1 - along) + Double(upper[right]) * along
+                let below = Double(lower[left]) * (1 - along) + Double(lower[right]) * along
+                row[index] = UInt16(above * (1 - down) + below * down + 0.5)
+            }
+        }
+    }
+}
+
+/// Where the middle of a pixel of an extent lies between two pixels of a picture that is spread over it.
+private struct StrengthPlace {
+    let low: Int
+    let high: Int
+    let share: Double
+
+    init(_ pixel: Int, _ extent: Range<Int>, in count: Int) {
+        let place = (Double(pixel - extent.lowerBound) + 0.5) * Double(count) / Double(extent.count) - 0.5
+        let clamped = min(max(place, 0), Double(count - 1))
+        low = Int(clamped)
+        high = min(low + 1, count - 1)
+        share = clamped - Double(low)
+    }
+}
+
+extension GrayPicture {
+    fileprivate func most(in rect: PixelRect, extent: PixelRect) -> Int {
+        let columns =
+            StrengthPlace(rect.x, extent.columns, in: width)
+            .low...StrengthPlace(
+                rect.right - 1, extent.columns, in: width
+            ).high
+        let rows =
+            StrengthPlace(rect.y, extent.rows, in: height)
+            .low...StrengthPlace(
+                rect.bottom - 1, extent.rows, in: height
+            ).high
+        return samples.withUnsafeBufferPointer { samples in
+            var most: UInt16 = 0
+            for y in rows {
+                for x in columns { most = max(most, samples[y * width + x]) }
+            }
+            return Int(most)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import Catalogs
+import Geometry
+import Raster
+
+/// Adds up the nodes of a picture's strengths, each where it has a weight.
+struct VariableStack: WorkingKernel {
+    let levels: VariableLevels
+    let map: StrengthMap
+    let extent: PixelRect
+    /// Whether samples have 8 bits, and wide Gaussians are computed in whole numbers.
+    let isFixed: Bool
+    let operations: RowOperations
+
+    var halo: Halo {
+        let reach = levels.reach(upTo: VariableLevels.full)
+        return Halo(horizontal: reach, vertical: reach)
+    }
+
+    /// Bytes that the sums of a part may take.
+    private static let budget = 32 << 20
+
+    func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
+        guard !area.isEmpty else { return }
+        let row = area.width * reader.layout.channels * MemoryLayout<Float>.size
+        // Lower parts would read more rows beyond their own than they have.
+        let height = min(max(Self.budget / row, halo.top, 64), area.height)
+        let sums = PlaneSums(area.columns, height: height, channels: reader.layout.channels, operations)
+        for y in stride(from: area.y, to: area.bottom, by: height) {
+            let rect = PixelRect(columns: area.columns, rows: y..<min(y + height, area.bottom))
+            VariablePart(self, reader, rect, sums).write(to: &sink)
+        }
+    }
+}
+
+/// A part of a picture while the nodes that it needs are added up, from the lowest to the highest: a pixel's sum does not
+/// depend on which nodes other pixels need.
+private final class VariablePart {
+    private let stack: VariableStack
+    private let reader: PixelReader
+    private let rect: PixelRect
+    /// The strengths of rows and of blocks of columns lie between these.
+    private var rows: [ClosedRange<Int>] = []
+    private var blocks: [ClosedRange<Int>] = []
+    private let sums: PlaneSums
+
+    private static let block = 64
+
+    init(_ stack: VariableStack, _ reader: PixelReader, _ rect: PixelRect, _ sums: PlaneSums) {
+        (self.stack, self.reader, self.rect, self.sums) = (stack, reader, rect, sums)
+        sums.begin(rows: rect.rows)
+        measure()
+        addAll()
+    }
+
+    private func measure() {
+        let starts = Array(stride(from: 0, to: rect.width, by: Self.block))
+        var (least, most) = ([Int](repeating: .max, count: starts.count), [Int](repeating: 0, count: starts.count))
+        let map = StrengthRows(stack.map, columns: rect.columns, extent: stack.extent)
+        for y in rect.rows {
+            let row = sums.strengths(y)
+            map.fill(row, y: y)
+            var (low, high) = (Int.max, 0)
+            for (block, start) in starts.enumerated() {
+                var (lowest, highest) = (row[start], row[start])
+                for x in start..<min(start + Self.block, rect.width) {
+                    lowest = min(lowest, row[x])
+                    highest = max(highest, row[x])
+                }
+                (low, high) = (min(low, Int(lowest)), max(high, Int(highest)))
+                (least[block], most[block]) = (min(least[block], Int(lowest)), max(most[block], Int(highest)))
+            }
+            rows.append(low...high)
+        }
+        blocks = zip(least, most).map { $0...$1 }
+    }
+
+    private func addAll() {
+        let all = (rows.map(\.lowerBound).min() ?? 0)...(rows.map(\.upperBound).max() ?? 0)
+        for node in stack.levels.sigmas.indices where stack.levels.supports[node].overlaps(all) {
+            let designs = stack.levels.designs(node)
+            let fixedPoint = stack.isFixed ? designs.fixedPoint : nil
+            let scale = fixedPoint == nil ? 1 : 1 / Float(128)
+            sums.take(stack.levels, node, strengths: all, scale: scale)
+            for rect in places(of: node, reach: designs.floating.reach) {
+                if let fixedPoint {
+                    FixedLevel(reader, fixedPoint, stack.operations).addRows(of: rect, to: sums)
+                } else {
+                    var sink = sums.sink
+                    FloatPyramid(horizontal: designs.floating, vertical: designs.floating, stack.operations)
+                        .apply(reader, area: rect, to: &sink)
+                }
+            }
+        }
+    }
+
+    /// The rectangles in which a node has weights.
+    private func places(of node: Int, reach: Int) -> [PixelRect] {
+        let support = stack.levels.supports[node]
+        guard let left = blocks.firstIndex(where: support.overlaps),
+            let right = blocks.lastIndex(where: support.overlaps)
+        else { return [] }
+        let columns = rect.x + left * Self.block..<min(rect.x + (right + 1) * Self.block, rect.right)
+        var runs: [Range<Int>] = []
+        for (index, strengths) in rows.enumerated() where strengths.overlaps(support) {
+            let y = rect.y + index
+            // What lies between two runs costs less than to begin again.
+            if let last = runs.last, y - last.upperBound <= reach {
+                runs[runs.count - 1] = last.lowerBound..<y + 1
+            } else {
+                runs.append(y..<y + 1)
+            }
+        }
+        return runs.map { PixelRect(columns: columns, rows: $0) }
+    }
+
+    func write(to sink: inout some WorkingRowSink) {
+        for y in rect.rows { sink.write(sums.row(y)) }
+    }
+}

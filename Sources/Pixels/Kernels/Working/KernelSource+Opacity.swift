@@ -1,0 +1,17 @@
+import Catalogs
+import Geometry
+import Raster
+
+extension KernelSource {
+    /// True when the samples are bytes and can stand for premultiplied pixels in `layout`.
+    func isOpaqueBytes(as layout: PixelLayout, _ operations: RowOperations) -> Bool {
+        guard case .u8(let raster) = raster else { return false }
+        guard layout.hasAlpha else { return true }
+        guard raster.layout == layout, !columns.positions.contains(AxisTable.transparent),
+            !rows.positions.contains(AxisTable.transparent)
+        else { return false }
+        return raster.samples.withUnsafeBufferPointer { samples in
+            samples.baseAddress.map { operations.isOpaque($0, layout.channels, raster.rect.area) } ?? false
+        }
+    }
+}

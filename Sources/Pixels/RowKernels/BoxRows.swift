@@ -1,0 +1,175 @@
+// A mean over a rectangle of 8-bit samples: down the columns by sums that each row adds to and takes off, then along the
+// row by sums of neighbours. Sums are whole numbers, so that they are exact however far they have come, and the same
+// wherever a tile starts.
+
+/// A row of an 8-bit image: samples, or words in 8.7 fixed point.
+private protocol SummedSample: BitwiseCopyable {
+    /// In 8.7 fixed point.
+    static func fixed(_ sample: Self) -> Int32
+}
+
+extension UInt8: SummedSample {
+    @inline(__always) fileprivate static func fixed(_ sample: UInt8) -> Int32 { Int32(sample) &* 128 }
+}
+
+extension UInt16: SummedSample {
+    @inline(__always) fileprivate static func fixed(_ sample: UInt16) -> Int32 { Int32(sample) }
+}
+
+/// How window sums become means.
+private enum Weighing {
+    /// ⌊sum·scale⌋ + ⌊outside·tail / 65536⌋, and a half for each; `scale` has 16 bits.
+    case short(scale: Double, tail: UInt16)
+    case long(weight: Float, tail: Float)
+}
+
+/// sums += entering − leaving; words = sums and those outside, weighed.
+@inline(__always)
+private func slide<Sample: SummedSample>(
+    _ entering: UnsafePointer<Sample>, _ leaving: UnsafePointer<Sample>, _ above: UnsafePointer<Sample>,
+    _ below: UnsafePointer<Sample>, _ weighing: Weighing, _ count: Int, _ sums: UnsafeMutablePointer<Int32>,
+    _ words: UnsafeMutablePointer<UInt16>
+) {
+    @inline(__always) func slideSum(_ index: Int) -> Int32 {
+        let sum = sums[index] &+ Sample.fixed(entering[index]) &- Sample.fixed(leaving[index])
+        sums[index] = sum
+        return sum
+    }
+    @inline(__always) func outside(_ index: Int) -> Int32 {
+        Sample.fixed(above[index]) &+ Sample.fixed(below[index])
+    }
+    var index = 0
+    switch weighing {
+    case .short(let scale, 0):
+        while index < count {
+            words[index] = UInt16(truncatingIfNeeded: Int32(Double(slideSum(index)) * scale))
+            index &+= 1
+        }
+    case .short(let scale, let tail):
+        while index < count {
+            let tails = (UInt32(bitPattern: outside(index)) &* UInt32(tail)) &>> 16
+            let mean = Int32(Double(slideSum(index)) * scale) &+ Int32(bitPattern: tails) &+ 1
+            words[index] = UInt16(truncatingIfNeeded: mean)
+            index &+= 1
+        }
+    case .long(let weight, let tail):
+        while index < count {
+            let tails = Float(outside(index)) * tail
+            words[index] = UInt16(truncatingIfNeeded: Int32(Float(slideSum(index)) * weight + tails + 0.5))
+            index &+= 1
+        }
+    }
+}
+
+@inline(__always)
+private func weighing(_ weight: Double, _ tail: Double, _ isShort: Bool) -> Weighing {
+    isShort
+        ? .short(scale: weight, tail: UInt16(truncatingIfNeeded: Int32(tail)))
+        : .long(weight: Float(weight), tail: Float(tail))
+}
+
+/// Moves the window of every column a row down, and takes its weighted mean.
+///
+/// - Parameters:
+///   - entering, leaving: the row that comes into the window, and the one that goes.
+///   - above, below: the rows just outside; any row where `tail` is 0.
+///   - isShort: the results are those of ``slideShortColumns``, whose `tail` it is, and `weight` its weight times
+///     2^shift over 2²³.
+///   - sums: of the windows, in 8.7 fixed point; below 2³¹, and with `isShort` below 2²⁴.
+///   - words: receives sums·weight + (above + below)·tail.
+@inline(never)
+public func slideByteColumns(
+    entering: UnsafePointer<UInt8>, leaving: UnsafePointer<UInt8>, above: UnsafePointer<UInt8>,
+    below: UnsafePointer<UInt8>, weight: Double, tail: Double, isShort: Bool, count: Int,
+    sums: UnsafeMutablePointer<Int32>, words: UnsafeMutablePointer<UInt16>
+) {
+    slide(entering, leaving, above, below, weighing(weight, tail, isShort), count, sums, words)
+}
+
+/// Likewise, of rows of words.
+@inline(never)
+public func slideWordColumns(
+    entering: UnsafePointer<UInt16>, leaving: UnsafePointer<UInt16>, above: UnsafePointer<UInt16>,
+    below: UnsafePointer<UInt16>, weight: Double, tail: Double, isShort: Bool, count: Int,
+    sums: UnsafeMutablePointer<Int32>, words: UnsafeMutablePointer<UInt16>
+) {
+    slide(entering, leaving, above, below, weighing(weight, tail, isShort), count, sums, words)
+}
+
+/// Moves the window of every column a row down, where the sums of samples fit 16 bits.
+///
+/// - Parameters:
+///   - entering, leaving, above, below: as above; readable to 31 values behind.
+///   - sums: of samples; writable to 31 values behind, as are `words`.
+///   - words: receives the mean in 8.7 fixed point: ⌊sums·2^shift·weight / 65536⌋ + ⌊(above + below)·128·tail / 65536⌋,
+///     and a half for each.
+@inline(never)
+public func slideShortColumns(
+    entering: UnsafePointer<UInt8>, leaving: UnsafePointer<UInt8>, above: UnsafePointer<UInt8>,
+    below: UnsafePointer<UInt8>, shift: Int, weight: UInt16, tail: UInt16, count: Int,
+    sums: UnsafeMutablePointer<UInt16>, words: UnsafeMutablePointer<UInt16>
+) {
+    let shift = UInt16(truncatingIfNeeded: shift)
+    var x = 0
+    while x < count {
+        let sum = load(sums + x) &+ widened(load(entering + x)) &- widened(load(leaving + x))
+        store(sum, sums + x)
+        var mean = highProduct(shiftedLeft(sum, by: shift), weight)
+        if tail != 0 {
+            let outside = widened(load(above + x)) &+ widened(load(below + x))
+            mean &+= highProduct(shiftedLeft(outside, by: 7), tail) &+ WordVector(repeating: 1)
+        }
+        store(mean, words + x)
+        x &+= 32
+    }
+}
+
+/// Weighted means of the windows of `length` pixels along a row.
+///
+/// - Parameters:
+///   - row: the first value of the first window; readable from a pixel before it, and to a pixel and 31 values behind
+///     the last window.
+///   - weight, tail: of the window's values, and of the one just outside on either side.
+///   - count: values of the output, which is writable to 31 behind.
+///   - bytes: receives sums·weight + tails; or, when nil, `words` does.
+@inline(never)
+public func averageAlong(
+    _ row: UnsafePointer<UInt16>, channels: Int, length: Int, weight: Float, tail: Float, count: Int,
+    bytes: UnsafeMutablePointer<UInt8>?, words: UnsafeMutablePointer<UInt16>?
+) {
+    switch channels {
+    case 1: slideAlong(OneLag.self, row, length, weight, tail, count, bytes, words)
+    case 2: slideAlong(TwoLag.self, row, length, weight, tail, count, bytes, words)
+    case 3: slideAlong(ThreeLag.self, row, length, weight, tail, count, bytes, words)
+    default: slideAlong(FourLag.self, row, length, weight, tail, count, bytes, words)
+    }
+}
+
+@inline(__always)
+private func slideAlong<Pixels: Lag>(
+    _: Pixels.Type, _ row: UnsafePointer<UInt16>, _ length: Int, _ weight: Float, _ tail: Float, _ count: Int,
+    _ bytes: UnsafeMutablePointer<UInt8>?, _ words: UnsafeMutablePointer<UInt16>?
+) {
+    let channels = Pixels.channels
+    // The window one pixel before the first, but for its first value, which the first step takes off again.
+    var sums = loadWide(row - channels)
+    var pixel = 0
+    while pixel < length &- 1 {
+        sums &+= loadWide(row + pixel &* channels)
+        pixel &+= 1
+    }
+    var carry = Pixels.first(sums)
+    let half = FloatVector(repeating: 0.5)
+    var x = 0
+    while x < count {
+        let leaving = loadWide(row + x - channels)
+        let steps = loadWide(row + (x &+ (length &- 1) &* channels)) &- leaving
+        let sums = Pixels.prefix(steps) &+ carry
+        carry = Pixels.last(sums)
+        var means = floats(sums) * weight
+        if tail != 0 { means += floats(leaving &+ loadWide(row + (x &+ length &* channels))) * tail }
+        let result = wholes(means + half)
+        if let bytes { storeBytes(result, bytes + x) } else if let words { storeWords(result, words + x) }
+        x &+= 16
+    }
+}

@@ -1,0 +1,218 @@
+// For long paths: the picture along rings around the centre (a spin) or rays from it (a zoom), whose sliding means cost
+// the same whatever the length; see docs/arithmetic.md.
+//
+// Sums begin anew at blocks that are fixed in the picture: a window's sum is that from its start to the end of its
+// block, of whole blocks, and from the last one's start to its own end. So each sum has one order whatever the tile, and
+// a NaN reaches those windows that hold it.
+
+@inline(__always)
+private func load(_ source: UnsafePointer<Float>) -> Pixel {
+    UnsafeRawPointer(source).loadUnaligned(as: Pixel.self)
+}
+
+/// Samples c + radius·(cos, sin)(2π·j/n) at `count` steps from j on, four values each.
+///
+/// - Parameters:
+///   - center: c.
+///   - coarse, fine: cosine and sine of every 64th step, and of the first 64 steps.
+@inline(never)
+public func sampleRing(
+    _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
+    table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>, radius: Double,
+    coarse: UnsafePointer<Double>, fine: UnsafePointer<Double>, steps: Int, first: Int, count: Int,
+    out: UnsafeMutablePointer<Float>
+) {
+    struct Loop: PictureLoop {
+        let center: UnsafePointer<Double>
+        let radius: Double
+        let coarse: UnsafePointer<Double>
+        let fine: UnsafePointer<Double>
+        let steps: Int
+        let first: Int
+        let count: Int
+        let out: UnsafeMutablePointer<Float>
+
+        @inline(__always)
+        func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
+            let (x, y) = (center[0], center[1])
+            var step = first % steps
+            if step < 0 { step &+= steps }
+            var index = 0
+            while index < count {
+                let (a, b) = (coarse + 2 &* (step >> 6), fine + 2 &* (step & 63))
+                let (cos, sin) = (a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0])
+                let target = out + 4 &* index
+                store(picture.bilinear(x + radius * cos, y + radius * sin, target), target)
+                step &+= 1
+                if step == steps { step = 0 }
+                index &+= 1
+            }
+        }
+    }
+    withPicture(
+        samples, bytesPerSample, columns, rows, table, facts,
+        Loop(
+            center: center, radius: radius, coarse: coarse, fine: fine, steps: steps, first: first, count: count,
+            out: out))
+}
+
+/// Samples c + k·(stepX, stepY) for `count` k from `first` on, four values each.
+@inline(never)
+public func sampleRay(
+    _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
+    table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>, stepX: Double,
+    stepY: Double, first: Int, count: Int, out: UnsafeMutablePointer<Float>
+) {
+    struct Loop: PictureLoop {
+        let center: UnsafePointer<Double>
+        let stepX: Double
+        let stepY: Double
+        let first: Int
+        let count: Int
+        let out: UnsafeMutablePointer<Float>
+
+        @inline(__always)
+        func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
+            var index = 0
+            while index < count {
+                let k = Double(first &+ index)
+                let target = out + 4 &* index
+                store(picture.bilinear(center[0] + k * stepX, center[1] + k * stepY, target), target)
+                index &+= 1
+            }
+        }
+    }
+    withPicture(
+        samples, bytesPerSample, columns, rows, table, facts,
+        Loop(center: center, stepX: stepX, stepY: stepY, first: first, count: count, out: out))
+}
+
+/// For each sample of a line the sums of its block up to it, and from it on.
+///
+/// - Parameters:
+///   - phase: of the first sample in its block of `length`.
+///   - heads, tails: `count` pixels each. Of blocks that are not whole only what is asked for is right.
+@inline(never)
+public func sumBlocks(
+    _ line: UnsafePointer<Float>, count: Int, phase: Int, length: Int, heads: UnsafeMutablePointer<Float>,
+    tails: UnsafeMutablePointer<Float>
+) {
+    // Within a block, sums of 64 and sums of these, so that rounding errors stay small in long ones.
+    var (sum, part) = (Pixel.zero, Pixel.zero)
+    var place = phase
+    var index = 0
+    while index < count {
+        if place == 0 { (sum, part) = (.zero, .zero) }
+        part += load(line + 4 &* index)
+        store(sum + part, heads + 4 &* index)
+        place &+= 1
+        if place & 63 == 0 { (sum, part) = (sum + part, .zero) }
+        if place == length { place = 0 }
+        index &+= 1
+    }
+    (sum, part) = (.zero, .zero)
+    while index > 0 {
+        place = place == 0 ? length &- 1 : place &- 1
+        index &-= 1
+        if place == length &- 1 { (sum, part) = (.zero, .zero) }
+        part += load(line + 4 &* index)
+        store(sum + part, tails + 4 &* index)
+        if place & 63 == 0 { (sum, part) = (sum + part, .zero) }
+    }
+}
+
+/// The means around each of `count` samples, the first at `line`: over the samples less than `side` away, whose number
+/// 2·side − 1 is the blocks' length, and two pairs beyond with weights of their own.
+///
+/// - Parameters:
+///   - heads, tails: at the same sample.
+///   - phase: of the first window's first sample in its block.
+///   - weights: of the samples, and of the first and the second pair beyond; side is at least 1.
+@inline(never)
+public func slideMeans(
+    _ line: UnsafePointer<Float>, heads: UnsafePointer<Float>, tails: UnsafePointer<Float>, phase: Int, side: Int,
+    weights: UnsafePointer<Float>, count: Int, out: UnsafeMutablePointer<Float>
+) {
+    let (weight, near, far) = (weights[0], weights[1], weights[2])
+    let (reach, length) = (4 &* (side &- 1), 2 &* side &- 1)
+    var place = phase
+    var index = 0
+    while index < count {
+        let at = 4 &* index
+        var sum = load(heads + (at &+ reach))
+        if place != 0 { sum += load(tails + (at &- reach)) }
+        let first = load(line + (at &- reach &- 4)) + load(line + (at &+ reach &+ 4))
+        let second = load(line + (at &- reach &- 8)) + load(line + (at &+ reach &+ 8))
+        store(sum * weight + first * near + second * far, out + at)
+        place &+= 1
+        if place == length { place = 0 }
+        index &+= 1
+    }
+}
+
+/// The means of a ray's piecewise linear course from k·`factor` to k, for `count` k from `first` on.
+///
+/// - Parameters:
+///   - line, heads, tails: at the sample 0, the centre.
+///   - blockBits: blocks have 2^blockBits samples; every window has as many, at least.
+@inline(never)
+public func zoomMeans(
+    _ line: UnsafePointer<Float>, heads: UnsafePointer<Float>, tails: UnsafePointer<Float>, blockBits: Int,
+    factor: Double, first: Int, count: Int, out: UnsafeMutablePointer<Float>
+) {
+    let bits = blockBits
+    var index = 0
+    while index < count {
+        let k = Double(first &+ index)
+        let other = k * factor
+        let (low, high) = other < k ? (other, k) : (k, other)
+        let (start, end) = (low.rounded(.up), high.rounded(.down))
+        let (i, j) = (Int(start), Int(end))
+        var sum = load(heads + 4 &* j)
+        let (firstBlock, lastBlock) = (i >> bits, j >> bits)
+        if firstBlock != lastBlock { sum += load(tails + 4 &* i) }
+        var block = firstBlock &+ 1
+        while block < lastBlock {
+            sum += load(heads + 4 &* ((block &+ 1) << bits &- 1))
+            block &+= 1
+        }
+        // The trapezoids from the first to the last whole sample, and the parts of one at both ends.
+        let (before, after) = (Float(start - low), Float(high - end))
+        let (a, b) = (load(line + 4 &* i), load(line + 4 &* j))
+        sum -= (a + b) * 0.5
+        sum += (a + (load(line + 4 &* (i &- 1)) - a) * (before * 0.5)) * before
+        sum += (b + (load(line + 4 &* (j &+ 1)) - b) * (after * 0.5)) * after
+        store(sum * Float(1 / (high - low)), out + 4 &* index)
+        index &+= 1
+    }
+}
+
+/// Interpolates `count` pixels between lines: along a line linearly, across by Catmull and Rom's cubic.
+///
+/// - Parameters:
+///   - lines: the lines' means, `stride` values apart, four a sample; the first sample is `firstSample` and the first line
+///     `firstLine`, one before the first that is asked for.
+///   - across, along: each pixel's place.
+@inline(never)
+public func interpolateLines(
+    _ lines: UnsafePointer<Float>, stride: Int, firstLine: Int, firstSample: Int, across: UnsafePointer<Double>,
+    along: UnsafePointer<Double>, count: Int, out: UnsafeMutablePointer<Float>
+) {
+    var index = 0
+    while index < count {
+        let (line, sample) = (across[index].rounded(.down), along[index].rounded(.down))
+        let (t, s) = (Float(across[index] - line), Float(along[index] - sample))
+        let base = lines + ((Int(line) &- 1 &- firstLine) &* stride &+ 4 &* (Int(sample) &- firstSample))
+        let (t2, t3) = (t * t, t * t * t)
+        let first = -0.5 * t3 + t2 - 0.5 * t
+        let second = 1.5 * t3 - 2.5 * t2 + 1
+        let third = -1.5 * t3 + 2 * t2 + 0.5 * t
+        let fourth = 0.5 * t3 - 0.5 * t2
+        let (p, q) = (base + stride, base + 2 &* stride)
+        let r = base + 3 &* stride
+        let here = load(base) * first + load(p) * second + load(q) * third + load(r) * fourth
+        let next = load(base + 4) * first + load(p + 4) * second + load(q + 4) * third + load(r + 4) * fourth
+        store(here + (next - here) * s, out + 4 &* index)
+        index &+= 1
+    }
+}

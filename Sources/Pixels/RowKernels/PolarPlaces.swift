@@ -1,0 +1,79 @@
+// Where pixels lie around a centre, by + − × ÷ √ alone.
+
+/// For `count` pixels their distance from a centre, and their direction from it in turns: 0 to the right, ¼ downwards,
+/// below 1, within 1e-10.
+///
+/// - Parameters:
+///   - right, down: of the centre, in pixels.
+@inline(never)
+public func placeInRings(
+    right: UnsafePointer<Double>, down: UnsafePointer<Double>, count: Int, distances: UnsafeMutablePointer<Double>,
+    turns: UnsafeMutablePointer<Double>
+) {
+    var index = 0
+    while index < count {
+        let (x, y) = (right[index], down[index])
+        distances[index] = (x * x + y * y).squareRoot()
+        turns[index] = turn(x, y)
+        index &+= 1
+    }
+}
+
+/// The direction of (x, y): within an eighth of a turn of an axis by the arc tangent, then to the right octant.
+@inline(__always)
+private func turn(_ x: Double, _ y: Double) -> Double {
+    let (across, down) = (x < 0 ? -x : x, y < 0 ? -y : y)
+    let isSteep = down > across
+    let (low, high) = (isSteep ? across : down, isSteep ? down : across)
+    // The arc tangent of t ≤ 1 is that of (t − 1)/(t + 1) and an eighth of a turn: in half of the cases, so that the
+    // series has few terms.
+    let isWide = low > high * 0.41421356237309503
+    let top = isWide ? low - high : low
+    let bottom = isWide ? low + high : high
+    let t = bottom > 0 ? top / bottom : 0
+    let octant = arcTangent(t) * 0.15915494309189535 + (isWide ? 0.125 : 0)
+    let quadrant = isSteep ? 0.25 - octant : octant
+    let half = x < 0 ? 0.5 - quadrant : quadrant
+    let whole = y < 0 ? 1 - half : half
+    return whole >= 1 ? 0 : whole
+}
+
+/// For |t| ≤ √2 − 1, by the Taylor series up to t²¹: what is left out is below 1e-10.
+@inline(__always)
+private func arcTangent(_ t: Double) -> Double {
+    let s = t * t
+    var sum = 1.0 / 21
+    sum = 1.0 / 19 - s * sum
+    sum = 1.0 / 17 - s * sum
+    sum = 1.0 / 15 - s * sum
+    sum = 1.0 / 13 - s * sum
+    sum = 1.0 / 11 - s * sum
+    sum = 1.0 / 9 - s * sum
+    sum = 1.0 / 7 - s * sum
+    sum = 1.0 / 5 - s * sum
+    sum = 1.0 / 3 - s * sum
+    return t * (1 - s * sum)
+}
+
+/// Puts values where they belong, in 16 bits: each times `scale`, rounded and cut to their range.
+///
+/// - Parameters:
+///   - values: four for each pixel.
+///   - pixels: their places in `out`, which has `channels` values for each.
+@inline(never)
+public func scatterWords(
+    _ values: UnsafePointer<Float>, at pixels: UnsafePointer<Int32>, count: Int, channels: Int, scale: Float,
+    out: UnsafeMutablePointer<UInt16>
+) {
+    var index = 0
+    while index < count {
+        let (from, target) = (values + 4 &* index, out + Int(pixels[index]) &* channels)
+        var channel = 0
+        while channel < channels {
+            let value = from[channel] * scale + 0.5
+            target[channel] = UInt16(truncatingIfNeeded: Int32(value >= 65535 ? 65535 : value >= 0 ? value : 0))
+            channel &+= 1
+        }
+        index &+= 1
+    }
+}

@@ -1,0 +1,136 @@
+// Medians of wide windows of any numbers: the values of a block are sorted once, and each is then only its place in that
+// order. A window is a set of bits over those places, and its median is found by counting bits from where it lay before
+// (Suomela, "Median Filtering is Equivalent to Sorting", 2014).
+
+/// Sorts by rank.
+///
+/// - Parameters:
+///   - entries: `count` numbers, whose high half is a value's rank with the sign bit turned over, and whose low half its
+///     place; sorted at the end.
+///   - spare: as many.
+@inline(never)
+public func sortEntries(
+    _ entries: UnsafeMutablePointer<UInt64>, spare: UnsafeMutablePointer<UInt64>, counts: UnsafeMutablePointer<Int>,
+    count: Int
+) {
+    // The digits of 8 bits from the lowest up; four passes end where they began.
+    var (from, to) = (entries, spare)
+    var shift: UInt64 = 32
+    while shift < 64 {
+        var index = 0
+        while index < 256 {
+            counts[index] = 0
+            index &+= 1
+        }
+        index = 0
+        while index < count {
+            counts[Int(truncatingIfNeeded: (from[index] &>> shift) & 255)] &+= 1
+            index &+= 1
+        }
+        var total = 0
+        index = 0
+        while index < 256 {
+            (counts[index], total) = (total, total &+ counts[index])
+            index &+= 1
+        }
+        index = 0
+        while index < count {
+            let digit = Int(truncatingIfNeeded: (from[index] &>> shift) & 255)
+            to[counts[digit]] = from[index]
+            counts[digit] &+= 1
+            index &+= 1
+        }
+        (from, to) = (to, from)
+        shift &+= 8
+    }
+}
+
+/// A set of places, and the one with a given number of others before it.
+private struct PlaceSet {
+    let bits: UnsafeMutablePointer<UInt64>
+    /// A word of the bits, and how many bits are set before it.
+    var word = 0
+    var before = 0
+
+    @inline(__always)
+    mutating func toggle(_ place: UInt32, by change: Int) {
+        let index = Int(place) / 64
+        bits[index] ^= 1 &<< UInt64(place & 63)
+        before &+= index < word ? change : 0
+    }
+
+    /// The place with `rank` others before it.
+    @inline(__always)
+    mutating func place(rank: Int) -> Int {
+        while before > rank {
+            word &-= 1
+            before &-= bits[word].nonzeroBitCount
+        }
+        var count = bits[word].nonzeroBitCount
+        while before &+ count <= rank {
+            before &+= count
+            word &+= 1
+            count = bits[word].nonzeroBitCount
+        }
+        var rest = bits[word]
+        var index = before
+        while index < rank {
+            rest &= rest &- 1
+            index &+= 1
+        }
+        return 64 &* word &+ rest.trailingZeroBitCount
+    }
+}
+
+/// The medians of a block.
+///
+/// - Parameters:
+///   - places: of every value of the block with its margins, among all of them in order; row by row.
+///   - width, height: of the output, which the margins surround.
+///   - bits: one for each place, all 0 before and after.
+///   - sorted: the value of each place, in the high half; see ``sortEntries(_:spare:counts:count:)``.
+///   - out: receives ranks, row by row.
+@inline(never)
+public func medianOfPlaces(
+    _ places: UnsafePointer<UInt32>, width: Int, height: Int, radius: Int, bits: UnsafeMutablePointer<UInt64>,
+    sorted: UnsafePointer<UInt64>, out: UnsafeMutablePointer<Int32>
+) {
+    let side = 2 &* radius &+ 1
+    let stride = width &+ 2 &* radius
+    var window = PlaceSet(bits: bits)
+    @inline(__always) func toggle(_ start: Int, _ step: Int, _ change: Int) {
+        var index = start
+        let end = start &+ side &* step
+        while index < end {
+            window.toggle(places[index], by: change)
+            index &+= step
+        }
+    }
+    var row = 0
+    while row < side {
+        toggle(row &* stride, 1, 1)
+        row &+= 1
+    }
+    var (x, y, direction) = (0, 0, 1)
+    while true {
+        let entry = sorted[window.place(rank: side &* side / 2)]
+        out[y &* width &+ x] = Int32(bitPattern: UInt32(truncatingIfNeeded: entry &>> 32) ^ 0x8000_0000)
+        if x &+ direction >= 0, x &+ direction < width {  // to the right and back, so that each step changes little
+            let left = y &* stride &+ x
+            toggle(direction > 0 ? left : left &+ side &- 1, stride, -1)
+            toggle(direction > 0 ? left &+ side : left &- 1, stride, 1)
+            x &+= direction
+        } else {
+            guard y &+ 1 < height else { break }
+            toggle(y &* stride &+ x, 1, -1)
+            toggle((y &+ side) &* stride &+ x, 1, 1)
+            y &+= 1
+            direction = -direction
+        }
+    }
+    row = 0
+    while row < side {
+        toggle((y &+ row) &* stride &+ x, 1, -1)
+        row &+= 1
+    }
+}

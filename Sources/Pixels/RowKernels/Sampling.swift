@@ -1,0 +1,199 @@
+import Builtin
+
+// Bilinear samples of a picture at any place, all channels of a pixel in one vector.
+
+/// The channels of a pixel: colours, then alpha, then what happens to lie behind.
+typealias Pixel = SIMD4<Float>
+
+/// Four samples side by side, as numbers.
+protocol SampleKind: BitwiseCopyable {
+    static var full: Float { get }
+    static func pixel(_ source: UnsafePointer<Self>) -> Pixel
+    /// Of an integer sample.
+    static func index(_ source: UnsafePointer<Self>) -> Int
+    static func number(_ source: UnsafePointer<Self>) -> Float
+}
+
+extension UInt8: SampleKind {
+    static var full: Float { @inline(__always) get { 255 } }
+
+    @inline(__always)
+    static func pixel(_ source: UnsafePointer<UInt8>) -> Pixel {
+        let samples = UnsafeRawPointer(source).loadUnaligned(as: SIMD4<UInt8>.self)
+        return floats(Builtin.zext_Vec4xInt8_Vec4xInt32(samples._storage._value))
+    }
+
+    @inline(__always) static func index(_ source: UnsafePointer<UInt8>) -> Int { Int(source[0]) }
+    @inline(__always) static func number(_ source: UnsafePointer<UInt8>) -> Float { Float(source[0]) }
+}
+
+extension UInt16: SampleKind {
+    static var full: Float { @inline(__always) get { 65535 } }
+
+    @inline(__always)
+    static func pixel(_ source: UnsafePointer<UInt16>) -> Pixel {
+        let samples = UnsafeRawPointer(source).loadUnaligned(as: SIMD4<UInt16>.self)
+        return floats(Builtin.zext_Vec4xInt16_Vec4xInt32(samples._storage._value))
+    }
+
+    @inline(__always) static func index(_ source: UnsafePointer<UInt16>) -> Int { Int(source[0]) }
+    @inline(__always) static func number(_ source: UnsafePointer<UInt16>) -> Float { Float(source[0]) }
+}
+
+extension Float: SampleKind {
+    static var full: Float { @inline(__always) get { 1 } }
+
+    @inline(__always)
+    static func pixel(_ source: UnsafePointer<Float>) -> Pixel {
+        UnsafeRawPointer(source).loadUnaligned(as: Pixel.self)
+    }
+
+    @inline(__always) static func index(_: UnsafePointer<Float>) -> Int { 0 }
+    @inline(__always) static func number(_ source: UnsafePointer<Float>) -> Float { source[0] }
+}
+
+@inline(__always)
+private func floats(_ integers: Builtin.Vec4xInt32) -> Pixel {
+    var result = Pixel()
+    result._storage._value = Builtin.sitofp_Vec4xInt32_Vec4xFPIEEE32(integers)
+    return result
+}
+
+/// What becomes of samples when they are read.
+protocol Reading {
+    /// True when they are taken as they are.
+    static var isPlain: Bool { get }
+}
+
+enum PlainReading: Reading { static var isPlain: Bool { @inline(__always) get { true } } }
+/// Premultiplied, looked up, or given an alpha.
+enum WorkedReading: Reading { static var isPlain: Bool { @inline(__always) get { false } } }
+
+/// A picture that is sampled. What it looks like comes as numbers, since nothing else crosses the border of a CPU level:
+///
+/// 0 stored channels, 1 whether the last of them is an alpha, 2 whether an alpha of full is added, 3 samples in a row,
+/// 4 and 5 the first coordinates of the tables of columns and rows, 6 and 7 how many they are; 8 and 9 the columns (first,
+/// end) whose neighbour to the right lies beside them in memory, with four samples to read, 10 what leads from a
+/// coordinate there to a position; 11 and 12 the rows (first, end) that are there, as is the next one.
+struct SampledPicture<Sample: SampleKind, How: Reading> {
+    private let samples: UnsafePointer<Sample>
+    private let columns: UnsafePointer<Int32>
+    private let rows: UnsafePointer<Int32>
+    /// The linear light of each sample; nil where samples are taken as they are.
+    private let table: UnsafePointer<Double>?
+    private let channels: Int
+    private let hasAlpha: Bool
+    private let addsAlpha: Bool
+    private let stride: Int
+    private let origin: (x: Int, y: Int)
+    private let count: (x: Int, y: Int)
+    private let first: (x: Int, y: Int)
+    private let inner: (x: UInt, y: UInt)
+    private let shift: Int
+
+    @inline(__always)
+    init(
+        _ samples: UnsafePointer<Sample>, _ columns: UnsafePointer<Int32>, _ rows: UnsafePointer<Int32>,
+        _ table: UnsafePointer<Double>?, _ facts: UnsafePointer<Int>
+    ) {
+        (self.samples, self.columns, self.rows, self.table) = (samples, columns, rows, table)
+        channels = facts[0]
+        hasAlpha = facts[1] != 0
+        addsAlpha = facts[2] != 0
+        stride = facts[3]
+        origin = (facts[4], facts[5])
+        count = (facts[6], facts[7])
+        first = (facts[8], facts[11])
+        inner = (UInt(bitPattern: facts[9] &- facts[8]), UInt(bitPattern: facts[12] &- facts[11]))
+        shift = facts[10]
+    }
+
+    /// The value between the four pixels around a place; the fractions weigh them.
+    ///
+    /// - Parameter room: for a pixel, to pass what is rare by memory: by value it would keep the compiler from vectors.
+    @inline(__always)
+    func bilinear(_ x: Double, _ y: Double, _ room: UnsafeMutablePointer<Float>) -> Pixel {
+        let (left, top) = (x.rounded(.down), y.rounded(.down))
+        let (u, v) = (Float(x - left), Float(y - top))
+        let (column, row) = (Int(left), Int(top))
+        if UInt(bitPattern: column &- first.x) < inner.x, UInt(bitPattern: row &- first.y) < inner.y {
+            let place = (column &+ shift) &* channels
+            let upper = samples + (Int(rows[row &- origin.y]) &* stride &+ place)
+            let lower = samples + (Int(rows[row &- origin.y &+ 1]) &* stride &+ place)
+            let (a, b) = (near(upper), near(upper + channels))
+            let (c, d) = (near(lower), near(lower + channels))
+            return mean(a, b, c, d, u, v)
+        }
+        atBorder(column, row, u, v, room)
+        return UnsafeRawPointer(room).loadUnaligned(as: Pixel.self)
+    }
+
+    /// First down, left and right pixels side by side in one vector, then across.
+    @inline(__always)
+    private func mean(_ a: Pixel, _ b: Pixel, _ c: Pixel, _ d: Pixel, _ u: Float, _ v: Float) -> Pixel {
+        let (upper, lower) = (SIMD8(lowHalf: a, highHalf: b), SIMD8(lowHalf: c, highHalf: d))
+        let both = upper + (lower - upper) * SIMD8(repeating: v)
+        return both.lowHalf + (both.highHalf - both.lowHalf) * Pixel(repeating: u)
+    }
+
+    /// A pixel with four samples to read.
+    @inline(__always)
+    private func near(_ source: UnsafePointer<Sample>) -> Pixel {
+        var pixel = Sample.pixel(source)
+        if How.isPlain { return pixel }
+        if table != nil { pixel = linear(pixel, source) }
+        if hasAlpha { pixel = premultiplied(pixel) }
+        if addsAlpha { pixel[channels] = Sample.full }
+        return pixel
+    }
+
+    @inline(never)
+    private func atBorder(
+        _ column: Int, _ row: Int, _ u: Float, _ v: Float, _ room: UnsafeMutablePointer<Float>
+    ) {
+        let (a, b) = (seen(column, row), seen(column &+ 1, row))
+        let (c, d) = (seen(column, row &+ 1), seen(column &+ 1, row &+ 1))
+        store(mean(a, b, c, d, u, v), room)
+    }
+
+    /// The pixel at any coordinate. What lies beyond the tables is never a part of a result that is used.
+    @inline(__always)
+    private func seen(_ x: Int, _ y: Int) -> Pixel {
+        let column = columns[min(max(x &- origin.x, 0), count.x &- 1)]
+        let row = rows[min(max(y &- origin.y, 0), count.y &- 1)]
+        guard column >= 0, row >= 0 else { return .zero }
+        let source = samples + (Int(row) &* stride &+ Int(column) &* channels)
+        var pixel = Pixel.zero
+        var channel = 0
+        while channel < channels {
+            pixel[channel] = Sample.number(source + channel)
+            channel &+= 1
+        }
+        if How.isPlain { return pixel }
+        if table != nil { pixel = linear(pixel, source) }
+        if hasAlpha { pixel = premultiplied(pixel) }
+        if addsAlpha { pixel[channels] = Sample.full }
+        return pixel
+    }
+
+    @inline(__always)
+    private func linear(_ pixel: Pixel, _ source: UnsafePointer<Sample>) -> Pixel {
+        guard let table else { return pixel }
+        var result = pixel
+        let colors = hasAlpha ? channels &- 1 : channels
+        var channel = 0
+        while channel < colors {
+            result[channel] = Float(table[Sample.index(source + channel)])
+            channel &+= 1
+        }
+        return result
+    }
+
+    @inline(__always)
+    private func premultiplied(_ pixel: Pixel) -> Pixel {
+        let alpha = pixel[channels &- 1]
+        var result = pixel * (alpha / Sample.full)
+        result[channels &- 1] = alpha
+        return result
+    }
+}

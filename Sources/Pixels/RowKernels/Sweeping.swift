@@ -1,0 +1,130 @@
+// Means along the paths that pixels sweep in a zoom and a spin, sample by sample: for short paths.
+
+/// What a sweep reads, as it crosses the border of a CPU level; see ``SampledPicture`` for `facts`.
+///
+/// - Parameter body: called with the picture for the right sample format.
+@inline(__always)
+func withPicture(
+    _ samples: UnsafeRawPointer, _ bytesPerSample: Int, _ columns: UnsafePointer<Int32>,
+    _ rows: UnsafePointer<Int32>, _ table: UnsafePointer<Double>?, _ facts: UnsafePointer<Int>,
+    _ body: some PictureLoop
+) {
+    @inline(__always)
+    func choose<Sample: SampleKind>(_: Sample.Type) {
+        let samples = samples.assumingMemoryBound(to: Sample.self)
+        if table == nil, facts[1] == 0, facts[2] == 0 {
+            body.run(SampledPicture<Sample, PlainReading>(samples, columns, rows, table, facts))
+        } else {
+            body.run(SampledPicture<Sample, WorkedReading>(samples, columns, rows, table, facts))
+        }
+    }
+    switch bytesPerSample {
+    case 1: choose(UInt8.self)
+    case 2: choose(UInt16.self)
+    default: choose(Float.self)
+    }
+}
+
+/// A loop that is specialised for sample formats.
+protocol PictureLoop {
+    func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>)
+}
+
+/// The number of samples on a path of some length in pixels: two for each, and two more.
+@inline(__always)
+private func halfCount(_ length: Double) -> Int { Int(length.rounded(.up)) &+ 1 }
+
+@inline(__always)
+func store(_ pixel: Pixel, _ target: UnsafeMutablePointer<Float>) {
+    UnsafeMutableRawPointer(target).storeBytes(of: pixel, as: Pixel.self)
+}
+
+/// The means of 2n samples, at the middles of as many equal parts, of the segments from p to c + (p − c)·(1 − amount):
+/// for `count` pixels from (x, y) on, four values each.
+///
+/// - Parameter center: c, and the amount.
+@inline(never)
+public func zoomDirectly(
+    _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
+    table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>, x: Int, y: Int,
+    count: Int, out: UnsafeMutablePointer<Float>
+) {
+    struct Loop: PictureLoop {
+        let center: UnsafePointer<Double>
+        let x: Int
+        let y: Int
+        let count: Int
+        let out: UnsafeMutablePointer<Float>
+
+        @inline(__always)
+        func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
+            let amount = center[2]
+            let dy = (Double(y) - center[1]) * amount
+            var index = 0
+            while index < count {
+                let place = Double(x &+ index)
+                let dx = (place - center[0]) * amount
+                let samples = 2 &* halfCount((dx * dx + dy * dy).squareRoot())
+                let share = 1 / Double(samples)
+                var sum = Pixel.zero
+                var k = 0
+                while k < samples {
+                    let t = (Double(k) + 0.5) * share
+                    sum += picture.bilinear(place - dx * t, Double(y) - dy * t, out + 4 &* index)
+                    k &+= 1
+                }
+                store(sum * Float(share), out + 4 &* index)
+                index &+= 1
+            }
+        }
+    }
+    withPicture(
+        samples, bytesPerSample, columns, rows, table, facts,
+        Loop(center: center, x: x, y: y, count: count, out: out))
+}
+
+/// Likewise on the arcs around c.
+///
+/// - Parameters:
+///   - center: c, and the angle in radians.
+///   - steps: for each n, from 1 on, the cosine and sine of the turn from the pixel to its first sample, and of the turn
+///     from each sample to the next.
+@inline(never)
+public func spinDirectly(
+    _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
+    table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>,
+    steps: UnsafePointer<Double>, x: Int, y: Int, count: Int, out: UnsafeMutablePointer<Float>
+) {
+    struct Loop: PictureLoop {
+        let center: UnsafePointer<Double>
+        let steps: UnsafePointer<Double>
+        let x: Int
+        let y: Int
+        let count: Int
+        let out: UnsafeMutablePointer<Float>
+
+        @inline(__always)
+        func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
+            let dy = Double(y) - center[1]
+            var index = 0
+            while index < count {
+                let dx = Double(x &+ index) - center[0]
+                let half = halfCount((dx * dx + dy * dy).squareRoot() * center[2])
+                let turn = steps + 4 &* (half &- 1)
+                var (right, down) = (dx * turn[0] - dy * turn[1], dx * turn[1] + dy * turn[0])
+                var sum = Pixel.zero
+                var k = 0
+                while k < 2 &* half {
+                    sum += picture.bilinear(center[0] + right, center[1] + down, out + 4 &* index)
+                    (right, down) = (right * turn[2] - down * turn[3], right * turn[3] + down * turn[2])
+                    k &+= 1
+                }
+                store(sum * Float(1 / Double(2 &* half)), out + 4 &* index)
+                index &+= 1
+            }
+        }
+    }
+    withPicture(
+        samples, bytesPerSample, columns, rows, table, facts,
+        Loop(center: center, steps: steps, x: x, y: y, count: count, out: out))
+}

@@ -1,0 +1,67 @@
+import Manifests
+
+/// Which plugins are used.
+package enum PluginTrust: String, Hashable, Sendable, CaseIterable {
+    /// All that lie in the folders, as long as pins are kept.
+    case any
+    /// Those that have a pin.
+    case pinnedOnly = "pinned-only"
+}
+
+/// A plugin's file, and what it has to hold.
+package struct PluginPin: Hashable, Sendable {
+    /// Its name, without a folder.
+    package let file: String
+    /// 64 small hexadecimal digits.
+    package let sha256: String
+}
+
+extension ValueReader where Value == PluginPin {
+    /// `{file, sha256}`.
+    static var pin: ValueReader {
+        ValueReader { node, name, log in
+            let example = "{file: libHalftone.so, sha256: '…'}"
+            guard var reader = MappingReader(node, of: "'\(name)'", example: example, log: log) else { return nil }
+            let file = reader.required("file", .nonEmptyText, example: "libHalftone.so")
+            let sha256 = reader.required("sha256", .sha256, example: "'…'")
+            reader.finish(aliases: ["name": "file", "path": "file", "digest": "sha256"])
+            guard let file, let sha256 else { return nil }
+            return PluginPin(file: file.split(separator: "/").last.map(String.init) ?? file, sha256: sha256)
+        }
+    }
+}
+
+extension ValueReader where Value == [PluginPin] {
+    /// `libA.so:9f…,libB.so:03…`, for an environment variable.
+    static var pinsOnOneLine: ValueReader {
+        .scalar("a list of pins") { text, name in
+            var pins: [PluginPin] = []
+            for part in text.split(separator: ",") {
+                let sides = part.split(separator: ":")
+                guard sides.count == 2, let digest = Digits.sha256(String(sides[1])) else {
+                    return .failure(ValueFault(.notADigest(name: name, text: String(part), isList: true)))
+                }
+                pins.append(PluginPin(file: String(sides[0]), sha256: digest))
+            }
+            return .success(pins)
+        }
+    }
+}
+
+extension ValueReader where Value == String {
+    fileprivate static var sha256: ValueReader {
+        .scalar("a SHA-256") { text, name in
+            guard let digest = Digits.sha256(text) else {
+                return .failure(ValueFault(.notADigest(name: name, text: text, isList: false)))
+            }
+            return .success(digest)
+        }
+    }
+}
+
+private enum Digits {
+    /// In small letters; nil for what is no SHA-256.
+    static func sha256(_ text: String) -> String? {
+        text.utf8.count == 64 && text.allSatisfy { $0.isASCII && $0.isHexDigit } ? text.lowercased() : nil
+    }
+}

@@ -1,0 +1,86 @@
+import Catalogs
+import ImageFiles
+import JobModel
+import Raster
+import Synchronization
+import WorkerProtocol
+
+/// The pictures that filters read, each kept after it was decoded: every tile of a frame makes its chain anew.
+final class PictureShelf: Sendable {
+    private struct Entry {
+        let path: String
+        let facts: FileFacts
+        let picture: GrayPicture
+    }
+
+    /// In the order of their last use. Those that the budget cannot hold beside the latest one are let go.
+    private let entries = Mutex<[Entry]>([])
+
+    /// Samples of two bytes each.
+    private static let budget = 128 << 20
+
+    /// - Parameter place: what the picture is for, as messages name it.
+    /// - Throws: a failure that names the picture. It is not the input's fault, and another attempt would meet it again.
+    func picture(
+        _ reference: PictureReference, for place: String, _ limits: DecodeLimits
+    ) throws -> GrayPicture {
+        var names = [reference.path]
+        do {
+            let source = try SourceFile(reference.path, bytes: nil)
+            names.append(source.openName)
+            let facts = try facts(of: source, reference)
+            if let digest = reference.digest, digest != facts.digest.description { throw Self.changed }
+            if let known = known(reference.path, facts) { return known }
+            let picture = try Self.decode(source, limits)
+            if source.hasChanged { throw Self.changed }
+            keep(Entry(path: reference.path, facts: facts, picture: picture))
+            return picture
+        } catch {
+            let failure = TaskFailure(classing: error)
+            let words = Self.reason(failure.message, names)
+            throw TaskFailure(
+                failure.kind == .data ? .value : failure.kind, "\(reference.path), the picture of \(place): \(words)")
+        }
+    }
+
+    private static let changed = TaskFailure(.input, "was changed while the job ran; run it again")
+
+    /// The words without the path that they may begin with.
+    private static func reason(_ message: String, _ names: [String]) -> String {
+        let name = names.first { message.hasPrefix("\($0): ") }
+        return name.map { String(message.dropFirst($0.count + 2)) } ?? message
+    }
+
+    /// Those on the shelf where the file was not touched since; else all of the file is read.
+    private func facts(of source: SourceFile, _ reference: PictureReference) throws -> FileFacts {
+        let known = entries.withLock { $0.last { $0.path == reference.path }?.facts }
+        if let known, source.isUntouched(since: known.stamp) { return known }
+        return try source.facts()
+    }
+
+    private func known(_ path: String, _ facts: FileFacts) -> GrayPicture? {
+        entries.withLock { entries in
+            guard let index = entries.lastIndex(where: { $0.facts.digest == facts.digest }) else { return nil }
+            let entry = entries.remove(at: index)
+            entries.append(Entry(path: path, facts: facts, picture: entry.picture))
+            return entry.picture
+        }
+    }
+
+    private func keep(_ entry: Entry) {
+        entries.withLock { entries in
+            entries.removeAll { $0.path == entry.path }
+            entries.append(entry)
+            while entries.count > 1, entries.reduce(0, { $0 + 2 * $1.picture.samples.count }) > Self.budget {
+                entries.removeFirst()
+            }
+        }
+    }
+
+    private static func decode(_ source: SourceFile, _ limits: DecodeLimits) throws -> GrayPicture {
+        let decoder = try ImageDecoder(path: source.openName, limits: limits, color: .keep)
+        var picture = GrayPicture(width: decoder.header.width, height: decoder.header.height)
+        try decoder.readRows(bandHeight: 64) { picture.paste($0) }
+        return picture
+    }
+}

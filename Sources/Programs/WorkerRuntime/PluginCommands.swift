@@ -1,0 +1,73 @@
+import Catalogs
+import Digests
+import FilterKitTesting
+import Filters
+import Glibc
+import PluginLoading
+import WorkerProtocol
+
+/// What a worker program does with plugins when it is not rendering.
+enum PluginCommands {
+    /// How long one check may take.
+    private static let patience: UInt32 = 120
+
+    /// Says what came of each check, a line of JSON at a time. A plugin that hangs ends this process by SIGALRM.
+    static func check(_ path: String) throws {
+        let channel = Channel()
+        let noise = PrintedNoise()
+        func say(_ finding: PluginFinding) {
+            // A coordinator that is gone needs no findings.
+            try? channel.send(bytes: (FrameCodec.json(finding)) + [UInt8(ascii: "\n")])
+        }
+        PluginCheck.run(path, measuringMemory: true) { name in
+            alarm(patience)
+            say(.begins(name))
+        } report: { name, outcome in
+            switch outcome {
+            case .kept: say(.kept(name))
+            case .broken(let how): say(.broken(name, how: how))
+            case .skipped(let why): say(.skipped(name, why: why))
+            }
+        }
+        let bytes = noise.count
+        say(
+            bytes == 0
+                ? .kept("silence") : .broken("silence", how: "it printed \(bytes) bytes; a plugin prints nothing"))
+    }
+
+    /// All plugins that rendering workers have.
+    static func list() throws {
+        let channel = Channel()
+        let installed = InstalledPlugins(cancellation: TaskCancellation())
+        let facts = installed.plugins.map {
+            PluginFacts(
+                name: $0.name, version: $0.version, summary: $0.entry.descriptor.summary, path: $0.path,
+                sha256: SHA256.digest(ofFile: $0.path) ?? "")
+        }
+        try channel.send(bytes: FrameCodec.json(PluginList(plugins: facts, problems: installed.problems)))
+    }
+}
+
+/// Standard output, pointed at a pipe that keeps what is written to it.
+private struct PrintedNoise {
+    private let reader: Int32
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            reader = -1
+            return
+        }
+        for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+        dup2(ends[1], STDOUT_FILENO)
+        close(ends[1])
+        reader = ends[0]
+    }
+
+    /// How many bytes were written, as far as a pipe keeps them.
+    var count: Int {
+        fflush(nil)
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        return max(0, read(reader, &buffer, buffer.count))
+    }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import Dispatching
+import JobModel
+import Planning
+import Settings
+import WorkerProtocol
+
+struct PluginCheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Try plugins with the contract of filters.",
+        discussion: """
+            Each library is opened in a process of its own and asked for pictures of every sample format and number of
+            channels, whole and in tiles, from several threads, with extreme values and extreme input. The exit code is
+            1 when one of them breaks the contract.
+            """)
+
+    @Argument(help: ArgumentHelp("Plugins' libraries.", valueName: "file"), completion: .file(extensions: ["so"]))
+    var files: [String]
+
+    @OptionGroup(title: "Place Options") var place: PlaceOptions
+
+    @Flag(help: "Print the findings as JSON.")
+    var json = false
+
+    private struct Record: Encodable {
+        let file: String
+        let check: String
+        let outcome: String
+        let words: String?
+    }
+
+    func run() async throws {
+        try await Reporting(json: false).handling { _ in
+            let installation = Installation(try Settings.load(place))
+            var records: [Record] = []
+            for file in files {
+                let findings = try await check(file, installation)
+                records += findings.compactMap { record($0, of: file) }
+                if !json { Self.lines(findings, file).forEach(Console.print) }
+            }
+            if json { printJSON(records) }
+            return records.contains { $0.outcome == "broken" } ? .someFailed : .done
+        }
+    }
+
+    private func check(_ file: String, _ installation: Installation) async throws -> [PluginFinding] {
+        let path = realPath(PathText.normalized(file, in: currentFolder()))
+        guard isReadable(path) else { throw CommandError(.missingInput, "\(file): there is no such file") }
+        do {
+            return try await PluginExaminer.check(path, installation.worker)
+        } catch {
+            throw CommandError(.unavailable, error.message)
+        }
+    }
+
+    private func record(_ finding: PluginFinding, of file: String) -> Record? {
+        switch finding {
+        case .begins: nil
+        case .kept(let name): Record(file: file, check: name, outcome: "kept", words: nil)
+        case .broken(let name, let how): Record(file: file, check: name, outcome: "broken", words: how)
+        case .skipped(let name, let why): Record(file: file, check: name, outcome: "skipped", words: why)
+        }
+    }
+
+    private static func lines(_ findings: [PluginFinding], _ file: String) -> [String] {
+        [file]
+            + findings.compactMap { finding in
+                switch finding {
+                case .begins: nil
+                case .kept(let name): "  ok       \(name)"
+                case .broken(let name, let how): "  BROKEN   \(name): \(how)"
+                case .skipped(let name, let why): "  skipped  \(name): \(why)"
+                }
+            }
+    }
+}

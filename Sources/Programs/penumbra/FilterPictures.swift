@@ -1,0 +1,67 @@
+import Catalogs
+import Coordination
+import FoundationEssentials
+import Glibc
+import JobModel
+import Manifests
+import Planning
+import WorkerProtocol
+
+/// The pictures that filters read beside their input. This program looks at their files; workers read them.
+enum FilterPictures {
+    static let look: PictureLookup.Look = { path, folder in
+        let whole = PathText.normalized(path, in: folder)
+        return (whole, trouble(at: whole))
+    }
+
+    private static func trouble(at path: String) -> String? {
+        var found = stat()
+        guard stat(path, &found) == 0 else {
+            return [ENOENT, ENOTDIR].contains(errno) ? "no such file" : String(cString: strerror(errno)).lowercased()
+        }
+        if found.st_mode & S_IFMT == S_IFDIR { return "is a folder" }
+        return access(path, R_OK) == 0 ? nil : "may not be read (\(String(cString: strerror(errno)).lowercased()))"
+    }
+
+    /// The text of a manifest with whole paths in place of those that it names pictures by.
+    static func withWholePaths(_ text: String, _ mentions: [PictureMention]) -> String {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        // From the right to the left, so that places stay what they are.
+        let mentions = mentions.filter { $0.span.source == .file }.sorted { $0.span.start > $1.span.start }
+        for mention in mentions where lines.indices.contains(mention.span.start.line - 1) {
+            let line = Array(lines[mention.span.start.line - 1].unicodeScalars)
+            let start = min(mention.span.start.column - 1, line.count)
+            let end = min(start + mention.span.length, line.count)
+            var changed = String.UnicodeScalarView(line[..<start])
+            changed.append(contentsOf: AppliedManifest.quoted(mention.path).unicodeScalars)
+            changed.append(contentsOf: line[end...])
+            lines[mention.span.start.line - 1] = String(changed)
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension JobPreparation {
+    /// The job with the digests of the pictures that its filters read: what they hold is a part of how outputs are made.
+    func readingPictures(of job: JobSpec) async throws -> JobSpec {
+        let digests = try await pictureDigests(job.picturePaths, job)
+        return job.mappingPictures { PictureReference(path: $0.path, digest: digests[$0.path]) }
+    }
+
+    /// - Throws: when one of the pictures cannot be read.
+    func pictureDigests(_ paths: [String], _ job: JobSpec) async throws -> [String: String] {
+        guard !paths.isEmpty else { return [:] }
+        let findings = try await findings(of: paths.map { CompareTask.File(path: $0) }, job)
+        var digests: [String: String] = [:]
+        for path in paths {
+            guard let found = findings[CompareTask.File(path: path)] ?? nil else {
+                let manifest = PathText.shown(job.manifestPath, from: currentFolder())
+                throw CommandError(
+                    .missingInput,
+                    "\(manifest): error: \(PathText.visible(path)): the picture, which a filter reads, cannot be read")
+            }
+            digests[path] = found.digest.description
+        }
+        return digests
+    }
+}

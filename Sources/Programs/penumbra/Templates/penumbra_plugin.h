@@ -1,0 +1,1 @@
+../../../Pixels/CPenumbraPlugin/include/penumbra_plugin.h

@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+/// `penumbra plugin new`, `check` and `list`, as an author uses them.
+@Suite(.serialized) struct PluginCommandTests {
+    let workspace: Workspace
+
+    init() throws { workspace = try Workspace() }
+
+    private func run(_ arguments: String..., environment: [String: String] = [:]) async throws -> Program.Result {
+        try await Program.run(Program.penumbra, arguments, in: workspace, environment: environment)
+    }
+
+    @Test func `a plugin in C that was just begun builds, keeps the contract, and works`() async throws {
+        let begun = try await run("plugin", "new", "less-color", "--language", "c", "-o", "mine")
+        #expect(begun.code == 0, "\(begun.errors)")
+        #expect(
+            workspace.files(below: "mine") == [
+                ".gitignore", "Makefile", "README.md", "less-color.c", "penumbra_plugin.h",
+            ])
+        let made = try await Program.run("/usr/bin/make", ["-C", "mine", "check"], in: workspace)
+        #expect(made.code == 0, "\(made.output)\(made.errors)")
+        #expect(made.output.contains("  ok       tile invariance"))
+        #expect(!made.output.contains("BROKEN"))
+        try workspace.drawPhotos()
+        let path = ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/mine"]
+        let applied = try await run(
+            "apply", "less-color: {amount: 100}", "photos/a.png", "-o", "gray.png", environment: path)
+        #expect(applied.code == 0, "\(applied.errors)")
+        let listed = try await run("plugin", "list", environment: path)
+        #expect(listed.output.contains("\nless-color    0.1.0    no      \(workspace.path)/mine/libLessColor.so "))
+    }
+
+    @Test func `names that manifests cannot write, and folders that are there, are refused`() async throws {
+        let name = try await run("plugin", "new", "Sepia", "--language", "c")
+        #expect(name.code == 64)
+        #expect(
+            name.errors
+                == "'Sepia' cannot name a filter; use small letters, digits, - and _, a letter first\n")
+        let taken = try await run("plugin", "new", "gaussian", "--language", "c")
+        #expect(taken.code == 64)
+        #expect(taken.errors == "a filter 'gaussian' is built in; choose another name\n")
+        try workspace.write("mine", to: "sepia/notes.txt")
+        let folder = try await run("plugin", "new", "sepia", "--language", "c")
+        #expect(folder.code == 64)
+        #expect(
+            folder.errors
+                == "\(workspace.path)/sepia is there already; choose another name, or another folder with -o\n")
+        #expect(workspace.files(below: "sepia") == ["notes.txt"])
+    }
+
+    /// What a plugin does, and the line that tells it.
+    private static let misdeeds: [(render: String, line: String)] = [
+        (
+            "if (tile->channels == 3) abort(); copy(tile);",
+            "  BROKEN   all formats and channels: it crashes with signal 6"
+        ),
+        ("exit(0);", "  BROKEN   all formats and channels: it ends the process with exit code 0"),
+        ("copy(tile); exit(3);", "  BROKEN   all formats and channels: it ends the process with exit code 3"),
+        ("copy(tile); puts(\"hello\");", "  BROKEN   silence: it printed "),
+        (
+            "copy(tile); *(volatile char *)malloc(1000) = 1;",
+            "  BROKEN   no memory left behind: each call leaves about 10"
+        ),
+        (
+            "copy(tile); ((char *)tile->target.data)[-1] = 0;",
+            "  BROKEN   all formats and channels: it writes outside of its tile (beforeFirstRow)"
+        ),
+    ]
+
+    @Test(arguments: misdeeds)
+    func `check finds what a plugin does wrong, and survives it`(misdeed: (render: String, line: String)) async throws {
+        try await workspace.buildPlugin("bad", render: misdeed.render)
+        let result = try await run("plugin", "check", "plugins/libbad.so")
+        #expect(result.code == 1)
+        #expect(result.output.contains(misdeed.line), "\(result.output)")
+    }
+
+    @Test func `check says what is no plugin`() async throws {
+        try workspace.write("no library", to: "libtext.so")
+        let text = try await run("plugin", "check", "libtext.so")
+        #expect(text.code == 1)
+        #expect(text.output.hasPrefix("libtext.so\n  BROKEN   opening: it cannot be opened ("))
+        let missing = try await run("plugin", "check", "libnone.so")
+        #expect(missing.code == 66)
+        #expect(missing.errors == "libnone.so: there is no such file\n")
+    }
+
+    @Test func `what crashes, hangs or leaves at load is told, and the rest works`() async throws {
+        try await workspace.buildPlugin("good", render: "copy(tile);")
+        for (name, start) in [("crash", "*(volatile int *)8 = 1;"), ("leave", "exit(0);")] {
+            try await workspace.buildPlugin(name, render: "copy(tile);", atLoad: start)
+        }
+        let path = ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins"]
+        let filters = try await run("filters", environment: path)
+        #expect(filters.output.contains("\ngood "))
+        let folder = "plugin \(workspace.path)/plugins"
+        #expect(
+            filters.errors.contains(
+                "\(folder)/libcrash.so crashes with signal 11 while it is opened; remove or mend it"))
+        #expect(
+            filters.errors.contains(
+                "\(folder)/libleave.so ends the process (exit code 0) while it is opened; remove or mend it"))
+        try workspace.drawPhotos()
+        try workspace.writeManifest(filters: "[good]")
+        #expect(try await run("run", "job.yaml", environment: path).code == 0)
+    }
+
+    @Test func `only plugins that are pinned run where that is wanted`() async throws {
+        try await workspace.buildPlugin("good", render: "copy(tile);")
+        let folder = "plugin_folders: [\(workspace.path)/plugins]\n"
+        try workspace.write(folder + "plugins: pinned-only\n", to: "config/penumbra/penumbra.yaml")
+        let refused = try await run("filters", "good")
+        #expect(refused.code == 64)
+        let list = try await run("plugin", "list")
+        #expect(list.code == 69)
+        #expect(
+            list.errors.contains(
+                "plugin \(workspace.path)/plugins/libgood.so has no pin, and 'plugins: pinned-only' refuses those; add it "
+                    + "to 'plugin_pins'"))
+        let sum = try await Program.run("/usr/bin/sha256sum", ["plugins/libgood.so"], in: workspace).output.prefix(64)
+        try workspace.write(
+            folder + "plugins: pinned-only\nplugin_pins:\n  - file: libgood.so\n    sha256: \(sum)\n",
+            to: "config/penumbra/penumbra.yaml")
+        #expect(try await run("filters", "good").code == 0)
+        #expect(try await run("plugin", "list").output.contains("good    1.0.0    yes"))
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+/// What a plugin does that no plugin may do costs the picture that it does it on, and nothing else: every other output
+/// has the bytes that it has when the plugin behaves.
+@Suite(.serialized) struct PluginIsolationTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        for (index, name) in ["a", "b", "c", "d", "e"].enumerated() {
+            // The picture c is told from the others by its size.
+            try workspace.draw("photos/\(name).png", width: name == "c" ? 61 : 60, height: 40 + index)
+        }
+    }
+
+    /// C code of a filter that copies its input and misbehaves, and what is to come of it.
+    struct Misdeed: CustomTestStringConvertible, Sendable {
+        let name: String
+        let code: String
+        /// What is said of the picture c; nil when nothing fails.
+        let words: String?
+        var environment: [String: String] = [:]
+        var more = ""
+
+        var testDescription: String { name }
+    }
+
+    static let misdeeds = [
+        Misdeed(
+            name: "crashes", code: "copy(tile); if (here) *(volatile int *)8 = 1;",
+            words: "photos/c.png: the worker crashed with signal 11 inside the plugin 'bad' in 2 attempts; the picture "
+                + "is set aside"),
+        Misdeed(
+            name: "hangs", code: "copy(tile); while (here) pause();",
+            words: "photos/c.png: no result within 8 s inside the plugin 'bad' in 2 attempts; raise 'timeout' in the "
+                + "manifest if it needs longer", more: "timeout: 8s"),
+        Misdeed(
+            // Twice as much as a worker may hold, were it not replaced in between.
+            name: "leaks",
+            code: "copy(tile); memset(malloc(150000000), 1, 150000000); if (resident() > 700000000) abort();",
+            words: nil, environment: ["PENUMBRA_MEMORY": "300M", "PENUMBRA_WORKERS": "1"]),
+        Misdeed(name: "prints", code: "copy(tile); puts(\"{}\"); fflush(stdout);", words: nil),
+        Misdeed(
+            name: "exits", code: "copy(tile); if (here) exit(0);",
+            words:
+                "photos/c.png: the worker left with exit code 0 inside the plugin 'bad' in 2 attempts; the picture is "
+                + "set aside"),
+        Misdeed(
+            name: "writes into the row padding",
+            code: "copy(tile); if (here) ((char *)tile->target.data)[tile->target.rect.width * tile->channels] = 1;",
+            words:
+                "photos/c.png: bad: the plugin wrote outside of its tile, behind the end of row 0; report this to its "
+                + "author"),
+        Misdeed(
+            name: "writes beyond its tile",
+            code: "copy(tile); if (here) ((char *)tile->target.data)[tile->target.rect.height * "
+                + "tile->target.row_bytes] = 1;",
+            words: "photos/c.png: the worker crashed with signal 11 inside the plugin 'bad' in 2 attempts; the picture "
+                + "is set aside"),
+        Misdeed(name: "changes the floating-point mode", code: "copy(tile); fesetround(FE_UPWARD);", words: nil),
+    ]
+
+    @Test(arguments: misdeeds)
+    func `a plugin that misbehaves costs its own attempts only`(misdeed: Misdeed) async throws {
+        let good = try await outputs(code: "copy(tile);", Misdeed(name: "", code: "", words: nil))
+        #expect(good.result.code == 0, "\(good.result.errors)")
+        let bad = try await outputs(code: misdeed.code, misdeed)
+        var expected = good.files
+        if let words = misdeed.words {
+            expected["c.png"] = nil
+            #expect(bad.result.code == 1)
+            #expect(bad.result.errors.contains(words), "\(bad.result.errors)")
+        } else {
+            #expect(bad.result.code == 0, "\(bad.result.errors)")
+        }
+        #expect(bad.files == expected)
+    }
+
+    private func outputs(
+        code: String, _ misdeed: Misdeed
+    ) async throws -> (result: Program.Result, files: [String: Data]) {
+        try? FileManager.default.removeItem(atPath: "\(workspace.path)/out")
+        try await workspace.buildPlugin("bad", render: "const int here = tile->image.width == 61; (void)here; \(code)")
+        // A blur behind the plugin shows a changed rounding.
+        try workspace.writeManifest(filters: "[bad, {gaussian: {radius: 2.5, light: linear}}]", more: misdeed.more)
+        let environment = ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins"]
+        let result = try await Program.run(
+            "run", "job.yaml", in: workspace,
+            environment: environment.merging(misdeed.environment) { $1 })
+        var files: [String: Data] = [:]
+        for name in workspace.files(below: "out") {
+            files[name] = try Data(contentsOf: URL(filePath: "\(workspace.path)/out/\(name)"))
+        }
+        return (result, files)
+    }
+}

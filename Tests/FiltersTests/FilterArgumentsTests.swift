@@ -1,0 +1,109 @@
+import Catalogs
+import Filters
+import Geometry
+import JobModel
+import TestSupport
+import Testing
+
+struct FilterArgumentsTests {
+    private func message(_ filter: String, _ values: [String: ParameterValue]) throws -> String? {
+        do {
+            _ = try FilterRegistry.builtIn.make(filter, values)
+            return nil
+        } catch let error as FilterError {
+            return error.description
+        }
+    }
+
+    @Test func `a filter without values takes its fallbacks`() throws {
+        #expect(try message("gaussian", [:]) == nil)
+        #expect(try message("motion", [:]) == nil)
+    }
+
+    private static let names =
+        "bilateral, box, crop, disc, flatten, flip, gaussian, median, motion, resize, rotate, sharpen, spin, thumbnail, "
+        + "variable, zoom"
+    private static let refused: [(String, [String: ParameterValue], String)] = [
+        (
+            "gausian", [:],
+            "unknown filter 'gausian'; there are \(names)"
+        ),
+        (
+            "gaussian", ["colour": .number(1)],
+            "gaussian: unknown parameter 'colour'; there are radius, edge, extent, light, within"
+        ),
+        ("gaussian", ["radius": .number(1000.5)], "gaussian: 'radius' is 1000.5, but must be in 0.0…1000.0"),
+        ("gaussian", ["radius": .pair(x: 1, y: -1)], "gaussian: 'radius' is -1.0, but must be in 0.0…1000.0"),
+        ("gaussian", ["radius": .number(.nan)], "gaussian: 'radius' is nan, but must be in 0.0…1000.0"),
+        ("gaussian", ["radius": .word("big")], "gaussian: 'radius' takes a number or {x, y}"),
+        ("motion", ["radius": .pair(x: 1, y: 1)], "motion: 'radius' takes a number"),
+        ("motion", ["samples": .integer(0)], "motion: 'samples' is 0.0, but must be in 1.0…1000.0"),
+        ("motion", ["samples": .word("many")], "motion: 'samples' cannot be 'many'; there are continuous"),
+        (
+            "motion", ["edge": .word("black")],
+            "motion: 'edge' cannot be 'black'; there are clamp, mirror, wrap, transparent"
+        ),
+        (
+            "gaussian", ["extent": .word("expand"), "edge": .word("clamp")],
+            "gaussian: 'extent: expand' does not go with 'edge'; leave one of them out"
+        ),
+        (
+            "gaussian",
+            [
+                "extent": .word("expand"),
+                "within": .region(Region(x: .pixels(0), y: .pixels(0), width: .pixels(1), height: .pixels(1))),
+            ],
+            "gaussian: 'extent: expand' does not go with 'within'; leave one of them out"
+        ),
+        (
+            "gaussian",
+            ["within": .region(Region(x: .pixels(0), y: .pixels(0), width: .pixels(-1), height: .pixels(1)))],
+            "gaussian: 'within' is -1.0, but must be in 0.0…1000000000.0"
+        ),
+    ]
+
+    @Test(arguments: refused)
+    func `a value that does not fit is refused by name`(
+        filter: String, values: [String: ParameterValue], expected: String
+    ) throws {
+        #expect(try message(filter, values) == expected)
+    }
+
+    @Test func `expand implies the transparent edge`() throws {
+        let filter = try FilterRegistry.builtIn.make("gaussian", ["extent": .word("expand")])
+        #expect(filter.edge == .transparent)
+        let explicit = try FilterRegistry.builtIn.make(
+            "gaussian", ["extent": .word("expand"), "edge": .word("transparent")])
+        #expect(explicit.edge == .transparent)
+    }
+
+    @Test func `whole numbers are numbers too`() throws {
+        let filter = try FilterRegistry.builtIn.make("gaussian", ["radius": .integer(2)])
+        #expect(filter.halo == Halo(horizontal: 9, vertical: 9))
+    }
+
+    @Test func `the catalog shows all filters with their parameters`() throws {
+        let descriptors = FilterRegistry.builtIn.descriptors
+        #expect(
+            descriptors.map(\.name) == [
+                "bilateral", "box", "crop", "disc", "flatten", "flip", "gaussian", "median", "motion", "resize",
+                "rotate",
+                "sharpen", "spin", "thumbnail", "variable", "zoom",
+            ])
+        func parameters(_ name: String) -> [ParameterDescriptor] {
+            descriptors.first { $0.name == name }?.parameters ?? []
+        }
+        let common = ["edge", "extent", "light", "within"]
+        for name in ["box", "disc", "gaussian", "median"] {
+            #expect(parameters(name).map(\.name) == ["radius"] + common)
+        }
+        #expect(parameters("motion").map(\.name) == ["radius", "angle", "samples"] + common)
+        #expect(parameters("sharpen").map(\.name) == ["radius", "amount", "threshold"] + common)
+        #expect(parameters("gaussian").first?.synonyms == [ParameterDescriptor.Synonym("sigma")])
+        #expect(parameters("motion").first?.synonyms == [ParameterDescriptor.Synonym("length", scale: 0.5)])
+        let required = descriptors.flatMap { filter in
+            filter.parameters.filter { $0.requiredLike != nil }.map { "\(filter.name).\($0.name)" }
+        }
+        #expect(required == ["resize.size", "rotate.angle", "thumbnail.size"])
+    }
+}

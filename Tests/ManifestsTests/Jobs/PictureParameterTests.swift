@@ -1,0 +1,69 @@
+import Catalogs
+import Manifests
+import Testing
+
+/// Parameters that name a picture, as `mask` of `shade` does.
+@Suite struct PictureParameterTests {
+    private static let catalog = Catalog(
+        versions: [:],
+        filters: [
+            FilterDescriptor(
+                name: "shade", kind: .area, summary: "Shades", renderingVersion: 1,
+                parameters: [
+                    ParameterDescriptor("mask", .picture, summary: "Where"),
+                    ParameterDescriptor("shape", .choice(["disc", "band"]), fallback: .word("disc"), summary: "Shape"),
+                    ParameterDescriptor("size", .number(minimum: 0, maximum: 9), fallback: .number(4), summary: "Size"),
+                ], rules: [.replaces(parameter: "mask", others: ["shape", "size"])])
+        ], formats: [.png])
+
+    private func reading(_ parameters: String) -> Reading {
+        .filter("shade: \(parameters)", catalog: Self.catalog)
+    }
+
+    @Test func `a relative path starts from the manifest's folder`() {
+        let mask = { (path: String) in ParameterValue.picture(PictureReference(path: path)) }
+        #expect(reading("{mask: a/b.png}").values == ["mask": mask("/home/ann/jobs/a/b.png")])
+        #expect(reading("{mask: /b.png}").values == ["mask": mask("/b.png")])
+    }
+
+    @Test func `what a picture takes the place of has no value beside it`() {
+        #expect(reading("{}").values == ["shape": .word("disc"), "size": .number(4)])
+        #expect(reading("{mask: m.png}").values?.keys.sorted() == ["mask"])
+    }
+
+    @Test func `the second of two that exclude each other is pointed at`() {
+        let words = "'size' does not go with 'mask'"
+        #expect(reading("{mask: m.png, size: 3}").problems == ["4:26: \(words)"])
+        #expect(reading("{size: 3, mask: m.png}").problems == ["4:22: \(words)"])
+        #expect(reading("{size: 3, mask: m.png}").remedies == ["remove one of them"])
+    }
+
+    @Test func `an empty path and a list are none`() {
+        #expect(reading("{mask: ''}").problems == ["4:19: 'mask' is empty"])
+        #expect(reading("{mask: [a, b]}").problems == ["4:19: 'mask' is a text, not a list"])
+    }
+
+    @Test func `what is wrong with the file is told where it is named`() {
+        let text = "job: a\ninputs: b.png\nfilters: [{shade: {mask: m.png}}]\noutput: c.png\n"
+        let result = JobReader.read(
+            bytes: Array(text.utf8), path: "a.yaml", realPath: "/x/a.yaml", catalog: Self.catalog
+        ) { path, folder in ("\(folder)/\(path)", "no such file") }
+        #expect(result.job == nil)
+        #expect(
+            result.messages == [
+                """
+                a.yaml:3:26: error: the picture of 'mask', 'm.png': no such file
+                3 | filters: [{shade: {mask: m.png}}]
+                  |                          ^^^^^
+                  = write the path of a picture that is there; relative ones start from the manifest's folder
+                """
+            ])
+    }
+
+    @Test func `the schema knows pictures, and what goes with them`() throws {
+        let texts = ["{mask: a.png}", "{mask: 12}", "{size: 3}", "{mask: ''}", "{mask: a.png, size: 3}", "{mask: [a]}"]
+            .map { "job: a\ninputs: b.png\nfilters: [{shade: \($0)}]\noutput: c.png\n" }
+        #expect(
+            try SchemaChecker.accepts(texts, catalog: Self.catalog) == [true, true, true, false, false, false])
+    }
+}

@@ -1,0 +1,81 @@
+import FilterKitTesting
+import Foundation
+import Glibc
+import PluginLoading
+import TestSupport
+import Testing
+
+/// The contract that authors try their plugins with finds what it is there for.
+struct FilterContractTests {
+    private let fixture: PluginFixture
+
+    init() throws {
+        fixture = try PluginFixture()
+    }
+
+    private func violations(_ source: String, _ defines: [String] = []) throws -> [String] {
+        FilterContract.violations(of: try PluginFixture.entry(fixture.build(source, defines)))
+    }
+
+    @Test(arguments: ["spread", "threshold", "mirror"])
+    func `good plugins keep it`(source: String) throws {
+        #expect(try violations(source) == [])
+    }
+
+    @Test func `so does the plugin that comes with Penumbra`() throws {
+        let path = try PluginFixture.buildFolder + "/libInvert.so"
+        #expect(FilterContract.violations(of: try PluginFixture.entry(path)) == [])
+    }
+
+    @Test func `a filter that does nothing wrong is accused of nothing`() throws {
+        #expect(try violations("misdeed", ["MISDEED=none"]) == [])
+        #expect(try violations("misdeed", ["MISDEED=none", "REACH=4"]) == [])
+    }
+
+    /// What is done, by whom, and what the contract says first.
+    private static let misdeeds: [(defines: [String], violation: String)] = [
+        (["MISDEED=overrun"], "all formats and channels: it writes outside of its tile (behindRow(1))"),
+        (["MISDEED=underrun"], "all formats and channels: it writes outside of its tile (beforeFirstRow)"),
+        (["MISDEED=lazy"], "all formats and channels: it leaves pixels of u8 gray unwritten"),
+        (
+            ["MISDEED=tilewise"],
+            "tile invariance: row 0 of u8 gray differs between a tile of 16×16 and the whole picture; what is written "
+                + "may depend on places and values only"
+        ),
+        (["MISDEED=peeking"], "declared region of interest: it reads outside of what it asked for (u8 gray)"),
+        (
+            ["MISDEED=counting"], "all formats and channels: it leaves pixels of u8 gray unwritten"
+        ),
+        (["MISDEED=upwards"], "floating-point mode: it changes the floating-point mode; put it back"),
+        (
+            ["MISDEED=silent"],
+            "extreme values: with amount 1.0 it fails and says not why; write a sentence to `error`"
+        ),
+        (["MISDEED=clashing"], "formats agree: bytes and floats of gray differ at"),
+    ]
+
+    @Test(arguments: misdeeds)
+    func `a misdeed is found and named`(misdeed: (defines: [String], violation: String)) throws {
+        let found = try violations("misdeed", misdeed.defines)
+        #expect(found.contains { $0.hasPrefix(misdeed.violation) }, "\(found)")
+    }
+
+    @Test func `an identity that changes pixels is found`() throws {
+        let found = try violations("misdeed", ["MISDEED=liar"])
+        #expect(found.contains("identity: values that it calls an identity change u8 gray"), "\(found)")
+    }
+
+    @Test func `what is no description is refused`() {
+        #expect(FilterContract.violations(of: nil) == ["description: the entry function answers NULL"])
+    }
+}
+
+extension PluginFixture {
+    /// What a library's entry function answers.
+    static func entry(_ path: String) throws -> UnsafeRawPointer? {
+        let library = try #require(dlopen(path, RTLD_NOW | RTLD_LOCAL))
+        let symbol = try #require(dlsym(library, "penumbra_plugin_entry"))
+        typealias Entry = @convention(c) (UInt32) -> UnsafeRawPointer?
+        return unsafeBitCast(symbol, to: Entry.self)(1)
+    }
+}
