@@ -19,7 +19,9 @@ package final class JobStore: Sendable {
             try database.execute(
                 sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous); PRAGMA cache_size = -32000")
         }
+        let lock = OpeningLock(ofDatabase: path)
         try self.init(path, configuration, prepare: Self.migrate)
+        extendLifetime(lock)
     }
 
     /// Only for ``read(_:)``; the database stays as it is, and has to be there.
