@@ -21,6 +21,8 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case color
     /// The path of a picture, from the manifest's folder. Plugins cannot have one.
     case picture
+    /// Likewise, of a picture that is seen in the output: all that such a filter works on is sRGB.
+    case layer
 }
 
 /// One parameter of a filter, or one option of an output format.

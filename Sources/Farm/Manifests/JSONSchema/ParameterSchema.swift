@@ -51,7 +51,7 @@ struct ParameterSchema {
         case .length: .length(from: -ValueReader<Length>.farthest)
         case .size: .size
         case .color: .color(isOpaque: false)
-        case .picture: .nonEmptyText
+        case .picture, .layer: .nonEmptyText
         }
     }
 
