@@ -172,17 +172,38 @@ struct PluginFilterTests {
 
     /// Ways to write where nothing may be written, and what is said.
     private static let overruns = [
-        ("overrun", "behind the end of row 5"), ("underrun", "before the first row"),
+        ("overrun", "outside of its tile, behind the end of row 5"),
+        ("underrun", "outside of its tile, before the first row"),
+        ("wrecking", "outside of its tile, behind the end of row 4"),
+        ("scribbling", "before the room for its error text"),
     ]
 
     @Test(arguments: overruns)
     func `a plugin that writes outside of its tile fails that picture`(misdeed: (String, String)) throws {
         let filter = try PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=\(misdeed.0)"])
+        for _ in 0..<2 {
+            let error = #expect(throws: FilterError.self) { try filter.render(Pattern.noise.picture(rect)) }
+            #expect(error?.description == "misdeed: the plugin wrote \(misdeed.1); report this to its author")
+            #expect(error?.problem.isFault == true)
+        }
+    }
+
+    @Test func `an error text without an end goes as far as its room`() throws {
+        let filter = try PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=endless"])
         let error = #expect(throws: FilterError.self) { try filter.render(Pattern.noise.picture(rect)) }
-        #expect(
-            error?.description
-                == "misdeed: the plugin wrote outside of its tile, \(misdeed.1); report this to its author")
-        #expect(error?.problem.isFault == true)
+        #expect(error?.description == "misdeed: " + String(repeating: "a", count: 1024))
+    }
+
+    @Test func `what a plugin leaves unwritten is zero, whatever was there before`() throws {
+        let filter = try PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=lazy"])
+        let picture = Pattern.noise.picture(rect, .rgb)
+        let row = PixelRect(x: rect.x, y: rect.y + 3, width: rect.width, height: 1)
+        for top in [rect.y, rect.y, rect.y + 2] {
+            let tile = PixelRect(x: rect.x, y: top, width: rect.width, height: rect.bottom - top)
+            let left = row.translated(x: 0, y: top - rect.y)
+            let result = try filter.render(picture, tile: tile)
+            #expect(result.cropped(to: left).doubles.allSatisfy { $0 == 0 })
+        }
     }
 
     @Test func `a plugin that changes the floating-point mode changes it for nobody else`() throws {
