@@ -206,6 +206,36 @@ struct PluginFilterTests {
         }
     }
 
+    @Test(arguments: SampleFormat.allCases, [PixelLayout.grayAlpha, .rgba])
+    func `colours under an alpha of 0 or −0 become 0, and no other sample changes`(
+        format: SampleFormat, layout: PixelLayout
+    ) throws {
+        let filter = try PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=none"])
+        let channels = layout.channels
+        var picture = Pattern.noise.picture(rect, layout, format)
+        var expected = picture
+        func set(_ raster: inout AnyRaster, _ change: (Int) -> Double?) {
+            func apply<Sample: PixelSample>(_ own: inout Raster<Sample>) {
+                for index in own.samples.indices {
+                    if let value = change(index) { own.samples[index] = Sample(rounding: value) }
+                }
+            }
+            switch format {
+            case .u8: raster.modifyU8 { apply(&$0) }
+            case .u16: raster.modifyU16 { apply(&$0) }
+            case .f32: raster.modifyF32 { apply(&$0) }
+            }
+        }
+        func isAlpha(_ index: Int) -> Bool { index % channels == channels - 1 }
+        set(&picture) { isAlpha($0) ? [0, -0.0, 1, 200][$0 / channels % 4] : nil }
+        let alphas = picture.doubles
+        set(&expected) { index in
+            let alpha = alphas[index / channels * channels + channels - 1]
+            return isAlpha(index) ? alphas[index] : alpha == 0 ? 0 : nil
+        }
+        #expect(try filter.render(picture).doubles.map(\.bitPattern) == expected.doubles.map(\.bitPattern))
+    }
+
     @Test func `a plugin that changes the floating-point mode changes it for nobody else`() throws {
         let filter = try PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=upwards"])
         _ = try filter.render(Pattern.noise.picture(rect))

@@ -13,8 +13,9 @@ struct PluginRendering {
     let geometry: PluginGeometry
     let source: FilterSource
 
-    /// What one call of a point filter gets, so that its pixels come from the cache and go there.
-    private static let bandBytes = 24576
+    /// What one call of a point filter gets. It goes through the second-level cache with what it becomes; less would stay
+    /// nearer, but cost more calls, and filters that work out something for rows around theirs would do it more often.
+    private static let bandBytes = 256 << 10
 
     private var isPoint: Bool { options.area == nil }
     private var light: Light { options.area?.light ?? .encoded }
@@ -53,8 +54,7 @@ struct PluginRendering {
             try call(source: read, area: area, layout: layout, format: format) { rows in
                 source.pixels.copyRows(read, to: rows.start, pitch: rows.pitch)
             } collect: { rows in
-                if isPoint { rows.clearTransparent(layout, format) }
-                destination.setRows(of: area, from: rows)
+                destination.setRows(of: area, from: rows, clearsTransparent: isPoint)
             }
         }
     }
@@ -80,7 +80,7 @@ struct PluginRendering {
         try call(source: taken.rect, area: area, layout: taken.layout, format: taken.format) { rows in
             pixels.copyRows(taken.rect, to: rows.start, pitch: rows.pitch)
         } collect: { rows in
-            result.setRows(of: area, from: rows)
+            result.setRows(of: area, from: rows, clearsTransparent: false)
         }
         return result
     }
