@@ -206,6 +206,14 @@ struct PluginFilterTests {
         }
     }
 
+    @Test func `a call gets many rows, however wide the picture is`() throws {
+        let filter = try PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=counting"])
+        let picture = Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 20000, height: 64), .gray, .f32)
+        let result = try filter.render(picture)
+        let rest = PixelRect(x: 0, y: 1, width: 20000, height: 63)  // each call leaves its mark in its first row
+        #expect(result.cropped(to: rest) == picture.cropped(to: rest))
+    }
+
     @Test(arguments: SampleFormat.allCases, [PixelLayout.grayAlpha, .rgba])
     func `colours under an alpha of 0 or −0 become 0, and no other sample changes`(
         format: SampleFormat, layout: PixelLayout

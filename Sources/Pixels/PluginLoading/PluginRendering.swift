@@ -13,9 +13,11 @@ struct PluginRendering {
     let geometry: PluginGeometry
     let source: FilterSource
 
-    /// What one call of a point filter gets. It goes through the second-level cache with what it becomes; less would stay
-    /// nearer, but cost more calls, and filters that work out something for rows around theirs would do it more often.
+    /// What one call of a point filter gets: so much goes through the second-level cache with what it becomes. Less would
+    /// stay nearer, but calls have a price.
     private static let bandBytes = 256 << 10
+    /// At least; filters that work out something for rows around theirs, as a coarse grain, do that for every call again.
+    private static let bandRows = 64
 
     private var isPoint: Bool { options.area == nil }
     private var light: Light { options.area?.light ?? .encoded }
@@ -47,7 +49,7 @@ struct PluginRendering {
     private func renderStored(into destination: inout AnyRaster) throws {
         let (whole, layout, format) = (destination.rect, destination.layout, destination.format)
         let rowBytes = whole.width * layout.channels * format.bytes
-        let height = isPoint ? max(1, Self.bandBytes / max(1, rowBytes)) : whole.height
+        let height = isPoint ? max(Self.bandRows, Self.bandBytes / max(1, rowBytes)) : whole.height
         for top in stride(from: whole.y, to: whole.bottom, by: max(1, height)) {
             let area = PixelRect(columns: whole.columns, rows: top..<min(top + height, whole.bottom))
             let read = geometry.needed(for: area, in: source.extent)
