@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { none, overrun, underrun, upwards, tilewise, peeking, lazy, counting, leaking, liar, silent, clashing };
+enum { none, overrun, underrun, upwards, tilewise, peeking, lazy, counting, leaking, liar, silent, clashing,
+       wrecking, scribbling, endless };
 
 static int32_t sample_bytes(penumbra_format format) { return format == PENUMBRA_F32 ? 4 : format == PENUMBRA_U16 ? 2 : 1; }
 
@@ -31,6 +32,15 @@ static int32_t render(const penumbra_tile *tile) {
     }
     if (MISDEED == liar) target[0] ^= 1;
     if (MISDEED == underrun) target[-1] = 1;
+    if (MISDEED == wrecking) {
+        target[count] = 1;
+        return 7;
+    }
+    if (MISDEED == scribbling) tile->error[-1] = 1;
+    if (MISDEED == endless) {
+        memset(tile->error, 'a', tile->error_capacity);
+        return 7;
+    }
     if (MISDEED == upwards) fesetround(FE_UPWARD);
     if (MISDEED == tilewise) target[0] = (char)tile->target.rect.width;
     if (MISDEED == counting) target[0] = (char)calls++;
