@@ -63,6 +63,10 @@ struct PluginLoaderTests {
         (["PARAMETER={.name=\"a\",.kind=3,.summary=\"a\"}"], "gives 'a' no choices; add some, and NULL at their end"),
         (["PARAMETER={.name=\"a\",.kind=8,.summary=\"a\"}"], "gives 'a' the unknown kind 8; see penumbra_plugin.h"),
         (["PARAMETER={.name=\"a\"}"], "has no summary for 'a'; give it one"),
+        (
+            ["PARAMETER={.name=\"a\",.maximum=1,.summary=\"a\",.needed=\"b\"}"],
+            "says that 'a' needs 'b', without words that this one has; correct needed_words"
+        ),
     ]
 
     @Test(arguments: flaws)
