@@ -110,15 +110,34 @@ import Testing
         try await workspace.buildPlugin("good", render: "copy(tile);")
         let folder = "plugin_folders: [\(workspace.path)/plugins]\n"
         try workspace.write(folder + "plugins: pinned-only\n", to: "config/penumbra/penumbra.yaml")
+        let sum = try await Program.run("/usr/bin/sha256sum", ["plugins/libgood.so"], in: workspace).output.prefix(64)
+        let (path, pin) = ("\(workspace.path)/plugins/libgood.so", "{file: libgood.so, sha256: \(sum)}")
+        let words =
+            "plugin \(path) has no pin, and 'plugins: pinned-only' refuses those; to use it, add '\(pin)' to "
+            + "'plugin_pins'\n"
         let refused = try await run("filters", "good")
         #expect(refused.code == 64)
-        let list = try await run("plugin", "list")
-        #expect(list.code == 69)
         #expect(
-            list.errors.contains(
-                "plugin \(workspace.path)/plugins/libgood.so has no pin, and 'plugins: pinned-only' refuses those; add it "
-                    + "to 'plugin_pins'"))
-        let sum = try await Program.run("/usr/bin/sha256sum", ["plugins/libgood.so"], in: workspace).output.prefix(64)
+            refused.errors == """
+                no filter is called 'good'
+                   = \(path) is there, and refused by 'plugins: pinned-only': add '\(pin)' to 'plugin_pins' in the config file
+
+                """)
+        try workspace.writeManifest(filters: "[good]")
+        #expect(
+            try await run("check", "job.yaml").errors == """
+                job.yaml:3:11: error: unknown filter 'good'
+                3 | filters: [good]
+                  |           ^^^^
+                  = \(path) is there, and refused by 'plugins: pinned-only': add '\(pin)' to 'plugin_pins' in the config file
+
+                """)
+        let list = try await run("plugin", "list")
+        #expect(list.code == 0)
+        #expect(list.errors.contains(words))
+        let doctor = try await run("doctor")
+        #expect(doctor.code == 0, "\(doctor.output)")
+        #expect(doctor.output.contains("\nnote  \(words)"))
         try workspace.write(
             folder + "plugins: pinned-only\nplugin_pins:\n  - file: libgood.so\n    sha256: \(sum)\n",
             to: "config/penumbra/penumbra.yaml")

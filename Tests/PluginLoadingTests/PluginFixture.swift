@@ -41,10 +41,11 @@ struct PluginFixture {
         isImplicit: Bool = false, reservedNames: [String] = [], policy: PluginPolicy = PluginPolicy(),
         isCancelled: Bool = false, triesFirst: Bool = false
     ) -> (plugins: [LoadedPlugin], problems: [String]) {
-        PluginLoader(
+        let (plugins, problems, unpinned) = PluginLoader(
             reservedNames: reservedNames, policy: policy, isCancelled: CancellationQuestion { isCancelled },
             triesFirst: triesFirst
         ).load([PluginFolder(folder.path, isImplicit: isImplicit)])
+        return (plugins, problems + unpinned.map(\.description))
     }
 
     /// The filter of the one plugin that the source makes.

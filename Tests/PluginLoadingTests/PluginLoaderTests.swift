@@ -63,6 +63,10 @@ struct PluginLoaderTests {
         (["PARAMETER={.name=\"a\",.kind=3,.summary=\"a\"}"], "gives 'a' no choices; add some, and NULL at their end"),
         (["PARAMETER={.name=\"a\",.kind=8,.summary=\"a\"}"], "gives 'a' the unknown kind 8; see penumbra_plugin.h"),
         (["PARAMETER={.name=\"a\"}"], "has no summary for 'a'; give it one"),
+        (
+            ["PARAMETER={.name=\"a\",.maximum=1,.summary=\"a\",.needed=\"b\"}"],
+            "says that 'a' needs 'b', without words that this one has; correct needed_words"
+        ),
     ]
 
     @Test(arguments: flaws)
@@ -140,11 +144,13 @@ struct PluginLoaderTests {
 
     @Test func `where only pinned plugins may run, others are refused before they are opened`() throws {
         let path = try fixture.build("spread")
+        let digest = try #require(SHA256.digest(ofFile: path))
         let (plugins, problems) = fixture.load(policy: PluginPolicy(isPinnedOnly: true))
         #expect(plugins.isEmpty)
         #expect(
             problems == [
-                "plugin \(path) has no pin, and 'plugins: pinned-only' refuses those; add it to 'plugin_pins'"
+                "plugin \(path) has no pin, and 'plugins: pinned-only' refuses those; to use it, add '{file: "
+                    + "libspread.so, sha256: \(digest)}' to 'plugin_pins'"
             ])
     }
 
@@ -242,7 +248,7 @@ struct PluginLoaderTests {
     @Test func `a folder that is listed twice gives its plugins once`() throws {
         try fixture.build("spread")
         let folder = PluginFolder(fixture.folder.path)
-        let (plugins, problems) = PluginLoader(reservedNames: []).load([folder, folder])
+        let (plugins, problems, _) = PluginLoader(reservedNames: []).load([folder, folder])
         #expect(plugins.map(\.name) == ["spread"])
         #expect(problems == [])
     }

@@ -50,7 +50,7 @@ import WorkerProtocol
         farm.send(.tick, at: .seconds(21))
         farm.die(try #require(farm.running.first), .byOrder, replacement: 3)
         let expected = FrameFailure(
-            .timeout, "no result within 10 s in 2 attempts; raise 'timeout' in the manifest if it needs longer")
+            .timeout, "no result within 10 s in 2 attempts; raise 'timeout' if it needs longer")
         #expect(farm.outcomes == [FrameID(1): .failed(expected)])
         #expect(farm.finished == .some(nil))
     }

@@ -13,8 +13,10 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case text
     /// `{x, y, width, height, corner_radius}`, each in px or %.
     case region
-    /// Pixels or percent: `12`, `12px`, `10%`.
+    /// A place in pixels or percent: `12`, `12px`, `-10%`.
     case length
+    /// A length that cannot be negative.
+    case distance
     /// See ``SizeWish``.
     case size
     /// `#rgb`, `#rrggbb`, `#rrggbbaa`, or one of the names white, black, transparent.
@@ -70,4 +72,6 @@ public enum ParameterRule: Hashable, Sendable, Codable {
     case excludes(parameter: String, value: String, other: String)
     /// When `parameter` is given, all of `others` must be absent, and their fallbacks are not filled in.
     case replaces(parameter: String, others: [String])
+    /// `parameter` has an effect only where `other` is no word, or one of `words`; none are with no word.
+    case needs(parameter: String, other: String, words: [String])
 }

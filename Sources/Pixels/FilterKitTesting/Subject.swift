@@ -21,10 +21,10 @@ struct Subject: @unchecked Sendable {
         }
         guard whole.render != nil, whole.formats & penumbra_format(PENUMBRA_F32) != 0 else { return nil }
         plugin = whole
+        let parameterSize = Int(whole.parameter_size)
         parameters = (0..<Int(whole.parameter_count)).compactMap { index in
             whole.parameters.map {
-                UnsafeRawPointer($0).loadUnaligned(
-                    fromByteOffset: index * Int(whole.parameter_size), as: penumbra_parameter.self)
+                penumbra_parameter(at: UnsafeRawPointer($0) + index * parameterSize, size: parameterSize)
             }
         }
     }
@@ -62,6 +62,14 @@ struct Subject: @unchecked Sendable {
 }
 
 extension penumbra_parameter {
+    /// With nothing in the members that an older header lacks.
+    fileprivate init(at place: UnsafeRawPointer, size: Int) {
+        self.init()
+        withUnsafeMutableBytes(of: &self) { target in
+            target.copyMemory(from: UnsafeRawBufferPointer(start: place, count: min(size, target.count)))
+        }
+    }
+
     fileprivate var title: String { name.map { String(cString: $0) } ?? "" }
 
     /// Values that are worth a try.

@@ -1,4 +1,4 @@
-import Catalogs
+package import Catalogs
 import Digests
 package import Filters
 
@@ -38,9 +38,11 @@ package struct PluginLoader {
     /// Opens every library named lib….so in `folders`, in their order and by name, that only its owner and group may
     /// write. Of two plugins with one name, the first stays.
     ///
-    /// - Returns: the plugins, and one sentence for each file or folder that could not be used. One bad plugin never
-    ///   keeps another from working.
-    package func load(_ folders: [PluginFolder]) -> (plugins: [LoadedPlugin], problems: [String]) {
+    /// - Returns: the plugins, one sentence for each file or folder that could not be used, and the libraries that the
+    ///   policy keeps out. One bad plugin never keeps another from working.
+    package func load(
+        _ folders: [PluginFolder]
+    ) -> (plugins: [LoadedPlugin], problems: [String], unpinned: [UnpinnedPlugin]) {
         var found = Found()
         for folder in folders {
             do {
@@ -62,7 +64,7 @@ package struct PluginLoader {
                 return plugin
             }
         }
-        return (found.plugins, found.problems)
+        return (found.plugins, found.problems, found.unpinned)
     }
 
     /// Nil for a library in an implicit folder that is no plugin.
@@ -97,6 +99,7 @@ private struct Found {
     var candidates: [(path: String, isImplicit: Bool)] = []
     private(set) var plugins: [LoadedPlugin] = []
     var problems: [String] = []
+    private(set) var unpinned: [UnpinnedPlugin] = []
 
     /// The candidates that may be opened, each once.
     mutating func permitted(_ policy: PluginPolicy) -> [(path: String, isImplicit: Bool)] {
@@ -105,8 +108,12 @@ private struct Found {
         for candidate in candidates where seen.insert(candidate.path).inserted {
             do throws(PluginProblem) {
                 try PluginFolder.checkOwnership(ofLibrary: candidate.path)
-                try policy.check(candidate.path) { SHA256.digest(ofFile: $0) }
-                permitted.append(candidate)
+                if try policy.permits(candidate.path, digest: { SHA256.digest(ofFile: $0) }) {
+                    permitted.append(candidate)
+                } else {
+                    let digest = SHA256.digest(ofFile: candidate.path) ?? ""
+                    unpinned.append(UnpinnedPlugin(path: candidate.path, sha256: digest))
+                }
             } catch {
                 problems.append("plugin \(candidate.path) \(error)")
             }

@@ -28,16 +28,13 @@ package struct PluginPolicy: Hashable, Sendable {
 
     private static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
-    /// Throws when a library may not be opened.
+    /// False for a library that has no pin, where only pinned ones are used. Throws for one that is not what was pinned.
     ///
     /// - Parameter digest: the file's SHA-256; asked for only where it matters.
-    func check(_ path: String, digest: (String) -> String?) throws(PluginProblem) {
+    func permits(_ path: String, digest: (String) -> String?) throws(PluginProblem) -> Bool {
         let name = Self.name(of: path)
         let pins = pins.filter { $0.file == name }
-        guard !pins.isEmpty else {
-            guard isPinnedOnly else { return }
-            throw PluginProblem("has no pin, and 'plugins: pinned-only' refuses those; add it to 'plugin_pins'")
-        }
+        guard !pins.isEmpty else { return !isPinnedOnly }
         guard let found = digest(path) else {
             throw PluginProblem("cannot be read, so its pin cannot be compared; correct its permissions")
         }
@@ -45,5 +42,6 @@ package struct PluginPolicy: Hashable, Sendable {
             throw PluginProblem(
                 "is not the file that was pinned: its SHA-256 is \(found); put that file back, or pin this one")
         }
+        return true
     }
 }

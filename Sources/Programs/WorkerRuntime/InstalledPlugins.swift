@@ -9,6 +9,8 @@ struct InstalledPlugins: Sendable {
     let plugins: [LoadedPlugin]
     /// One sentence for each library or folder that could not be used.
     let problems: [String]
+    /// Those that have no pin, where that keeps them out.
+    let unpinned: [UnpinnedPlugin]
 
     /// From the folders in `PENUMBRA_PLUGIN_PATH` and from beside this program. What `PENUMBRA_PLUGINS` and
     /// `PENUMBRA_PLUGIN_PINS` say of them, as the coordinator writes it, holds.
@@ -18,7 +20,7 @@ struct InstalledPlugins: Sendable {
         let loader = PluginLoader(
             reservedNames: BuiltInFilters.all.map(\.descriptor.name) + Toolbox.ownVersions, policy: Self.policy,
             isCancelled: CancellationQuestion { cancellation.isCancelled }, triesFirst: true)
-        (plugins, problems) = loader.load(Self.folders)
+        (plugins, problems, unpinned) = loader.load(Self.folders)
     }
 
     static var folders: [PluginFolder] {

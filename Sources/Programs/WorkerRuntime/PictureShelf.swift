@@ -43,6 +43,19 @@ final class PictureShelf: Sendable {
         }
     }
 
+    /// Why a picture cannot be read; nil when its header can.
+    static func trouble(with path: String, _ limits: DecodeLimits) -> String? {
+        var names = [path]
+        do {
+            let source = try SourceFile(path, bytes: nil)
+            names.append(source.openName)
+            _ = try ImageDecoder(path: source.openName, limits: limits, color: .keep)
+            return nil
+        } catch {
+            return reason(TaskFailure(classing: error).message, names)
+        }
+    }
+
     private static let changed = TaskFailure(.input, "was changed while the job ran; run it again")
 
     /// The words without the path that they may begin with.

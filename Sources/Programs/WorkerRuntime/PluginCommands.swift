@@ -44,7 +44,8 @@ enum PluginCommands {
                 name: $0.name, version: $0.version, summary: $0.entry.descriptor.summary, path: $0.path,
                 sha256: SHA256.digest(ofFile: $0.path) ?? "")
         }
-        try channel.send(bytes: FrameCodec.json(PluginList(plugins: facts, problems: installed.problems)))
+        let list = PluginList(plugins: facts, problems: installed.problems, unpinned: installed.unpinned)
+        try channel.send(bytes: FrameCodec.json(list))
     }
 }
 

@@ -4,6 +4,7 @@ import Glibc
 import ImageFiles
 import Kernels
 import PluginLoading
+import Raster
 import WorkerProtocol
 
 /// What this worker can do: built-in filters, plugins, image formats.
@@ -30,13 +31,18 @@ struct Toolbox: Sendable {
         for plugin in installed.plugins { versions[plugin.name] = plugin.version }
         catalog = Catalog(
             versions: versions, filters: registry.descriptors, formats: try ImageFormats.descriptors(),
-            pluginProblems: installed.problems)
+            pluginProblems: installed.problems, unpinnedPlugins: installed.unpinned)
     }
 
     /// Also refuses a CPU level that is not there, before a pixel is computed.
     static func startLibraries() throws {
         _ = try CPULevel.chosen(by: getenv(CPULevel.variable).map { String(cString: $0) }, of: CPULevel.supported)
         try VipsRuntime.start(threads: 1)
+    }
+
+    /// The registry, with a dot in place of every picture: for questions that no picture decides.
+    var registryWithoutPictures: FilterRegistry {
+        FilterRegistry(entries, pictures: PictureSource { _, _ in GrayPicture(width: 1, height: 1) })
     }
 
     /// The registry, with plugins that tell `watch` when their code runs.

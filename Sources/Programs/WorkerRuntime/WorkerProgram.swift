@@ -10,6 +10,7 @@ public enum WorkerProgram {
           penumbra-worker             takes orders from standard input, sends reports to standard output
           penumbra-worker --introduce likewise, and first says what it offers
           penumbra-worker describe    prints what it offers, as JSON
+          penumbra-worker examine     tells of chains, on standard input, what changes nothing or cannot be had
           penumbra-worker list-plugins        prints the plugins that it uses, as JSON
           penumbra-worker check-plugin FILE   tries a plugin with the contract of filters
           penumbra-worker --version   prints its version
@@ -25,6 +26,7 @@ public enum WorkerProgram {
         case []: return serve()
         case [Greeting.introductionFlag]: return serve(introducing: true)
         case ["describe"]: return describe()
+        case ["examine"]: return examine()
         case ["list-plugins"]: return attempt { try PluginCommands.list() }
         case let words where words.count == 2 && words[0] == "check-plugin":
             return attempt { try PluginCommands.check(words[1]) }
@@ -43,6 +45,11 @@ public enum WorkerProgram {
     private static func describe() -> Int32 {
         let channel = Channel()
         return attempt { try channel.send(bytes: FrameCodec.json(try toolbox().catalog)) }
+    }
+
+    private static func examine() -> Int32 {
+        let channel = Channel()
+        return attempt { try ChainExaminer.answer(try toolbox(), on: channel) }
     }
 
     /// The exit code of what may throw.

@@ -49,6 +49,7 @@ struct ParameterSchema {
         case .text: .anyText
         case .region: Self.region
         case .length: .length(from: -ValueReader<Length>.farthest)
+        case .distance: .length(from: 0)
         case .size: .size
         case .color: .color(isOpaque: false)
         case .picture: .nonEmptyText

@@ -25,6 +25,9 @@ extension ValueReader where Value == Length {
     /// A length whose sums with a few others stay exact.
     static var placedLength: ValueReader { boundedLength(isSize: false) }
 
+    /// The same, where no length can be negative.
+    static var distance: ValueReader { boundedLength(isSize: false, from: 0) }
+
     /// A length of a region; one of its sides when `isSize`.
     fileprivate static func boundedLength(isSize: Bool, from minimum: Double = -farthest) -> ValueReader {
         ValueReader { node, name, log in

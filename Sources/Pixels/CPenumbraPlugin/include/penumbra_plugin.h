@@ -73,7 +73,15 @@ typedef struct penumbra_parameter {
     const char *const *choices; /* PENUMBRA_CHOICE only: words, then NULL */
     const char *unit;           /* "px", "%", ... or NULL */
     const char *summary;        /* one line, without a full stop */
+
+    /* Members since the second revision of this header; both may be NULL. */
+
+    const char *needed;              /* a PENUMBRA_CHOICE, only with some words of which this parameter has an effect: */
+    const char *const *needed_words; /* those words, then NULL. Users who give it with another word are warned */
 } penumbra_parameter;
+
+/* How much of a parameter the first revision had. */
+#define PENUMBRA_PARAMETER_FIRST_SIZE offsetof(penumbra_parameter, needed)
 
 /* Whole pixels, y growing downwards. */
 typedef struct penumbra_rect {

@@ -36,6 +36,8 @@ struct ArgumentCheck {
             }
         case (.length, .length(let length)):
             try check(length.amount, name, -1e9, 1e9)
+        case (.distance, .length(let length)):
+            try check(length.amount, name, 0, 1e9)
         case (.region, .region(let region)):
             try check(region, name)
         case (.boolean, .boolean), (.text, .text), (.color, .color), (.size, .size), (.picture, .picture):
@@ -77,7 +79,7 @@ struct ArgumentCheck {
                 if given[parameter] != nil, let other = others.first(where: { given[$0] != nil }) {
                     throw error(.conflict(parameter: parameter, value: nil, other: other))
                 }
-            case .implies, .excludes:
+            case .implies, .excludes, .needs:
                 break
             }
         }
@@ -95,7 +97,7 @@ struct ArgumentCheck {
         case .integer: "a whole number"
         case .integerOrWord(_, _, let words): "a whole number or " + words.joined(separator: ", ")
         case .numberOrWord(_, _, let words): "a number or " + words.joined(separator: ", ")
-        case .length: "a length"
+        case .length, .distance: "a length"
         case .size: "a size"
         case .choice(let words): "one of " + words.joined(separator: ", ")
         case .boolean: "true or false"
