@@ -12,7 +12,7 @@ struct InvertTests {
 
     init() throws {
         let folder = PluginFolder(try PluginFixture.buildFolder, isImplicit: true)
-        let (plugins, problems) = PluginLoader(reservedNames: []).load([folder])
+        let (plugins, problems, _) = PluginLoader(reservedNames: []).load([folder])
         #expect(problems == [])
         filter = try #require(plugins.first { $0.name == "invert" }).entry.makeFilter([:])
     }

@@ -1,6 +1,7 @@
 import Catalogs
 import Filters
 import Foundation
+import JobModel
 import PluginLoading
 import TestSupport
 import Testing
@@ -39,12 +40,20 @@ struct PluginFixture {
 
     func load(
         isImplicit: Bool = false, reservedNames: [String] = [], policy: PluginPolicy = PluginPolicy(),
-        isCancelled: Bool = false, triesFirst: Bool = false
+        isCancelled: Bool = false, trial: PluginTrial? = nil
     ) -> (plugins: [LoadedPlugin], problems: [String]) {
-        PluginLoader(
+        let (plugins, problems, _) = PluginLoader(
             reservedNames: reservedNames, policy: policy, isCancelled: CancellationQuestion { isCancelled },
-            triesFirst: triesFirst
+            trial: trial
         ).load([PluginFolder(folder.path, isImplicit: isImplicit)])
+        return (plugins, problems)
+    }
+
+    /// With what the trial refused.
+    func loadTelling(
+        trial: PluginTrial
+    ) -> (plugins: [LoadedPlugin], problems: [String], refused: [RefusedLibrary]) {
+        PluginLoader(reservedNames: [], trial: trial).load([PluginFolder(folder.path)])
     }
 
     /// The filter of the one plugin that the source makes.

@@ -1,4 +1,5 @@
 import CPenumbraPlugin
+import CPluginTrial
 import Catalogs
 
 extension ParameterDescriptor {
@@ -46,7 +47,13 @@ extension ParameterDescriptor {
 
     private static func words(_ parameter: penumbra_parameter, _ name: String) throws(PluginProblem) -> [String] {
         var words: [String] = []
-        while let word = parameter.choices?[words.count] { words.append(String(cString: word)) }
+        while let word = parameter.choices?[words.count] {
+            guard words.count < PLUGIN_MOST_CHOICES else {
+                throw PluginProblem(
+                    "gives '\(name)' more than \(PLUGIN_MOST_CHOICES) choices; give fewer, and NULL at their end")
+            }
+            words.append(String(cString: word))
+        }
         guard !words.isEmpty else { throw PluginProblem("gives '\(name)' no choices; add some, and NULL at their end") }
         return words
     }

@@ -28,22 +28,24 @@ package struct PluginPolicy: Hashable, Sendable {
 
     private static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
-    /// Throws when a library may not be opened.
+    /// The library's file, which is the one that was pinned; nil when it has no pin and needs none.
     ///
-    /// - Parameter digest: the file's SHA-256; asked for only where it matters.
-    func check(_ path: String, digest: (String) -> String?) throws(PluginProblem) {
+    /// - Throws: when the library may not be opened.
+    func pinnedFile(_ path: String) throws(PluginProblem) -> PinnedFile? {
         let name = Self.name(of: path)
         let pins = pins.filter { $0.file == name }
         guard !pins.isEmpty else {
-            guard isPinnedOnly else { return }
+            guard isPinnedOnly else { return nil }
             throw PluginProblem("has no pin, and 'plugins: pinned-only' refuses those; add it to 'plugin_pins'")
         }
-        guard let found = digest(path) else {
+        guard let file = PinnedFile(path), let found = file.sha256 else {
             throw PluginProblem("cannot be read, so its pin cannot be compared; correct its permissions")
         }
         guard pins.contains(where: { $0.sha256 == found }) else {
+            file.close()
             throw PluginProblem(
                 "is not the file that was pinned: its SHA-256 is \(found); put that file back, or pin this one")
         }
+        return file
     }
 }
