@@ -55,6 +55,14 @@ import Testing
         #expect(try workspace.contents(below: "out") == whole)
     }
 
+    @Test func `what a mask takes is a part of a frame's memory`() async throws {
+        try drawMask(5000, 4000)
+        try writeJob(more: "shard: auto")
+        let result = try await Program.run(
+            "plan", "job.yaml", in: workspace, environment: ["PENUMBRA_MEMORY": "64M", "PENUMBRA_WORKERS": "1"])
+        #expect(result.output.contains("the frame takes 40 MB, a worker may take 32 MB"), "\(result.output)")
+    }
+
     @Test func `a mask that is not there is shown where it is named`() async throws {
         try writeJob(mask: "masks/n.pgm")
         let result = try await run("check", "job.yaml")

@@ -14,7 +14,8 @@ enum Shipped {
     /// By name; what could not be loaded is told in the second part.
     private static let loaded: (entries: [String: FilterEntry], problems: [String]) = {
         let folder = PluginFolder(buildFolder, isImplicit: true)
-        let (plugins, problems, _) = PluginLoader(reservedNames: []).load([folder])
+        let loaded = PluginLoader(reservedNames: []).load([folder])
+        let (plugins, problems) = (loaded.plugins, loaded.problems)
         return (Dictionary(plugins.map { ($0.name, $0.entry) }) { first, _ in first }, problems)
     }()
 

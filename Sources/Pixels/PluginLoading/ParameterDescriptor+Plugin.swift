@@ -1,4 +1,5 @@
 import CPenumbraPlugin
+import CPluginTrial
 import Catalogs
 
 extension ParameterDescriptor {
@@ -28,7 +29,7 @@ extension ParameterDescriptor {
         case Int(PENUMBRA_BOOLEAN):
             return (.boolean, .boolean(fallback != 0))
         case Int(PENUMBRA_CHOICE):
-            let words = Self.words(parameter.choices)
+            let words = try Self.words(parameter.choices, name)
             guard !words.isEmpty else {
                 throw PluginProblem("gives '\(name)' no choices; add some, and NULL at their end")
             }
@@ -48,9 +49,17 @@ extension ParameterDescriptor {
     }
 
     /// Up to the null pointer behind them.
-    fileprivate static func words(_ list: UnsafePointer<UnsafePointer<CChar>?>?) -> [String] {
+    fileprivate static func words(
+        _ list: UnsafePointer<UnsafePointer<CChar>?>?, _ name: String
+    ) throws(PluginProblem) -> [String] {
         var words: [String] = []
-        while let word = list?[words.count] { words.append(String(cString: word)) }
+        while let word = list?[words.count] {
+            guard words.count < PLUGIN_MOST_CHOICES else {
+                throw PluginProblem(
+                    "gives '\(name)' more than \(PLUGIN_MOST_CHOICES) choices; give fewer, and NULL at their end")
+            }
+            words.append(String(cString: word))
+        }
         return words
     }
 }
@@ -61,7 +70,7 @@ extension ParameterRule {
         needOf parameter: penumbra_parameter, _ name: String, among parameters: [ParameterDescriptor]
     ) throws(PluginProblem) {
         guard let needed = parameter.needed.map({ String(cString: $0) }) else { return nil }
-        let words = ParameterDescriptor.words(parameter.needed_words)
+        let words = try ParameterDescriptor.words(parameter.needed_words, name)
         guard case .choice(let choices) = parameters.first(where: { $0.name == needed })?.kind, !words.isEmpty,
             words.allSatisfy(choices.contains)
         else {

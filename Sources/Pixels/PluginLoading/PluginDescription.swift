@@ -1,4 +1,5 @@
 import CPenumbraPlugin
+import CPluginTrial
 import Catalogs
 
 /// What a plugin says about itself, copied from its C structures and checked.
@@ -18,7 +19,7 @@ struct PluginDescription: Sendable {
 
     /// Names that the host's own parameters have.
     private static let reserved: Set<String> = ["edge", "extent", "light", "within"]
-    private static let mostParameters = 64
+    private static let mostParameters = Int(PLUGIN_MOST_PARAMETERS)
     private static let letters = Set("abcdefghijklmnopqrstuvwxyz".utf8)
     private static let others = Set("0123456789-_".utf8)
 

@@ -52,7 +52,7 @@ struct PluginRendering {
         let height = isPoint ? max(Self.bandRows, Self.bandBytes / max(1, rowBytes)) : whole.height
         for top in stride(from: whole.y, to: whole.bottom, by: max(1, height)) {
             let area = PixelRect(columns: whole.columns, rows: top..<min(top + height, whole.bottom))
-            let read = geometry.needed(for: area, in: source.extent)
+            let read = try geometry.source(for: area, in: source)
             try call(source: read, area: area, layout: layout, format: format) { rows in
                 source.pixels.copyRows(read, to: rows.start, pitch: rows.pitch)
             } collect: { rows in
@@ -64,7 +64,7 @@ struct PluginRendering {
     /// Gives the plugin the pixels that its kind gets, converted to a format that it takes.
     private func result(for area: PixelRect, like destination: AnyRaster) throws -> PluginResult {
         let (layout, format) = (destination.layout, destination.format)
-        let read = geometry.needed(for: area, in: source.extent)
+        let read = try geometry.source(for: area, in: source)
         if !isPoint, layout.hasAlpha || light == .linear {
             let reader = PixelReader(source.pixels, layout: layout, light: light)
             return .working(try render(.f32(reader.floats(in: read)), area: area), full: format.full)

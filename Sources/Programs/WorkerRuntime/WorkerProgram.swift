@@ -66,7 +66,7 @@ public enum WorkerProgram {
     /// Plugins are opened first: that needs a process with one thread.
     private static func toolbox() throws -> Toolbox {
         let cancellation = TaskCancellation()
-        let installed = InstalledPlugins(cancellation: cancellation)
+        let installed = try InstalledPlugins(cancellation: cancellation)
         try Toolbox.startLibraries()
         return try Toolbox(installed, cancellation: cancellation)
     }
@@ -81,14 +81,18 @@ public enum WorkerProgram {
             try channel.send(
                 .ready(
                     Greeting(
-                        protocolVersion: Greeting.currentVersion, catalog: introducing ? toolbox.catalog : nil)))
+                        protocolVersion: Greeting.currentVersion, catalog: introducing ? toolbox.catalog : nil,
+                        refused: toolbox.refused)))
             try Heartbeat(channel).start()
+            channel.recordCrashes()
             while true {
                 let (lease, spec) = orders.next()
                 toolbox.cancellation.reset()
                 let runner = TaskRunner(toolbox: toolbox, watch: PluginWatch(lease: lease, channel: channel))
                 let report = runner.report(on: spec, lease)
-                if report.isFault || memory.isExceeded { try channel.send(.worn(lease)) }
+                if report.isFault || memory.isExceeded(beside: toolbox.pictures.bytes) {
+                    try channel.send(.worn(lease))
+                }
                 try channel.send(report)
             }
         } catch {

@@ -4,11 +4,12 @@
 #include "penumbra_plugin.h"
 
 #include <fenv.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { none, overrun, underrun, upwards, tilewise, peeking, lazy, counting, leaking, liar, silent, clashing,
-       wrecking, scribbling, endless };
+       wrecking, scribbling, endless, sometimes, infinite };
 
 static int32_t sample_bytes(penumbra_format format) { return format == PENUMBRA_F32 ? 4 : format == PENUMBRA_U16 ? 2 : 1; }
 
@@ -43,6 +44,8 @@ static int32_t render(const penumbra_tile *tile) {
     }
     if (MISDEED == upwards) fesetround(FE_UPWARD);
     if (MISDEED == tilewise) target[0] = (char)tile->target.rect.width;
+    if (MISDEED == sometimes && tile->values[0] > 0) target[0] = (char)tile->target.rect.width;
+    if (MISDEED == infinite && tile->format == PENUMBRA_F32) *(float *)target = NAN;
     if (MISDEED == counting) target[0] = (char)calls++;
     return PENUMBRA_OK;
 }
