@@ -65,15 +65,15 @@ package struct VariableFilter: Filter {
         ParameterDescriptor(
             "gradient", .choice(StrengthGradient.Shape.allCases.map(\.rawValue)), fallback: .word("tilt"),
             summary: "without a mask: a sharp band, sharp to one side, or a sharp disc"),
-        ParameterDescriptor("x", .length, fallback: .length(.percent(50)), summary: "the gradient's centre"),
-        ParameterDescriptor("y", .length, fallback: .length(.percent(50)), summary: "the gradient's centre"),
+        ParameterDescriptor("x", .length(), fallback: .length(.percent(50)), summary: "the gradient's centre"),
+        ParameterDescriptor("y", .length(), fallback: .length(.percent(50)), summary: "the gradient's centre"),
         ParameterDescriptor(
             "angle", .number(minimum: -3600, maximum: 3600), fallback: .number(90), unit: "°",
             summary: "where tilt and linear grow to, counter-clockwise from the right"),
         ParameterDescriptor(
-            "sharp", .length, fallback: .length(.percent(10)), summary: "how far from the centre all is sharp"),
+            "sharp", .length(), fallback: .length(.percent(10)), summary: "how far from the centre all is sharp"),
         ParameterDescriptor(
-            "falloff", .length, fallback: .length(.percent(30)),
+            "falloff", .length(), fallback: .length(.percent(30)),
             summary: "over which distance the radius grows to full"),
     ]
 
