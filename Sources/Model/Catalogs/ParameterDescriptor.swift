@@ -14,7 +14,7 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     /// `{x, y, width, height, corner_radius}`, each in px or %.
     case region
     /// A place in pixels or percent: `12`, `12px`, `-10%`.
-    case length
+    case length(within: LengthLimit = .widest)
     /// A length that cannot be negative.
     case distance
     /// See ``SizeWish``.
@@ -23,6 +23,20 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case color
     /// The path of a picture, from the manifest's folder. Plugins cannot have one.
     case picture
+}
+
+/// How far a length may lead, either way.
+public struct LengthLimit: Hashable, Sendable, Codable {
+    public let pixels: Double
+    public let percent: Double
+
+    public init(pixels: Double, percent: Double) {
+        self.pixels = pixels
+        self.percent = percent
+    }
+
+    /// Pixels and percent that no picture exceeds, so that sums of a few lengths stay exact.
+    public static let widest = LengthLimit(pixels: 1e9, percent: 1e9)
 }
 
 /// One parameter of a filter, or one option of an output format.

@@ -310,6 +310,18 @@ import Testing
                 """)
     }
 
+    @Test(arguments: [("100001", "100000 px"), ("-2000%", "1000%")])
+    func `a length that leads too far is refused`(text: String, most: String) {
+        #expect(
+            Reading.filter("place: {size: 9, left: \(text)}").messages
+                == """
+                job.yaml:4:28: error: 'left' cannot be \(text)
+                4 |   - place: {size: 9, left: \(text)}
+                  |                            \(String(repeating: "^", count: text.count))
+                  = write a value from -\(most.prefix { $0.isNumber }) to \(most)
+                """)
+    }
+
     @Test func `a length beyond every picture is refused`() {
         #expect(
             Reading.filter("gaussian: {within: {x: 10000000000, y: 0, width: 5, height: 10%}}").messages

@@ -25,8 +25,8 @@ extension ValueReader where Value == ParameterValue {
             ValueReader<String>.text.map(ParameterValue.text)
         case .region:
             ValueReader<Region>.region.map(ParameterValue.region)
-        case .length:
-            ValueReader<Length>.placedLength.map(ParameterValue.length)
+        case .length(let limit):
+            ValueReader<Length>.placedLength(within: limit).map(ParameterValue.length)
         case .distance:
             ValueReader<Length>.distance.map(ParameterValue.length)
         case .size:

@@ -68,8 +68,8 @@ package struct VariableFilter: Filter {
         ParameterDescriptor(
             "gradient", .choice(StrengthGradient.Shape.allCases.map(\.rawValue)), fallback: .word("tilt"),
             summary: "without a mask: a sharp band, sharp to one side, or a sharp disc"),
-        ParameterDescriptor("x", .length, fallback: .length(.percent(50)), summary: "the gradient's centre"),
-        ParameterDescriptor("y", .length, fallback: .length(.percent(50)), summary: "the gradient's centre"),
+        ParameterDescriptor("x", .length(), fallback: .length(.percent(50)), summary: "the gradient's centre"),
+        ParameterDescriptor("y", .length(), fallback: .length(.percent(50)), summary: "the gradient's centre"),
         ParameterDescriptor(
             "angle", .number(minimum: -3600, maximum: 3600), fallback: .number(90), unit: "°",
             summary: "where tilt and linear grow to, counter-clockwise from the right"),

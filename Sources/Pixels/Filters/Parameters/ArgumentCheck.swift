@@ -34,10 +34,10 @@ struct ArgumentCheck {
             guard words.contains(word) else {
                 throw error(.unknownWord(parameter: name, word: word, offered: words))
             }
-        case (.length, .length(let length)):
-            try check(length.amount, name, -1e9, 1e9)
+        case (.length(let limit), .length(let length)):
+            try check(length.amount, name, -limit.most(of: length), limit.most(of: length))
         case (.distance, .length(let length)):
-            try check(length.amount, name, 0, 1e9)
+            try check(length.amount, name, 0, LengthLimit.widest.most(of: length))
         case (.region, .region(let region)):
             try check(region, name)
         case (.boolean, .boolean), (.text, .text), (.color, .color), (.size, .size), (.picture, .picture):
@@ -105,6 +105,15 @@ struct ArgumentCheck {
         case .region: "{x, y, width, height, corner_radius}"
         case .color: "a colour"
         case .picture: "a picture's path"
+        }
+    }
+}
+
+extension LengthLimit {
+    fileprivate func most(of length: Length) -> Double {
+        switch length {
+        case .pixels: pixels
+        case .percent: percent
         }
     }
 }

@@ -15,9 +15,9 @@ package struct CropFilter: Filter {
             name: "crop", kind: .geometry, summary: "Keep a rectangle of the picture", renderingVersion: 1,
             parameters: [
                 ParameterDescriptor(
-                    "x", .length, fallback: .length(.pixels(0)), summary: "left side, from the picture's"),
+                    "x", .length(), fallback: .length(.pixels(0)), summary: "left side, from the picture's"),
                 ParameterDescriptor(
-                    "y", .length, fallback: .length(.pixels(0)), summary: "top side, from the picture's"),
+                    "y", .length(), fallback: .length(.pixels(0)), summary: "top side, from the picture's"),
                 ParameterDescriptor("width", .distance, fallback: .length(.percent(100)), summary: "of what is kept"),
                 ParameterDescriptor("height", .distance, fallback: .length(.percent(100)), summary: "of what is kept"),
             ]),
