@@ -17,7 +17,7 @@ import Testing
                     ParameterDescriptor("amount", .number(minimum: 0, maximum: 10), summary: "A factor"),
                     ParameterDescriptor("quality", .integer(minimum: 1, maximum: 100), summary: "Without a unit"),
                     ParameterDescriptor(
-                        "centre", .length, fallback: .length(.percent(50)), summary: "Along the picture"),
+                        "centre", .length(), fallback: .length(.percent(50)), summary: "Along the picture"),
                     ParameterDescriptor("reach", .distance, fallback: .length(.pixels(3)), summary: "How far"),
                 ])
         ], formats: [.png])
