@@ -107,12 +107,12 @@ let package = Package(
         module("Pixels", "Filters", ["Geometry", "Catalogs", "JobModel", "Arithmetic", "Raster", "Kernels"]),
         module("Pixels", "GuardedMemory"),
         module("Pixels", "FilterKitTesting", ["Geometry", "GuardedMemory", "CPenumbraPlugin", "CPluginTrial"]),
-        .target(name: "CPluginTrial", path: "Sources/Pixels/CPluginTrial"),
+        .target(name: "CPluginTrial", dependencies: ["CPenumbraPlugin"], path: "Sources/Pixels/CPluginTrial"),
         module(
             "Pixels", "PluginLoading",
             [
-                "Geometry", "Catalogs", "Raster", "Digests", "Kernels", "Filters", "FilterKitTesting", "GuardedMemory",
-                "CPenumbraPlugin", "CPluginTrial",
+                "Geometry", "Catalogs", "JobModel", "Raster", "Digests", "Kernels", "Filters", "FilterKitTesting",
+                "GuardedMemory", "CPenumbraPlugin", "CPluginTrial",
             ]),
         module(
             "Pixels", "Rendering",
@@ -138,11 +138,12 @@ let package = Package(
 
         // Programs
         module("Programs", "Settings", ["Manifests", "Catalogs", "JobModel"]),
+        .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
         module(
             "Programs", "WorkerRuntime",
             [
                 "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Raster", "Digests", "Kernels", "Filters",
-                "Rendering", "FilterKitTesting", "PluginLoading", "ImageFiles",
+                "Rendering", "FilterKitTesting", "PluginLoading", "ImageFiles", "CCrashRecord",
             ]),
         program(
             "penumbra",
@@ -198,8 +199,8 @@ let package = Package(
         tests(
             "PluginLoadingTests",
             [
-                "Geometry", "Catalogs", "Raster", "Digests", "Kernels", "Filters", "FilterKitTesting", "PluginLoading",
-                "TestSupport",
+                "Geometry", "Catalogs", "JobModel", "Raster", "Digests", "Kernels", "Filters", "FilterKitTesting",
+                "PluginLoading", "TestSupport",
             ],
             exclude: ["Fixtures"]),
         tests(
@@ -213,7 +214,8 @@ let package = Package(
         tests("PlanningTests", ["Planning", "Catalogs", "JobModel", "TestSupport"]),
         tests("SchedulingTests", ["Scheduling", "WorkerProtocol", "Geometry", "Catalogs", "JobModel"]),
         tests("WorkerProtocolTests", ["WorkerProtocol", "JobModel"]),
-        tests("DispatchingTests", ["Dispatching", "Scheduling", subprocess]),
+        tests(
+            "DispatchingTests", ["Catalogs", "WorkerProtocol", "Dispatching", "Scheduling", "TestSupport", subprocess]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
         tests(
             "CoordinationTests",

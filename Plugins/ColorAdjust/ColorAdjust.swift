@@ -1,7 +1,8 @@
 public import FilterKit
 
 /// `color-adjust`: exposure, white balance, contrast, a curve and saturation, in this order. With all of them 0 it
-/// changes nothing.
+/// changes nothing. Nothing is rounded or cut off between these steps: what contrast has made darker than black, `shadows`
+/// can bring back.
 ///
 /// Exposure and white balance multiply linear light, all else changes stored values. Gray pictures have no white balance
 /// and no saturation. Alpha is kept. Floating-point values outside 0…1 go on along the same functions.
@@ -20,8 +21,8 @@ struct ColorAdjust: PointFilter {
     static let highlights = point("highlights", "where white goes")
 
     static let description = FilterDescription(
-        name: "color-adjust", version: "1.0.0", summary: "Exposure, white balance, contrast, curve and saturation",
-        parameters: [exposure, temperature, tint, contrast, saturation] + curve)
+        name: "color-adjust", version: "1.1.0", summary: "Exposure, white balance, contrast, curve and saturation",
+        renderingVersion: 2, parameters: [exposure, temperature, tint, contrast, saturation] + curve)
 
     /// The points of the curve, from black to white.
     private static let curve = [shadows, darks, midtones, lights, highlights]

@@ -10,12 +10,13 @@ struct Grain: Filter {
         "amount", 0...100, fallback: 6, unit: "%", "standard deviation of the noise, of full intensity")
     static let size = Parameter("size", 1...16, fallback: 1, unit: "px", "width of a grain")
     static let seed = Parameter(integer: "seed", 0...999_999_999, fallback: 0, "another number gives another noise")
-    static let monochrome = Parameter("monochrome", fallback: false, "the same noise for red, green and blue")
+    static let monochrome = Parameter(
+        "monochrome", fallback: true, "the same noise for red, green and blue, as film has it")
     static let midtones = Parameter(
         "midtones", 0...100, fallback: 50, unit: "%", "how much of the noise is left out of black and white")
 
     static let description = FilterDescription(
-        name: "grain", version: "1.0.0", summary: "Film grain: random noise",
+        name: "grain", version: "1.1.0", summary: "Film grain: random noise",
         parameters: [amount, size, seed, monochrome, midtones])
 
     private let amount: Float

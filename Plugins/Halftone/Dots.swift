@@ -53,7 +53,15 @@ struct Dots {
         let row = screen.row(y)
         for x in columns {
             let (cell, u, v) = screen.place(x, row)
-            amounts[x - columns.lowerBound][ink] = screen.growth.coverage(u, v, thresholds[range.index(cell)])
+            amounts[x - columns.lowerBound][ink] = screen.growth.coverage(u, v, threshold(cell, u))
         }
+    }
+
+    /// Of a dot its cell's; of a line, between those of its cell and of the nearest one along it.
+    private func threshold(_ cell: Cell, _ u: Float) -> Float {
+        let own = thresholds[range.index(cell)]
+        guard screen.growth.shape == .line else { return own }
+        let next = thresholds[range.index(Cell(u: u < 0 ? cell.u - 1 : cell.u + 1, v: cell.v))]
+        return own + (next - own) * u.magnitude
     }
 }

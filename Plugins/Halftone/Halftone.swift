@@ -5,8 +5,9 @@ public import FilterKit
 ///
 /// The plane is cut into square cells that hang on the whole picture's coordinates. Each cell has one dot, whose area is
 /// the mean of the picture in that cell; its border is one pixel wide at full `sharpness`, and as wide as the cell at
-/// none. With `light: linear` the dots reflect as much light as the picture did. Values beyond 0…1 count as 0 and 1, and
-/// so does what is no number as 0. Alpha is kept; under it the paper is as transparent as the ink.
+/// none. A line is as wide as that in the middle of each cell, and grows or shrinks evenly between two of them. With
+/// `light: linear` the dots reflect as much light as the picture did. Values beyond 0…1 count as 0 and 1, and so does what
+/// is no number as 0. Alpha is kept; under it the paper is as transparent as the ink.
 struct Halftone: TileFilter {
     /// Which inks there are.
     enum Colors: String, CaseIterable { case gray, cmyk }
@@ -15,17 +16,17 @@ struct Halftone: TileFilter {
     static let size = Parameter("size", 2...200, fallback: 8, unit: "px", "from a dot to the next")
     static let colors = Parameter("colors", fallback: Colors.gray, "one screen of black, or four of printing inks")
     static let angle = angle("angle", 45, "turns the screen of black counter-clockwise")
-    static let cyan = angle("cyan_angle", 15, "turns the screen of cyan")
-    static let magenta = angle("magenta_angle", 75, "turns the screen of magenta")
-    static let yellow = angle("yellow_angle", 0, "turns the screen of yellow")
+    static let cyan = angle("cyan_angle", 15, "turns the screen of cyan").needing(colors, .cmyk)
+    static let magenta = angle("magenta_angle", 75, "turns the screen of magenta").needing(colors, .cmyk)
+    static let yellow = angle("yellow_angle", 0, "turns the screen of yellow").needing(colors, .cmyk)
     static let black = Parameter(
         "black", 0...100, fallback: 100, unit: "%", "how much of what the three inks have in common is printed in black"
-    )
+    ).needing(colors, .cmyk)
     static let sharpness = Parameter(
         "sharpness", 0...100, fallback: 100, unit: "%", "of the dots' borders; 100 is one pixel wide")
 
     static let description = FilterDescription(
-        name: "halftone", version: "1.0.0", summary: "Dots of one or four inks, as in print",
+        name: "halftone", version: "1.1.0", summary: "Dots of one or four inks, as in print", renderingVersion: 2,
         parameters: [screen, size, colors, angle, cyan, magenta, yellow, black, sharpness])
 
     private static func angle(_ name: String, _ fallback: Double, _ summary: String) -> Parameter<Double> {
@@ -48,10 +49,9 @@ struct Halftone: TileFilter {
         screens = angles.map { Screen(values[Self.screen], size: size, degrees: values[$0], border: border) }
     }
 
-    /// A cell, wherever in it a pixel lies.
     var halo: Halo {
-        let reach = screens.map(\.reach).max() ?? 0
-        return Halo(horizontal: reach, vertical: reach)
+        Halo(
+            horizontal: screens.map(\.reach.left).max() ?? 0, vertical: screens.map(\.reach.top).max() ?? 0)
     }
 
     func render(_ tile: borrowing Tile) throws {

@@ -3,8 +3,8 @@ import FilterKit
 /// One ink's grid of cells: turned, and hung up at the whole picture's origin.
 struct Screen: Sendable {
     let growth: DotGrowth
-    /// How far the other pixels of a cell are from one of them, along an axis, in pixels.
-    let reach: Int
+    /// How far the pixels that decide about one of them are from it: those of its cell, and of the next one along a line.
+    let reach: Halo
     /// What a pixel to the right adds to the place in the grid.
     private let (cos, sin): (Double, Double)
 
@@ -15,7 +15,10 @@ struct Screen: Sendable {
     init(_ shape: DotShape, size: Double, degrees: Double, border: Double) {
         let turn = DeterministicMath.sinCos(degrees: degrees)
         (cos, sin) = (turn.cos / size, turn.sin / size)
-        reach = Int((size * (turn.cos.magnitude + turn.sin.magnitude)).rounded(.up))
+        let (across, down) = (turn.cos.magnitude * size, turn.sin.magnitude * size)
+        let along = shape == .line ? 1.5 : 1
+        reach = Halo(
+            horizontal: Int((along * across + down).rounded(.up)), vertical: Int((along * down + across).rounded(.up)))
         // Pixels lie at so few places of such a cell that the dots' areas are reckoned for these.
         let isRegular = turn.cos * turn.sin == 0 && size == size.rounded() && size < 64
         growth = DotGrowth(shape, border: border / size, samples: isRegular ? Int(size) : 64)

@@ -19,6 +19,7 @@ import Testing
         "CPenumbraPlugin": ["PluginLoading", "FilterKit", "FilterKitTesting"],
         "CPluginTrial": ["PluginLoading", "FilterKitTesting"],
         "CCPUFeatures": ["Kernels"],
+        "CCrashRecord": ["WorkerRuntime"],
         "CStreaming": ["RowKernels"],
         "RowKernelsV2": ["Kernels"],
         "RowKernelsV3": ["Kernels"],

@@ -21,6 +21,8 @@ def cases(make):
         yield from (make(kind, radius) for radius in RADII[kind])
     yield from (make("box", 10, channels=channels) for channels in (1, 4))
     yield from (make("median", radius, channels=channels) for radius in (1, 10) for channels in (1, 4))
+    yield make("box", 10, bits=16)
+    yield from (make("median", radius, bits=16) for radius in (1, 2))
     yield make("disc", 8, channels=4)
     yield make("sharpen", 2, channels=4)
 

@@ -23,6 +23,35 @@ import Testing
         #expect(try workspace.read("blurred.png") == workspace.read("out/a.png"))
     }
 
+    @Test(arguments: [
+        ("gaussian: {radius: 1} | | invert", "filter 2 of 3 in the chain is empty; write one there, or remove a '|'\n"),
+        ("invert |", "filter 2 of 2 in the chain is empty; write one there, or remove a '|'\n"),
+        (" ", "the chain has no filter; write it like 'gaussian: {radius: 12}'\n"),
+    ])
+    func `an empty place in a chain is refused`(chain: String, words: String) async throws {
+        let result = try await apply(chain, "photos/a.png", "-o", "b.png")
+        #expect(result.code == 64)
+        #expect(result.errors == words)
+    }
+
+    @Test func `hints speak of no manifest, since there is none`() async throws {
+        let gone = try await apply("invert", "photos/z.png", "-o", "b.png")
+        #expect(gone.code == 66)
+        #expect(
+            gone.errors == """
+                apply: error: \(workspace.path)/photos/z.png: no such file
+                   = an input without wildcards names one file: is a disk not mounted, or the path misspelt?
+
+                """)
+        let mask = try await apply("variable: {mask: m.png}", "photos/a.png", "-o", "b.png")
+        #expect(
+            mask.errors.hasSuffix(
+                "\n  = write the path of a picture that is there; this one leads to \(workspace.path)/m.png\n"))
+        let large = try await apply("invert", "photos/a.png", "-o", "b.png", "--set", "max_pixels=100")
+        #expect(
+            large.errors.contains("160 × 120 pixels are more than max_pixels: 100; raise it if the picture is meant\n"))
+    }
+
     @Test func `several go to a folder, and the job can be kept`() async throws {
         let names = workspace.files(below: "photos").map { "photos/\($0)" }
         let arguments =

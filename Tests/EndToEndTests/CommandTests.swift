@@ -120,4 +120,15 @@ import Testing
         let formats = try await Program.run("formats", in: workspace)
         for name in ["jpeg", "png", "tiff", "webp"] { #expect(formats.output.contains("\n\(name) ")) }
     }
+
+    @Test func `a filter's name that is nearly right is proposed`() async throws {
+        let result = try await Program.run("filters", "halfton", in: workspace)
+        #expect(result.code == 64)
+        #expect(
+            result.errors == """
+                no filter is called 'halfton'
+                   = did you mean 'halftone'? `penumbra filters` lists the filters your workers offer
+
+                """)
+    }
 }

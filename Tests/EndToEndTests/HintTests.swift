@@ -35,4 +35,71 @@ import Testing
         #expect(result.errors == told.joined() + "job.yaml: warning: 2 more links lead nowhere\n")
         #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
     }
+
+    /// Filters with values that change nothing: built in, and as plugins.
+    private static let idle = [
+        "gaussian: {radius: 0}", "motion: {length: 0}", "box: {radius: {x: 0, y: 0}}", "disc: {radius: 0}",
+        "median: {radius: 0}", "bilateral: {radius: 0}", "sharpen: {amount: 0}", "zoom: {amount: 0}",
+        "spin: {angle: 0}", "variable: {radius: 0}", "rotate: {angle: 360}", "resize: {size: 100%}", "crop",
+        "color-adjust", "grain: {amount: 0}", "pixelate: {size: 1}", "vignette: {amount: 0}",
+    ]
+
+    @Test func `every filter that changes nothing with its values is told by check and plan`() async throws {
+        let items = Self.idle + ["gaussian: {radius: 1}", "halftone", "invert", "sharpen", "vignette"]
+        try workspace.write(
+            "job: test\ninputs: photos/*.png\nfilters:\n"
+                + items.map { "  - \($0)\n" }.joined() + "output: out/{stem}.png\n", to: "job.yaml")
+        for command in ["check", "plan"] {
+            let result = try await Program.run(command, "job.yaml", in: workspace)
+            #expect(result.code == 0)
+            let warnings = result.errors.split(separator: "\n").filter { $0.contains(": warning: ") }
+            #expect(warnings.count == Self.idle.count, "\(result.errors)")
+            for (index, (item, warning)) in zip(Self.idle, warnings).enumerated() {
+                let name = item.prefix { $0 != ":" }
+                let reason = item.contains("radius: ") || name == "motion" ? "a radius of 0" : "these values"
+                #expect(warning.hasPrefix("job.yaml:\(index + 4):"), "\(warning)")
+                #expect(warning.hasSuffix(": warning: '\(name)' with \(reason) changes no pixel"), "\(warning)")
+            }
+        }
+    }
+
+    @Test func `parameters of plugins and built-in filters that have no effect are told`() async throws {
+        try workspace.writeManifest(
+            filters: "[{halftone: {cyan_angle: 20, black: 50}}, {variable: {gradient: radial, angle: 30}}]")
+        let result = try await Program.run("check", "job.yaml", in: workspace)
+        #expect(result.code == 0)
+        #expect(
+            result.errors == """
+                job.yaml:3:23: warning: 'cyan_angle' has no effect with 'colors: gray'
+                3 | filters: [{halftone: {cyan_angle: 20, black: 50}}, {variable: {gradient: radial, angle: 30}}]
+                  |                       ^^^^^^^^^^
+                  = remove it, or write 'colors: cmyk'
+                job.yaml:3:39: warning: 'black' has no effect with 'colors: gray'
+                3 | filters: [{halftone: {cyan_angle: 20, black: 50}}, {variable: {gradient: radial, angle: 30}}]
+                  |                                       ^^^^^
+                  = remove it, or write 'colors: cmyk'
+                job.yaml:3:82: warning: 'angle' has no effect with 'gradient: radial'
+                3 | filters: [{halftone: {cyan_angle: 20, black: 50}}, {variable: {gradient: radial, angle: 30}}]
+                  |                                                                                  ^^^^^
+                  = remove it, or write 'gradient: tilt or linear'
+
+                """)
+        let filter = try await Program.run("filters", "halftone", in: workspace)
+        #expect(filter.output.contains("\nblack has an effect only with colors: cmyk\n"))
+    }
+
+    @Test(arguments: [
+        ("pixelate: {size: 2.5}", "write 2 or 3: only whole numbers will do"),
+        ("vignette: {x: 200px}", "write a number without a unit: it is in %, and 200 px of 1000 px are 20"),
+        ("disc: {radius: 5%}", "write a number without a unit: it is in px, and 5% of 1000 px are 50"),
+        ("variable: {sharp: -5}", "write a value from 0 to 1000000000 px"),
+        ("variable: {falloff: -5%}", "write a value from 0 to 1000000000%"),
+        ("crop: {width: -5}", "write a value from 0 to 1000000000 px"),
+    ])
+    func `values that make no sense are refused with what would`(filter: String, remedy: String) async throws {
+        try workspace.writeManifest(filters: "[\(filter.contains("{") ? "{\(filter)}" : filter)]")
+        let result = try await Program.run("check", "job.yaml", in: workspace)
+        #expect(result.code == 65)
+        #expect(result.errors.hasSuffix("\n  = \(remedy)\n"), "\(result.errors)")
+    }
 }

@@ -55,6 +55,14 @@ import Testing
         #expect(try workspace.contents(below: "out") == whole)
     }
 
+    @Test func `what a mask takes is a part of a frame's memory`() async throws {
+        try drawMask(5000, 4000)
+        try writeJob(more: "shard: auto")
+        let result = try await Program.run(
+            "plan", "job.yaml", in: workspace, environment: ["PENUMBRA_MEMORY": "64M", "PENUMBRA_WORKERS": "1"])
+        #expect(result.output.contains("the frame takes 40 MB, a worker may take 32 MB"), "\(result.output)")
+    }
+
     @Test func `a mask that is not there is shown where it is named`() async throws {
         try writeJob(mask: "masks/n.pgm")
         let result = try await run("check", "job.yaml")
@@ -64,13 +72,35 @@ import Testing
                 job.yaml:3:40: error: the picture of 'mask', 'masks/n.pgm': no such file
                 3 | filters: [{variable: {radius: 6, mask: masks/n.pgm}}]
                   |                                        ^^^^^^^^^^^
-                  = write the path of a picture that is there; relative ones start from the manifest's folder
+                  = write the path of a picture that is there; this one leads to \(workspace.path)/masks/n.pgm
 
                 """)
         try writeJob(mask: "masks")
         #expect(try await run("check", "job.yaml").errors.contains("the picture of 'mask', 'masks': is a folder\n"))
         try writeJob()
         #expect(try await run("check", "job.yaml").code == 0)
+    }
+
+    @Test func `a mask that is no picture is shown where it is named, before anything starts`() async throws {
+        try workspace.write("white is the full radius\n", to: "masks/notes.txt")
+        try writeJob(mask: "masks/notes.txt")
+        for command in ["check", "plan"] {
+            let result = try await run(command, "job.yaml")
+            #expect(result.code == 65)
+            #expect(
+                result.errors == """
+                    job.yaml:3:40: error: the picture of 'mask', 'masks/notes.txt': not an image that Penumbra reads \
+                    ('penumbra formats' lists them)
+                    3 | filters: [{variable: {radius: 6, mask: masks/notes.txt}}]
+                      |                                        ^^^^^^^^^^^^^^^
+                      = write the path of a picture that is there; this one leads to \(workspace.path)/masks/notes.txt
+
+                    """)
+        }
+        try drawMask(300, 200)
+        try writeJob(more: "max_pixels: 50000")
+        #expect(
+            try await run("check", "job.yaml").errors.contains("300 × 200 pixels are more than max_pixels: 50000; "))
     }
 
     @Test func `a mask and a gradient are one too many`() async throws {
@@ -118,7 +148,7 @@ import Testing
         #expect(
             result.errors.contains(
                 "\(workspace.path)/masks/m.pgm, the picture of 'mask' of variable: 300 × 200 pixels are more than "
-                    + "max_pixels: 50000; raise it in the manifest if the picture is meant"), "\(result.errors)")
+                    + "max_pixels: 50000; raise it if the picture is meant"), "\(result.errors)")
     }
 
     @Test func `no output is ever written over a mask`() async throws {

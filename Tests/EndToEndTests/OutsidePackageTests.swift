@@ -55,4 +55,40 @@ struct OutsidePackageTests {
         #expect(checked.code == 0, "\(checked.output)")
         #expect(checked.output.contains("  ok       identity"))
     }
+
+    /// The filters in Swift that the guide shows: each block that declares one.
+    private static let guideFilters: [(name: String, code: String)] = {
+        let path = ExampleTests.project.appending(path: "docs/plugins.md")
+        let guide = (try? String(contentsOf: path, encoding: .utf8)) ?? ""
+        let blocks = guide.split(separator: "```swift\n").dropFirst().compactMap { $0.split(separator: "```").first }
+        return blocks.compactMap { block in
+            block.firstMatch(of: /struct (\w+): \w*Filter/).map { (String($0.1), String(block)) }
+        }
+    }()
+
+    /// A block as a file of its own: what an earlier one shows is not shown again.
+    private static func file(_ name: String, _ code: String) -> String {
+        (code.contains("import FilterKit") ? "" : "import FilterKit\n\n") + code
+            + (code.contains("penumbra_plugin_entry")
+                ? ""
+                : "\n@c(penumbra_plugin_entry) public func plugin(_ host: UInt32) -> PluginAddress? "
+                    + "{ Plugin.export(\(name).self, to: host) }\n")
+    }
+
+    @Test func `the filters that the guide shows build as they stand there, and keep the contract`() async throws {
+        #expect(Self.guideFilters.map(\.name) == ["Sepia", "Emboss"])
+        for (name, code) in Self.guideFilters {
+            let folder = name.lowercased()
+            let begun = try await Program.run("plugin", "new", folder, in: workspace)
+            try #require(begun.code == 0, "\(begun.errors)")
+            try workspace.write(Self.file(name, code), to: "\(folder)/Sources/\(name)/\(name).swift")
+            let built = try await run(
+                "swift", "build", "-c", "release", "--package-path", folder, "--scratch-path", "build")
+            try #require(built.code == 0, "\(name): \(built.output)\(built.errors)")
+            #expect(!built.output.contains("warning: "), "\(name): \(built.output)")
+            let checked = try await Program.run("plugin", "check", "build/release/lib\(name).so", in: workspace)
+            #expect(checked.code == 0, "\(name): \(checked.output)")
+            #expect(checked.output.contains("  ok       tile invariance"))
+        }
+    }
 }

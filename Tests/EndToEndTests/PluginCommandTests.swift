@@ -106,19 +106,83 @@ import Testing
         #expect(try await run("run", "job.yaml", environment: path).code == 0)
     }
 
+    @Test func `a library that was refused is not tried by the workers that follow`() async throws {
+        let mark = "\(workspace.path)/tried"
+        let note =
+            "const int file = open(\"\(mark)\", O_WRONLY | O_CREAT | O_APPEND, 0600); if (write(file, \"+\", 1) == 1) abort();"
+        try await workspace.buildPlugin("crash", render: "copy(tile);", atLoad: note)
+        try await workspace.buildPlugin("leaving", render: "if (tile->image.width == 61) exit(0); copy(tile);")
+        try workspace.draw("photos/b.png", width: 61, height: 40)
+        try workspace.writeManifest(filters: "[leaving]")
+        let path = ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins"]
+        let result = try await run("run", "job.yaml", environment: path)
+        // Its first worker left, and others were started.
+        #expect(result.errors.contains("the worker left with exit code 0 inside the plugin 'leaving' in 2 attempts"))
+        #expect(try workspace.read("tried") == Data("+".utf8))
+    }
+
+    @Test func `folders of plugins and pins may have any name`() async throws {
+        try await workspace.buildPlugin("good", render: "copy(tile);")
+        let sum = try await Program.run("/usr/bin/sha256sum", ["plugins/libgood.so"], in: workspace).output.prefix(64)
+        let folder = "\(workspace.path)/a:b,c"
+        try FileManager.default.moveItem(atPath: "\(workspace.path)/plugins", toPath: folder)
+        try FileManager.default.moveItem(atPath: "\(folder)/libgood.so", toPath: "\(folder)/lib:a,b.so")
+        try workspace.write(
+            "plugin_folders: ['\(folder)']\nplugins: pinned-only\nplugin_pins:\n  - file: 'lib:a,b.so'\n    sha256: \(sum)\n",
+            to: "config/penumbra/penumbra.yaml")
+        let list = try await run("plugin", "list")
+        #expect(
+            list.output.contains("\ngood    1.0.0    yes     \(folder)/lib:a,b.so "), "\(list.output)\(list.errors)")
+    }
+
+    @Test func `check tries every library of a folder, and says so when there is none`() async throws {
+        try await workspace.buildPlugin("good", render: "copy(tile);")
+        try await workspace.buildPlugin("bad", render: "exit(0);")
+        let result = try await run("plugin", "check", "plugins")
+        #expect(result.code == 1)
+        #expect(
+            result.output.split(separator: "\n").filter { !$0.hasPrefix(" ") } == [
+                "plugins/libbad.so", "plugins/libgood.so",
+            ])
+        #expect(result.output.contains("  skipped  extreme values: it has no parameters\n"))
+        try workspace.write("", to: "empty/README")
+        let empty = try await run("plugin", "check", "empty")
+        #expect(empty.code == 66)
+        #expect(empty.errors == "empty: there is no lib….so in this folder; name a plugin's library\n")
+    }
+
     @Test func `only plugins that are pinned run where that is wanted`() async throws {
         try await workspace.buildPlugin("good", render: "copy(tile);")
         let folder = "plugin_folders: [\(workspace.path)/plugins]\n"
         try workspace.write(folder + "plugins: pinned-only\n", to: "config/penumbra/penumbra.yaml")
+        let sum = try await Program.run("/usr/bin/sha256sum", ["plugins/libgood.so"], in: workspace).output.prefix(64)
+        let (path, pin) = ("\(workspace.path)/plugins/libgood.so", "{file: libgood.so, sha256: \(sum)}")
+        let words =
+            "plugin \(path) has no pin, and 'plugins: pinned-only' refuses those; to use it, add '\(pin)' to "
+            + "'plugin_pins'\n"
         let refused = try await run("filters", "good")
         #expect(refused.code == 64)
-        let list = try await run("plugin", "list")
-        #expect(list.code == 69)
         #expect(
-            list.errors.contains(
-                "plugin \(workspace.path)/plugins/libgood.so has no pin, and 'plugins: pinned-only' refuses those; add it "
-                    + "to 'plugin_pins'"))
-        let sum = try await Program.run("/usr/bin/sha256sum", ["plugins/libgood.so"], in: workspace).output.prefix(64)
+            refused.errors == """
+                no filter is called 'good'
+                   = \(path) is there, and refused by 'plugins: pinned-only': add '\(pin)' to 'plugin_pins' in the config file
+
+                """)
+        try workspace.writeManifest(filters: "[good]")
+        #expect(
+            try await run("check", "job.yaml").errors == """
+                job.yaml:3:11: error: unknown filter 'good'
+                3 | filters: [good]
+                  |           ^^^^
+                  = \(path) is there, and refused by 'plugins: pinned-only': add '\(pin)' to 'plugin_pins' in the config file
+
+                """)
+        let list = try await run("plugin", "list")
+        #expect(list.code == 0)
+        #expect(list.errors.contains(words))
+        let doctor = try await run("doctor")
+        #expect(doctor.code == 0, "\(doctor.output)")
+        #expect(doctor.output.contains("\nnote  \(words)"))
         try workspace.write(
             folder + "plugins: pinned-only\nplugin_pins:\n  - file: libgood.so\n    sha256: \(sum)\n",
             to: "config/penumbra/penumbra.yaml")

@@ -33,8 +33,8 @@ import Testing
                 + "is set aside"),
         Misdeed(
             name: "hangs", code: "copy(tile); while (here) pause();",
-            words: "photos/c.png: no result within 8 s inside the plugin 'bad' in 2 attempts; raise 'timeout' in the "
-                + "manifest if it needs longer", more: "timeout: 8s"),
+            words: "photos/c.png: no result within 8 s inside the plugin 'bad' in 2 attempts; raise 'timeout' if it "
+                + "needs longer", more: "timeout: 8s"),
         Misdeed(
             // Twice as much as a worker may hold, were it not replaced in between.
             name: "leaks",

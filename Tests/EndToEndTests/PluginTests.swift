@@ -64,7 +64,7 @@ import Testing
         #expect(
             result.errors.contains(
                 "1 frame failed: time limit reached\n  photos/b.png: no result within 8 s inside the plugin 'hanging' "
-                    + "in 2 attempts; raise 'timeout' in the manifest if it needs longer"))
+                    + "in 2 attempts; raise 'timeout' if it needs longer"))
         #expect(workspace.files(below: "out").count == 4)
     }
 

@@ -72,7 +72,7 @@ import Testing
         #expect(
             result.errors.contains(
                 "photos/c.jpg: 200 × 130 pixels are more than max_pixels: 20000; "
-                    + "raise it in the manifest if the picture is meant"))
+                    + "raise it if the picture is meant"))
     }
 
     @Test func `a pattern that nothing matches is told, and stops nothing`() async throws {

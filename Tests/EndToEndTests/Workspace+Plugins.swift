@@ -9,12 +9,17 @@ extension Workspace {
     /// - Parameters:
     ///   - render: the body of the filter's `render`.
     ///   - atLoad: what runs when the library is opened.
-    func buildPlugin(_ name: String, render: String, atLoad: String = "") async throws {
+    ///   - functions, members: more functions, and what the description has of them.
+    func buildPlugin(
+        _ name: String, render: String, atLoad: String = "", functions: String = "",
+        members: String = ".kind = PENUMBRA_POINT"
+    ) async throws {
         try write(
             """
             #define _GNU_SOURCE
             #define PENUMBRA_PLUGIN_IMPLEMENTATION
             #include <penumbra_plugin.h>
+            #include <fcntl.h>
             #include <fenv.h>
             #include <stdio.h>
             #include <stdlib.h>
@@ -42,10 +47,11 @@ extension Workspace {
             }
 
             static int32_t render(const penumbra_tile *tile) { \(render) return PENUMBRA_OK; }
+            \(functions)
 
             static const penumbra_plugin plugin = {
                 .abi = PENUMBRA_PLUGIN_ABI, .struct_size = sizeof(penumbra_plugin), .name = "\(name)",
-                .version = "1.0.0", .summary = "Misbehaves", .rendering_version = 1, .kind = PENUMBRA_POINT,
+                .version = "1.0.0", .summary = "Misbehaves", .rendering_version = 1, \(members),
                 .formats = PENUMBRA_U8 | PENUMBRA_F32, .parameter_size = sizeof(penumbra_parameter), .render = render,
             };
 

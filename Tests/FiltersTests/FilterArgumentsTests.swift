@@ -60,6 +60,14 @@ struct FilterArgumentsTests {
             ["within": .region(Region(x: .pixels(0), y: .pixels(0), width: .pixels(-1), height: .pixels(1)))],
             "gaussian: 'within' is -1.0, but must be in 0.0…1000000000.0"
         ),
+        (
+            "spin", ["x": .length(.pixels(1e6))],
+            "spin: 'x' is 1000000.0, but must be in -100000.0…100000.0"
+        ),
+        (
+            "zoom", ["y": .length(.percent(-1001))],
+            "zoom: 'y' is -1001.0, but must be in -1000.0…1000.0"
+        ),
     ]
 
     @Test(arguments: refused)

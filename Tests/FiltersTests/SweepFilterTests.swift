@@ -105,6 +105,45 @@ struct SweepFilterTests {
         #expect(whole == PixelRect(x: 4, y: -19, width: 43, height: 43))
     }
 
+    @Test func `a centre far away makes straight lines`() throws {
+        let picture = Pattern.photograph.picture(PixelRect(x: 0, y: 0, width: 240, height: 130), .rgb)
+        let far: [String: ParameterValue] = ["x": .length(.pixels(-100_000)), "y": .length(.percent(50))]
+        let tile = PixelRect(x: 120, y: 10, width: 100, height: 60)
+        func render(_ name: String, _ values: [String: ParameterValue], _ tile: PixelRect) throws -> [UInt8] {
+            let filter = try FilterRegistry.builtIn.make(name, values)
+            guard case .u8(let result) = try filter.render(picture, tile: tile) else { return [] }
+            return result.samples
+        }
+        func motion(_ radius: Double, _ angle: Double, _ tile: PixelRect) throws -> [UInt8] {
+            let values: [String: ParameterValue] = [
+                "radius": .number(radius), "angle": .number(angle), "samples": .word("continuous"),
+            ]
+            return try render("motion", values, tile)
+        }
+        // 87.4 px of arc, half of it to each side; 100 px towards the centre, that is to the left.
+        let spun = try render("spin", far.merging(["angle": .number(0.05)]) { $1 }, tile)
+        #expect(worst(spun, try motion(43.7, 90, tile)) <= 2)
+        let zoomed = try render("zoom", far.merging(["amount": .number(0.1)]) { $1 }, tile)
+        #expect(worst(zoomed, try motion(50.1, 0, PixelRect(x: 70, y: 10, width: 100, height: 60))) <= 2)
+    }
+
+    private func worst(_ a: [UInt8], _ b: [UInt8]) -> Int {
+        a.count == b.count ? zip(a, b).map { abs(Int($0) - Int($1)) }.max() ?? 0 : .max
+    }
+
+    @Test func `arcs of more samples than whole numbers can add are averaged, too`() throws {
+        // 77,000 pixels of arc.
+        let values: [String: ParameterValue] = ["x": .length(.pixels(-12_200)), "angle": .number(360)]
+        let picture = Pattern.steps.picture(PixelRect(x: 0, y: 0, width: 24, height: 9), .gray)
+        let filter = try FilterRegistry.builtIn.make("spin", values)
+        let rows = try [PixelRect(x: 3, y: 2, width: 5, height: 3), PixelRect(x: 3, y: 4, width: 17, height: 4)].map {
+            try filter.render(picture, tile: $0).cropped(to: PixelRect(x: 3, y: 4, width: 5, height: 1))
+        }
+        #expect(rows[0] == rows[1])
+        let words = Pattern.steps.picture(picture.rect, .gray, .u16)
+        #expect(try filter.render(words, tile: picture.rect).rect == picture.rect)
+    }
+
     @Test func `nothing is the identity`() throws {
         #expect(try filter(.zoom(amount: 0)).isIdentity)
         #expect(try filter(.spin(degrees: 0)).isIdentity)

@@ -61,7 +61,7 @@ import Testing
         let error = failure("huge.png", limits: DecodeLimits(maxPixels: 2_000_000_000))
         #expect(
             error?.description == """
-                \(path): 100000 × 100000 pixels are more than max_pixels: 2000M; raise it in the manifest if the picture \
+                \(path): 100000 × 100000 pixels are more than max_pixels: 2000M; raise it if the picture \
                 is meant
                 """)
         #expect(error?.kind == .limit)

@@ -54,7 +54,9 @@ extension FilterDescriptor {
         name: "place", kind: .geometry, summary: "Changes sizes", renderingVersion: 1,
         parameters: [
             ParameterDescriptor("size", .size, summary: "Size", requiredLike: "320x240"),
-            ParameterDescriptor("left", .length, fallback: .length(.pixels(0)), summary: "Left side"),
+            ParameterDescriptor(
+                "left", .length(within: LengthLimit(pixels: 100_000, percent: 1000)), fallback: .length(.pixels(0)),
+                summary: "Left side"),
             ParameterDescriptor(
                 "angle", .numberOrWord(minimum: -360, maximum: 360, words: ["left", "right"]), summary: "Angle"),
         ])

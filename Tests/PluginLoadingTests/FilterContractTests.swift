@@ -51,6 +51,11 @@ struct FilterContractTests {
             ["MISDEED=silent"],
             "extreme values: with amount 1.0 it fails and says not why; write a sentence to `error`"
         ),
+        (["MISDEED=sometimes"], "extreme values: with amount 1.0 row 0 of u8 gray differs between a tile of 36×25 and"),
+        (
+            ["MISDEED=infinite"],
+            "all formats and channels: it writes what is no number, or infinite, for samples of 0…1 (f32 gray)"
+        ),
         (["MISDEED=clashing"], "formats agree: bytes and floats of gray differ at"),
     ]
 
@@ -58,6 +63,45 @@ struct FilterContractTests {
     func `a misdeed is found and named`(misdeed: (defines: [String], violation: String)) throws {
         let found = try violations("misdeed", misdeed.defines)
         #expect(found.contains { $0.hasPrefix(misdeed.violation) }, "\(found)")
+    }
+
+    /// What a plugin answers about its geometry, and what is said of it.
+    private static let geometry: [(define: String, violation: String)] = [
+        ("EXTENT=input.width=0;", "geometry: with its fallbacks its extent of "),
+        ("EXTENT=input.height=1000001;", "geometry: with its fallbacks its extent of "),
+        ("REGION=read.height=0;", "geometry: with its fallbacks of "),
+        ("REGION=read.height=output.height+32769;", "geometry: with its fallbacks of "),
+        ("REGION=if(output.width<20)read.x-=90;", "geometry: with its fallbacks it reads more for "),
+    ]
+
+    @Test(arguments: geometry)
+    func `rectangles that the header forbids are found before pixels are asked for`(
+        answer: (define: String, violation: String)
+    ) throws {
+        let found = try violations("mirror", [answer.define])
+        #expect(found.count == 1 && found[0].hasPrefix(answer.violation), "\(found)")
+    }
+
+    private func outcome(_ check: String, _ source: String, _ defines: [String] = []) throws -> FilterContract.Outcome?
+    {
+        var outcomes: [String: FilterContract.Outcome] = [:]
+        FilterContract.check(
+            try PluginFixture.entry(fixture.build(source, defines)), measuringMemory: false, begin: { _ in }
+        ) { outcomes[$0] = $1 }
+        return outcomes[check]
+    }
+
+    @Test func `what was not tried is not called kept`() throws {
+        #expect(try outcome("extreme values", "mirror") == .skipped("it has no parameters"))
+        #expect(
+            try outcome("extreme values", "spread", ["NEAREST=700"])
+                == .skipped("at the ends of its parameters it reads too far around to be tried"))
+        #expect(try outcome("extreme values", "misdeed", ["MISDEED=none"]) == .kept)
+    }
+
+    @Test func `a description whose parameters cannot be counted is refused`() throws {
+        let found = try violations("flawed", ["PARAMETERS=65"])
+        #expect(found == ["description: it is of another interface, incomplete, or without PENUMBRA_F32"])
     }
 
     @Test func `an identity that changes pixels is found`() throws {

@@ -12,7 +12,8 @@ struct InvertTests {
 
     init() throws {
         let folder = PluginFolder(try PluginFixture.buildFolder, isImplicit: true)
-        let (plugins, problems) = PluginLoader(reservedNames: []).load([folder])
+        let loaded = PluginLoader(reservedNames: []).load([folder])
+        let (plugins, problems) = (loaded.plugins, loaded.problems)
         #expect(problems == [])
         filter = try #require(plugins.first { $0.name == "invert" }).entry.makeFilter([:])
     }

@@ -172,17 +172,76 @@ struct PluginFilterTests {
 
     /// Ways to write where nothing may be written, and what is said.
     private static let overruns = [
-        ("overrun", "behind the end of row 5"), ("underrun", "before the first row"),
+        ("overrun", "outside of its tile, behind the end of row 5"),
+        ("underrun", "outside of its tile, before the first row"),
+        ("wrecking", "outside of its tile, behind the end of row 4"),
+        ("scribbling", "before the room for its error text"),
     ]
 
     @Test(arguments: overruns)
     func `a plugin that writes outside of its tile fails that picture`(misdeed: (String, String)) throws {
         let filter = try PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=\(misdeed.0)"])
+        for _ in 0..<2 {
+            let error = #expect(throws: FilterError.self) { try filter.render(Pattern.noise.picture(rect)) }
+            #expect(error?.description == "misdeed: the plugin wrote \(misdeed.1); report this to its author")
+            #expect(error?.problem.isFault == true)
+        }
+    }
+
+    @Test func `an error text without an end goes as far as its room`() throws {
+        let filter = try PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=endless"])
         let error = #expect(throws: FilterError.self) { try filter.render(Pattern.noise.picture(rect)) }
-        #expect(
-            error?.description
-                == "misdeed: the plugin wrote outside of its tile, \(misdeed.1); report this to its author")
-        #expect(error?.problem.isFault == true)
+        #expect(error?.description == "misdeed: " + String(repeating: "a", count: 1024))
+    }
+
+    @Test func `what a plugin leaves unwritten is zero, whatever was there before`() throws {
+        let filter = try PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=lazy"])
+        let picture = Pattern.noise.picture(rect, .rgb)
+        let row = PixelRect(x: rect.x, y: rect.y + 3, width: rect.width, height: 1)
+        for top in [rect.y, rect.y, rect.y + 2] {
+            let tile = PixelRect(x: rect.x, y: top, width: rect.width, height: rect.bottom - top)
+            let left = row.translated(x: 0, y: top - rect.y)
+            let result = try filter.render(picture, tile: tile)
+            #expect(result.cropped(to: left).doubles.allSatisfy { $0 == 0 })
+        }
+    }
+
+    @Test func `a call gets many rows, however wide the picture is`() throws {
+        let filter = try PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=counting"])
+        let picture = Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 20000, height: 64), .gray, .f32)
+        let result = try filter.render(picture)
+        let rest = PixelRect(x: 0, y: 1, width: 20000, height: 63)  // each call leaves its mark in its first row
+        #expect(result.cropped(to: rest) == picture.cropped(to: rest))
+    }
+
+    @Test(arguments: SampleFormat.allCases, [PixelLayout.grayAlpha, .rgba])
+    func `colours under an alpha of 0 or −0 become 0, and no other sample changes`(
+        format: SampleFormat, layout: PixelLayout
+    ) throws {
+        let filter = try PluginFixture.filter("misdeed", ["amount": .number(1)], ["MISDEED=none"])
+        let channels = layout.channels
+        var picture = Pattern.noise.picture(rect, layout, format)
+        var expected = picture
+        func set(_ raster: inout AnyRaster, _ change: (Int) -> Double?) {
+            func apply<Sample: PixelSample>(_ own: inout Raster<Sample>) {
+                for index in own.samples.indices {
+                    if let value = change(index) { own.samples[index] = Sample(rounding: value) }
+                }
+            }
+            switch format {
+            case .u8: raster.modifyU8 { apply(&$0) }
+            case .u16: raster.modifyU16 { apply(&$0) }
+            case .f32: raster.modifyF32 { apply(&$0) }
+            }
+        }
+        func isAlpha(_ index: Int) -> Bool { index % channels == channels - 1 }
+        set(&picture) { isAlpha($0) ? [0, -0.0, 1, 200][$0 / channels % 4] : nil }
+        let alphas = picture.doubles
+        set(&expected) { index in
+            let alpha = alphas[index / channels * channels + channels - 1]
+            return isAlpha(index) ? alphas[index] : alpha == 0 ? 0 : nil
+        }
+        #expect(try filter.render(picture).doubles.map(\.bitPattern) == expected.doubles.map(\.bitPattern))
     }
 
     @Test func `a plugin that changes the floating-point mode changes it for nobody else`() throws {

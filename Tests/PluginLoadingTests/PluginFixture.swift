@@ -1,6 +1,7 @@
 import Catalogs
 import Filters
 import Foundation
+import JobModel
 import PluginLoading
 import TestSupport
 import Testing
@@ -39,12 +40,18 @@ struct PluginFixture {
 
     func load(
         isImplicit: Bool = false, reservedNames: [String] = [], policy: PluginPolicy = PluginPolicy(),
-        isCancelled: Bool = false, triesFirst: Bool = false
+        isCancelled: Bool = false, trial: PluginTrial? = nil
     ) -> (plugins: [LoadedPlugin], problems: [String]) {
-        PluginLoader(
+        let loaded = PluginLoader(
             reservedNames: reservedNames, policy: policy, isCancelled: CancellationQuestion { isCancelled },
-            triesFirst: triesFirst
+            trial: trial
         ).load([PluginFolder(folder.path, isImplicit: isImplicit)])
+        return (loaded.plugins, loaded.problems + loaded.unpinned.map(\.description))
+    }
+
+    /// With what the trial refused.
+    func loadTelling(trial: PluginTrial) -> LoadedPlugins {
+        PluginLoader(reservedNames: [], trial: trial).load([PluginFolder(folder.path)])
     }
 
     /// The filter of the one plugin that the source makes.

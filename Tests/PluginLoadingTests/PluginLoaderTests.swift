@@ -1,5 +1,4 @@
 import Catalogs
-import Digests
 import Filters
 import Foundation
 import Glibc
@@ -63,6 +62,10 @@ struct PluginLoaderTests {
         (["PARAMETER={.name=\"a\",.kind=3,.summary=\"a\"}"], "gives 'a' no choices; add some, and NULL at their end"),
         (["PARAMETER={.name=\"a\",.kind=8,.summary=\"a\"}"], "gives 'a' the unknown kind 8; see penumbra_plugin.h"),
         (["PARAMETER={.name=\"a\"}"], "has no summary for 'a'; give it one"),
+        (
+            ["PARAMETER={.name=\"a\",.maximum=1,.summary=\"a\",.needed=\"b\"}"],
+            "says that 'a' needs 'b', without words that this one has; correct needed_words"
+        ),
     ]
 
     @Test(arguments: flaws)
@@ -112,68 +115,6 @@ struct PluginLoaderTests {
         #expect(problems.count == 1)
         #expect(problems[0].hasPrefix("plugin \(path) cannot be opened ("))
         #expect(problems[0].hasSuffix("); build it on this machine, with its libraries installed"))
-    }
-
-    @Test func `a pinned file is used while it is the one that was pinned`() throws {
-        let path = try fixture.build("spread")
-        let digest = try #require(SHA256.digest(ofFile: path))
-        let pinned = PluginPolicy(pins: [PluginPolicy.Pin(file: "libspread.so", sha256: digest)])
-        #expect(fixture.load(policy: pinned).plugins.map(\.name) == ["spread"])
-        let other = PluginPolicy(pins: [PluginPolicy.Pin(file: "libspread.so", sha256: String(digest.reversed()))])
-        let (plugins, problems) = fixture.load(policy: other)
-        #expect(plugins.isEmpty)
-        #expect(
-            problems == [
-                "plugin \(path) is not the file that was pinned: its SHA-256 is \(digest); put that file back, or pin "
-                    + "this one"
-            ])
-    }
-
-    @Test func `a pin that fits no file is told`() throws {
-        try fixture.build("spread")
-        let policy = PluginPolicy(pins: [PluginPolicy.Pin(file: "libsprad.so", sha256: "0")])
-        let (plugins, problems) = fixture.load(policy: policy)
-        #expect(plugins.map(\.name) == ["spread"])
-        #expect(
-            problems == ["the pin of 'libsprad.so' fits no file in the plugin folders; correct or remove it"])
-    }
-
-    @Test func `where only pinned plugins may run, others are refused before they are opened`() throws {
-        let path = try fixture.build("spread")
-        let (plugins, problems) = fixture.load(policy: PluginPolicy(isPinnedOnly: true))
-        #expect(plugins.isEmpty)
-        #expect(
-            problems == [
-                "plugin \(path) has no pin, and 'plugins: pinned-only' refuses those; add it to 'plugin_pins'"
-            ])
-    }
-
-    /// What a library does while it is opened, and what is said about it.
-    private static let badStarts: [(code: String, problem: String)] = [
-        ("abort();", "crashes with signal 6 while it is opened; remove or mend it"),
-        ("*(volatile int *)8 = 1;", "crashes with signal 11 while it is opened; remove or mend it"),
-        ("_exit(0);", "ends the process (exit code 0) while it is opened; remove or mend it"),
-        ("_exit(7);", "ends the process (exit code 7) while it is opened; remove or mend it"),
-        ("alarm(0); raise(SIGALRM);", "hangs while it is opened; remove it, or mend what it does at load"),
-    ]
-
-    @Test(arguments: badStarts)
-    func `a library that crashes, leaves or hangs while it is opened is told, and the rest works`(
-        start: (code: String, problem: String)
-    ) throws {
-        let path = try fixture.build("start", as: "liba.so", ["START=\(start.code)"])
-        try fixture.build("spread")
-        let (plugins, problems) = fixture.load(triesFirst: true)
-        #expect(plugins.map(\.name) == ["spread"])
-        #expect(problems == ["plugin \(path) \(start.problem)"])
-    }
-
-    @Test func `a description that cannot be read ends the trial, not the worker`() throws {
-        let path = try fixture.build("flawed", as: "liba.so", ["VERSION=(const char *)8"])
-        try fixture.build("spread")
-        let (plugins, problems) = fixture.load(triesFirst: true)
-        #expect(plugins.map(\.name) == ["spread"])
-        #expect(problems == ["plugin \(path) crashes with signal 11 while it is opened; remove or mend it"])
     }
 
     @Test func `a library that changes the floating-point mode while it is opened changes it for nobody else`() throws {
@@ -242,7 +183,8 @@ struct PluginLoaderTests {
     @Test func `a folder that is listed twice gives its plugins once`() throws {
         try fixture.build("spread")
         let folder = PluginFolder(fixture.folder.path)
-        let (plugins, problems) = PluginLoader(reservedNames: []).load([folder, folder])
+        let loaded = PluginLoader(reservedNames: []).load([folder, folder])
+        let (plugins, problems) = (loaded.plugins, loaded.problems)
         #expect(plugins.map(\.name) == ["spread"])
         #expect(problems == [])
     }

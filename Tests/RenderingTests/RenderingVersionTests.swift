@@ -39,7 +39,7 @@ struct RenderingVersionTests {
                 == "435cbe28491f7d1cc6f7fa7d916a0302")
     }
 
-    @Test func `box, rendering version 1`() throws {
+    @Test func `box, rendering version 2`() throws {
         #expect(
             try digest(.family("box", .number(2)), .rgb, .u8)
                 == "70778502295a6feb84084b1cee2ff166")
@@ -52,6 +52,7 @@ struct RenderingVersionTests {
         #expect(
             try digest(.family("box", .pair(x: 9.5, y: 3)), .grayAlpha, .f32)
                 == "98c03c58b9afaa554f3cfef8aed102d3")
+        #expect(try digest(.family("box", .pair(x: 2.5, y: 7)), .rgb, .u16) == "8d77086be0816237ae43cdb213a320c7")
     }
 
     @Test func `disc, rendering version 1`() throws {
@@ -96,10 +97,12 @@ struct RenderingVersionTests {
         #expect(try digest(.zoom(170), .grayAlpha, .f32) == "7ae694b22b1a1d92594e102fe10a5abb")
     }
 
-    @Test func `spin, rendering version 1`() throws {
+    @Test func `spin, rendering version 2`() throws {
         #expect(try digest(.spin(10), .rgb, .u8) == "1848ddfb2cf02ad694b3e98173a852c7")
-        #expect(try digest(.spin(90, ["light": .word("linear")]), .rgba, .u16) == "02848e646675b9906cfc8e27c1f835fe")
-        #expect(try digest(.spin(360), .grayAlpha, .f32) == "5b8892013d38f65b852f24901f526924")
+        #expect(try digest(.spin(75), .rgb, .u8) == "645081e7f79bdf06eb524257a26e1a1e")
+        #expect(try digest(.spin(130), .rgba, .u16) == "e900587c9cae17d055fff288072b2069")
+        #expect(try digest(.spin(90, ["light": .word("linear")]), .rgba, .u16) == "83225a66aea38905810acdb031439740")
+        #expect(try digest(.spin(360), .grayAlpha, .f32) == "29d06e907cec22b9d7c59627818642de")
     }
 
     @Test func `bilateral, rendering version 1`() throws {

@@ -47,7 +47,7 @@ extension RandomWorld {
         case 20..<100: fail(lease, .transient)
         case 100..<140: fail(lease, damage(lease))
         case 140..<144: fail(lease, .damagedTile(index: draw(50)))
-        case 150..<170: deliver(.report(lease.worker, .inPlugin(lease.id, "plugin \(draw(40))")))
+        case 150..<170: deliver(.report(lease.worker, .inPlugins(lease.id, ["plugin \(draw(40))"])))
         case 170..<173:
             let wrong = lease.task.kind == .probe ? TaskReceipt.check : .probe(probe)
             deliver(.report(lease.worker, .finished(lease.id, wrong)))
@@ -89,7 +89,7 @@ extension RandomWorld {
     private mutating func idleTalk(of lease: Lease) -> Report {
         switch draw(4) {
         case 0: .failed(lease.id, TaskFailure([.data, .place, .mismatch, .transient][draw(4)], "late"))
-        case 1: .inPlugin(lease.id, "plugin")
+        case 1: .inPlugins(lease.id, ["plugin"])
         case 2: .finished(LeaseID(1_000_000 + draw(9)), .check)
         default: .finished(lease.id, receipt(for: lease.spec, probe: probe))
         }

@@ -73,7 +73,7 @@ struct Referee {
     func isStale(_ report: Report, from worker: WorkerID) -> Bool {
         switch report {
         case .ready, .alive: true
-        case .inPlugin(let id, _), .worn(let id), .finished(let id, _), .failed(let id, _):
+        case .inPlugins(let id, _), .worn(let id), .finished(let id, _), .failed(let id, _):
             standings[worker] != .holding(id)
         }
     }

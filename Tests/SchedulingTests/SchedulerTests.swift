@@ -50,7 +50,7 @@ import WorkerProtocol
         farm.send(.tick, at: .seconds(21))
         farm.die(try #require(farm.running.first), .byOrder, replacement: 3)
         let expected = FrameFailure(
-            .timeout, "no result within 10 s in 2 attempts; raise 'timeout' in the manifest if it needs longer")
+            .timeout, "no result within 10 s in 2 attempts; raise 'timeout' if it needs longer")
         #expect(farm.outcomes == [FrameID(1): .failed(expected)])
         #expect(farm.finished == .some(nil))
     }
@@ -86,7 +86,7 @@ import WorkerProtocol
         farm.begin(workers: 1)
         for replacement in [2, 3] {
             let lease = try #require(farm.running.first)
-            farm.send(.report(lease.worker, .inPlugin(lease.id, "picky")))
+            farm.send(.report(lease.worker, .inPlugins(lease.id, ["picky"])))
             farm.die(lease, manner, replacement: replacement)
             farm.send(.tick, at: farm.now + .seconds(1))
         }
@@ -143,7 +143,7 @@ import WorkerProtocol
         for picture in 1...3 {
             for _ in 1...2 where farm.finished == nil {
                 let lease = try farm.advance(to: .frame)
-                farm.send(.report(lease.worker, .inPlugin(lease.id, "invert")))
+                farm.send(.report(lease.worker, .inPlugins(lease.id, ["invert"])))
                 farm.die(lease, .signal(11), replacement: farm.leases.count + 100)
                 farm.send(.tick, at: .seconds(Double(picture * 1000 + farm.leases.count)))
             }

@@ -30,7 +30,7 @@ import WorkerProtocol
         var farm = farm()
         let lease = try #require(farm.running.first)
         farm.send(.report(lease.worker, .alive), at: .seconds(25))
-        farm.send(.report(lease.worker, .inPlugin(lease.id, "invert")), at: .seconds(50))
+        farm.send(.report(lease.worker, .inPlugins(lease.id, ["invert"])), at: .seconds(50))
         farm.send(.tick, at: .seconds(79))
         #expect(farm.killed.isEmpty)
         farm.send(.tick, at: .seconds(80))
@@ -89,7 +89,7 @@ import WorkerProtocol
         var time = 0.0
         while farm.finished == nil {
             let lease = try #require(farm.running.first)
-            farm.send(.report(lease.worker, .inPlugin(lease.id, "invert")))
+            farm.send(.report(lease.worker, .inPlugins(lease.id, ["invert"])))
             time += 60
             farm.send(.tick, at: .seconds(time))
             farm.die(lease, .byOrder, replacement: farm.leases.count + 100)

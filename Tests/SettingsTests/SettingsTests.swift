@@ -11,7 +11,10 @@ import Testing
             Settings.Surroundings(
                 environment: environment, currentFolder: "/work", programFolder: "/opt/penumbra/bin", cores: 8,
                 memory: 10_000_000_000, homeFolder: home
-            ) { path in files[path].map { Array($0.utf8) } })
+            ) { path in
+                path == "secret.yaml"
+                    ? .unreadable("Permission denied") : files[path].map { .bytes(Array($0.utf8)) } ?? .nothing
+            })
     }
 
     @Test func `without any wish the machine decides`() throws {
@@ -69,9 +72,17 @@ import Testing
     @Test func `a config file that was asked for must be there`() {
         var flags = Settings.Flags()
         flags.configFile = "mine.yaml"
-        #expect(throws: Settings.Problem(kind: .missing, message: "mine.yaml: the config file cannot be read")) {
-            try settings(flags)
-        }
+        let usual = ", or leave it out: then the file at a usual place counts, or none"
+        #expect(
+            throws: Settings.Problem(
+                kind: .missing, message: "mine.yaml: there is no such config file; correct --config\(usual)")
+        ) { try settings(flags) }
+        #expect(
+            throws: Settings.Problem(
+                kind: .missing,
+                message:
+                    "secret.yaml: the config file cannot be read (Permission denied); correct PENUMBRA_CONFIG\(usual)")
+        ) { try settings(environment: ["PENUMBRA_CONFIG": "secret.yaml"]) }
     }
 
     @Test func `a wrong variable is told with its caret`() throws {
@@ -133,6 +144,28 @@ import Testing
                 3 |     sha256: abc
                   |             ^^^
                   = write the 64 digits that sha256sum prints
+                """)
+    }
+
+    @Test(arguments: [
+        ("plugin_pins:\n  libHalftone.so: 52e0", "2:3", "  libHalftone.so: 52e0", "libHalftone.so"),
+        ("plugin_pins: {libHalftone.so: 52e0}", "1:15", "plugin_pins: {libHalftone.so: 52e0}", "libHalftone.so"),
+        ("plugin_pins:\n  - libHalftone.so: 52e0", "2:5", "  - libHalftone.so: 52e0", "libHalftone.so"),
+        ("plugin_pins:\n  libHalftone: 52e0", "2:3", "  libHalftone: 52e0", "libHalftone"),
+    ])
+    func `pins that are written as a mapping are told how a pin is written`(
+        text: String, place: String, line: String, key: String
+    ) throws {
+        let problem = #expect(throws: Settings.Problem.self) {
+            try settings(files: ["/etc/penumbra/penumbra.yaml": text + "\n"])
+        }
+        let column = try #require(Int(place.dropFirst(2)))
+        #expect(
+            problem?.message == """
+                /etc/penumbra/penumbra.yaml:\(place): error: 'plugin_pins' is a list of pins, and '\(key)' is no key of one
+                \(place.prefix(1)) | \(line)
+                  | \(String(repeating: " ", count: column - 1))\(String(repeating: "^", count: key.count))
+                  = write each pin as an item of its own: - {file: libHalftone.so, sha256: '…'}
                 """)
     }
 }

@@ -36,6 +36,7 @@ struct ColorAdjustTests {
         ["exposure": 1.5], ["exposure": -3], ["contrast": 60], ["contrast": -100], ["saturation": 80],
         ["saturation": -100], ["temperature": 70, "tint": -40], ["midtones": 20, "shadows": 5],
         ["shadows": 100, "darks": -20, "lights": 40, "highlights": -60],
+        ["exposure": 1, "contrast": 90, "shadows": 20, "highlights": -20],
         [
             "exposure": 0.4, "temperature": -25, "tint": 10, "contrast": 15, "saturation": 30, "darks": -4, "lights": 6,
         ],
@@ -54,13 +55,24 @@ struct ColorAdjustTests {
     }
 
     @Test func `floats beyond 0…1 go on along the same functions`() throws {
-        let values = Self.settings[9]
+        let values = Self.settings[10]
         var samples: [Float] = []
         for step in 0..<300 { samples.append(Float(step) / 30 - 3) }
         let raster = Raster(rect: PixelRect(x: 0, y: 0, width: 100, height: 1), layout: .rgb, samples: samples)
         let error = worstError(
             try filter(values).render(.f32(raster)), of: .f32(raster), truth(values, isGray: false))
         #expect(error <= 2e-5)
+    }
+
+    @Test func `what contrast drives beyond black and white, shadows and highlights bring back`() throws {
+        let ramp = PixelRect(x: 0, y: 0, width: 256, height: 1)
+        let picture = AnyRaster.u8(Raster(rect: ramp, layout: .gray, samples: (0..<256).map { UInt8($0) }))
+        let clipped = try filter(["contrast": 100]).render(picture).doubles
+        #expect(clipped[0...60].allSatisfy { $0 == 0 } && clipped[195...].allSatisfy { $0 == 255 })
+        let result = try filter(["contrast": 100, "shadows": 24, "highlights": -24]).render(picture).doubles
+        for range in [30..<60, 195..<225] {
+            #expect(Set(result[range]).count > 1 && result[range].allSatisfy { $0 > 0 && $0 < 255 }, "\(result[range])")
+        }
     }
 
     @Test func `a stop is twice the light`() throws {
@@ -110,8 +122,9 @@ private func trueCurve(_ points: [Double], _ x: Double) -> Double {
         return a * b <= 0 ? 0 : 2 / (1 / a + 1 / b)
     }
     let tangents = [end(rises[0], rises[1])] + inner + [end(rises[3], rises[2])]
-    if x < 0 { return points[0] + 4 * x * tangents[0] }
-    if x > 1 { return points[4] + 4 * (x - 1) * tangents[4] }
+    func slope(_ tangent: Double, _ rise: Double) -> Double { abs(tangent) > abs(rise) ? tangent : rise }
+    if x < 0 { return points[0] + 4 * x * slope(tangents[0], rises[0]) }
+    if x > 1 { return points[4] + 4 * (x - 1) * slope(tangents[4], rises[3]) }
     let piece = min(Int(x * 4), 3)
     var handles = [
         points[piece], points[piece] + tangents[piece] / 3, points[piece + 1] - tangents[piece + 1] / 3,

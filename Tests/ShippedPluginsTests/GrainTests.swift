@@ -66,7 +66,9 @@ struct GrainTests {
 
     @Test(arguments: [1, 1.7, 3], [0.2, 0.5, 0.9] as [Float])
     func `the mean stays, and the noise is as strong as was asked for`(size: Double, value: Float) throws {
-        let filter = try filter(["amount": .number(5), "size": .number(size), "midtones": .number(0)])
+        let filter = try filter([
+            "amount": .number(5), "size": .number(size), "midtones": .number(0), "monochrome": .boolean(false),
+        ])
         let result = try filter.render(flat(value)).doubles
         for channel in 0..<3 {
             let noise = stride(from: channel, to: result.count, by: 3).map { (result[$0] - Double(value)) / 0.05 }
@@ -86,7 +88,9 @@ struct GrainTests {
     }
 
     @Test func `neighbours, colours and seeds have nothing in common`() throws {
-        let values: [String: ParameterValue] = ["amount": .number(5), "midtones": .number(0)]
+        let values: [String: ParameterValue] = [
+            "amount": .number(5), "midtones": .number(0), "monochrome": .boolean(false),
+        ]
         let first = try filter(values).render(flat(0.5)).doubles.map { ($0 - 0.5) / 0.05 }
         let second = try filter(values.merging(["seed": .integer(1)]) { $1 }).render(flat(0.5)).doubles.map {
             ($0 - 0.5) / 0.05
@@ -98,8 +102,8 @@ struct GrainTests {
         #expect(abs(zip(first, second).reduce(0) { $0 + $1.0 * $1.1 } / Double(first.count)) <= 0.01)
     }
 
-    @Test func `monochrome noise is the same in all colours, and gray pictures have no other`() throws {
-        let result = try filter(["monochrome": .boolean(true)]).render(flat(0.5)).doubles
+    @Test func `the noise is the same in all colours unless it is asked for otherwise`() throws {
+        let result = try filter([:]).render(flat(0.5)).doubles
         let gray = try filter([:]).render(flat(0.5, .gray)).doubles
         for pixel in gray.indices { #expect(Set(result[pixel * 3..<pixel * 3 + 3]) == [gray[pixel]]) }
     }

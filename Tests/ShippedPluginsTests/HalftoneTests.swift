@@ -74,11 +74,13 @@ struct HalftoneTests {
         return (Int(floor(u)), Int(floor(v)), u - floor(u) - 0.5, v - floor(v) - 0.5)
     }
 
-    /// The radius of the circle that covers so much of a cell together with its border, found by halving.
-    private func radius(covering tone: Double, border: Double) -> Double {
+    private typealias Distance = (_ u: Double, _ v: Double) -> Double
+
+    /// The radius of the dot that covers so much of a cell together with its border, found by halving.
+    private func radius(covering tone: Double, border: Double, _ distance: Distance) -> Double {
         let axis = (0..<200).map { (Double($0) + 0.5) / 200 - 0.5 }
         func covered(_ radius: Double) -> Double {
-            mean(axis.map { v in mean(axis.map { u in min(max((radius - hypot(u, v)) / border + 0.5, 0), 1) }) })
+            mean(axis.map { v in mean(axis.map { u in min(max((radius - distance(u, v)) / border + 0.5, 0), 1) }) })
         }
         var (low, high) = (-border / 2, 0.7072 + border / 2)
         for _ in 0..<20 {
@@ -88,31 +90,74 @@ struct HalftoneTests {
         return low
     }
 
-    @Test(arguments: SampleFormat.allCases)
-    func `each cell has the dot of its mean`(format: SampleFormat) throws {
+    /// The radius of each cell's dot around a small picture.
+    private func radii(
+        _ picture: AnyRaster, size: Double, degrees: Double, _ distance: @escaping Distance
+    ) -> [[Int]: Double] {
+        let pixels = TruePixels(picture, light: .encoded)
+        var sums: [[Int]: (light: Double, count: Double)] = [:]
+        for y in picture.rect.y - 22..<picture.rect.bottom + 22 {
+            for x in picture.rect.x - 22..<picture.rect.right + 22 {
+                let cell = place(x, y, size: size, degrees: degrees)
+                let colors = (0..<3).map { channel in
+                    pixels.value(x, y, picture.layout == .gray ? 0 : channel, .clamp) / picture.format.full
+                }
+                let light = colors[0] * 0.2126 + colors[1] * 0.7152 + colors[2] * 0.0722
+                let sum = sums[[cell.u, cell.v]] ?? (0, 0)
+                sums[[cell.u, cell.v]] = (sum.light + light, sum.count + 1)
+            }
+        }
+        return sums.mapValues { radius(covering: 1 - $0.light / $0.count, border: 1 / size, distance) }
+    }
+
+    private func check(
+        _ screen: String, _ format: SampleFormat, _ distance: @escaping Distance,
+        radius: @escaping (_ radii: [[Int]: Double], _ cell: (u: Int, v: Int, x: Double, y: Double)) -> Double?
+    ) throws {
         let (size, degrees) = (9.5, 33.0)
         let small = PixelRect(x: -8, y: 21, width: 26, height: 22)
-        let filter = try filter(["size": .number(size), "angle": .number(degrees)])
+        let filter = try filter(["size": .number(size), "angle": .number(degrees), "screen": .word(screen)])
         for layout in [PixelLayout.gray, .rgba] {
             let picture = Pattern.photograph.picture(small, layout, format, alpha: layout.hasAlpha ? .opaque : .noise)
-            let pixels = TruePixels(picture, light: .encoded)
-            var sums: [[Int]: (light: Double, count: Double)] = [:]
-            for y in small.y - 14..<small.bottom + 14 {
-                for x in small.x - 14..<small.right + 14 {
-                    let cell = place(x, y, size: size, degrees: degrees)
-                    let colors = (0..<3).map { pixels.value(x, y, layout == .gray ? 0 : $0, .clamp) / format.full }
-                    let light = colors[0] * 0.2126 + colors[1] * 0.7152 + colors[2] * 0.0722
-                    let sum = sums[[cell.u, cell.v]] ?? (0, 0)
-                    sums[[cell.u, cell.v]] = (sum.light + light, sum.count + 1)
-                }
-            }
-            let radii = sums.mapValues { radius(covering: 1 - $0.light / $0.count, border: 1 / size) }
+            let radii = radii(picture, size: size, degrees: degrees, distance)
             let error = worstError(try filter.render(picture), of: picture) { _, x, y in
                 let cell = place(x, y, size: size, degrees: degrees)
-                let depth = ((radii[[cell.u, cell.v]] ?? 0) - hypot(cell.x, cell.y)) * size + 0.5
+                let depth = ((radius(radii, cell) ?? 0) - distance(cell.x, cell.y)) * size + 0.5
                 return Array(repeating: 1 - min(max(depth, 0), 1), count: 3)
             }
             #expect(error <= 0.015 * format.full, "\(layout): \(error)")
+        }
+    }
+
+    @Test(arguments: SampleFormat.allCases)
+    func `each cell has the dot of its mean`(format: SampleFormat) throws {
+        try check("round", format, { hypot($0, $1) }) { $0[[$1.u, $1.v]] }
+    }
+
+    @Test(arguments: SampleFormat.allCases)
+    func `a line has each cell's width in its middle, and grows evenly between two`(format: SampleFormat) throws {
+        try check("line", format, { _, v in abs(v) }) { radii, cell in
+            let next = cell.x < 0 ? cell.u - 1 : cell.u + 1
+            guard let own = radii[[cell.u, cell.v]], let other = radii[[next, cell.v]] else { return nil }
+            return own * (1 - abs(cell.x)) + other * abs(cell.x)
+        }
+    }
+
+    @Test(arguments: [0.0, 90])
+    func `a line through a soft edge has no stairs`(angle: Double) throws {
+        let area = PixelRect(x: 0, y: 0, width: 96, height: 96)
+        let samples = (0..<area.area).map { Float(angle == 0 ? $0 % 96 : $0 / 96) / 96 }
+        let filter = try filter(["screen": .word("line"), "size": .number(12), "angle": .number(angle)])
+        let result = try filter.render(.f32(Raster(rect: area, layout: .gray, samples: samples))).doubles
+        // How much of a line is inked, from place to place along it: a little less at each.
+        var ink: [Double] = []
+        for along in 12..<84 {
+            let across = (0..<12).map { result[angle == 0 ? $0 * 96 + along : along * 96 + $0] }
+            ink.append(12 - across.reduce(0, +))
+        }
+        for (near, far) in zip(ink, ink.dropFirst()) {
+            let step = near - far
+            #expect(step > 0.05 && step < 0.2, "\(step)")
         }
     }
 

@@ -14,7 +14,8 @@ enum Shipped {
     /// By name; what could not be loaded is told in the second part.
     private static let loaded: (entries: [String: FilterEntry], problems: [String]) = {
         let folder = PluginFolder(buildFolder, isImplicit: true)
-        let (plugins, problems) = PluginLoader(reservedNames: []).load([folder])
+        let loaded = PluginLoader(reservedNames: []).load([folder])
+        let (plugins, problems) = (loaded.plugins, loaded.problems)
         return (Dictionary(plugins.map { ($0.name, $0.entry) }) { first, _ in first }, problems)
     }()
 
@@ -41,8 +42,9 @@ enum Shipped {
     static let busy: [(name: String, values: [String: ParameterValue])] = [
         ("color-adjust", ["exposure": .number(0.7), "temperature": .number(30), "darks": .number(-5)]),
         ("color-adjust", ["contrast": .number(40), "saturation": .number(-60)]),
-        ("grain", ["amount": .number(12)]), ("grain", ["size": .number(3.3), "monochrome": .boolean(true)]),
+        ("grain", ["amount": .number(12)]), ("grain", ["size": .number(3.3), "monochrome": .boolean(false)]),
         ("halftone", ["size": .number(5.5), "screen": .word("euclidean")]),
+        ("halftone", ["size": .number(4.5), "screen": .word("line"), "angle": .number(25)]),
         ("halftone", ["colors": .word("cmyk"), "screen": .word("diamond"), "sharpness": .number(60)]),
         ("invert", [:]), ("pixelate", ["size": .integer(7)]), ("posterize", ["levels": .integer(5)]),
         ("posterize", ["levels": .integer(3), "dither": .word("ordered")]),

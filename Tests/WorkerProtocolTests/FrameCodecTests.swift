@@ -4,7 +4,7 @@ import WorkerProtocol
 
 @Suite struct FrameCodecTests {
     private let reports: [Report] = [
-        .ready(Greeting(protocolVersion: 1)), .inPlugin(LeaseID(7), "invert"), .inPlugin(LeaseID(7), nil),
+        .ready(Greeting(protocolVersion: 1)), .inPlugins(LeaseID(7), ["invert"]), .inPlugins(LeaseID(7), []),
         .worn(LeaseID(7)),
         .failed(LeaseID(8), TaskFailure(.damagedTile(index: 3), "tile 3 differs — näh")),
         .finished(LeaseID(9), .audit(AuditReceipt(pixels: 12))),

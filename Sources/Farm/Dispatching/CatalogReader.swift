@@ -2,7 +2,6 @@ package import Catalogs
 import FoundationEssentials
 import Glibc
 import Subprocess
-import SystemPackage
 
 /// Asks a worker program what it offers.
 package enum CatalogReader {
@@ -19,44 +18,50 @@ package enum CatalogReader {
     /// A describing worker that is killed from outside is asked again, as a rendering one is.
     private static let mostTries = 20
 
-    private typealias Answer = ExecutionResult<Void, BytesOutput, StringOutput<UTF8>>
+    private typealias Answer = WorkerQuestion.Answer
 
     /// Runs `penumbra-worker describe`.
-    package static func read(_ command: WorkerCommand) async throws(Failure) -> Catalog {
-        var answer = try await ask(command)
+    ///
+    /// - Parameter patience: how long it may take.
+    package static func read(
+        _ command: WorkerCommand, patience: Duration = WorkerProcess.startLimit
+    ) async throws(Failure) -> Catalog {
+        let question = WorkerQuestion(
+            command: command, arguments: ["describe"], patience: patience, longestAnswer: longestAnswer)
+        var answer = try await ask(question)
         var tries = 1
-        while answer.terminationStatus == .signaled(SIGKILL), tries < mostTries {
-            answer = try await ask(command)
+        while answer.interruption == nil, answer.status == .signaled(SIGKILL), tries < mostTries {
+            answer = try await ask(question)
             tries += 1
         }
         return try catalog(from: answer, command)
     }
 
-    private static func ask(_ command: WorkerCommand) async throws(Failure) -> Answer {
+    private static func ask(_ question: WorkerQuestion) async throws(Failure) -> Answer {
         do {
-            return try await Subprocess.run(
-                .path(FilePath(command.executable)), arguments: ["describe"],
-                environment: WorkerProcess.environment(of: command), input: .none,
-                output: .bytes(limit: longestAnswer), error: .string(limit: 65536))
+            return try await question.ask()
         } catch {
             throw Failure(
-                message: "\(command.executable): the worker program cannot be run: \(error)", isMissing: true)
+                message: "\(question.command.executable): the worker program cannot be run: \(error)", isMissing: true)
         }
     }
 
     private static func catalog(from answer: Answer, _ command: WorkerCommand) throws(Failure) -> Catalog {
-        guard answer.terminationStatus.isSuccess else {
-            let words = answer.standardError.split(separator: "\n").last.map(String.init)
+        if let interruption = answer.interruption {
+            throw Failure(message: "\(command.executable) describe: \(interruption)", isMissing: false)
+        }
+        guard answer.status.isSuccess else {
+            let words = answer.lastWords
             // What the worker says of itself needs no frame around it.
-            if case .exited(69) = answer.terminationStatus, let words {
+            if case .exited(69) = answer.status, let words {
                 throw Failure(message: words, isMissing: false)
             }
             throw Failure(
-                message: "\(command.executable) describe: \(answer.terminationStatus)\(words.map { ": \($0)" } ?? "")",
+                message: "\(command.executable) describe: \(answer.status)\(words.map { ": \($0)" } ?? "")",
                 isMissing: true)
         }
         do {
-            return try JSONDecoder().decode(Catalog.self, from: Data(answer.standardOutput))
+            return try JSONDecoder().decode(Catalog.self, from: Data(answer.output))
         } catch {
             throw Failure(
                 message: "\(command.executable) describe: the answer is no catalog; reinstall both programs together",

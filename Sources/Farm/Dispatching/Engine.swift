@@ -1,4 +1,7 @@
+import JobModel
 package import Scheduling
+import Synchronization
+package import WorkerProtocol
 
 /// Starts workers and carries orders to them: local processes now, a cluster's scheduler later.
 package protocol Engine: Sendable {
@@ -31,10 +34,27 @@ package struct WorkerCommand: Sendable {
     package let arguments: [String]
     /// Added to what the coordinator's own environment holds.
     package let environment: [String: String]
+    /// Which plugins it may use.
+    package let plugins: PluginConditions
+    /// Told to every worker that is started later.
+    let refusals = Refusals()
 
-    package init(executable: String, arguments: [String] = [], environment: [String: String] = [:]) {
+    package init(
+        executable: String, arguments: [String] = [], environment: [String: String] = [:],
+        plugins: PluginConditions = PluginConditions()
+    ) {
         self.executable = executable
         self.arguments = arguments
         self.environment = environment
+        self.plugins = plugins
     }
+}
+
+/// The libraries that workers refused to open, as the latest one that said so had it.
+final class Refusals: Sendable {
+    private let libraries = Mutex<[RefusedLibrary]>([])
+
+    var all: [RefusedLibrary] { libraries.withLock { $0 } }
+
+    func note(_ refused: [RefusedLibrary]) { libraries.withLock { $0 = refused } }
 }

@@ -46,10 +46,10 @@ package enum PlanProblem: Error, Hashable, Sendable {
             "\(PathText.visible(folder)): the folder cannot be read: \(reason)"
         case .missingFolder(let folder, let pattern):
             "\(PathText.visible(folder)): no such folder, wanted by the input '\(pattern)'\n   = is a disk not mounted, or the path "
-                + "misspelt? Relative inputs start from the manifest's folder"
+                + "misspelt?"
         case .missingFile(let path):
-            "\(PathText.visible(path)): no such file\n   = an input without wildcards names one file; relative inputs start from the "
-                + "manifest's folder"
+            "\(PathText.visible(path)): no such file\n   = an input without wildcards names one file: is a disk not mounted, or the "
+                + "path misspelt?"
         case .remotePath(let path):
             Self.remotePath(path)
         case .nothingMatched(let patterns):

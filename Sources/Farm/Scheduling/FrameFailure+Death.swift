@@ -16,8 +16,8 @@ extension FrameFailure {
             case .outOfMemory:
                 "the kernel killed the worker for want of memory in \(tries); use fewer workers or 'shard: tile'"
             case .byOrder:
-                "no result within \(lease.timeLimit.components.seconds) s\(place) in \(tries); raise 'timeout' in the "
-                    + "manifest if it needs longer"
+                "no result within \(lease.timeLimit.components.seconds) s\(place) in \(tries); raise 'timeout' if it "
+                    + "needs longer"
             case .silent(let limit):
                 "the worker was silent for \(limit.components.seconds) s\(place) in \(tries), and the picture is set "
                     + "aside; look for what stops processes: SIGSTOP, a debugger, a frozen container"

@@ -7,7 +7,8 @@ extension Scheduler {
     mutating func hear(_ report: Report, from worker: WorkerID, at now: Timestamp) {
         switch report {
         case .ready, .alive: break
-        case .inPlugin(let id, let plugin): if roster[worker] == .busy(id) { plugins[id] = plugin }
+        case .inPlugins(let id, let names):
+            if roster[worker] == .busy(id) { plugins[id] = names.isEmpty ? nil : names.joined(separator: "' or '") }
         case .worn(let id): if roster[worker] == .busy(id) { worn.insert(id) }
         case .finished(let id, let receipt):
             guard let lease = endLease(id, of: worker) else { return }

@@ -36,7 +36,7 @@ package struct Scheduler: Sendable {
     /// Starts in a row that never became ready, by themselves and by SIGKILL.
     var failedStarts = 0
     var killedStarts = 0
-    /// The plugin whose code a worker is in, by lease.
+    /// The plugin whose code a worker is in, by lease, as it stands between quotes: of several, `one' or 'other`.
     var plugins: [LeaseID: String] = [:]
     /// Leases after which their worker is to be replaced.
     var worn: Set<LeaseID> = []

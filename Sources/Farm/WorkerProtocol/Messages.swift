@@ -1,4 +1,5 @@
 package import Catalogs
+package import JobModel
 
 /// Identifies one attempt of one task, for as long as a coordinator lives.
 package struct LeaseID: Hashable, Sendable, Codable {
@@ -16,8 +17,9 @@ package enum Order: Hashable, Sendable, Codable {
 package enum Report: Hashable, Sendable, Codable {
     /// The first message of every worker.
     case ready(Greeting)
-    /// The worker is about to run a plugin's code for this lease, or has left it (nil).
-    case inPlugin(LeaseID, String?)
+    /// The plugins whose code the worker runs from now on for this lease: several where outputs of a frame are rendered
+    /// at once. A thread that crashes says last whose code it was in.
+    case inPlugins(LeaseID, [String])
     /// Said every ``heartbeat`` from the greeting on, whatever the worker is busy with: its process is not stopped.
     case alive
     /// Said before the end of this lease: a fresh process should take this one's place. It holds more memory than it may,
@@ -36,14 +38,17 @@ package struct Greeting: Hashable, Sendable, Codable {
     package let protocolVersion: Int
     /// What the worker offers, when ``introductionFlag`` asked for it.
     package let catalog: Catalog?
+    /// Libraries that the worker would not open as plugins. Workers after this one are told.
+    package let refused: [RefusedLibrary]
 
-    package init(protocolVersion: Int, catalog: Catalog? = nil) {
+    package init(protocolVersion: Int, catalog: Catalog? = nil, refused: [RefusedLibrary] = []) {
         self.protocolVersion = protocolVersion
         self.catalog = catalog
+        self.refused = refused
     }
 
     /// Raised whenever a message changes: coordinator and workers of one installation always agree.
-    package static let currentVersion = 6
+    package static let currentVersion = 7
 
     /// An argument of the worker program.
     package static let introductionFlag = "--introduce"

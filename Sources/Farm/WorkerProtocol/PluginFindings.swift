@@ -1,3 +1,5 @@
+package import Catalogs
+
 /// What came of one check of a plugin, as `penumbra-worker check-plugin` says it, a line of JSON for each.
 package enum PluginFinding: Hashable, Sendable, Codable {
     /// The check of this name begins: whatever ends the process now was met in it.
@@ -28,13 +30,15 @@ package struct PluginFacts: Hashable, Sendable, Codable {
     }
 }
 
-/// All that workers have, and what they could not use.
+/// All that workers have, what they could not use, and what they may not.
 package struct PluginList: Hashable, Sendable, Codable {
     package let plugins: [PluginFacts]
     package let problems: [String]
+    package let unpinned: [UnpinnedPlugin]
 
-    package init(plugins: [PluginFacts], problems: [String]) {
+    package init(plugins: [PluginFacts], problems: [String], unpinned: [UnpinnedPlugin]) {
         self.plugins = plugins
         self.problems = problems
+        self.unpinned = unpinned
     }
 }

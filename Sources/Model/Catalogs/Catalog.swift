@@ -9,15 +9,18 @@ public struct Catalog: Hashable, Sendable, Codable {
     public let formats: [FormatDescriptor]
     /// Plugins that could not be loaded, one sentence each. The rest works.
     public let pluginProblems: [String]
+    /// Plugins that may not be opened, for want of a pin.
+    public let unpinnedPlugins: [UnpinnedPlugin]
 
     public init(
         versions: [String: String], filters: [FilterDescriptor], formats: [FormatDescriptor],
-        pluginProblems: [String] = []
+        pluginProblems: [String] = [], unpinnedPlugins: [UnpinnedPlugin] = []
     ) {
         self.versions = versions
         self.filters = filters.sorted { $0.name < $1.name }
         self.formats = formats.sorted { $0.name < $1.name }
         self.pluginProblems = pluginProblems
+        self.unpinnedPlugins = unpinnedPlugins
     }
 
     public func filter(named name: String) -> FilterDescriptor? {

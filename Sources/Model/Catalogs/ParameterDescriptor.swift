@@ -13,8 +13,10 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case text
     /// `{x, y, width, height, corner_radius}`, each in px or %.
     case region
-    /// Pixels or percent: `12`, `12px`, `10%`.
-    case length
+    /// A place in pixels or percent: `12`, `12px`, `-10%`.
+    case length(within: LengthLimit = .widest)
+    /// A length that cannot be negative.
+    case distance
     /// See ``SizeWish``.
     case size
     /// `#rgb`, `#rrggbb`, `#rrggbbaa`, or one of the names white, black, transparent.
@@ -23,6 +25,20 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case picture
     /// Likewise, of a picture that is seen in the output: all that such a filter works on is sRGB.
     case layer
+}
+
+/// How far a length may lead, either way.
+public struct LengthLimit: Hashable, Sendable, Codable {
+    public let pixels: Double
+    public let percent: Double
+
+    public init(pixels: Double, percent: Double) {
+        self.pixels = pixels
+        self.percent = percent
+    }
+
+    /// Pixels and percent that no picture exceeds, so that sums of a few lengths stay exact.
+    public static let widest = LengthLimit(pixels: 1e9, percent: 1e9)
 }
 
 /// One parameter of a filter, or one option of an output format.
@@ -72,4 +88,6 @@ public enum ParameterRule: Hashable, Sendable, Codable {
     case excludes(parameter: String, value: String, other: String)
     /// When `parameter` is given, all of `others` must be absent, and their fallbacks are not filled in.
     case replaces(parameter: String, others: [String])
+    /// `parameter` has an effect only where `other` is no word, or one of `words`; none are with no word.
+    case needs(parameter: String, other: String, words: [String])
 }

@@ -10,6 +10,11 @@ package enum SHA256 {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
+        return digest(ofDescriptor: file)
+    }
+
+    /// The same of an open file, from where it stands.
+    package static func digest(ofDescriptor file: Int32) -> String? {
         guard let context = EVP_MD_CTX_new() else { return nil }
         defer { EVP_MD_CTX_free(context) }
         guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else { return nil }

@@ -1,4 +1,5 @@
 import CPenumbraPlugin
+import CPluginTrial
 import Geometry
 
 /// The plugin that is tried.
@@ -20,13 +21,17 @@ struct Subject: @unchecked Sendable {
                     start: pointer, count: min(Int(size), MemoryLayout<penumbra_plugin>.size)))
         }
         guard whole.render != nil, whole.formats & penumbra_format(PENUMBRA_F32) != 0 else { return nil }
+        guard let parameters = Self.parameters(whole) else { return nil }
         plugin = whole
-        parameters = (0..<Int(whole.parameter_count)).compactMap { index in
-            whole.parameters.map {
-                UnsafeRawPointer($0).loadUnaligned(
-                    fromByteOffset: index * Int(whole.parameter_size), as: penumbra_parameter.self)
-            }
-        }
+        self.parameters = parameters
+    }
+
+    private static func parameters(_ plugin: penumbra_plugin) -> [penumbra_parameter]? {
+        let (count, size) = (Int(plugin.parameter_count), Int(plugin.parameter_size))
+        guard count > 0 else { return [] }
+        guard count <= PLUGIN_MOST_PARAMETERS, size >= penumbra_parameter.firstSize, let first = plugin.parameters
+        else { return nil }
+        return (0..<count).map { penumbra_parameter(at: UnsafeRawPointer(first) + $0 * size, size: size) }
     }
 
     var isPoint: Bool { plugin.kind == PENUMBRA_POINT }
@@ -62,6 +67,17 @@ struct Subject: @unchecked Sendable {
 }
 
 extension penumbra_parameter {
+    /// What the first revision of the header had.
+    fileprivate static let firstSize = MemoryLayout<penumbra_parameter>.offset(of: \.needed) ?? .max
+
+    /// With nothing in the members that an older header lacks.
+    fileprivate init(at place: UnsafeRawPointer, size: Int) {
+        self.init()
+        withUnsafeMutableBytes(of: &self) { target in
+            target.copyMemory(from: UnsafeRawBufferPointer(start: place, count: min(size, target.count)))
+        }
+    }
+
     fileprivate var title: String { name.map { String(cString: $0) } ?? "" }
 
     /// Values that are worth a try.
@@ -70,7 +86,7 @@ extension penumbra_parameter {
         case Int(PENUMBRA_BOOLEAN): return [0, 1]
         case Int(PENUMBRA_CHOICE):
             var count = 0
-            while choices?[count] != nil { count += 1 }
+            while count < PLUGIN_MOST_CHOICES, choices?[count] != nil { count += 1 }
             return (0..<count).map { Double($0) }
         default: return Array(Set([minimum, maximum] + (minimum <= 0 && maximum >= 0 ? [0] : []))).sorted()
         }

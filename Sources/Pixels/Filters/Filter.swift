@@ -33,6 +33,12 @@ package protocol Filter: Sendable {
     /// what is seen there is decided by ``edge``.
     func needed(for output: PixelRect, in input: PixelRect) -> PixelRect
 
+    /// True when ``extent(of:)`` and ``needed(for:in:)`` run code that is not Penumbra's.
+    var hasForeignGeometry: Bool { get }
+    /// Throws `FilterError` when such code has given an answer that no filter may give. Who plans by the answers asks
+    /// this afterwards; ``render(_:into:)`` throws the same.
+    func checkGeometry() throws
+
     func outputLayout(for layout: PixelLayout) -> PixelLayout
 
     /// What a pixel of the output takes of one core's time, in nanoseconds: a rough estimate, by which the planner
@@ -63,6 +69,10 @@ extension Filter {
     package func halo(in input: PixelRect) -> Halo { halo }
 
     package var isEven: Bool { true }
+
+    package var hasForeignGeometry: Bool { false }
+
+    package func checkGeometry() throws {}
 
     package func scale(in input: PixelRect) -> (x: Double, y: Double) { (1, 1) }
 

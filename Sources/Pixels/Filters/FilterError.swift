@@ -29,23 +29,31 @@ package struct FilterError: Error, Hashable, Sendable {
 
 extension FilterError: CustomStringConvertible {
     package var description: String {
+        if case .unknownFilter(let offered) = problem {
+            return "unknown filter '\(filter)'; there are \(Self.list(offered))"
+        }
+        return "\(filter): \(reason)"
+    }
+
+    /// The problem, without the filter's name before it.
+    package var reason: String {
         switch problem {
         case .unknownFilter(let offered):
-            "unknown filter '\(filter)'; there are \(Self.list(offered))"
+            "there is no such filter; there are \(Self.list(offered))"
         case .unknownParameter(let name, let offered):
-            "\(filter): unknown parameter '\(name)'; there are \(Self.list(offered))"
+            "unknown parameter '\(name)'; there are \(Self.list(offered))"
         case .missing(let parameter):
-            "\(filter): '\(parameter)' needs a value"
+            "'\(parameter)' needs a value"
         case .wrongKind(let parameter, let expected):
-            "\(filter): '\(parameter)' takes \(expected)"
+            "'\(parameter)' takes \(expected)"
         case .outOfRange(let parameter, let value, let minimum, let maximum):
-            "\(filter): '\(parameter)' is \(value), but must be in \(minimum)…\(maximum)"
+            "'\(parameter)' is \(value), but must be in \(minimum)…\(maximum)"
         case .unknownWord(let parameter, let word, let offered):
-            "\(filter): '\(parameter)' cannot be '\(word)'; there are \(Self.list(offered))"
+            "'\(parameter)' cannot be '\(word)'; there are \(Self.list(offered))"
         case .conflict(let parameter, let value, let other):
-            "\(filter): '\(parameter)\(value.map { ": \($0)" } ?? "")' does not go with '\(other)'; leave one of them out"
+            "'\(parameter)\(value.map { ": \($0)" } ?? "")' does not go with '\(other)'; leave one of them out"
         case .failed(let reason), .fault(let reason):
-            "\(filter): \(reason)"
+            reason
         }
     }
 

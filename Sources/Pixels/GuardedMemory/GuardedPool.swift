@@ -6,24 +6,30 @@ package final class GuardedPool: Sendable {
     /// just before when the last twelve bits of their addresses are the same, and wait.
     private static let distance = 2048
 
-    // Mutex hands rows out to one user at a time; they come back when that one is done.
-    private let idle = Mutex<[Pair]>([])
+    // Mutex hands memory out to one user at a time; it comes back when that one is done.
+    private let idle = Mutex<[Memory]>([])
 
-    /// A source and a target.
-    package struct Pair: @unchecked Sendable {
+    /// What one call works with.
+    package struct Memory: @unchecked Sendable {
         // Sendable: only `with` has it, from the moment when it is taken out of the pool until it is put back.
         package let source: GuardedRows
         package let target: GuardedRows
+        /// One row, for what a plugin says.
+        package let text: GuardedRows
+
+        fileprivate init() throws(GuardedRows.OutOfMemory) {
+            source = try GuardedRows(slack: distance)
+            target = try GuardedRows()
+            text = try GuardedRows()
+        }
     }
 
     package init() {}
 
-    /// Lends a source and a target, of whatever shape and content.
-    package func with<Result>(_ body: (GuardedRows, GuardedRows) throws -> Result) throws -> Result {
-        let pair =
-            try idle.withLock { $0.popLast() }
-            ?? Pair(source: GuardedRows(slack: Self.distance), target: GuardedRows())
-        defer { idle.withLock { $0.append(pair) } }
-        return try body(pair.source, pair.target)
+    /// Lends memory, of whatever shape and content.
+    package func with<Result>(_ body: (Memory) throws -> Result) throws -> Result {
+        let memory = try idle.withLock { $0.popLast() } ?? Memory()
+        defer { idle.withLock { $0.append(memory) } }
+        return try body(memory)
     }
 }

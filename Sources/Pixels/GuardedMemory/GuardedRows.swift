@@ -1,10 +1,11 @@
 import Glibc
 
-/// Rows of bytes for code that is not trusted: behind the last byte and before the first lies a page that may not be
-/// touched, and between the rows a pattern that shows when somebody wrote there.
+/// Rows of bytes for code that is not trusted: behind the last one lies a page that may not be touched, and before the
+/// first and between the rows a pattern that shows when somebody wrote there.
 ///
-/// The last byte ends at the page, so one byte too far is a fault at once. The memory is kept for the next shape. Used by
-/// one thread at a time.
+/// Without slack the last byte ends at the page, so one byte too far is a fault at once. The memory is kept for the next
+/// shape, and what a smaller one does not need lies before it: the pattern there ends after 256 bytes at most, and the page
+/// that may not be touched comes before all of that. Used by one thread at a time.
 package final class GuardedRows {
     /// The pattern's bytes between one row and the next, at least.
     private static let border = 32
@@ -21,7 +22,7 @@ package final class GuardedRows {
 
     /// Throws ``OutOfMemory``.
     ///
-    /// - Parameter slack: bytes between the last row and the page behind it.
+    /// - Parameter slack: bytes between the last row and the page behind it, in which nothing shows.
     package init(slack: Int = 0) throws(OutOfMemory) {
         self.slack = slack
         mapping = try Mapping(bytes: 1 + slack)
@@ -51,7 +52,7 @@ package final class GuardedRows {
     package var start: UnsafeMutableRawPointer { mapping.end - slack - total }
 
     private var total: Int { rows == 0 ? 0 : (rows - 1) * pitch + rowBytes }
-    /// Bytes before the first row that carry the pattern.
+    /// Bytes before the first row that carry the pattern. What lies before them was of a larger shape: nobody looks there.
     private var lead: Int { min(256, mapping.bytes - slack - total) }
 
     /// Sets every row to zeros.

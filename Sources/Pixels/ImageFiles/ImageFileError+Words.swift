@@ -15,7 +15,7 @@ extension ImageFileError: CustomStringConvertible {
         case .notAnImage: "not an image that Penumbra reads ('penumbra formats' lists them)"
         case .tooManyPixels(let width, let height, let limit):
             "\(width) × \(height) pixels are more than max_pixels: \(Self.short(limit)); "
-                + "raise it in the manifest if the picture is meant"
+                + "raise it if the picture is meant"
         case .brokenHeader(let format, let detail): "broken \(format): \(detail)"
         case .broken(let format, let rows, let height, let detail):
             "broken \(format): only \(Self.grouped(rows)) of \(Self.grouped(height)) rows could be read (\(detail))"

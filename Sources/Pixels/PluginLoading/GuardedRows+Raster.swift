@@ -6,63 +6,72 @@ import Raster
 extension AnyRaster {
     /// Overwrites whole rows with those of guarded memory.
     ///
+    /// - Parameter clearsTransparent: sets the colours of pixels with alpha 0 to 0, on the way.
     /// - Precondition: `area` is as wide as the raster, and `rows` has its rows.
-    mutating func setRows(of area: PixelRect, from rows: GuardedRows) {
-        modifyU8Or(
-            { $0.setRows(of: area, from: rows) }, { $0.setRows(of: area, from: rows) },
-            {
-                $0.setRows(of: area, from: rows)
-            })
-    }
-
-    private mutating func modifyU8Or(
-        _ u8: (inout Raster<UInt8>) -> Void, _ u16: (inout Raster<UInt16>) -> Void,
-        _ f32: (inout Raster<Float>) -> Void
-    ) {
+    mutating func setRows(of area: PixelRect, from rows: GuardedRows, clearsTransparent: Bool) {
+        let clears = clearsTransparent && layout.hasAlpha
         switch format {
-        case .u8: modifyU8(u8)
-        case .u16: modifyU16(u16)
-        case .f32: modifyF32(f32)
+        case .u8: modifyU8 { $0.setRows(of: area, from: rows, clears ? UInt8.max : nil) }
+        case .u16: modifyU16 { $0.setRows(of: area, from: rows, clears ? UInt16.max : nil) }
+        case .f32: modifyF32 { $0.setRows(of: area, from: rows, clears ? ~(1 << 31) as UInt32 : nil) }
         }
     }
 }
 
 extension Raster {
-    fileprivate mutating func setRows(of area: PixelRect, from rows: GuardedRows) {
+    /// - Parameter alpha: the bits of a sample that are all 0 where an alpha is 0, which −0 is, too. Nil when colours are
+    ///   to be left as they are.
+    fileprivate mutating func setRows<Bits: FixedWidthInteger & UnsignedInteger>(
+        of area: PixelRect, from rows: GuardedRows, _ alpha: Bits?
+    ) {
         precondition(
             area.columns == rect.columns && rect.contains(area) && rows.rows == area.height, "whole rows are set")
-        let first = index(x: area.x, y: area.y)
-        let rowBytes = stride * MemoryLayout<Sample>.stride
-        let (from, pitch) = (rows.start, rows.pitch)
+        let first = index(x: area.x, y: area.y) * MemoryLayout<Sample>.stride
+        let (rowBytes, channels) = (stride * MemoryLayout<Sample>.stride, layout.channels)
+        let (start, pitch) = (rows.start, rows.pitch)
         samples.withUnsafeMutableBytes { bytes in
             guard let base = bytes.baseAddress, rowBytes > 0 else { return }
-            let start = base + first * MemoryLayout<Sample>.stride
             for row in 0..<area.height {
-                (start + row * rowBytes).copyMemory(from: from + row * pitch, byteCount: rowBytes)
+                let (source, target) = (start + row * pitch, base + first + row * rowBytes)
+                if let alpha {
+                    PixelWords.copy(source, to: target, rowBytes, channels, alpha)
+                } else {
+                    target.copyMemory(from: source, byteCount: rowBytes)
+                }
             }
         }
     }
 }
 
-extension GuardedRows {
-    /// Sets the colours of pixels with alpha 0 to 0.
-    func clearTransparent(_ layout: PixelLayout, _ format: SampleFormat) {
-        guard layout.hasAlpha else { return }
-        switch format {
-        case .u8: clearTransparent(layout.channels, UInt8.self)
-        case .u16: clearTransparent(layout.channels, UInt16.self)
-        case .f32: clearTransparent(layout.channels, Float.self)
+/// Pixels with alpha as single numbers, whose highest bits are the alpha: the loop over them has no branch, so that it is
+/// compiled to vectors.
+private enum PixelWords {
+    /// Copies two or four samples a pixel.
+    static func copy<Bits: FixedWidthInteger & UnsignedInteger>(
+        _ source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, _ count: Int, _ channels: Int,
+        _ alpha: Bits
+    ) {
+        switch channels * Bits.bitWidth {
+        case 16: copy(source, to: target, count, Bits.self, UInt16(truncatingIfNeeded: alpha))
+        case 32: copy(source, to: target, count, Bits.self, UInt32(truncatingIfNeeded: alpha))
+        case 64: copy(source, to: target, count, Bits.self, UInt64(truncatingIfNeeded: alpha))
+        default: copy(source, to: target, count, Bits.self, UInt128(truncatingIfNeeded: alpha))
         }
     }
 
-    private func clearTransparent<Sample: PixelSample>(_ channels: Int, _: Sample.Type) {
-        let zero = Sample(rounding: 0)
-        for index in 0..<rows {
-            let samples = UnsafeMutableBufferPointer(
-                start: row(index).assumingMemoryBound(to: Sample.self), count: rowBytes / MemoryLayout<Sample>.stride)
-            for start in stride(from: 0, to: samples.count, by: channels) where samples[start + channels - 1] == zero {
-                for color in start..<start + channels - 1 { samples[color] = zero }
-            }
+    private static func copy<Bits: FixedWidthInteger, Word: FixedWidthInteger & BitwiseCopyable>(
+        _ source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, _ count: Int, _: Bits.Type,
+        _ alpha: Word
+    ) {
+        let size = MemoryLayout<Word>.size
+        let shift = Word.bitWidth - Bits.bitWidth
+        let (whole, magnitude) = (Word(truncatingIfNeeded: Bits.max) &<< shift, alpha &<< shift)
+        var offset = 0
+        while offset < count {
+            let pixel = source.loadUnaligned(fromByteOffset: offset, as: Word.self)
+            let kept = pixel & magnitude == 0 ? pixel & whole : pixel
+            target.storeBytes(of: kept, toByteOffset: offset, as: Word.self)
+            offset &+= size
         }
     }
 }

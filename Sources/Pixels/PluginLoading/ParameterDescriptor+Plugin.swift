@@ -1,4 +1,5 @@
 import CPenumbraPlugin
+import CPluginTrial
 import Catalogs
 
 extension ParameterDescriptor {
@@ -28,7 +29,10 @@ extension ParameterDescriptor {
         case Int(PENUMBRA_BOOLEAN):
             return (.boolean, .boolean(fallback != 0))
         case Int(PENUMBRA_CHOICE):
-            let words = try words(parameter, name)
+            let words = try Self.words(parameter.choices, name)
+            guard !words.isEmpty else {
+                throw PluginProblem("gives '\(name)' no choices; add some, and NULL at their end")
+            }
             guard let index = Int(exactly: fallback), words.indices.contains(index) else {
                 throw PluginProblem("gives '\(name)' a fallback that is not the index of a choice; correct it")
             }
@@ -44,10 +48,48 @@ extension ParameterDescriptor {
         }
     }
 
-    private static func words(_ parameter: penumbra_parameter, _ name: String) throws(PluginProblem) -> [String] {
+    /// Up to the null pointer behind them.
+    fileprivate static func words(
+        _ list: UnsafePointer<UnsafePointer<CChar>?>?, _ name: String
+    ) throws(PluginProblem) -> [String] {
         var words: [String] = []
-        while let word = parameter.choices?[words.count] { words.append(String(cString: word)) }
-        guard !words.isEmpty else { throw PluginProblem("gives '\(name)' no choices; add some, and NULL at their end") }
+        while let word = list?[words.count] {
+            guard words.count < PLUGIN_MOST_CHOICES else {
+                throw PluginProblem(
+                    "gives '\(name)' more than \(PLUGIN_MOST_CHOICES) choices; give fewer, and NULL at their end")
+            }
+            words.append(String(cString: word))
+        }
         return words
+    }
+}
+
+extension ParameterRule {
+    /// Nil for a parameter that always has an effect.
+    init?(
+        needOf parameter: penumbra_parameter, _ name: String, among parameters: [ParameterDescriptor]
+    ) throws(PluginProblem) {
+        guard let needed = parameter.needed.map({ String(cString: $0) }) else { return nil }
+        let words = try ParameterDescriptor.words(parameter.needed_words, name)
+        guard case .choice(let choices) = parameters.first(where: { $0.name == needed })?.kind, !words.isEmpty,
+            words.allSatisfy(choices.contains)
+        else {
+            throw PluginProblem(
+                "says that '\(name)' needs '\(needed)', without words that this one has; correct needed_words")
+        }
+        self = .needs(parameter: name, other: needed, words: words)
+    }
+}
+
+extension penumbra_parameter {
+    /// What the first revision of the header had.
+    static let firstSize = MemoryLayout<penumbra_parameter>.offset(of: \.needed) ?? .max
+
+    /// With nothing in the members that an older header lacks.
+    init(at place: UnsafeRawPointer, size: Int) {
+        self.init()
+        withUnsafeMutableBytes(of: &self) { target in
+            target.copyMemory(from: UnsafeRawBufferPointer(start: place, count: min(size, target.count)))
+        }
     }
 }

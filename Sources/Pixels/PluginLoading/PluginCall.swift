@@ -28,48 +28,57 @@ struct PluginCall: Sendable {
         fill: (GuardedRows) -> Void, collect: (GuardedRows) -> Void
     ) throws {
         let pixelBytes = layout.channels * format.bytes
-        try memory.with { from, to in
+        try memory.with { memory in
+            let (from, to, text) = (memory.source, memory.target, memory.text)
             try from.reshape(rows: source.height, rowBytes: source.width * pixelBytes)
             try to.reshape(rows: area.height, rowBytes: area.width * pixelBytes)
+            try text.reshape(rows: 1, rowBytes: Self.errorCapacity)
             to.clear()
+            text.clear()
             fill(from)
-            try call(from, source, to, area, layout, format)
-            if let damage = to.damage() ?? from.damage() { throw PluginFault(damage, area) }
+            let status = status(memory, source, area, layout, format)
+            // All three are looked at, since that puts right what was damaged.
+            let (inTarget, inSource, inText) = (to.damage(), from.damage(), text.damage())
+            if let damage = inTarget ?? inSource { throw PluginFault(damage, area) }
+            if inText != nil { throw PluginFault.besideErrorText }
+            try check(status, text)
             collect(to)
         }
     }
 
-    private func call(
-        _ from: GuardedRows, _ source: PixelRect, _ to: GuardedRows, _ area: PixelRect, _ layout: PixelLayout,
+    private func status(
+        _ memory: GuardedPool.Memory, _ source: PixelRect, _ area: PixelRect, _ layout: PixelLayout,
         _ format: SampleFormat
-    ) throws {
-        var message = [CChar](repeating: 0, count: Self.errorCapacity)
-        let status = message.withUnsafeMutableBufferPointer { error in
-            values.withUnsafeBufferPointer { values in
-                var tile = penumbra_tile(
-                    struct_size: UInt32(MemoryLayout<penumbra_tile>.size), format: format.pluginFormat,
-                    channels: Int32(layout.channels), has_alpha: layout.hasAlpha ? 1 : 0,
-                    image: penumbra_rect(image),
-                    source: penumbra_source(
-                        data: from.start, row_bytes: Int64(from.pitch), rect: penumbra_rect(source)),
-                    target: penumbra_target(data: to.start, row_bytes: Int64(to.pitch), rect: penumbra_rect(area)),
-                    values: values.baseAddress, is_cancelled: CancellationQuestion.ask,
-                    context: isCancelled.context, error: error.baseAddress, error_capacity: error.count)
-                return FloatingPointMode.kept { render(&tile) }
-            }
+    ) -> Int {
+        let (from, to, text) = (memory.source, memory.target, memory.text)
+        return values.withUnsafeBufferPointer { values in
+            var tile = penumbra_tile(
+                struct_size: UInt32(MemoryLayout<penumbra_tile>.size), format: format.pluginFormat,
+                channels: Int32(layout.channels), has_alpha: layout.hasAlpha ? 1 : 0,
+                image: penumbra_rect(image),
+                source: penumbra_source(
+                    data: from.start, row_bytes: Int64(from.pitch), rect: penumbra_rect(source)),
+                target: penumbra_target(data: to.start, row_bytes: Int64(to.pitch), rect: penumbra_rect(area)),
+                values: values.baseAddress, is_cancelled: CancellationQuestion.ask, context: isCancelled.context,
+                error: text.start.assumingMemoryBound(to: CChar.self), error_capacity: text.rowBytes)
+            return Int(FloatingPointMode.kept { render(&tile) })
         }
-        switch Int(status) {
+    }
+
+    private func check(_ status: Int, _ text: GuardedRows) throws {
+        switch status {
         case Int(PENUMBRA_OK): return
         case Int(PENUMBRA_CANCELLED) where isCancelled.isYes: throw CancellationError()
         case Int(PENUMBRA_CANCELLED):
             throw PluginProblem("says that it was cancelled, which it was not; report this to its author")
-        default: throw Self.failure(message, status)
+        default: throw Self.failure(text, status)
         }
     }
 
     /// The text up to the zero byte, or to the end when the plugin forgot that.
-    private static func failure(_ message: [CChar], _ status: Int32) -> PluginProblem {
-        let text = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    private static func failure(_ text: GuardedRows, _ status: Int) -> PluginProblem {
+        let bytes = UnsafeRawBufferPointer(start: text.start, count: text.rowBytes)
+        let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         return PluginProblem(text.isEmpty ? "failed with status \(status) and no reason" : text)
     }
 }
@@ -87,11 +96,14 @@ package final class CancellationQuestion: Sendable {
 
     static let ask: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { context in
         guard let context else { return 0 }
-        return Unmanaged<CancellationQuestion>.fromOpaque(context).takeUnretainedValue().answer() ? 1 : 0
+        return Unmanaged<CancellationQuestion>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.answer() } ? 1 : 0
     }
 }
 
 extension PluginFault {
+    fileprivate static let besideErrorText = PluginFault(
+        "the plugin wrote before the room for its error text; report this to its author")
+
     fileprivate init(_ damage: GuardedRows.Damage, _ area: PixelRect) {
         let place =
             switch damage {

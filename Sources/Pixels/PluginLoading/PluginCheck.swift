@@ -12,7 +12,7 @@ package enum PluginCheck {
         var check = "opening"
         begin(check)
         do throws(PluginProblem) {
-            guard case .plugin(let plugin) = try PluginLibrary.open(path) else {
+            guard case .plugin(let plugin) = try PluginLibrary.open(Candidate(path: path)) else {
                 throw PluginProblem("does not export \(PluginLibrary.entryName)")
             }
             report("opening", .kept)

@@ -1,4 +1,5 @@
 import CPenumbraPlugin
+import CPluginTrial
 import Catalogs
 
 /// What a plugin says about itself, copied from its C structures and checked.
@@ -12,11 +13,13 @@ struct PluginDescription: Sendable {
     let formats: Set<SampleFormat>
     /// In the order of its values.
     let parameters: [ParameterDescriptor]
+    /// Which parameters need which words of others.
+    let needs: [ParameterRule]
     let functions: PluginFunctions
 
     /// Names that the host's own parameters have.
     private static let reserved: Set<String> = ["edge", "extent", "light", "within"]
-    private static let mostParameters = 64
+    private static let mostParameters = Int(PLUGIN_MOST_PARAMETERS)
     private static let letters = Set("abcdefghijklmnopqrstuvwxyz".utf8)
     private static let others = Set("0123456789-_".utf8)
 
@@ -54,7 +57,7 @@ struct PluginDescription: Sendable {
         renderingVersion = Int(plugin.rendering_version)
         kind = try Self.kind(plugin.kind)
         formats = try Self.formats(plugin.formats)
-        parameters = try Self.parameters(plugin)
+        (parameters, needs) = try Self.parameters(plugin)
         functions = try PluginFunctions(plugin, kind)
     }
 
@@ -74,25 +77,27 @@ struct PluginDescription: Sendable {
         return formats
     }
 
-    private static func parameters(_ plugin: penumbra_plugin) throws(PluginProblem) -> [ParameterDescriptor] {
+    private static func parameters(
+        _ plugin: penumbra_plugin
+    ) throws(PluginProblem) -> ([ParameterDescriptor], needs: [ParameterRule]) {
         let (count, size) = (Int(plugin.parameter_count), Int(plugin.parameter_size))
-        guard count > 0 else { return [] }
-        guard count <= mostParameters, size >= MemoryLayout<penumbra_parameter>.size, let first = plugin.parameters
-        else {
+        guard count > 0 else { return ([], []) }
+        guard count <= mostParameters, size >= penumbra_parameter.firstSize, let first = plugin.parameters else {
             throw PluginProblem(
                 "describes \(count) parameters of \(size) bytes; give at most \(mostParameters), and their size")
         }
+        let described = (0..<count).map { penumbra_parameter(at: UnsafeRawPointer(first) + $0 * size, size: size) }
         var result: [ParameterDescriptor] = []
-        for index in 0..<count {
-            let parameter = UnsafeRawPointer(first).loadUnaligned(
-                fromByteOffset: index * size, as: penumbra_parameter.self)
-            result.append(try ParameterDescriptor(parameter))
-        }
+        for parameter in described { result.append(try ParameterDescriptor(parameter)) }
         let names = result.map(\.name)
         guard Set(names).count == count, reserved.isDisjoint(with: names) else {
             throw PluginProblem("names a parameter twice, or as one that the host adds; rename it")
         }
-        return result
+        var needs: [ParameterRule] = []
+        for (parameter, name) in zip(described, names) {
+            if let rule = try ParameterRule(needOf: parameter, name, among: result) { needs.append(rule) }
+        }
+        return (result, needs)
     }
 
     /// A name as manifests can write it.

@@ -36,6 +36,7 @@ struct PluginFilter: Filter {
 
     var edge: Edge { options.area?.edge ?? .clamp }
     var halo: Halo { geometry.halo(in: .empty) }
+    var hasForeignGeometry: Bool { !geometry.isPlain }
 
     func halo(in input: PixelRect) -> Halo { geometry.halo(in: input) }
 
@@ -60,8 +61,18 @@ struct PluginFilter: Filter {
             memory: memory)
         let rendering = PluginRendering(
             call: call, plugin: plugin, options: options, geometry: geometry, source: source)
-        do {
+        try naming {
+            try geometry.check()
             try rendering.render(into: &destination)
+        }
+    }
+
+    func checkGeometry() throws { try naming { try geometry.check() } }
+
+    /// Puts the filter's name before what a plugin did.
+    private func naming(_ body: () throws -> Void) throws {
+        do {
+            try body()
         } catch let problem as PluginProblem {
             throw FilterError(filter: plugin.name, problem: .failed(reason: problem.description))
         } catch let fault as PluginFault {

@@ -1,14 +1,22 @@
 import CPenumbraPlugin
+import Filters
 import Geometry
+import Kernels
+import Synchronization
 
 /// What a plugin with certain values reads, and where its output is defined.
+///
+/// Questions of geometry have no way to fail. An answer that the header forbids is noted, and something harmless stands in
+/// for it until ``check()`` is called, which is before a pixel is rendered.
 struct PluginGeometry: Sendable {
     private let functions: PluginFunctions
     private let values: [Double]
     /// Of plugins without a region of interest of their own.
     private let halo: Halo
     let growth: Halo
+    private let faults = GeometryFaults()
 
+    /// No side of an extent is longer.
     private static let longestSide = 1_000_000
 
     /// Nil when the plugin asks for a halo or growth beyond the header's bounds.
@@ -24,13 +32,21 @@ struct PluginGeometry: Sendable {
     /// True when every pixel is read around its own place.
     var isPlain: Bool { functions.extent == nil && functions.regionOfInterest == nil }
 
-    /// The output's extent as the plugin has it; nil when it leaves that to the host, or answers what cannot be.
+    /// Throws ``PluginFault`` when an answer was not one that the header allows.
+    func check() throws(PluginFault) {
+        if let fault = faults.first { throw fault }
+    }
+
+    /// The output's extent as the plugin has it; nil when it leaves that to the host.
     func extent(of input: PixelRect) -> PixelRect? {
         guard let extent = functions.extent else { return nil }
         let answer = FloatingPointMode.kept {
             values.withUnsafeBufferPointer { extent(penumbra_rect(input), $0.baseAddress) }
         }
-        return PixelRect(checking: answer, longestSide: Self.longestSide)
+        let longest = (Self.longestSide, Self.longestSide)
+        if let rect = PixelRect(checking: answer, longest: longest) { return rect }
+        faults.note("extent", answer, for: input, "sides are 1…\(Self.longestSide) pixels long")
+        return input
     }
 
     /// What is read for `output`, as the header bounds it.
@@ -39,8 +55,22 @@ struct PluginGeometry: Sendable {
         let answer = FloatingPointMode.kept {
             values.withUnsafeBufferPointer { region(penumbra_rect(output), penumbra_rect(input), $0.baseAddress) }
         }
-        let longest = max(output.width, output.height) + 2 * Halo.widestOfPlugin
-        return PixelRect(checking: answer, longestSide: longest) ?? output
+        let more = 2 * Halo.widestOfPlugin
+        if let rect = PixelRect(checking: answer, longest: (output.width + more, output.height + more)) { return rect }
+        faults.note("region_of_interest", answer, for: output, "no side is empty or over \(more) pixels longer")
+        return output
+    }
+
+    /// What the plugin is given to read for `area`, out of what was gathered for an output that holds it.
+    func source(for area: PixelRect, in source: FilterSource) throws(PluginFault) -> PixelRect {
+        let read = needed(for: area, in: source.extent)
+        try check()
+        guard source.pixels.columns.range.contains(read.columns), source.pixels.rows.range.contains(read.rows) else {
+            throw PluginFault(
+                "its function 'region_of_interest' answers \(read.words) for \(area.words), which is more than for a larger "
+                    + "output; report this to its author")
+        }
+        return read
     }
 
     /// The most that a part of the picture needs around it, measured at nine places: for plans, not for pixels.
@@ -58,6 +88,21 @@ struct PluginGeometry: Sendable {
     }
 }
 
+/// The first answer of a plugin that the header forbids.
+private final class GeometryFaults: Sendable {
+    // Mutex: questions are asked from any thread.
+    private let fault = Mutex<PluginFault?>(nil)
+
+    var first: PluginFault? { fault.withLock { $0 } }
+
+    func note(_ function: String, _ answer: penumbra_rect, for rect: PixelRect, _ rule: String) {
+        let words = "\(answer.width)×\(answer.height) at \(answer.x), \(answer.y)"
+        let found = PluginFault(
+            "its function '\(function)' answers \(words) for \(rect.words), and \(rule); report this to its author")
+        fault.withLock { $0 = $0 ?? found }
+    }
+}
+
 extension Halo {
     fileprivate func covering(_ needed: PixelRect, around pixel: PixelRect) -> Halo {
         Halo(
@@ -67,11 +112,13 @@ extension Halo {
 }
 
 extension PixelRect {
+    fileprivate var words: String { "\(width)×\(height) at \(x), \(y)" }
+
     /// Nil for what is empty, far away or too large.
-    fileprivate init?(checking rect: penumbra_rect, longestSide: Int) {
+    fileprivate init?(checking rect: penumbra_rect, longest: (width: Int, height: Int)) {
         let places = -(1 << 40)...Int64(1 << 40)
-        let sides = 1...Int64(longestSide)
-        guard places.contains(rect.x), places.contains(rect.y), sides.contains(rect.width), sides.contains(rect.height)
+        guard places.contains(rect.x), places.contains(rect.y), (1...Int64(longest.width)).contains(rect.width),
+            (1...Int64(longest.height)).contains(rect.height)
         else { return nil }
         self.init(x: Int(rect.x), y: Int(rect.y), width: Int(rect.width), height: Int(rect.height))
     }

@@ -17,9 +17,10 @@ enum PluginLibrary {
     /// registered with its language's run time cannot be taken back.
     ///
     /// Opening runs the library's initialisers, so the caller checks first who may write the file.
-    static func open(_ path: String) throws(PluginProblem) -> Content {
-        guard let handle = FloatingPointMode.kept({ dlopen(path, RTLD_NOW | RTLD_LOCAL) }) else {
-            let reason = dlerror().map { String(cString: $0) } ?? "no reason given"
+    static func open(_ candidate: Candidate) throws(PluginProblem) -> Content {
+        guard let handle = FloatingPointMode.kept({ dlopen(candidate.openName, RTLD_NOW | RTLD_LOCAL) }) else {
+            let words = dlerror().map { String(cString: $0) } ?? "no reason given"
+            let reason = words.replacing(candidate.openName, with: candidate.path)
             throw PluginProblem("cannot be opened (\(reason)); build it on this machine, with its libraries installed")
         }
         guard let symbol = dlsym(handle, entryName) else { return .somethingElse }

@@ -1,6 +1,6 @@
-import Catalogs
-import Digests
+package import Catalogs
 package import Filters
+package import JobModel
 
 /// A plugin that is ready for use.
 package struct LoadedPlugin: Sendable {
@@ -13,38 +13,46 @@ package struct LoadedPlugin: Sendable {
     package var name: String { entry.descriptor.name }
 }
 
+/// What was found in the plugin folders.
+package struct LoadedPlugins: Sendable {
+    package let plugins: [LoadedPlugin]
+    /// One sentence for each file or folder that could not be used.
+    package let problems: [String]
+    /// Those that the trial refused.
+    package let refused: [RefusedLibrary]
+    /// Those that the policy keeps out, having no pin.
+    package let unpinned: [UnpinnedPlugin]
+}
+
 /// Finds and opens plugins.
 package struct PluginLoader {
     private let reservedNames: [String]
     private let policy: PluginPolicy
     private let isCancelled: CancellationQuestion
-    private let triesFirst: Bool
+    private let trial: PluginTrial?
 
     /// - Parameters:
     ///   - reservedNames: that no plugin may have: those of the built-in filters, and others that Penumbra uses.
     ///   - policy: which libraries may be opened.
     ///   - isCancelled: what plugins are told that ask whether they may stop.
-    ///   - triesFirst: opens libraries in a child process first. Only for a process with one thread.
+    ///   - trial: opens libraries in a child process first. Only for a process with one thread.
     package init(
         reservedNames: [String], policy: PluginPolicy = PluginPolicy(),
-        isCancelled: CancellationQuestion = CancellationQuestion { false }, triesFirst: Bool = false
+        isCancelled: CancellationQuestion = CancellationQuestion { false }, trial: PluginTrial? = nil
     ) {
         self.reservedNames = reservedNames
         self.policy = policy
         self.isCancelled = isCancelled
-        self.triesFirst = triesFirst
+        self.trial = trial
     }
 
     /// Opens every library named lib….so in `folders`, in their order and by name, that only its owner and group may
-    /// write. Of two plugins with one name, the first stays.
-    ///
-    /// - Returns: the plugins, and one sentence for each file or folder that could not be used. One bad plugin never
-    ///   keeps another from working.
-    package func load(_ folders: [PluginFolder]) -> (plugins: [LoadedPlugin], problems: [String]) {
+    /// write. Of two plugins with one name, the first stays. One bad plugin never keeps another from working.
+    package func load(_ folders: [PluginFolder]) -> LoadedPlugins {
         var found = Found()
         for folder in folders {
             do {
-                found.candidates += try folder.libraries().map { ($0, folder.isImplicit) }
+                found.candidates += try folder.libraries().map { Candidate(path: $0, isImplicit: folder.isImplicit) }
             } catch {
                 found.problems.append("plugin folder \(folder.path) \(error)")
             }
@@ -53,21 +61,23 @@ package struct PluginLoader {
             "the pin of '\($0)' fits no file in the plugin folders; correct or remove it"
         }
         let candidates = found.permitted(policy)
-        let failures = triesFirst ? PluginTrial.problems(candidates.map(\.path)) : [:]
-        for (path, isImplicit) in candidates {
-            found.add(path) { plugins throws(PluginProblem) in
-                if let failure = failures[path] { throw failure }
-                guard let plugin = try load(path, isImplicit: isImplicit) else { return nil }
+        let tried = trial?(candidates) ?? PluginTrial.Findings()
+        for candidate in candidates {
+            found.add(candidate.path) { plugins throws(PluginProblem) in
+                if let problem = tried.problems[candidate.path] { throw problem }
+                guard let plugin = try load(candidate) else { return nil }
                 try checkName(of: plugin, among: plugins)
                 return plugin
             }
         }
-        return (found.plugins, found.problems)
+        return LoadedPlugins(
+            plugins: found.plugins, problems: found.problems, refused: tried.refused, unpinned: found.unpinned)
     }
 
     /// Nil for a library in an implicit folder that is no plugin.
-    private func load(_ path: String, isImplicit: Bool) throws(PluginProblem) -> LoadedPlugin? {
-        switch try PluginLibrary.open(path) {
+    private func load(_ candidate: Candidate) throws(PluginProblem) -> LoadedPlugin? {
+        let path = candidate.path
+        switch try PluginLibrary.open(candidate) {
         case .plugin(let pointer):
             let description = try PluginDescription(pointer)
             let isCancelled = isCancelled
@@ -75,7 +85,7 @@ package struct PluginLoader {
                 try PluginFilter(description, $0, isCancelled: isCancelled)
             }
             return LoadedPlugin(path: path, version: description.version, entry: entry)
-        case .somethingElse where isImplicit:
+        case .somethingElse where candidate.isImplicit:
             return nil
         case .somethingElse:
             throw PluginProblem("does not export penumbra_plugin_entry; move it elsewhere if it is no plugin")
@@ -94,19 +104,21 @@ package struct PluginLoader {
 
 /// What was found so far, and what was wrong with the rest.
 private struct Found {
-    var candidates: [(path: String, isImplicit: Bool)] = []
+    var candidates: [Candidate] = []
     private(set) var plugins: [LoadedPlugin] = []
     var problems: [String] = []
+    private(set) var unpinned: [UnpinnedPlugin] = []
 
     /// The candidates that may be opened, each once.
-    mutating func permitted(_ policy: PluginPolicy) -> [(path: String, isImplicit: Bool)] {
+    mutating func permitted(_ policy: PluginPolicy) -> [Candidate] {
         var seen: Set<String> = []
-        var permitted: [(path: String, isImplicit: Bool)] = []
+        var permitted: [Candidate] = []
         for candidate in candidates where seen.insert(candidate.path).inserted {
-            do throws(PluginProblem) {
-                try PluginFolder.checkOwnership(ofLibrary: candidate.path)
-                try policy.check(candidate.path) { SHA256.digest(ofFile: $0) }
-                permitted.append(candidate)
+            do {
+                switch try candidate.permission(by: policy) {
+                case .given(let candidate): permitted.append(candidate)
+                case .noPin(let library): unpinned.append(library)
+                }
             } catch {
                 problems.append("plugin \(candidate.path) \(error)")
             }

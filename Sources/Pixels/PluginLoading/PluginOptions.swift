@@ -29,7 +29,8 @@ extension PluginDescription {
             }
         return FilterDescriptor(
             name: name, kind: kind, summary: summary, renderingVersion: renderingVersion,
-            parameters: parameters + hosts, rules: canGrow ? AreaOptions.rules : [], origin: .plugin(path: path))
+            parameters: parameters + hosts, rules: (canGrow ? AreaOptions.rules : []) + needs,
+            origin: .plugin(path: path))
     }
 
     /// The parameters' values as the plugin gets them: choices as indices, booleans as 0 or 1.

@@ -28,22 +28,30 @@ package struct PluginPolicy: Hashable, Sendable {
 
     private static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
-    /// Throws when a library may not be opened.
+    enum Permission {
+        /// It has no pin and needs none.
+        case unpinned
+        /// It has no pin, and only pinned ones are used.
+        case refused
+        /// It is this file, opened.
+        case pinned(PinnedFile)
+    }
+
+    /// Whether a library may be opened, by its pin.
     ///
-    /// - Parameter digest: the file's SHA-256; asked for only where it matters.
-    func check(_ path: String, digest: (String) -> String?) throws(PluginProblem) {
+    /// - Throws: when it has one, and is not what was pinned.
+    func permission(for path: String) throws(PluginProblem) -> Permission {
         let name = Self.name(of: path)
         let pins = pins.filter { $0.file == name }
-        guard !pins.isEmpty else {
-            guard isPinnedOnly else { return }
-            throw PluginProblem("has no pin, and 'plugins: pinned-only' refuses those; add it to 'plugin_pins'")
-        }
-        guard let found = digest(path) else {
+        guard !pins.isEmpty else { return isPinnedOnly ? .refused : .unpinned }
+        guard let file = PinnedFile(path), let found = file.sha256 else {
             throw PluginProblem("cannot be read, so its pin cannot be compared; correct its permissions")
         }
         guard pins.contains(where: { $0.sha256 == found }) else {
+            file.close()
             throw PluginProblem(
                 "is not the file that was pinned: its SHA-256 is \(found); put that file back, or pin this one")
         }
+        return .pinned(file)
     }
 }

@@ -13,8 +13,11 @@ struct PluginRendering {
     let geometry: PluginGeometry
     let source: FilterSource
 
-    /// What one call of a point filter gets, so that its pixels come from the cache and go there.
-    private static let bandBytes = 24576
+    /// What one call of a point filter gets: so much goes through the second-level cache with what it becomes. Less would
+    /// stay nearer, but calls have a price.
+    private static let bandBytes = 256 << 10
+    /// At least; filters that work out something for rows around theirs, as a coarse grain, do that for every call again.
+    private static let bandRows = 64
 
     private var isPoint: Bool { options.area == nil }
     private var light: Light { options.area?.light ?? .encoded }
@@ -46,15 +49,14 @@ struct PluginRendering {
     private func renderStored(into destination: inout AnyRaster) throws {
         let (whole, layout, format) = (destination.rect, destination.layout, destination.format)
         let rowBytes = whole.width * layout.channels * format.bytes
-        let height = isPoint ? max(1, Self.bandBytes / max(1, rowBytes)) : whole.height
+        let height = isPoint ? max(Self.bandRows, Self.bandBytes / max(1, rowBytes)) : whole.height
         for top in stride(from: whole.y, to: whole.bottom, by: max(1, height)) {
             let area = PixelRect(columns: whole.columns, rows: top..<min(top + height, whole.bottom))
-            let read = geometry.needed(for: area, in: source.extent)
+            let read = try geometry.source(for: area, in: source)
             try call(source: read, area: area, layout: layout, format: format) { rows in
                 source.pixels.copyRows(read, to: rows.start, pitch: rows.pitch)
             } collect: { rows in
-                if isPoint { rows.clearTransparent(layout, format) }
-                destination.setRows(of: area, from: rows)
+                destination.setRows(of: area, from: rows, clearsTransparent: isPoint)
             }
         }
     }
@@ -62,7 +64,7 @@ struct PluginRendering {
     /// Gives the plugin the pixels that its kind gets, converted to a format that it takes.
     private func result(for area: PixelRect, like destination: AnyRaster) throws -> PluginResult {
         let (layout, format) = (destination.layout, destination.format)
-        let read = geometry.needed(for: area, in: source.extent)
+        let read = try geometry.source(for: area, in: source)
         if !isPoint, layout.hasAlpha || light == .linear {
             let reader = PixelReader(source.pixels, layout: layout, light: light)
             return .working(try render(.f32(reader.floats(in: read)), area: area), full: format.full)
@@ -80,7 +82,7 @@ struct PluginRendering {
         try call(source: taken.rect, area: area, layout: taken.layout, format: taken.format) { rows in
             pixels.copyRows(taken.rect, to: rows.start, pitch: rows.pitch)
         } collect: { rows in
-            result.setRows(of: area, from: rows)
+            result.setRows(of: area, from: rows, clearsTransparent: false)
         }
         return result
     }

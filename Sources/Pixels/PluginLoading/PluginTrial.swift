@@ -1,54 +1,102 @@
 import CPenumbraPlugin
 import CPluginTrial
 import Glibc
+package import JobModel
 
 /// Opens libraries in a child process first: one that crashes, hangs or leaves while it is opened takes only that down.
-enum PluginTrial {
-    /// How long a library may take to be opened.
-    private static let seconds: UInt32 = 10
+package struct PluginTrial: Sendable {
+    /// How long a library may take to be opened. Once one was not opened in time, the next ones have half of it, and so
+    /// on: many that hang must not keep a worker from starting.
+    private let patience: Duration
+    /// What earlier trials refused.
+    private let known: [RefusedLibrary]
 
-    /// Why some of `paths` must not be opened here. Cost: a fork, and opening each library once more.
-    ///
-    /// - Precondition: this process has one thread.
-    static func problems(_ paths: [String]) -> [String: PluginProblem] {
+    private static let leastPatience = Duration.seconds(1)
+
+    package init(patience: Duration = .seconds(10), known: [RefusedLibrary] = []) {
+        self.patience = patience
+        self.known = known
+    }
+
+    /// What came of a trial.
+    struct Findings {
+        /// Why some of the libraries must not be opened here, by their paths.
         var problems: [String: PluginProblem] = [:]
-        var rest = paths[...]
+        /// Those that another process would have to refuse as well.
+        var refused: [RefusedLibrary] = []
+
+        fileprivate mutating func refuse(_ candidate: Candidate, _ stamp: FileStamp?, _ problem: PluginProblem) {
+            problems[candidate.path] = problem
+            guard let stamp else { return }
+            refused.append(RefusedLibrary(path: candidate.path, stamp: stamp, reason: problem.description))
+        }
+    }
+
+    /// Cost: a fork, and opening each library once more.
+    ///
+    /// - Precondition: this process has one thread, or none of the libraries uses Swift's run time.
+    func callAsFunction(_ candidates: [Candidate]) -> Findings {
+        var findings = Findings()
+        // Looked at before: a file that changes while it is tried is tried again.
+        var rest = candidates.map { ($0, stamp: FileStamp(path: $0.path)) }[...]
+        rest.removeAll { candidate, stamp in
+            guard let reason = reason(candidate, stamp) else { return false }
+            findings.refuse(candidate, stamp, PluginProblem(reason))
+            return true
+        }
+        var patience = patience
         while !rest.isEmpty {
-            let trial = run(Array(rest))
+            let trial = Self.run(rest.map(\.0.openName), patience)
             guard trial.error == 0 else {
-                let reason = String(cString: strerror(trial.error))
-                for path in rest { problems[path] = PluginProblem("cannot be tried (\(reason)); try again") }
-                return problems
+                let problem = PluginProblem("cannot be tried (\(String(cString: strerror(trial.error)))); try again")
+                for (candidate, _) in rest { findings.refuse(candidate, nil, problem) }
+                return findings
             }
             rest = rest.dropFirst(Int(trial.survived))
-            if let path = rest.popFirst() { problems[path] = PluginProblem(ending: trial.status) }
+            if let (candidate, stamp) = rest.popFirst() {
+                findings.refuse(candidate, stamp, PluginProblem(ending: trial))
+            }
+            if trial.hung != 0 { patience = max(patience / 2, min(patience, Self.leastPatience)) }
         }
-        return problems
+        return findings
     }
 
-    /// In the child: what is wrong with a description is told by who reads it again, if that survives.
-    private static let read: @convention(c) (UnsafeRawPointer?) -> Void = { plugin in
-        guard let plugin else { return }
-        _ = try? PluginDescription(plugin.assumingMemoryBound(to: penumbra_plugin.self))
+    /// Why the same file was refused before.
+    private func reason(_ candidate: Candidate, _ stamp: FileStamp?) -> String? {
+        known.first { $0.path == candidate.path && $0.stamp.isSameState(as: stamp) }?.reason
     }
 
-    private static func run(_ paths: [String]) -> plugin_trial {
-        let copies = paths.map { strdup($0) }
+    private static func run(_ names: [String], _ patience: Duration) -> plugin_trial {
+        let copies = names.map { strdup($0) }
         defer { copies.forEach { free($0) } }
+        let milliseconds = UInt32(clamping: Int(patience / .milliseconds(1)))
         return copies.map { UnsafePointer($0) }.withUnsafeBufferPointer {
-            try_plugins($0.baseAddress, Int32($0.count), PENUMBRA_PLUGIN_ABI, seconds, read)
+            try_plugins($0.baseAddress, Int32($0.count), PENUMBRA_PLUGIN_ABI, milliseconds)
         }
     }
 }
 
 extension PluginProblem {
-    /// - Parameter status: of a child that ended, as `waitpid` gives it.
-    fileprivate init(ending status: Int32) {
-        let signal = status & 0x7f
+    /// - Parameter trial: whose child ended, or was killed.
+    fileprivate init(ending trial: plugin_trial) {
+        let signal = trial.status & 0x7f
         switch signal {
-        case SIGALRM: self.init("hangs while it is opened; remove it, or mend what it does at load")
-        case 0: self.init("ends the process (exit code \(status >> 8 & 0xff)) while it is opened; remove or mend it")
+        case _ where trial.hung != 0: self.init("hangs while it is opened; remove it, or mend what it does at load")
+        case 0:
+            self.init("ends the process (exit code \(trial.status >> 8 & 0xff)) while it is opened; remove or mend it")
         default: self.init("crashes with signal \(signal) while it is opened; remove or mend it")
         }
+    }
+}
+
+extension FileStamp {
+    /// Nil when there is no such file.
+    fileprivate init?(path: String) {
+        var found = stat()
+        guard stat(path, &found) == 0 else { return nil }
+        func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
+        self.init(
+            device: UInt64(found.st_dev), inode: UInt64(found.st_ino), size: Int(found.st_size),
+            modified: nanoseconds(found.st_mtim), changed: nanoseconds(found.st_ctim))
     }
 }

@@ -43,6 +43,9 @@ package struct Chain: Sendable {
     /// True when the output has the input's bytes.
     package var isIdentity: Bool { filters.isEmpty }
 
+    /// See `Filter.checkGeometry`: for those who plan and do not render.
+    package func checkGeometry() throws { for filter in filters { try filter.checkGeometry() } }
+
     /// See `Filter.isEven`.
     var isEven: Bool { filters.allSatisfy(\.isEven) }
 

@@ -1,4 +1,4 @@
-// A mean over a rectangle of 8-bit samples: down the columns by sums that each row adds to and takes off, then along the
+// A mean over a rectangle of whole samples: down the columns by sums that each row adds to and takes off, then along the
 // row by sums of neighbours. Sums are whole numbers, so that they are exact however far they have come, and the same
 // wherever a tile starts.
 
@@ -96,6 +96,37 @@ public func slideWordColumns(
     slide(entering, leaving, above, below, weighing(weight, tail, isShort), count, sums, words)
 }
 
+/// Likewise, of 16-bit samples.
+///
+/// - Parameters:
+///   - weight, tail: times 16, for means in 16.4 fixed point.
+///   - sums: of samples; below 2³¹.
+@inline(never)
+public func slideSampleColumns(
+    entering: UnsafePointer<UInt16>, leaving: UnsafePointer<UInt16>, above: UnsafePointer<UInt16>,
+    below: UnsafePointer<UInt16>, weight: Float, tail: Float, count: Int, sums: UnsafeMutablePointer<Int32>,
+    means: UnsafeMutablePointer<UInt32>
+) {
+    @inline(__always) func slideSum(_ index: Int) -> Float {
+        let sum = sums[index] &+ Int32(entering[index]) &- Int32(leaving[index])
+        sums[index] = sum
+        return Float(sum) * weight
+    }
+    var index = 0
+    if tail == 0 {
+        while index < count {
+            means[index] = UInt32(bitPattern: Int32(slideSum(index) + 0.5))
+            index &+= 1
+        }
+    } else {
+        while index < count {
+            let outside = Float(Int32(above[index]) &+ Int32(below[index])) * tail
+            means[index] = UInt32(bitPattern: Int32(slideSum(index) + outside + 0.5))
+            index &+= 1
+        }
+    }
+}
+
 /// Moves the window of every column a row down, where the sums of samples fit 16 bits.
 ///
 /// - Parameters:
@@ -137,6 +168,40 @@ public func averageAlong(
     _ row: UnsafePointer<UInt16>, channels: Int, length: Int, weight: Float, tail: Float, count: Int,
     bytes: UnsafeMutablePointer<UInt8>?, words: UnsafeMutablePointer<UInt16>?
 ) {
+    slideAlong(row, channels, length, weight, tail, count, bytes, words)
+}
+
+/// Likewise, of values whose sums stay below 2³¹.
+@inline(never)
+public func averageWideAlong(
+    _ row: UnsafePointer<UInt32>, channels: Int, length: Int, weight: Float, tail: Float, count: Int,
+    words: UnsafeMutablePointer<UInt16>
+) {
+    slideAlong(row, channels, length, weight, tail, count, nil, words)
+}
+
+/// What a row's means are taken of.
+private protocol WideSample: BitwiseCopyable {
+    /// 16 of them.
+    static func wide(_ source: UnsafePointer<Self>) -> WideVector
+}
+
+extension UInt16: WideSample {
+    @inline(__always) fileprivate static func wide(_ source: UnsafePointer<UInt16>) -> WideVector { loadWide(source) }
+}
+
+extension UInt32: WideSample {
+    @inline(__always)
+    fileprivate static func wide(_ source: UnsafePointer<UInt32>) -> WideVector {
+        UnsafeRawPointer(source).loadUnaligned(as: WideVector.self)
+    }
+}
+
+@inline(__always)
+private func slideAlong<Sample: WideSample>(
+    _ row: UnsafePointer<Sample>, _ channels: Int, _ length: Int, _ weight: Float, _ tail: Float, _ count: Int,
+    _ bytes: UnsafeMutablePointer<UInt8>?, _ words: UnsafeMutablePointer<UInt16>?
+) {
     switch channels {
     case 1: slideAlong(OneLag.self, row, length, weight, tail, count, bytes, words)
     case 2: slideAlong(TwoLag.self, row, length, weight, tail, count, bytes, words)
@@ -146,28 +211,28 @@ public func averageAlong(
 }
 
 @inline(__always)
-private func slideAlong<Pixels: Lag>(
-    _: Pixels.Type, _ row: UnsafePointer<UInt16>, _ length: Int, _ weight: Float, _ tail: Float, _ count: Int,
+private func slideAlong<Pixels: Lag, Sample: WideSample>(
+    _: Pixels.Type, _ row: UnsafePointer<Sample>, _ length: Int, _ weight: Float, _ tail: Float, _ count: Int,
     _ bytes: UnsafeMutablePointer<UInt8>?, _ words: UnsafeMutablePointer<UInt16>?
 ) {
     let channels = Pixels.channels
     // The window one pixel before the first, but for its first value, which the first step takes off again.
-    var sums = loadWide(row - channels)
+    var sums = Sample.wide(row - channels)
     var pixel = 0
     while pixel < length &- 1 {
-        sums &+= loadWide(row + pixel &* channels)
+        sums &+= Sample.wide(row + pixel &* channels)
         pixel &+= 1
     }
     var carry = Pixels.first(sums)
     let half = FloatVector(repeating: 0.5)
     var x = 0
     while x < count {
-        let leaving = loadWide(row + x - channels)
-        let steps = loadWide(row + (x &+ (length &- 1) &* channels)) &- leaving
+        let leaving = Sample.wide(row + x - channels)
+        let steps = Sample.wide(row + (x &+ (length &- 1) &* channels)) &- leaving
         let sums = Pixels.prefix(steps) &+ carry
         carry = Pixels.last(sums)
         var means = floats(sums) * weight
-        if tail != 0 { means += floats(leaving &+ loadWide(row + (x &+ length &* channels))) * tail }
+        if tail != 0 { means += floats(leaving &+ Sample.wide(row + (x &+ length &* channels))) * tail }
         let result = wholes(means + half)
         if let bytes { storeBytes(result, bytes + x) } else if let words { storeWords(result, words + x) }
         x &+= 16

@@ -31,6 +31,19 @@ public func medianOfBytes(
     }
 }
 
+/// Likewise, of 16 bits.
+@inline(never)
+public func medianOfWords(
+    _ rows: UnsafePointer<UnsafePointer<UInt16>>, radius: Int, channels: Int, count: Int,
+    scratch: UnsafeMutablePointer<UInt16>, first: UnsafeMutablePointer<UInt16>, second: UnsafeMutablePointer<UInt16>
+) {
+    if radius == 1 {
+        medianOfThree(RankedWords.self, rows, channels, count, scratch, first, second)
+    } else {
+        medianOfFive(RankedWords.self, rows, channels, count, scratch, first, second)
+    }
+}
+
 /// Likewise, of whole numbers.
 @inline(never)
 public func medianOfRanks(

@@ -10,16 +10,12 @@ private func load(_ source: UnsafePointer<Float>) -> Pixel {
     UnsafeRawPointer(source).loadUnaligned(as: Pixel.self)
 }
 
-/// Samples c + radius·(cos, sin)(2π·j/n) at `count` steps from j on, four values each.
-///
-/// - Parameters:
-///   - center: c.
-///   - coarse, fine: cosine and sine of every 64th step, and of the first 64 steps.
+/// Samples a ring, four values each: `count` directions from `first` on, which is not negative; see ``RingBlock``.
 @inline(never)
 public func sampleRing(
     _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
     table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>, radius: Double,
-    coarse: UnsafePointer<Double>, fine: UnsafePointer<Double>, steps: Int, first: Int, count: Int,
+    coarse: UnsafePointer<Double>, fine: UnsafePointer<Double>, first: Int, count: Int,
     out: UnsafeMutablePointer<Float>
 ) {
     struct Loop: PictureLoop {
@@ -27,33 +23,25 @@ public func sampleRing(
         let radius: Double
         let coarse: UnsafePointer<Double>
         let fine: UnsafePointer<Double>
-        let steps: Int
         let first: Int
         let count: Int
         let out: UnsafeMutablePointer<Float>
 
         @inline(__always)
         func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
-            let (x, y) = (center[0], center[1])
-            var step = first % steps
-            if step < 0 { step &+= steps }
             var index = 0
             while index < count {
-                let (a, b) = (coarse + 2 &* (step >> 6), fine + 2 &* (step & 63))
-                let (cos, sin) = (a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0])
+                let step = first &+ index
+                let block = RingBlock(center, radius, coarse, step >> 6, fine)
                 let target = out + 4 &* index
-                store(picture.bilinear(x + radius * cos, y + radius * sin, target), target)
-                step &+= 1
-                if step == steps { step = 0 }
+                store(picture.bilinear(block.x(step & 63), block.y(step & 63), target), target)
                 index &+= 1
             }
         }
     }
     withPicture(
         samples, bytesPerSample, columns, rows, table, facts,
-        Loop(
-            center: center, radius: radius, coarse: coarse, fine: fine, steps: steps, first: first, count: count,
-            out: out))
+        Loop(center: center, radius: radius, coarse: coarse, fine: fine, first: first, count: count, out: out))
 }
 
 /// Samples c + k·(stepX, stepY) for `count` k from `first` on, four values each.
@@ -121,29 +109,25 @@ public func sumBlocks(
     }
 }
 
-/// The means around each of `count` samples, the first at `line`: over the samples less than `side` away, whose number
-/// 2·side − 1 is the blocks' length, and two pairs beyond with weights of their own.
+/// The means of the windows of `length` samples that begin at each of `count` samples of a line.
 ///
 /// - Parameters:
-///   - heads, tails: at the same sample.
-///   - phase: of the first window's first sample in its block.
-///   - weights: of the samples, and of the first and the second pair beyond; side is at least 1.
+///   - heads, tails: of blocks of the same length.
+///   - phase: of the first sample in its block.
 @inline(never)
 public func slideMeans(
-    _ line: UnsafePointer<Float>, heads: UnsafePointer<Float>, tails: UnsafePointer<Float>, phase: Int, side: Int,
-    weights: UnsafePointer<Float>, count: Int, out: UnsafeMutablePointer<Float>
+    heads: UnsafePointer<Float>, tails: UnsafePointer<Float>, phase: Int, length: Int, count: Int,
+    out: UnsafeMutablePointer<Float>
 ) {
-    let (weight, near, far) = (weights[0], weights[1], weights[2])
-    let (reach, length) = (4 &* (side &- 1), 2 &* side &- 1)
+    let weight = 1 / Float(length)
+    let ahead = 4 &* (length &- 1)
     var place = phase
     var index = 0
     while index < count {
         let at = 4 &* index
-        var sum = load(heads + (at &+ reach))
-        if place != 0 { sum += load(tails + (at &- reach)) }
-        let first = load(line + (at &- reach &- 4)) + load(line + (at &+ reach &+ 4))
-        let second = load(line + (at &- reach &- 8)) + load(line + (at &+ reach &+ 8))
-        store(sum * weight + first * near + second * far, out + at)
+        var sum = load(heads + (at &+ ahead))
+        if place != 0 { sum += load(tails + at) }
+        store(sum * weight, out + at)
         place &+= 1
         if place == length { place = 0 }
         index &+= 1
@@ -201,17 +185,14 @@ public func interpolateLines(
     var index = 0
     while index < count {
         let (line, sample) = (across[index].rounded(.down), along[index].rounded(.down))
-        let (t, s) = (Float(across[index] - line), Float(along[index] - sample))
+        let s = Float(along[index] - sample)
+        let weights = CubicWeights(Float(across[index] - line))
         let base = lines + ((Int(line) &- 1 &- firstLine) &* stride &+ 4 &* (Int(sample) &- firstSample))
-        let (t2, t3) = (t * t, t * t * t)
-        let first = -0.5 * t3 + t2 - 0.5 * t
-        let second = 1.5 * t3 - 2.5 * t2 + 1
-        let third = -1.5 * t3 + 2 * t2 + 0.5 * t
-        let fourth = 0.5 * t3 - 0.5 * t2
-        let (p, q) = (base + stride, base + 2 &* stride)
-        let r = base + 3 &* stride
-        let here = load(base) * first + load(p) * second + load(q) * third + load(r) * fourth
-        let next = load(base + 4) * first + load(p + 4) * second + load(q + 4) * third + load(r + 4) * fourth
+        @inline(__always) func mean(_ from: UnsafePointer<Float>) -> Pixel {
+            load(from) * weights.first + load(from + stride) * weights.second + load(from + 2 &* stride)
+                * weights.third + load(from + 3 &* stride) * weights.fourth
+        }
+        let (here, next) = (mean(base), mean(base + 4))
         store(here + (next - here) * s, out + 4 &* index)
         index &+= 1
     }

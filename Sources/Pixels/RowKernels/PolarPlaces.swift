@@ -1,20 +1,20 @@
 // Where pixels lie around a centre, by + − × ÷ √ alone.
 
 /// For `count` pixels their distance from a centre, and their direction from it in turns: 0 to the right, ¼ downwards,
-/// below 1, within 1e-10.
+/// below 1, within 1e-10; each times a scale.
 ///
 /// - Parameters:
 ///   - right, down: of the centre, in pixels.
 @inline(never)
 public func placeInRings(
-    right: UnsafePointer<Double>, down: UnsafePointer<Double>, count: Int, distances: UnsafeMutablePointer<Double>,
-    turns: UnsafeMutablePointer<Double>
+    right: UnsafePointer<Double>, down: UnsafePointer<Double>, count: Int, scaleOfDistances: Double,
+    scaleOfTurns: Double, distances: UnsafeMutablePointer<Double>, turns: UnsafeMutablePointer<Double>
 ) {
     var index = 0
     while index < count {
         let (x, y) = (right[index], down[index])
-        distances[index] = (x * x + y * y).squareRoot()
-        turns[index] = turn(x, y)
+        distances[index] = (x * x + y * y).squareRoot() * scaleOfDistances
+        turns[index] = turn(x, y) * scaleOfTurns
         index &+= 1
     }
 }
@@ -70,10 +70,39 @@ public func scatterWords(
         let (from, target) = (values + 4 &* index, out + Int(pixels[index]) &* channels)
         var channel = 0
         while channel < channels {
-            let value = from[channel] * scale + 0.5
-            target[channel] = UInt16(truncatingIfNeeded: Int32(value >= 65535 ? 65535 : value >= 0 ? value : 0))
+            target[channel] = word(from[channel] * scale)
             channel &+= 1
         }
         index &+= 1
     }
+}
+
+/// Likewise, of pixels side by side.
+@inline(never)
+public func packWords(
+    _ values: UnsafePointer<Float>, count: Int, channels: Int, scale: Float, out: UnsafeMutablePointer<UInt16>
+) {
+    @inline(__always) func pack(_ channels: Int) {
+        var index = 0
+        while index < count {
+            var channel = 0
+            while channel < channels {
+                out[index &* channels &+ channel] = word(values[4 &* index &+ channel] * scale)
+                channel &+= 1
+            }
+            index &+= 1
+        }
+    }
+    switch channels {
+    case 1: pack(1)
+    case 2: pack(2)
+    case 3: pack(3)
+    default: pack(4)
+    }
+}
+
+@inline(__always)
+private func word(_ value: Float) -> UInt16 {
+    let raised = value + 0.5
+    return UInt16(truncatingIfNeeded: Int32(raised >= 65535 ? 65535 : raised >= 0 ? raised : 0))
 }

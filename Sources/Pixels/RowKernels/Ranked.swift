@@ -79,6 +79,40 @@ struct RankedLine: Ranked {
     }
 }
 
+/// 32 samples of 16 bits.
+struct RankedWords: Ranked {
+    private var values: SIMD32<UInt16>
+
+    static var count: Int { @inline(__always) get { 32 } }
+
+    @inline(__always)
+    static func load(_ source: UnsafePointer<UInt16>) -> RankedWords {
+        RankedWords(values: UnsafeRawPointer(source).loadUnaligned(as: SIMD32<UInt16>.self))
+    }
+
+    @inline(__always)
+    func store(_ target: UnsafeMutablePointer<UInt16>) {
+        UnsafeMutableRawPointer(target).storeBytes(of: values, as: SIMD32<UInt16>.self)
+    }
+
+    /// vpminuw
+    @inline(__always)
+    static func lesser(_ a: Self, _ b: Self) -> Self { a.choose(a, b, ifLessThan: b) }
+
+    /// vpmaxuw
+    @inline(__always)
+    static func greater(_ a: Self, _ b: Self) -> Self { a.choose(b, a, ifLessThan: b) }
+
+    @inline(__always)
+    private func choose(_ a: Self, _ b: Self, ifLessThan other: Self) -> Self {
+        let isLess = Builtin.cmp_ult_Vec32xInt16(values._storage._value, other.values._storage._value)
+        var result = SIMD32<UInt16>()
+        result._storage._value = Builtin.select_Vec32xInt1_Vec32xInt16(
+            isLess, a.values._storage._value, b.values._storage._value)
+        return RankedWords(values: result)
+    }
+}
+
 /// 16 floats as whole numbers; see FloatRanks.swift.
 struct RankedNumbers: Ranked {
     private var values: SIMD16<Int32>

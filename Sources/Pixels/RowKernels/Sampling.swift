@@ -74,14 +74,16 @@ enum WorkedReading: Reading { static var isPlain: Bool { @inline(__always) get {
 /// 0 stored channels, 1 whether the last of them is an alpha, 2 whether an alpha of full is added, 3 samples in a row,
 /// 4 and 5 the first coordinates of the tables of columns and rows, 6 and 7 how many they are; 8 and 9 the columns (first,
 /// end) whose neighbour to the right lies beside them in memory, with four samples to read, 10 what leads from a
-/// coordinate there to a position; 11 and 12 the rows (first, end) that are there, as is the next one.
+/// coordinate there to a position; 11 and 12 the rows (first, end) that are there, as is the next one. 13 is the end of the
+/// columns from which on eight samples can be read, 14 and 15 the rows (first, end) whose next one lies behind them in
+/// memory, 16 what leads from a coordinate there to a position.
 struct SampledPicture<Sample: SampleKind, How: Reading> {
     private let samples: UnsafePointer<Sample>
     private let columns: UnsafePointer<Int32>
     private let rows: UnsafePointer<Int32>
     /// The linear light of each sample; nil where samples are taken as they are.
     private let table: UnsafePointer<Double>?
-    private let channels: Int
+    let channels: Int
     private let hasAlpha: Bool
     private let addsAlpha: Bool
     private let stride: Int
@@ -90,6 +92,9 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
     private let first: (x: Int, y: Int)
     private let inner: (x: UInt, y: UInt)
     private let shift: Int
+    /// Where eight samples can be read, in this row and the next.
+    let block: (column: Int32, columns: UInt32, row: Int32, rows: UInt32)
+    private let rowShift: Int
 
     @inline(__always)
     init(
@@ -106,6 +111,43 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
         first = (facts[8], facts[11])
         inner = (UInt(bitPattern: facts[9] &- facts[8]), UInt(bitPattern: facts[12] &- facts[11]))
         shift = facts[10]
+        block = (
+            Int32(truncatingIfNeeded: facts[8]), UInt32(truncatingIfNeeded: facts[13] &- facts[8]),
+            Int32(truncatingIfNeeded: facts[14]), UInt32(truncatingIfNeeded: facts[15] &- facts[14])
+        )
+        rowShift = facts[16]
+    }
+
+    /// A pixel in the block and its neighbour to the right, and the two below them.
+    @inline(__always)
+    func pairs(_ column: Int32, _ row: Int32) -> (upper: UnsafePointer<Sample>, lower: UnsafePointer<Sample>) {
+        let upper = samples + ((Int(row) &+ rowShift) &* stride &+ (Int(column) &+ shift) &* channels)
+        return (upper, upper + stride)
+    }
+
+    /// The same four of any coordinate, copied: the upper two to `room`, the lower two eight samples further on.
+    @inline(never)
+    func copyPairs(_ column: Int32, _ row: Int32, _ room: UnsafeMutablePointer<Sample>, _ zero: Sample) {
+        var index = 0
+        while index < 4 {
+            let target = room + ((index >> 1) &* 8 &+ (index & 1) &* channels)
+            let source = place(Int(column) &+ (index & 1), Int(row) &+ (index >> 1))
+            var channel = 0
+            while channel < channels {
+                target[channel] = source.map { $0[channel] } ?? zero
+                channel &+= 1
+            }
+            index &+= 1
+        }
+    }
+
+    /// Nil where nothing lies. What lies beyond the tables is never a part of a result that is used.
+    @inline(__always)
+    private func place(_ x: Int, _ y: Int) -> UnsafePointer<Sample>? {
+        let column = columns[min(max(x &- origin.x, 0), count.x &- 1)]
+        let row = rows[min(max(y &- origin.y, 0), count.y &- 1)]
+        guard column >= 0, row >= 0 else { return nil }
+        return samples + (Int(row) &* stride &+ Int(column) &* channels)
     }
 
     /// The value between the four pixels around a place; the fractions weigh them.
@@ -156,13 +198,10 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
         store(mean(a, b, c, d, u, v), room)
     }
 
-    /// The pixel at any coordinate. What lies beyond the tables is never a part of a result that is used.
+    /// The pixel at any coordinate.
     @inline(__always)
     private func seen(_ x: Int, _ y: Int) -> Pixel {
-        let column = columns[min(max(x &- origin.x, 0), count.x &- 1)]
-        let row = rows[min(max(y &- origin.y, 0), count.y &- 1)]
-        guard column >= 0, row >= 0 else { return .zero }
-        let source = samples + (Int(row) &* stride &+ Int(column) &* channels)
+        guard let source = place(x, y) else { return .zero }
         var pixel = Pixel.zero
         var channel = 0
         while channel < channels {

@@ -39,7 +39,13 @@ struct ConfigFile {
             wishes = Self.read(&reader, folder)
         }
         self.wishes = wishes
-        errors = log.sorted().map { $0.rendered(in: SourceSet(file: text)) }
+        errors = log.sorted().map { Self.meant($0).rendered(in: SourceSet(file: text)) }
+    }
+
+    /// The name of a library, which can be no key, is the beginning of a pin.
+    private static func meant(_ diagnostic: Diagnostic) -> Diagnostic {
+        guard case .block(.badKey(let key)) = diagnostic.problem, key.hasSuffix(".so") else { return diagnostic }
+        return Diagnostic(PluginPin.notAFileName(key), at: diagnostic.span)
     }
 
     /// A config file of comments alone is as good as none.

@@ -16,12 +16,30 @@ package struct PluginPin: Hashable, Sendable {
     package let sha256: String
 }
 
+extension PluginPin {
+    /// The problem of a file's name in the place of a key.
+    static func notAFileName(_ key: String) -> Problem {
+        let file = key.hasSuffix(".so") ? key : "\(key).so"
+        return .other(
+            Words(
+                "'plugin_pins' is a list of pins, and \(key.quoted) is no key of one",
+                remedy: "write each pin as an item of its own: - {file: \(file), sha256: '…'}"))
+    }
+}
+
 extension ValueReader where Value == PluginPin {
     /// `{file, sha256}`.
     static var pin: ValueReader {
         ValueReader { node, name, log in
             let example = "{file: libHalftone.so, sha256: '…'}"
             guard var reader = MappingReader(node, of: "'\(name)'", example: example, log: log) else { return nil }
+            let names = ["file", "sha256", "name", "path", "digest"]
+            if let first = reader.mapping.entries.first,
+                !reader.mapping.entries.contains(where: { names.contains($0.key) })
+            {
+                log.error(PluginPin.notAFileName(first.key), at: first.keySpan)
+                return nil
+            }
             let file = reader.required("file", .nonEmptyText, example: "libHalftone.so")
             let sha256 = reader.required("sha256", .sha256, example: "'…'")
             reader.finish(aliases: ["name": "file", "path": "file", "digest": "sha256"])

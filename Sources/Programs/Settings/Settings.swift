@@ -42,12 +42,11 @@ package struct Settings: Sendable {
         package var cores: Int
         package var memory: Int
         package var homeFolder: String
-        /// The bytes of a file; nil when there is none.
-        package var read: @Sendable (String) -> [UInt8]?
+        package var read: @Sendable (String) -> FoundFile
 
         package init(
             environment: [String: String], currentFolder: String, programFolder: String, cores: Int, memory: Int,
-            homeFolder: String, read: @escaping @Sendable (String) -> [UInt8]?
+            homeFolder: String, read: @escaping @Sendable (String) -> FoundFile
         ) {
             self.environment = environment
             self.currentFolder = currentFolder
@@ -56,6 +55,18 @@ package struct Settings: Sendable {
             self.memory = memory
             self.homeFolder = homeFolder
             self.read = read
+        }
+    }
+
+    /// What is at a path.
+    package enum FoundFile: Sendable {
+        case bytes([UInt8])
+        case nothing
+        /// Something that cannot be read, and why.
+        case unreadable(String)
+
+        var bytes: [UInt8]? {
+            if case .bytes(let bytes) = self { bytes } else { nil }
         }
     }
 
@@ -136,17 +147,27 @@ package struct Settings: Sendable {
     private static func configFile(
         _ flags: Flags, _ surroundings: Surroundings
     ) throws(Problem) -> (path: String, contents: ConfigFile)? {
-        if let path = flags.configFile ?? surroundings.environment["PENUMBRA_CONFIG"], !path.isEmpty {
-            guard let bytes = surroundings.read(path) else {
-                throw Problem(kind: .missing, message: "\(path): the config file cannot be read")
+        let variable = surroundings.environment["PENUMBRA_CONFIG"]
+        if let path = flags.configFile ?? variable, !path.isEmpty {
+            let wish = flags.configFile == nil ? "PENUMBRA_CONFIG" : "--config"
+            switch surroundings.read(path) {
+            case .bytes(let bytes): return (path, contents(bytes, path, surroundings))
+            case .nothing: throw missing(path, "there is no such config file", wish)
+            case .unreadable(let reason): throw missing(path, "the config file cannot be read (\(reason))", wish)
             }
-            return (path, contents(bytes, path, surroundings))
         }
         let home = surroundings.environment["XDG_CONFIG_HOME"] ?? "\(surroundings.homeFolder)/.config"
         for path in ["\(home)/penumbra/penumbra.yaml", "/etc/penumbra/penumbra.yaml"] {
-            if let bytes = surroundings.read(path) { return (path, contents(bytes, path, surroundings)) }
+            if let bytes = surroundings.read(path).bytes { return (path, contents(bytes, path, surroundings)) }
         }
         return nil
+    }
+
+    private static func missing(_ path: String, _ reason: String, _ wish: String) -> Problem {
+        Problem(
+            kind: .missing,
+            message:
+                "\(path): \(reason); correct \(wish), or leave it out: then the file at a usual place counts, or none")
     }
 
     private static func contents(_ bytes: [UInt8], _ path: String, _ surroundings: Surroundings) -> ConfigFile {

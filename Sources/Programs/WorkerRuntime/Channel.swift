@@ -1,3 +1,4 @@
+import CCrashRecord
 import Glibc
 import Synchronization
 import WorkerProtocol
@@ -22,10 +23,15 @@ final class Channel: Sendable {
         close(nothing)
     }
 
+    /// From now on, threads that crash say so with their ``CrashMessage``.
+    func recordCrashes() { output.withLock { crash_record_start($0) } }
+
     func send(_ report: Report) throws { try send(bytes: FrameCodec.encode(report)) }
 
     func send(bytes: [UInt8]) throws {
         try output.withLock { output in
+            crash_record_lock()
+            defer { crash_record_unlock() }
             var rest = bytes[...]
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }

@@ -3,40 +3,46 @@ import Filters
 import Glibc
 import JobModel
 import PluginLoading
+import WorkerProtocol
 
 /// The plugins of this worker.
 struct InstalledPlugins: Sendable {
     let plugins: [LoadedPlugin]
     /// One sentence for each library or folder that could not be used.
     let problems: [String]
+    /// Those that have no pin, where that keeps them out.
+    let unpinned: [UnpinnedPlugin]
+    /// Those that would have taken this process down.
+    let refused: [RefusedLibrary]
 
-    /// From the folders in `PENUMBRA_PLUGIN_PATH` and from beside this program. What `PENUMBRA_PLUGINS` and
-    /// `PENUMBRA_PLUGIN_PINS` say of them, as the coordinator writes it, holds.
+    struct UnknownConditions: Error, CustomStringConvertible {
+        let description =
+            "\(PluginConditions.variable) is not as this penumbra-worker knows it; reinstall both programs together"
+    }
+
+    /// From the folders that the coordinator names, and from beside this program.
     ///
     /// - Precondition: this process has one thread.
-    init(cancellation: TaskCancellation) {
+    init(cancellation: TaskCancellation) throws(UnknownConditions) {
+        let conditions = try Self.conditions()
         let loader = PluginLoader(
-            reservedNames: BuiltInFilters.all.map(\.descriptor.name) + Toolbox.ownVersions, policy: Self.policy,
-            isCancelled: CancellationQuestion { cancellation.isCancelled }, triesFirst: true)
-        (plugins, problems) = loader.load(Self.folders)
+            reservedNames: BuiltInFilters.all.map(\.descriptor.name) + Toolbox.ownVersions,
+            policy: PluginPolicy(
+                pins: conditions.pins.map { PluginPolicy.Pin(file: $0.file, sha256: $0.sha256) },
+                isPinnedOnly: conditions.isPinnedOnly),
+            isCancelled: CancellationQuestion { cancellation.isCancelled },
+            trial: PluginTrial(known: conditions.refused))
+        let loaded = loader.load(
+            conditions.folders.map { PluginFolder($0) } + [PluginFolder(Self.programFolder, isImplicit: true)])
+        (plugins, problems) = (loaded.plugins, loaded.problems)
+        (refused, unpinned) = (loaded.refused, loaded.unpinned)
     }
 
-    static var folders: [PluginFolder] {
-        let named = variable("PENUMBRA_PLUGIN_PATH").split(separator: ":").map { PluginFolder(String($0)) }
-        return named + [PluginFolder(programFolder, isImplicit: true)]
+    private static func conditions() throws(UnknownConditions) -> PluginConditions {
+        guard let text = getenv(PluginConditions.variable) else { return PluginConditions() }
+        guard let conditions = PluginConditions(text: String(cString: text)) else { throw UnknownConditions() }
+        return conditions
     }
-
-    /// `PENUMBRA_PLUGIN_PINS` has a file's name, a colon and its SHA-256 for each pin, with commas between.
-    static var policy: PluginPolicy {
-        let pins = variable("PENUMBRA_PLUGIN_PINS").split(separator: ",").compactMap { pin -> PluginPolicy.Pin? in
-            guard let colon = pin.lastIndex(of: ":") else { return nil }
-            return PluginPolicy.Pin(
-                file: String(pin[..<colon]), sha256: pin[pin.index(after: colon)...].lowercased())
-        }
-        return PluginPolicy(pins: pins, isPinnedOnly: variable("PENUMBRA_PLUGINS") == "pinned-only")
-    }
-
-    private static func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
 
     private static var programFolder: String {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))

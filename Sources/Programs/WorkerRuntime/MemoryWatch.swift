@@ -14,9 +14,11 @@ struct MemoryWatch: Sendable {
     }
 
     /// True when a fresh process should take this one's place. Asked for between two tasks, when pixels have been freed.
-    var isExceeded: Bool {
+    ///
+    /// - Parameter kept: bytes that are kept on purpose, for the next task.
+    func isExceeded(beside kept: Int) -> Bool {
         guard let limit, let pages = Self.residentPages() else { return false }
-        return pages * Int(getpagesize()) > limit
+        return pages * Int(getpagesize()) - kept > limit
     }
 
     /// The second number of `/proc/self/statm`.

@@ -16,14 +16,16 @@ struct Passage {
     /// What the coordinator plans with.
     let facts: FramePassage
 
-    /// - Parameter memoryBudget: for the rows of one frame that are held at once, in bytes.
-    init(_ input: OpenedInput, memoryBudget: Int) {
+    /// - Parameters:
+    ///   - memoryBudget: for the rows of one frame that are held at once, and for `pictures`, in bytes.
+    ///   - pictures: what the pictures of its filters take.
+    init(_ input: OpenedInput, memoryBudget: Int, pictures: Int) {
         let header = input.decoder.header
         let samples = header.sampleFormat.bytes
         let plan = input.chain.plan(input: header.rect, layout: header.layout)
         chainPlan = plan
         branchPlans = input.branches.map { $0.own.plan(input: plan.output, layout: plan.outputLayout) }
-        var budget = memoryBudget
+        var budget = memoryBudget - pictures
         func stream(_ chain: Chain, _ plan: ChainPlan) -> StreamPlan? {
             let stream = StreamPlan(chain, plan, bytesPerSample: samples, memoryBudget: budget)
             budget -= stream?.bytes ?? 0

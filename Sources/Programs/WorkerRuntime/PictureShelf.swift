@@ -16,8 +16,10 @@ final class PictureShelf: Sendable {
     /// In the order of their last use. Those that the budget cannot hold beside the latest one are let go.
     private let entries = Mutex<[Entry]>([])
 
-    /// Samples of two bytes each.
     private static let budget = 128 << 20
+
+    /// What the pictures on the shelf take.
+    var bytes: Int { entries.withLock { $0.reduce(0) { $0 + $1.picture.bytes } } }
 
     /// - Parameter place: what the picture is for, as messages name it.
     /// - Throws: a failure that names the picture. It is not the input's fault, and another attempt would meet it again.
@@ -40,6 +42,19 @@ final class PictureShelf: Sendable {
             let words = Self.reason(failure.message, names)
             throw TaskFailure(
                 failure.kind == .data ? .value : failure.kind, "\(reference.path), the picture of \(place): \(words)")
+        }
+    }
+
+    /// Why a picture cannot be read; nil when its header can.
+    static func trouble(with path: String, _ limits: DecodeLimits) -> String? {
+        var names = [path]
+        do {
+            let source = try SourceFile(path, bytes: nil)
+            names.append(source.openName)
+            _ = try ImageDecoder(path: source.openName, limits: limits, color: .keep)
+            return nil
+        } catch {
+            return reason(TaskFailure(classing: error).message, names)
         }
     }
 
@@ -71,7 +86,7 @@ final class PictureShelf: Sendable {
         entries.withLock { entries in
             entries.removeAll { $0.path == entry.path }
             entries.append(entry)
-            while entries.count > 1, entries.reduce(0, { $0 + 2 * $1.picture.samples.count }) > Self.budget {
+            while entries.count > 1, entries.reduce(0, { $0 + $1.picture.bytes }) > Self.budget {
                 entries.removeFirst()
             }
         }
@@ -83,4 +98,19 @@ final class PictureShelf: Sendable {
         try decoder.readRows(bandHeight: 64) { picture.paste($0) }
         return picture
     }
+}
+
+/// What the pictures of a task's filters take, each counted once: the filters hold them, whatever the shelf lets go.
+final class PictureTally: Sendable {
+    private let sizes = Mutex<[PictureReference: Int]>([:])
+
+    var bytes: Int { sizes.withLock { $0.values.reduce(0, +) } }
+
+    func note(_ picture: GrayPicture, _ reference: PictureReference) {
+        sizes.withLock { $0[reference] = picture.bytes }
+    }
+}
+
+extension GrayPicture {
+    fileprivate var bytes: Int { samples.count * MemoryLayout<UInt16>.stride }
 }

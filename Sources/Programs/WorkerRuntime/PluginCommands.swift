@@ -8,10 +8,7 @@ import WorkerProtocol
 
 /// What a worker program does with plugins when it is not rendering.
 enum PluginCommands {
-    /// How long one check may take.
-    private static let patience: UInt32 = 120
-
-    /// Says what came of each check, a line of JSON at a time. A plugin that hangs ends this process by SIGALRM.
+    /// Says what came of each check, a line of JSON at a time. Who waits for it ends this process when a plugin hangs.
     static func check(_ path: String) throws {
         let channel = Channel()
         let noise = PrintedNoise()
@@ -20,7 +17,6 @@ enum PluginCommands {
             try? channel.send(bytes: (FrameCodec.json(finding)) + [UInt8(ascii: "\n")])
         }
         PluginCheck.run(path, measuringMemory: true) { name in
-            alarm(patience)
             say(.begins(name))
         } report: { name, outcome in
             switch outcome {
@@ -38,13 +34,14 @@ enum PluginCommands {
     /// All plugins that rendering workers have.
     static func list() throws {
         let channel = Channel()
-        let installed = InstalledPlugins(cancellation: TaskCancellation())
+        let installed = try InstalledPlugins(cancellation: TaskCancellation())
         let facts = installed.plugins.map {
             PluginFacts(
                 name: $0.name, version: $0.version, summary: $0.entry.descriptor.summary, path: $0.path,
                 sha256: SHA256.digest(ofFile: $0.path) ?? "")
         }
-        try channel.send(bytes: FrameCodec.json(PluginList(plugins: facts, problems: installed.problems)))
+        let list = PluginList(plugins: facts, problems: installed.problems, unpinned: installed.unpinned)
+        try channel.send(bytes: FrameCodec.json(list))
     }
 }
 

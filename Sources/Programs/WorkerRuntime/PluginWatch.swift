@@ -6,12 +6,17 @@ import Synchronization
 import WorkerProtocol
 
 /// Tells the coordinator when a plugin's code is about to run and when it has returned, so that a crash in it is laid
-/// to its door by name.
+/// to its door by name: to that of the thread that crashes, where it can still say so, and else to all that ran.
 final class PluginWatch: Sendable {
+    private struct State {
+        /// The outputs of a frame are rendered on several threads at once.
+        var running: [String] = []
+        var messages: [String: CrashMessage] = [:]
+    }
+
     private let lease: LeaseID
     private let channel: Channel
-    /// The outputs of a frame are rendered on several threads at once.
-    private let running = Mutex<[String]>([])
+    private let state = Mutex(State())
 
     init(lease: LeaseID, channel: Channel) {
         self.lease = lease
@@ -19,24 +24,43 @@ final class PluginWatch: Sendable {
     }
 
     func within<Result>(_ plugin: String, _ body: () throws -> Result) throws -> Result {
-        try change { $0.append(plugin) }
-        let result = Swift.Result { try body() }
-        try change { running in
-            if let index = running.lastIndex(of: plugin) { running.remove(at: index) }
-        }
+        let message = try enter(plugin)
+        let result = message.prepared { Swift.Result { try body() } }
+        try leave(plugin)
         return try result.get()
     }
 
-    /// Of several that run, the one that was called last is told.
-    private func change(_ body: (inout [String]) -> Void) throws {
-        try running.withLock { running in
-            body(&running)
-            try channel.send(.inPlugin(lease, running.last))
+    /// The same for what cannot fail. A coordinator that is not there to be told needs no answer either: the thread that
+    /// reads its orders ends this process.
+    func asking<Result>(_ plugin: String, _ body: () -> Result) -> Result {
+        guard let message = try? enter(plugin) else { return body() }
+        let result = message.prepared(body)
+        try? leave(plugin)
+        return result
+    }
+
+    private func enter(_ plugin: String) throws -> CrashMessage {
+        try state.withLock { state in
+            let message = try state.messages[plugin] ?? CrashMessage(FrameCodec.encode(report([plugin])))
+            state.messages[plugin] = message
+            state.running.append(plugin)
+            try channel.send(report(state.running))
+            return message
         }
     }
+
+    private func leave(_ plugin: String) throws {
+        try state.withLock { state in
+            if let index = state.running.lastIndex(of: plugin) { state.running.remove(at: index) }
+            try channel.send(report(state.running))
+        }
+    }
+
+    /// Each name once, in an order that does not depend on who was first.
+    private func report(_ names: [String]) -> Report { .inPlugins(lease, Set(names).sorted()) }
 }
 
-/// A plugin's filter, watched while it renders.
+/// A plugin's filter, watched while its code runs.
 struct WatchedFilter: Filter {
     let filter: any Filter
     let name: String
@@ -46,20 +70,29 @@ struct WatchedFilter: Filter {
     var edge: Edge { filter.edge }
     var halo: Halo { filter.halo }
 
-    func extent(of input: PixelRect) -> PixelRect { filter.extent(of: input) }
+    func extent(of input: PixelRect) -> PixelRect { watching { filter.extent(of: input) } }
 
-    func needed(for output: PixelRect, in input: PixelRect) -> PixelRect { filter.needed(for: output, in: input) }
+    func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
+        watching { filter.needed(for: output, in: input) }
+    }
+
+    func checkGeometry() throws { try filter.checkGeometry() }
+    var hasForeignGeometry: Bool { filter.hasForeignGeometry }
 
     func outputLayout(for layout: PixelLayout) -> PixelLayout { filter.outputLayout(for: layout) }
 
     var isEven: Bool { filter.isEven }
-    func halo(in input: PixelRect) -> Halo { filter.halo(in: input) }
+    func halo(in input: PixelRect) -> Halo { watching { filter.halo(in: input) } }
 
     func scale(in input: PixelRect) -> (x: Double, y: Double) { filter.scale(in: input) }
 
     func isRowLocal(in input: PixelRect) -> Bool { filter.isRowLocal(in: input) }
 
     func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { filter.cost(layout, format) }
+
+    private func watching<Result>(_ body: () -> Result) -> Result {
+        filter.hasForeignGeometry ? watch.asking(name, body) : body()
+    }
 
     func render(_ source: FilterSource, into destination: inout AnyRaster) throws {
         try watch.within(name) { try filter.render(source, into: &destination) }

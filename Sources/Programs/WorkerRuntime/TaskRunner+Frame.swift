@@ -13,7 +13,8 @@ extension TaskRunner {
             let wanted = input.branches.indices.filter { task.outputs[input.branches[$0].index].temporaryPath != nil }
             guard !wanted.isEmpty else { continue }
             let rendering = FrameRendering(
-                input: input, passage: Passage(input, memoryBudget: task.frameMemory), branches: wanted,
+                input: input, passage: Passage(input, memoryBudget: task.frameMemory, pictures: pictures.bytes),
+                branches: wanted,
                 tileMemory: task.tileMemory, cancellation: toolbox.cancellation)
             let written = try rendering(conversion: conversion(input)) { branch, rows, conversion in
                 let output = task.outputs[branch.index]

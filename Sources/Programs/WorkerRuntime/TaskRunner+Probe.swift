@@ -31,6 +31,8 @@ extension TaskRunner {
         let (first, plan) = (branches[0], plans[0])
         let header = first.input.decoder.header
         let tiles = try tiles(first.branch.whole, plan, header, task)
+        let sources = tiles.grid.tiles.map { first.branch.whole.regionOfInterest(for: $0, in: plan) }
+        for (_, branch) in branches { try branch.whole.checkGeometry() }
         return ProbeReceipt(
             source: header.facts, pages: header.pages,
             outputs: zip(branches, plans).enumerated().map { index, step in
@@ -38,7 +40,7 @@ extension TaskRunner {
                     extent: step.1.output, frames: step.0.branch.frames, contentDigest: digests?[index])
             },
             shrinking: first.input.shrinking, layout: plan.outputLayout, halo: plan.halo, grid: tiles.grid,
-            tileSources: tiles.grid.tiles.map { first.branch.whole.regionOfInterest(for: $0, in: plan) },
+            tileSources: sources,
             readAmplification: tiles.readAmplification, isIdentity: first.branch.whole.isIdentity,
             passage: passage(inputs, task), cost: try cost(inputs, zip(branches.map(\.branch), plans)))
     }
@@ -61,7 +63,7 @@ extension TaskRunner {
 
     /// Ways of decoding come one after the other.
     private func passage(_ inputs: [OpenedInput], _ task: ProbeTask) -> FramePassage {
-        let facts = inputs.map { Passage($0, memoryBudget: task.frameMemory).facts }
+        let facts = inputs.map { Passage($0, memoryBudget: task.frameMemory, pictures: pictures.bytes).facts }
         return FramePassage(
             heldBecause: facts.lazy.compactMap(\.heldBecause).first, bytes: facts.map(\.bytes).max() ?? 0)
     }

@@ -11,6 +11,8 @@ import WorkerProtocol
 struct TaskRunner {
     let toolbox: Toolbox
     let watch: PluginWatch
+    /// The pictures of the filters that this task has made.
+    let pictures = PictureTally()
 
     /// The receipt of a task, or why there is none.
     func report(on spec: TaskSpec, _ lease: LeaseID) -> Report {
@@ -38,7 +40,7 @@ struct TaskRunner {
     /// - Parameter input: whose limits hold for pictures that filters read, too; nil where they were looked at before.
     func chain(_ invocations: [FilterInvocation], for input: InputSpec? = nil) throws -> Chain {
         let limits = DecodeLimits(maxPixels: input?.maxPixels ?? .max, scratchFolder: input?.scratchFolder)
-        return try Chain(invocations, registry: toolbox.registry(watchedBy: watch, limits))
+        return try Chain(invocations, registry: toolbox.registry(watchedBy: watch, limits, pictures))
     }
 
     func decoder(

@@ -2,8 +2,10 @@ import Catalogs
 import Filters
 import Glibc
 import ImageFiles
+import JobModel
 import Kernels
 import PluginLoading
+import Raster
 import WorkerProtocol
 
 /// What this worker can do: built-in filters, plugins, image formats.
@@ -13,6 +15,8 @@ struct Toolbox: Sendable {
     /// What plugins are told that ask whether they may stop.
     let cancellation: TaskCancellation
     private let entries: [FilterEntry]
+    /// Libraries that this worker would not open as plugins.
+    let refused: [RefusedLibrary]
     let pictures = PictureShelf()
 
     /// What the catalog's versions have beside those of plugins.
@@ -21,6 +25,7 @@ struct Toolbox: Sendable {
     /// - Parameter installed: loaded before any library was started.
     init(_ installed: InstalledPlugins, cancellation: TaskCancellation) throws {
         self.cancellation = cancellation
+        refused = installed.refused
         entries = BuiltInFilters.all + installed.plugins.map(\.entry)
         registry = FilterRegistry(entries)
         var versions = [
@@ -30,7 +35,7 @@ struct Toolbox: Sendable {
         for plugin in installed.plugins { versions[plugin.name] = plugin.version }
         catalog = Catalog(
             versions: versions, filters: registry.descriptors, formats: try ImageFormats.descriptors(),
-            pluginProblems: installed.problems)
+            pluginProblems: installed.problems, unpinnedPlugins: installed.unpinned)
     }
 
     /// Also refuses a CPU level that is not there, before a pixel is computed.
@@ -39,11 +44,22 @@ struct Toolbox: Sendable {
         try VipsRuntime.start(threads: 1)
     }
 
+    /// The registry, with a dot in place of every picture: for questions that no picture decides.
+    var registryWithoutPictures: FilterRegistry {
+        FilterRegistry(entries, pictures: PictureSource { _, _ in GrayPicture(width: 1, height: 1) })
+    }
+
     /// The registry, with plugins that tell `watch` when their code runs.
     ///
-    /// - Parameter limits: for pictures that filters read.
-    func registry(watchedBy watch: PluginWatch, _ limits: DecodeLimits) -> FilterRegistry {
-        let source = PictureSource { [pictures] in try pictures.picture($0, for: $1, limits) }
+    /// - Parameters:
+    ///   - limits: for pictures that filters read.
+    ///   - tally: told which those are.
+    func registry(watchedBy watch: PluginWatch, _ limits: DecodeLimits, _ tally: PictureTally) -> FilterRegistry {
+        let source = PictureSource { [pictures] reference, place in
+            let picture = try pictures.picture(reference, for: place, limits)
+            tally.note(picture, reference)
+            return picture
+        }
         return FilterRegistry(
             entries.map { entry in
                 guard case .plugin = entry.descriptor.origin else { return entry }

@@ -10,6 +10,7 @@ public enum WorkerProgram {
           penumbra-worker             takes orders from standard input, sends reports to standard output
           penumbra-worker --introduce likewise, and first says what it offers
           penumbra-worker describe    prints what it offers, as JSON
+          penumbra-worker examine     tells of chains, on standard input, what changes nothing or cannot be had
           penumbra-worker list-plugins        prints the plugins that it uses, as JSON
           penumbra-worker check-plugin FILE   tries a plugin with the contract of filters
           penumbra-worker --version   prints its version
@@ -25,6 +26,7 @@ public enum WorkerProgram {
         case []: return serve()
         case [Greeting.introductionFlag]: return serve(introducing: true)
         case ["describe"]: return describe()
+        case ["examine"]: return examine()
         case ["list-plugins"]: return attempt { try PluginCommands.list() }
         case let words where words.count == 2 && words[0] == "check-plugin":
             return attempt { try PluginCommands.check(words[1]) }
@@ -45,6 +47,11 @@ public enum WorkerProgram {
         return attempt { try channel.send(bytes: FrameCodec.json(try toolbox().catalog)) }
     }
 
+    private static func examine() -> Int32 {
+        let channel = Channel()
+        return attempt { try ChainExaminer.answer(try toolbox(), on: channel) }
+    }
+
     /// The exit code of what may throw.
     private static func attempt(_ body: () throws -> Void) -> Int32 {
         do {
@@ -59,7 +66,7 @@ public enum WorkerProgram {
     /// Plugins are opened first: that needs a process with one thread.
     private static func toolbox() throws -> Toolbox {
         let cancellation = TaskCancellation()
-        let installed = InstalledPlugins(cancellation: cancellation)
+        let installed = try InstalledPlugins(cancellation: cancellation)
         try Toolbox.startLibraries()
         return try Toolbox(installed, cancellation: cancellation)
     }
@@ -74,14 +81,18 @@ public enum WorkerProgram {
             try channel.send(
                 .ready(
                     Greeting(
-                        protocolVersion: Greeting.currentVersion, catalog: introducing ? toolbox.catalog : nil)))
+                        protocolVersion: Greeting.currentVersion, catalog: introducing ? toolbox.catalog : nil,
+                        refused: toolbox.refused)))
             try Heartbeat(channel).start()
+            channel.recordCrashes()
             while true {
                 let (lease, spec) = orders.next()
                 toolbox.cancellation.reset()
                 let runner = TaskRunner(toolbox: toolbox, watch: PluginWatch(lease: lease, channel: channel))
                 let report = runner.report(on: spec, lease)
-                if report.isFault || memory.isExceeded { try channel.send(.worn(lease)) }
+                if report.isFault || memory.isExceeded(beside: toolbox.pictures.bytes) {
+                    try channel.send(.worn(lease))
+                }
                 try channel.send(report)
             }
         } catch {

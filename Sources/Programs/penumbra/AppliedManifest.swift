@@ -14,11 +14,15 @@ struct AppliedManifest {
     /// Why there is none.
     enum Problem: Error, Hashable {
         case emptyChain
+        /// Counted from 1.
+        case emptyFilter(place: Int, count: Int)
         case oneFileForMany(count: Int)
 
         var message: String {
             switch self {
             case .emptyChain: "the chain has no filter; write it like 'gaussian: {radius: 12}'"
+            case .emptyFilter(let place, let count):
+                "filter \(place) of \(count) in the chain is empty; write one there, or remove a '|'"
             case .oneFileForMany(let count):
                 "--output is one file, and there are \(count) pictures; end it with / for a folder, or use fields "
                     + "such as out/{stem}.png"
@@ -27,8 +31,9 @@ struct AppliedManifest {
     }
 
     func text() throws(Problem) -> String {
-        let filters = chain.split(separator: "|").map { $0.trimmed }.filter { !$0.isEmpty }
-        guard !filters.isEmpty else { throw .emptyChain }
+        let filters = chain.split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmed }
+        guard !filters.allSatisfy(\.isEmpty) else { throw .emptyChain }
+        if let empty = filters.firstIndex(of: "") { throw .emptyFilter(place: empty + 1, count: filters.count) }
         let lines =
             ["job: apply", "inputs:"] + inputs.map { "  - \(Self.quoted(Self.pattern($0)))" } + ["filters:"]
             + filters.map { "  - \($0)" } + ["output: \(Self.quoted(try template()))"]

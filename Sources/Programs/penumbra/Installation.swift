@@ -4,6 +4,7 @@ import Dispatching
 import Glibc
 import Settings
 import Synchronization
+import WorkerProtocol
 
 /// The programs and settings that a command works with.
 struct Installation {
@@ -15,16 +16,20 @@ struct Installation {
     init(_ settings: Settings) {
         self.settings = settings
         var environment: [String: String] = [:]
-        let folders = settings.pluginFolders.value
-        if !folders.isEmpty { environment["PENUMBRA_PLUGIN_PATH"] = folders.joined(separator: ":") }
-        environment["PENUMBRA_PLUGINS"] = settings.plugins.value.rawValue
-        environment["PENUMBRA_PLUGIN_PINS"] = settings.pluginPins.value.map { "\($0.file):\($0.sha256)" }
-            .joined(separator: ",")
         environment["PENUMBRA_WORKER_MEMORY"] = String(settings.memory.value / settings.workers.value)
         if settings.nice.value > 0 { environment["PENUMBRA_NICE"] = String(settings.nice.value) }
         if settings.ionice.value != .none { environment["PENUMBRA_IONICE"] = settings.ionice.value.rawValue }
         environment[CoordinatorClaim.variable] = CoordinatorClaim.token
-        worker = WorkerCommand(executable: settings.worker.value, environment: environment)
+        worker = WorkerCommand(
+            executable: settings.worker.value, environment: environment, plugins: Self.plugins(settings))
+    }
+
+    private static func plugins(_ settings: Settings) -> PluginConditions {
+        var plugins = PluginConditions()
+        plugins.folders = settings.pluginFolders.value
+        plugins.pins = settings.pluginPins.value.map { PluginConditions.Pin(file: $0.file, sha256: $0.sha256) }
+        plugins.isPinnedOnly = settings.plugins.value == .pinnedOnly
+        return plugins
     }
 
     private final class Introduced: Sendable {

@@ -1,4 +1,5 @@
 import Catalogs
+import Dispatching
 import FoundationEssentials
 import Glibc
 import JobModel
@@ -39,22 +40,35 @@ struct ManifestFiles {
     }
 
     /// Goes on after a manifest that cannot be read, so that the others' problems are told too.
-    func read() -> Outcome {
+    func read() -> Outcome { outcome(of: results()) { $0 } }
+
+    /// The same with what only workers know of filters and of the pictures that these read.
+    func examined(by worker: WorkerCommand) async -> Outcome {
+        let results = results()
+        let examination = await ExaminedManifests(results.compactMap { try? $0.result.get() }, by: worker)
+        return outcome(of: results, examination.adding)
+    }
+
+    private typealias Reading = (path: String, result: Result<ReadResult, CommandError>)
+
+    private func results() -> [Reading] {
+        options.manifests.map { path in
+            (path, Result { () throws(CommandError) in read(try Self.contents(of: path), path) })
+        }
+    }
+
+    private func outcome(of results: [Reading], _ changed: (ReadResult) -> ReadResult) -> Outcome {
         var outcome = Outcome()
-        for path in options.manifests {
-            do {
-                try read(path, into: &outcome)
-            } catch {
+        for (path, result) in results {
+            switch result {
+            case .success(let result): outcome.add(changed(result), of: path)
+            case .failure(let error):
                 outcome.isMissingOne = true
                 outcome.texts.append(error.message)
                 outcome.problems.append(ProblemLine(manifest: path, message: error.message, severity: "error"))
             }
         }
         return outcome
-    }
-
-    private func read(_ path: String, into outcome: inout Outcome) throws(CommandError) {
-        outcome.add(read(try Self.contents(of: path), path), of: path)
     }
 
     private func read(_ bytes: [UInt8], _ path: String, more: [Override] = []) -> ReadResult {

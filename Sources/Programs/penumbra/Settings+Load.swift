@@ -17,16 +17,26 @@ extension Settings {
         let surroundings = Surroundings(
             environment: environment, currentFolder: currentFolder(), programFolder: programFolder(),
             cores: Machine.cores(), memory: Machine.memory(), homeFolder: Machine.homeFolder(environment)
-        ) { path in
-            // No such file, or none that may be read: the caller knows whether it must be there.
-            (try? Data(contentsOf: URL(filePath: path))).map(Array.init)
-        }
+        ) { foundFile(at: $0) }
         do {
             let settings = try Settings(flags, surroundings)
             try settings.refuseNetworkState()
             return settings
         } catch let problem as Problem {
             throw CommandError(problem.kind == .missing ? .missingInput : .badManifest, problem.message)
+        }
+    }
+
+    private static func foundFile(at path: String) -> FoundFile {
+        do {
+            return .bytes(Array(try Data(contentsOf: URL(filePath: path))))
+        } catch {
+            var found = stat()
+            guard stat(path, &found) == 0 else {
+                return [ENOENT, ENOTDIR].contains(errno) ? .nothing : .unreadable(String(cString: strerror(errno)))
+            }
+            if found.st_mode & S_IFMT == S_IFDIR { return .unreadable("it is a folder") }
+            return .unreadable(access(path, R_OK) == 0 ? "\(error)" : String(cString: strerror(errno)))
         }
     }
 

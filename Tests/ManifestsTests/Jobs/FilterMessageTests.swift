@@ -49,6 +49,29 @@ import Testing
                 """)
     }
 
+    private static let refusing = Catalog(
+        versions: [:], filters: [.gaussian], formats: [.png], pluginProblems: ["no"],
+        unpinnedPlugins: [UnpinnedPlugin(path: "/opt/libFilmLook.so", sha256: "52e0")])
+
+    @Test func `a filter whose plugin is refused for want of a pin is told so, with the pin`() {
+        #expect(
+            Reading.filter("film-look", catalog: Self.refusing).messages
+                == """
+                job.yaml:4:5: error: unknown filter 'film-look'
+                4 |   - film-look
+                  |     ^^^^^^^^^
+                  = /opt/libFilmLook.so is there, and refused by 'plugins: pinned-only': add '{file: libFilmLook.so, sha256: 52e0}' to 'plugin_pins' in the config file
+                """)
+    }
+
+    @Test func `refused plugins are mentioned with another unknown filter`() {
+        #expect(
+            Reading.filter("gausian", catalog: Self.refusing).remedies == [
+                "did you mean 'gaussian'? `penumbra filters` lists the filters your workers offer (1 plugin could not be "
+                    + "loaded, 1 plugin refused for want of a pin)"
+            ])
+    }
+
     @Test func `a filter that is not offered is not suggested`() {
         #expect(
             Reading.filter("blur", catalog: Catalog(versions: [:], filters: [.invert], formats: [.png])).messages

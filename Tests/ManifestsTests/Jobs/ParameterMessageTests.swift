@@ -120,17 +120,6 @@ import Testing
                 """)
     }
 
-    @Test func `a number with a unit is refused`() {
-        #expect(
-            Reading.filter("gaussian: {radius: 12px}").messages
-                == """
-                job.yaml:4:24: error: 'radius' needs a number, and '12px' is none
-                4 |   - gaussian: {radius: 12px}
-                  |                        ^^^^
-                  = write 12, without a unit
-                """)
-    }
-
     @Test func `a word instead of a number is refused`() {
         #expect(
             Reading.filter("gaussian: {radius: big}").messages
@@ -245,11 +234,25 @@ import Testing
         #expect(
             Reading.filter("fill: {half_steps: 3}").messages
                 == """
-                job.yaml:4:24: error: 'half_steps' needs a number, and '3' is none
+                job.yaml:4:24: error: 'half_steps' needs a whole number, and '3' is none
                 4 |   - fill: {half_steps: 3}
                   |                        ^
-                  = only whole numbers will do
+                  = write 2 or 4: only whole numbers will do
                 """)
+    }
+
+    @Test func `a fraction of a whole number is refused with its neighbours`() {
+        #expect(
+            Reading.filter("fill: {steps: 2.5}").messages
+                == """
+                job.yaml:4:19: error: 'steps' needs a whole number, and '2.5' is none
+                4 |   - fill: {steps: 2.5}
+                  |                   ^^^
+                  = write 2 or 3: only whole numbers will do
+                """)
+        #expect(Reading.filter("fill: {steps: 0.5}").remedies == ["write 1: only whole numbers will do"])
+        #expect(Reading.filter("fill: {steps: 8.5}").remedies == ["write 8: only whole numbers will do"])
+        #expect(Reading.filter("fill: {steps: 99.5}").remedies == ["only whole numbers will do"])
     }
 
     @Test func `expanding needs a transparent edge`() {
@@ -304,6 +307,18 @@ import Testing
                 4 |   - gaussian: {within: {x: 1cm, y: 0, width: 5, height: 10%}}
                   |                            ^^^
                   = write it like 12, 12px or 10%
+                """)
+    }
+
+    @Test(arguments: [("100001", "100000 px"), ("-2000%", "1000%")])
+    func `a length that leads too far is refused`(text: String, most: String) {
+        #expect(
+            Reading.filter("place: {size: 9, left: \(text)}").messages
+                == """
+                job.yaml:4:28: error: 'left' cannot be \(text)
+                4 |   - place: {size: 9, left: \(text)}
+                  |                            \(String(repeating: "^", count: text.count))
+                  = write a value from -\(most.prefix { $0.isNumber }) to \(most)
                 """)
     }
 

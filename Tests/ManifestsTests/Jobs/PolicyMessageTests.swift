@@ -127,10 +127,10 @@ import Testing
         #expect(
             Reading.job("retries: 2.5").messages
                 == """
-                job.yaml:1:10: error: 'retries' needs a number, and '2.5' is none
+                job.yaml:1:10: error: 'retries' needs a whole number, and '2.5' is none
                 1 | retries: 2.5
                   |          ^^^
-                  = only whole numbers will do
+                  = write 2 or 3: only whole numbers will do
                 """)
     }
 
@@ -152,7 +152,7 @@ import Testing
                 job.yaml:1:7: error: 'tile' needs a number, and '512px' is none
                 1 | tile: 512px
                   |       ^^^^^
-                  = write 512, without a unit
+                  = write 512, without a unit: it is in px
                 """)
     }
 

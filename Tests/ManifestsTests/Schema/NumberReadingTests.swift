@@ -47,7 +47,7 @@ import Testing
 
     @Test(arguments: [
         ("3.0", "write 3: only whole numbers will do"), ("1e1", "write 10: only whole numbers will do"),
-        ("2.5", "only whole numbers will do"), ("03", "write 3"),
+        ("2.5", "write 2 or 3: only whole numbers will do"), ("03", "write 3"),
         ("99999999999999999999", "write a value from -10 to 10"),
     ])
     func `numbers that are not written as whole ones are refused`(text: String, remedy: String) {

@@ -26,6 +26,9 @@
 #ifndef PARAMETER
 #define PARAMETER {.name = "a", .kind = PENUMBRA_NUMBER, .minimum = 0, .maximum = 1, .summary = "a"}
 #endif
+#ifndef PARAMETERS
+#define PARAMETERS 1
+#endif
 #ifndef RENDER
 #define RENDER render
 #endif
@@ -37,7 +40,7 @@ static const void *const used[] = {(const void *)vast, (const void *)render};
 
 static const penumbra_plugin plugin = {
     .abi = ABI, .struct_size = SIZE, .name = NAME, .version = VERSION, .summary = "Flawed", .kind = KIND,
-    .formats = FORMATS, .parameter_count = sizeof parameters / sizeof *parameters,
+    .formats = FORMATS, .parameter_count = PARAMETERS,
     .parameter_size = sizeof(penumbra_parameter), .parameters = parameters, .halo = HALO, .render = RENDER,
 };
 

@@ -4,10 +4,12 @@
 #include "penumbra_plugin.h"
 
 #include <fenv.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { none, overrun, underrun, upwards, tilewise, peeking, lazy, counting, leaking, liar, silent, clashing };
+enum { none, overrun, underrun, upwards, tilewise, peeking, lazy, counting, leaking, liar, silent, clashing,
+       wrecking, scribbling, endless, sometimes, infinite };
 
 static int32_t sample_bytes(penumbra_format format) { return format == PENUMBRA_F32 ? 4 : format == PENUMBRA_U16 ? 2 : 1; }
 
@@ -31,8 +33,19 @@ static int32_t render(const penumbra_tile *tile) {
     }
     if (MISDEED == liar) target[0] ^= 1;
     if (MISDEED == underrun) target[-1] = 1;
+    if (MISDEED == wrecking) {
+        target[count] = 1;
+        return 7;
+    }
+    if (MISDEED == scribbling) tile->error[-1] = 1;
+    if (MISDEED == endless) {
+        memset(tile->error, 'a', tile->error_capacity);
+        return 7;
+    }
     if (MISDEED == upwards) fesetround(FE_UPWARD);
     if (MISDEED == tilewise) target[0] = (char)tile->target.rect.width;
+    if (MISDEED == sometimes && tile->values[0] > 0) target[0] = (char)tile->target.rect.width;
+    if (MISDEED == infinite && tile->format == PENUMBRA_F32) *(float *)target = NAN;
     if (MISDEED == counting) target[0] = (char)calls++;
     return PENUMBRA_OK;
 }

@@ -2,6 +2,10 @@
 #define PENUMBRA_PLUGIN_IMPLEMENTATION
 #include "penumbra_plugin.h"
 
+#ifndef NEAREST
+#define NEAREST 0
+#endif
+
 static penumbra_margins reach(const double *values) {
     int32_t distance = (int32_t)values[0];
     return (penumbra_margins){.left = distance, .right = distance};
@@ -31,7 +35,7 @@ static int32_t render(const penumbra_tile *tile) {
 }
 
 static const penumbra_parameter parameters[] = {
-    {.name = "distance", .kind = PENUMBRA_INTEGER, .minimum = 0, .maximum = 100, .fallback = 3, .unit = "px",
+    {.name = "distance", .kind = PENUMBRA_INTEGER, .minimum = NEAREST, .maximum = 100 + NEAREST, .fallback = 3 + NEAREST, .unit = "px",
      .summary = "how far to look"},
 };
 

@@ -3,8 +3,10 @@
 #define PENUMBRA_PLUGIN_IMPLEMENTATION
 #include "penumbra_plugin.h"
 
+#include <fcntl.h>
 #include <fenv.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 

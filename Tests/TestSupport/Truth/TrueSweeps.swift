@@ -18,12 +18,26 @@ package enum TrueSweep: Sendable {
         }
     }
 
-    func length(_ x: Double, _ y: Double) -> Double {
+    func length(_ x: Double, _ y: Double) -> Double { hypot(x, y) * steepness }
+
+    /// Pixels of path for each pixel of distance from the centre.
+    fileprivate var steepness: Double {
         switch self {
-        case .zoom(let amount): hypot(x, y) * abs(amount)
-        case .spin(let degrees): hypot(x, y) * degrees * .pi / 180
+        case .zoom(let amount): abs(amount)
+        case .spin(let degrees): degrees * .pi / 180
         }
     }
+
+    /// From that distance on paths are averaged on lines: where they have 32 px, or 8.
+    fileprivate var directRadius: Double {
+        switch self {
+        case .zoom: 32 / steepness
+        case .spin: Self.edge(8 / steepness)
+        }
+    }
+
+    /// Bands of rings begin between rings.
+    fileprivate static func edge(_ distance: Double) -> Double { floor(distance * 2) / 2 + 0.125 }
 }
 
 extension TruePixels {
@@ -33,14 +47,12 @@ extension TruePixels {
         sweepMap(output) { x, y, channel in mean(sweep, x, y, channel, edge, count: samples) }
     }
 
-    /// The same as it is computed: from two samples a pixel, and two more, on paths of up to 32 px; from lines for longer
-    /// ones.
+    /// The same as it is computed: from two samples a pixel, and two more, on short paths; from lines for longer ones.
     package func sweptAsComputed(_ sweep: TrueSweep, edge: Edge, output: PixelRect) -> TruePixels {
         sweepMap(output) { x, y, channel in
-            let length = sweep.length(x, y)
-            return length > 32
+            hypot(x, y) >= sweep.directRadius
                 ? meanOnLines(sweep, x, y, channel, edge)
-                : mean(sweep, x, y, channel, edge, count: 2 * (Int(length.rounded(.up)) + 1))
+                : mean(sweep, x, y, channel, edge, count: 2 * (Int(sweep.length(x, y).rounded(.up)) + 1))
         }
     }
 
@@ -98,36 +110,41 @@ private struct LinePlace {
     let across: Double
     let along: Double
     private let sweep: TrueSweep
-    /// Lines, or samples on each, all around.
+    /// Lines all around; of a spin, samples on an arc.
     private let count: Double
+    /// Pixels between rings.
+    private let spacing: Double
 
     init(_ sweep: TrueSweep, distance: Double, turn: Double) {
         self.sweep = sweep
         switch sweep {
-        case .spin:
-            // 16 px of rings have as many samples each, for their outermost at least one a pixel: 4 to 7 times a power of two.
-            let least = 2 * Double.pi * 16 * (floor(distance / 16) + 1)
-            var unit = 64.0
-            while 7 * unit < least { unit *= 2 }
-            count = [4, 5, 6, 7].map { $0 * unit }.first { $0 >= least } ?? 0
-            (across, along) = (distance * 2, turn * count)
+        case .spin(let degrees):
+            // 16 px of rings have as many samples on an arc: at their outer end one a pixel, or two on shorter arcs.
+            let (start, middle) = (sweep.directRadius, TrueSweep.edge(32 / sweep.steepness))
+            let isShort = distance < middle
+            let first = isShort ? start : middle
+            let inner = first + 16 * floor((distance - first) / 16)
+            let outer = isShort ? min(inner + 16, middle) : inner + 16
+            count = ceil(outer * sweep.steepness * (isShort ? 2 : 1))
+            spacing = isShort ? 0.25 : 0.5
+            (across, along) = (distance / spacing, turn * 360 / degrees * count)
         case .zoom:
             // Every octave has rays that are half a pixel apart at its far end.
             let far = 2 * exp2(floor(log2(distance)))
             count = max(256, (2 * Double.pi * far / 0.5).rounded(.up))
+            spacing = 0
             (across, along) = (turn * count, distance)
         }
     }
 
-    /// The mean over a window of the piecewise linear course through a line's samples.
+    /// The mean over the arc whose samples begin at a position; or over a ray's piecewise linear course.
     func mean(line: Double, position: Double, _ picture: (_ x: Double, _ y: Double) -> Double) -> Double {
         switch sweep {
         case .spin(let degrees):
-            let half = count * degrees / 720
-            return integral(position - half, position + half) { k in
-                let angle = 2 * Double.pi * k / count
-                return picture(line / 2 * cos(angle), line / 2 * sin(angle))
-            } / (2 * half)
+            return (0..<Int(count)).reduce(0.0) { sum, k in
+                let angle = (((position + Double(k)) + 0.5) / count - 0.5) * degrees * .pi / 180
+                return sum + picture(line * spacing * cos(angle), line * spacing * sin(angle))
+            } / count
         case .zoom(let amount):
             let other = position * (1 - amount)
             let angle = 2 * Double.pi * line / count

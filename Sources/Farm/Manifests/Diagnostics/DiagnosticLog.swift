@@ -8,6 +8,7 @@ package final class DiagnosticLog {
     private var diagnostics: [Diagnostic] = []
     /// What else a reading has found.
     private(set) var pictures: [PictureMention] = []
+    private(set) var filters: [FilterMention] = []
 
     package init() {}
 
@@ -26,6 +27,7 @@ package final class DiagnosticLog {
     }
 
     func mention(_ picture: PictureMention) { pictures.append(picture) }
+    func mention(_ filter: FilterMention) { filters.append(filter) }
 
     /// Adds the problems of an attempt that was made on a log of its own.
     func add(_ other: DiagnosticLog) {

@@ -22,14 +22,15 @@ struct ChainSchema {
 
     private func parameters(of filter: FilterDescriptor) -> SchemaNode {
         let schemas = filter.parameters.map(ParameterSchema.init)
-        let conditions = schemas.flatMap(\.conditions) + filter.rules.map { condition($0, of: filter) }
+        let conditions = schemas.flatMap(\.conditions) + filter.rules.compactMap { condition($0, of: filter) }
         return SchemaNode.mapping(schemas.flatMap(\.properties))
             .adding([
                 "description": .text(filter.summary), "allOf": conditions.isEmpty ? nil : .list(conditions),
             ])
     }
 
-    private func condition(_ rule: ParameterRule, of filter: FilterDescriptor) -> SchemaNode {
+    /// Nil for a rule that only warns.
+    private func condition(_ rule: ParameterRule, of filter: FilterDescriptor) -> SchemaNode? {
         switch rule {
         case .implies(let parameter, let value, let other, let required):
             ["if": holds(parameter, value, in: filter), "then": ["properties": [other: .words([required])]]]
@@ -37,6 +38,8 @@ struct ChainSchema {
             ["if": holds(parameter, value, in: filter), "then": ["not": .requiring([other])]]
         case .replaces(let parameter, let others):
             ["if": .requiring([parameter]), "then": ["not": .any(of: others.map { .requiring([$0]) })]]
+        case .needs:
+            nil
         }
     }
 

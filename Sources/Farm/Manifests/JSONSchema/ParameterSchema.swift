@@ -48,7 +48,8 @@ struct ParameterSchema {
         case .boolean: .boolean
         case .text: .anyText
         case .region: Self.region
-        case .length: .length(from: -ValueReader<Length>.farthest)
+        case .length(let limit): .length(from: -limit.pixels, to: limit.pixels)
+        case .distance: .length(from: 0, to: LengthLimit.widest.pixels)
         case .size: .size
         case .color: .color(isOpaque: false)
         case .picture, .layer: .nonEmptyText
@@ -70,7 +71,7 @@ struct ParameterSchema {
     }
 
     private static let region: SchemaNode = {
-        let place = SchemaNode.length(from: -ValueReader<Length>.farthest)
+        let place = SchemaNode.length(from: -LengthLimit.widest.pixels)
         let side = SchemaNode.length(from: 0, isAboveZero: true)
         return .mapping(
             [

@@ -70,12 +70,14 @@ extension SchemaNode {
     ])
 
     /// Pixels or percent from `minimum` on, or above 0.
-    static func length(from minimum: Double, isAboveZero: Bool = false) -> SchemaNode {
+    static func length(
+        from minimum: Double, to maximum: Double = LengthLimit.widest.pixels, isAboveZero: Bool = false
+    ) -> SchemaNode {
         let sign = isAboveZero ? #"\+?(?![0.]+(px|%)?$)"# : minimum < 0 ? "[+-]?" : #"\+?"#
         return any(of: [
             (["type": "number"] as SchemaNode).adding([
                 "minimum": isAboveZero ? nil : .number(minimum), "exclusiveMinimum": isAboveZero ? 0 : nil,
-                "maximum": .number(ValueReader<Length>.farthest),
+                "maximum": .number(maximum),
             ]),
             text(matching: sign + #"(0|[1-9][0-9]*)(\.[0-9]+)?(px|%)?"#),
         ])

@@ -80,21 +80,7 @@ struct ChainReader {
 
     private func descriptor(_ name: String, at span: SourceSpan, log: DiagnosticLog) -> FilterDescriptor? {
         if let descriptor = catalog.filter(named: name) { return descriptor }
-        let names = catalog.filters.map(\.name)
-        let alias = Self.aliases[name.lowercased()].flatMap { names.contains($0) ? $0 : nil }
-        let nearest = alias ?? Suggestion.nearest(to: name, among: names)
-        let problem = FilterProblem.unknown(name, nearest: nearest, brokenPlugins: catalog.pluginProblems.count)
-        log.error(.filter(problem), at: span)
+        log.error(.filter(UnknownFilter(name, in: catalog).problem), at: span)
         return nil
     }
-
-    /// Other tools' names for filters, in lower case. One is proposed where the catalog has the filter.
-    private static let aliases = [
-        "blur": "gaussian", "gaussian_blur": "gaussian", "gaussian-blur": "gaussian", "gaussianblur": "gaussian",
-        "gaussblur": "gaussian", "gblur": "gaussian", "cigaussianblur": "gaussian",
-        "motion_blur": "motion", "motion-blur": "motion", "motionblur": "motion", "cimotionblur": "motion",
-        "box_blur": "box", "boxblur": "box", "ciboxblur": "box",
-        "median_blur": "median", "medianblur": "median",
-        "negate": "invert", "negative": "invert", "cicolorinvert": "invert",
-    ]
 }

@@ -13,14 +13,36 @@ struct FilterHints {
     private static let widestGap = 4.0
 
     func warn(_ log: DiagnosticLog) {
-        if let radius = typed["radius"], radius.value == .number(0) || radius.value == .pair(x: 0, y: 0) {
-            log.warning(.filter(.changesNothing(filter: descriptor.name)), at: radius.span)
-        }
+        if let zeroRadius { log.warning(.filter(.zeroRadius(filter: descriptor.name)), at: zeroRadius.span) }
+        descriptor.rules.forEach { warnIfIdle($0, log) }
+        descriptor.parameters.forEach { warnIfUnclear($0, log) }
         if let gap, gap.pixels > Self.widestGap {
             let rounded = (gap.pixels * 10).rounded() / 10
             let span = typed["samples"]?.span ?? typed["radius"]?.span ?? nameSpan
             log.warning(.filter(.fewSamples(samples: gap.samples, gap: rounded)), at: span)
         }
+    }
+
+    /// A radius that needs no worker to tell that nothing changes.
+    var zeroRadius: ParameterTyper.Typed? {
+        let zeros: [ParameterValue] = [.number(0), .integer(0), .pair(x: 0, y: 0)]
+        return typed["radius"].flatMap { zeros.contains($0.value) ? $0 : nil }
+    }
+
+    private func warnIfIdle(_ rule: ParameterRule, _ log: DiagnosticLog) {
+        guard case .needs(let parameter, let other, let words) = rule, let given = typed[parameter],
+            case .word(let value) = values[other], !words.contains(value)
+        else { return }
+        let problem = FilterProblem.withoutEffect(parameter: parameter, other: other, value: value, words: words)
+        log.warning(.filter(problem), at: given.keySpan)
+    }
+
+    /// Where percent are usual, as the fallback shows, a number from 0 to 100 alone is hardly meant in pixels.
+    private func warnIfUnclear(_ parameter: ParameterDescriptor, _ log: DiagnosticLog) {
+        guard case .length(.percent) = parameter.fallback, let given = typed[parameter.name], let text = given.text,
+            case .length(.pixels(let pixels)) = given.value, pixels > 0, pixels <= 100, text.last?.isNumber == true
+        else { return }
+        log.warning(.filter(.pixelsWithoutUnit(parameter: parameter.name, written: text)), at: given.span)
     }
 
     /// How far apart the samples along a path are: 2n + 1 of them over twice the radius. Nil for filters without

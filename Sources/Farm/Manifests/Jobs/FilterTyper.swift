@@ -21,8 +21,11 @@ struct FilterTyper {
         reader.finish(aliases: Self.aliases)
         guard hasRequired(reader.mapping, owner, nameSpan) else { return nil }
         let values = filled(typed)
-        FilterHints(descriptor: descriptor, typed: typed, values: values, nameSpan: nameSpan).warn(log)
-        return FilterInvocation(filter: descriptor.name, values: values)
+        let hints = FilterHints(descriptor: descriptor, typed: typed, values: values, nameSpan: nameSpan)
+        hints.warn(log)
+        let invocation = FilterInvocation(filter: descriptor.name, values: values)
+        log.mention(FilterMention(invocation: invocation, span: nameSpan, isKnownAsIdle: hints.zeroRadius != nil))
+        return invocation
     }
 
     private func hasRequired(_ mapping: SyntaxNode.Mapping, _ owner: String, _ span: SourceSpan) -> Bool {
@@ -75,6 +78,8 @@ struct FilterTyper {
                 log.error(.filter(.replaced(parameter: parameter, other: other)), at: span)
                 values[other] = nil
             }
+        case .needs:
+            break  // worth a warning
         }
     }
 

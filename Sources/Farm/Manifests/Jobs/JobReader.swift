@@ -25,20 +25,47 @@ package enum JobReader {
         }
         return ReadResult(
             job: log.hasErrors ? nil : job, diagnostics: log.sorted(),
-            pictures: log.pictures, sources: SourceSet(file: text, arguments: overridden.texts))
+            pictures: log.pictures, filters: log.filters, sources: SourceSet(file: text, arguments: overridden.texts))
     }
 }
 
 /// A manifest that was read.
 package struct ReadResult: Sendable {
     /// Nil exactly when there is an error among the diagnostics.
-    package let job: JobSpec?
+    package private(set) var job: JobSpec?
     /// In the order of the text.
-    package let diagnostics: [Diagnostic]
+    package private(set) var diagnostics: [Diagnostic]
     /// Pictures that filters name.
     package let pictures: [PictureMention]
+    /// All that could be read.
+    package let filters: [FilterMention]
     /// The texts that the diagnostics point into.
     package let sources: SourceSet
+
+    /// Adds what others than the reader know: a filter that changes nothing.
+    package mutating func addIdle(_ filter: FilterMention) {
+        guard !filter.isKnownAsIdle else { return }
+        add(Diagnostic(.filter(.changesNothing(filter: filter.invocation.filter)), at: filter.span, severity: .warning))
+    }
+
+    /// Adds a filter that cannot be made.
+    package mutating func add(_ reason: String, of filter: FilterMention) {
+        add(Diagnostic(.filter(.impossible(filter: filter.invocation.filter, reason: reason)), at: filter.span))
+    }
+
+    /// Adds a file that is no picture.
+    package mutating func add(_ reason: String, of picture: PictureMention) {
+        let problem = FilterProblem.pictureUnusable(
+            parameter: picture.parameter, path: picture.written, whole: picture.path, reason: reason)
+        add(Diagnostic(.filter(problem), at: picture.span))
+    }
+
+    private mutating func add(_ diagnostic: Diagnostic) {
+        let log = DiagnosticLog()
+        (diagnostics + [diagnostic]).forEach(log.add)
+        diagnostics = log.sorted()
+        if log.hasErrors { job = nil }
+    }
 
     /// The diagnostics as a person reads them, in order.
     package var messages: [String] { diagnostics.map { $0.rendered(in: sources) } }

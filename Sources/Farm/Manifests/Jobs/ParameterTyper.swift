@@ -8,6 +8,8 @@ struct ParameterTyper {
         /// Where the key stands: the parameter's name, or a synonym.
         let keySpan: SourceSpan
         let span: SourceSpan
+        /// As it was written, where it is a scalar.
+        let text: String?
     }
 
     var pictures = PictureLookup()
@@ -34,7 +36,7 @@ struct ParameterTyper {
         return given.first.flatMap { entry, scale in
             ValueReader.parameter(descriptor.kind, unit: descriptor.unit, scale: scale, pictures: pictures)
                 .read(entry.value, for: entry.key, log: log)
-                .map { Typed(value: $0, keySpan: entry.keySpan, span: entry.value.span) }
+                .map { Typed(value: $0, keySpan: entry.keySpan, span: entry.value.span, text: entry.value.text) }
         }
     }
 }

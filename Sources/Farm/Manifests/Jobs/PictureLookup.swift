@@ -25,10 +25,12 @@ package struct PictureLookup {
             guard let text = ValueReader<String>.nonEmptyText.read(node, for: name, log: log) else { return nil }
             let (path, trouble) = look(text, folder)
             if let trouble {
-                log.error(.filter(.pictureUnusable(parameter: name, path: text, reason: trouble)), at: node.span)
+                let problem = FilterProblem.pictureUnusable(
+                    parameter: name, path: text, whole: path, reason: trouble)
+                log.error(.filter(problem), at: node.span)
                 return nil
             }
-            log.mention(PictureMention(path: path, span: node.span))
+            log.mention(PictureMention(path: path, parameter: name, written: text, span: node.span))
             return .picture(PictureReference(path: path))
         }
     }
@@ -38,5 +40,7 @@ package struct PictureLookup {
 package struct PictureMention: Hashable, Sendable {
     /// Whole.
     package let path: String
+    let parameter: String
+    let written: String
     package let span: SourceSpan
 }

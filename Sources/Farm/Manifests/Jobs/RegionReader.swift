@@ -19,27 +19,31 @@ extension ValueReader where Value == Region {
 }
 
 extension ValueReader where Value == Length {
-    /// Pixels and percent that no picture exceeds, so that sums of a few lengths stay exact.
-    static var farthest: Double { 1e9 }
+    static func placedLength(within limit: LengthLimit) -> ValueReader { boundedLength(isSize: false, within: limit) }
 
-    /// A length whose sums with a few others stay exact.
-    static var placedLength: ValueReader { boundedLength(isSize: false) }
+    /// The same, where no length can be negative.
+    static var distance: ValueReader { boundedLength(isSize: false, from: 0) }
 
     /// A length of a region; one of its sides when `isSize`.
-    fileprivate static func boundedLength(isSize: Bool, from minimum: Double = -farthest) -> ValueReader {
+    ///
+    /// - Parameter minimum: nil is as far as the limit, the other way.
+    fileprivate static func boundedLength(
+        isSize: Bool, from minimum: Double? = nil, within limit: LengthLimit = .widest
+    ) -> ValueReader {
         ValueReader { node, name, log in
             guard let length = length.read(node, for: name, log: log) else { return nil }
-            let (number, unit) =
+            let (number, most, unit) =
                 switch length {
-                case .pixels(let value): (value, "px")
-                case .percent(let value): (value, "%")
+                case .pixels(let value): (value, limit.pixels, "px")
+                case .percent(let value): (value, limit.percent, "%")
                 }
             if isSize, number <= 0 {
                 log.error(.filter(.emptyRegion(side: name)), at: node.span)
                 return nil
             }
-            guard (minimum...farthest).contains(number) else {
-                let range = rangeWords(minimum.plain, farthest.plain, unit: unit)
+            let least = minimum ?? -most
+            guard (least...most).contains(number) else {
+                let range = rangeWords(least.plain, most.plain, unit: unit)
                 log.error(.value(.outOfRange(name: name, text: node.text ?? "", range: range)), at: node.span)
                 return nil
             }

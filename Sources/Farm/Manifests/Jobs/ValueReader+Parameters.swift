@@ -25,8 +25,10 @@ extension ValueReader where Value == ParameterValue {
             ValueReader<String>.text.map(ParameterValue.text)
         case .region:
             ValueReader<Region>.region.map(ParameterValue.region)
-        case .length:
-            ValueReader<Length>.placedLength.map(ParameterValue.length)
+        case .length(let limit):
+            ValueReader<Length>.placedLength(within: limit).map(ParameterValue.length)
+        case .distance:
+            ValueReader<Length>.distance.map(ParameterValue.length)
         case .size:
             ValueReader<SizeWish>.size.map(ParameterValue.size)
         case .color:
@@ -96,7 +98,10 @@ extension ValueReader<Int> {
         return ValueReader { node, name, log in
             guard let value = number.read(node, for: name, log: log) else { return nil }
             if let integer = Int(exactly: value) { return integer }
-            let fault = NumberFault.notWhole(written: nil)
+            let neighbours = [value.rounded(.down), value.rounded(.up)].filter {
+                (Double(minimum)...Double(maximum)).contains($0)
+            }
+            let fault = NumberFault.notWhole(nearest: neighbours.map { ($0 / scale).plain })
             log.error(.value(.notANumber(name: name, text: node.text ?? "", fault: fault)), at: node.span)
             return nil
         }

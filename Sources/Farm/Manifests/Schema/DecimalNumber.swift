@@ -18,8 +18,14 @@ enum DecimalNumber {
         case .success(let value):
             if let integer = Int(text) { return .success(integer) }
             if Parts(text)?.isInteger == true { return .failure(.noInteger(isNegative: value < 0)) }
-            return .failure(.notWhole(written: Int(exactly: value).map(String.init)))
+            return .failure(.notWhole(nearest: wholeNumbers(around: value)))
         }
+    }
+
+    /// The number itself where it is whole, else the ones below and above it; none where no integer can hold them.
+    static func wholeNumbers(around value: Double) -> [String] {
+        let neighbours = [value.rounded(.down), value.rounded(.up)].compactMap { Int(exactly: $0) }
+        return neighbours.first == neighbours.last ? neighbours.prefix(1).map(String.init) : neighbours.map(String.init)
     }
 
     /// A text split into the number that it begins with and its suffix.
@@ -86,7 +92,10 @@ enum DecimalNumber {
         if Parts(lower.filter { $0 != "," }) != nil { return .comma }
         let (number, suffix) = split(text)
         let isUnit = suffix.lowercased() != "e" && !suffix.contains(where: \.isNumber)
-        if isUnit, Parts(String(number)).map({ $0.fault == nil }) ?? false { return .hasUnit(written: String(number)) }
-        return .notDecimal
+        guard isUnit, Parts(String(number)).map({ $0.fault == nil }) ?? false, let value = Double(number) else {
+            return .notDecimal
+        }
+        let unit = String(suffix.drop { $0 == " " })
+        return .hasUnit(GivenUnit(number: value, written: String(number), given: unit))
     }
 }

@@ -4,6 +4,7 @@ extension ValueReader where Value == Double {
         .scalar("a number") { text, name in
             switch DecimalNumber.number(text) {
             case .failure(let fault):
+                let fault = fault.wanting(unit, isWhole: false)
                 return .failure(ValueFault(.notANumber(name: name, text: text, fault: fault)))
             case .success(let value) where range.contains(value):
                 return .success(value)
@@ -26,7 +27,11 @@ extension ValueReader where Value == Int {
                 return .failure(ValueFault(outside: range, isBelow: value < range.lowerBound, text, unit, name: name))
             case .failure(.noInteger(let isNegative)):
                 return .failure(ValueFault(outside: range, isBelow: isNegative, text, unit, name: name))
+            case .failure(.notWhole(let nearest)):
+                let nearest = nearest.filter { Int($0).map(range.contains) ?? false }
+                return .failure(ValueFault(.notANumber(name: name, text: text, fault: .notWhole(nearest: nearest))))
             case .failure(let fault):
+                let fault = fault.wanting(unit, isWhole: true)
                 return .failure(ValueFault(.notANumber(name: name, text: text, fault: fault)))
             }
         }

@@ -53,7 +53,7 @@ typedef uint32_t penumbra_format;
 enum {
     PENUMBRA_U8 = 1,  /* uint8_t, 0...255 */
     PENUMBRA_U16 = 2, /* uint16_t, 0...65535 */
-    PENUMBRA_F32 = 4  /* float, nominally 0...1 and never clamped */
+    PENUMBRA_F32 = 4  /* float, nominally 0...1 and never clamped; of samples of 0...1 a filter makes finite ones */
 };
 
 typedef int32_t penumbra_parameter_kind;
@@ -73,7 +73,15 @@ typedef struct penumbra_parameter {
     const char *const *choices; /* PENUMBRA_CHOICE only: words, then NULL */
     const char *unit;           /* "px", "%", ... or NULL */
     const char *summary;        /* one line, without a full stop */
+
+    /* Members since the second revision of this header; both may be NULL. */
+
+    const char *needed;              /* a PENUMBRA_CHOICE, only with some words of which this parameter has an effect: */
+    const char *const *needed_words; /* those words, then NULL. Users who give it with another word are warned */
 } penumbra_parameter;
+
+/* How much of a parameter the first revision had. */
+#define PENUMBRA_PARAMETER_FIRST_SIZE offsetof(penumbra_parameter, needed)
 
 /* Whole pixels, y growing downwards. */
 typedef struct penumbra_rect {
@@ -155,9 +163,9 @@ typedef struct penumbra_plugin {
        `within`. */
     penumbra_rect (*extent)(penumbra_rect input, const double *values);
     /* Area filters only, instead of `halo`: the rectangle that is read for `output`, a part of the extent, from an
-       input that is defined in `input`. It may lie anywhere, also outside of `input`; of a larger output it covers
-       that of every part. No side may be longer than the output's by over 32768 pixels. `source.rect` is this
-       rectangle. A filter that needs less where it is near is given less to read: a halo is enough for all others. */
+       input that is defined in `input`. It is not empty and may lie anywhere, also outside of `input`; of a larger
+       output it covers that of every part. Neither width nor height may be larger than the output's by over 32768.
+       `source.rect` is this rectangle. A filter that needs less where it is near is given less to read: a halo is enough for all others. */
     penumbra_rect (*region_of_interest)(penumbra_rect output, penumbra_rect input, const double *values);
 } penumbra_plugin;
 

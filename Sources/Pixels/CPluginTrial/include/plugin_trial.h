@@ -5,20 +5,32 @@
 
 #include <stdint.h>
 
+/* How much of a description is read, here and by those who use the plugin: more is no description. */
+enum {
+    PLUGIN_MOST_PARAMETERS = 64,
+    PLUGIN_MOST_CHOICES = 256
+};
+
 /* How a trial ended. */
 typedef struct plugin_trial {
     /* How many libraries, from the first one on, were opened and gave their description. */
     int32_t survived;
     /* The child's wait status when the next one ended it; 0 when all survived. */
     int32_t status;
+    /* 1 when the next one was not done in time, so that the child was killed. */
+    int32_t hung;
     /* Not 0 when the child could not be started. */
     int32_t error;
 } plugin_trial;
 
-/* For a process with one thread. Each library has `seconds` to be opened in, and for `read`, which gets what the entry
-   answered, to read it. */
-plugin_trial try_plugins(const char *const *paths, int32_t count, uint32_t host_abi, uint32_t seconds,
-                         void (*read)(const void *plugin));
+/* Opens the libraries one after the other and reads what each says of itself. Each has so many milliseconds; then the
+   child is killed, with every process of its group. What the libraries were opened as is told by `names`: paths, or
+   descriptors of this process below /proc/self.
+
+   Between the fork and the end of the child nothing runs there but this module's code, the loader's and the
+   libraries': other threads may hold any lock of this process but the loader's and malloc's, which a fork hands on
+   unlocked. A library whose own language has a run time that this process uses too needs a process with one thread. */
+plugin_trial try_plugins(const char *const *names, int32_t count, uint32_t host_abi, uint32_t milliseconds);
 
 /* 1 when a file has the text in it, 0 when not, or when it cannot be read. */
 int32_t file_contains(const char *path, const char *text);

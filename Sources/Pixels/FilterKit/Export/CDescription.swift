@@ -52,7 +52,9 @@ extension penumbra_parameter {
             name: CDescription.lasting(parameter.name), kind: 0, minimum: 0, maximum: 0,
             fallback: parameter.fallback, choices: nil,
             unit: parameter.unit.isEmpty ? nil : CDescription.lasting(parameter.unit),
-            summary: CDescription.lasting(parameter.summary))
+            summary: CDescription.lasting(parameter.summary),
+            needed: parameter.needs.flatMap { CDescription.lasting($0.choice) },
+            needed_words: parameter.needs.flatMap { CDescription.lasting($0.words) })
         switch parameter.kind {
         case .number(let range):
             kind = penumbra_parameter_kind(PENUMBRA_NUMBER)

@@ -6,9 +6,9 @@ import Synchronization
 final class ExportedFilter: Sendable {
     private let type: any Filter.Type
     private let description: FilterDescription
-    /// Filters with the values of the latest calls, the newest first: the next one mostly has the same. Making a filter
-    /// may take long, since authors work out there what does not depend on pixels.
-    private let latest = Mutex<[(numbers: [Double], filter: any Filter)]>([])
+    /// Filters with the values of the latest calls, the newest first, or why there is none: the next one mostly has the
+    /// same. Making a filter may take long, since authors work out there what does not depend on pixels.
+    private let latest = Mutex<[(numbers: [Double], filter: Result<any Filter, any Error>)]>([])
 
     /// A chain with more filters of one kind, or previews of more values at once, are rare.
     private static let kept = 8
@@ -36,13 +36,14 @@ final class ExportedFilter: Sendable {
     private func filter(_ values: UnsafePointer<Double>?) throws -> any Filter {
         let count = description.parameters.count
         let numbers = Array(UnsafeBufferPointer(start: values, count: values == nil ? 0 : count))
-        if let known = latest.withLock({ $0.first { $0.numbers == numbers }?.filter }) { return known }
-        let filter = try type.init(FilterValues(numbers, description))
+        if let known = latest.withLock({ $0.first { $0.numbers == numbers }?.filter }) { return try known.get() }
+        let filter = Result<any Filter, any Error> { try type.init(FilterValues(numbers, description)) }
         latest.withLock { $0 = [(numbers, filter)] + $0.prefix(Self.kept - 1) }
-        return filter
+        return try filter.get()
     }
 
-    /// Nil when the values do not go together: then rendering says so.
+    /// Nil when the filter's author throws for these values. Questions of geometry have no way to say so; rendering, which
+    /// comes after them, says it in the author's words.
     private static func filter(_ values: UnsafePointer<Double>?) -> (any Filter)? {
         try? current.withLock { $0?.filter }?.filter(values)
     }

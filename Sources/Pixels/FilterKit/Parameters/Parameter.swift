@@ -3,7 +3,7 @@
 ///
 ///     static let size = Parameter("size", 2...200, fallback: 8, unit: "px", "from a dot to the next")
 public struct Parameter<Value: Sendable>: FilterParameter {
-    public let definition: ParameterDefinition
+    public internal(set) var definition: ParameterDefinition
 }
 
 /// A parameter of whatever type, for ``FilterDescription/parameters``.
@@ -26,6 +26,20 @@ public struct ParameterDefinition: Sendable {
     let fallback: Double
     let unit: String
     let summary: String
+    /// The choice with some words of which alone the parameter has an effect.
+    var needs: (choice: String, words: [String])?
+}
+
+extension Parameter {
+    /// The same parameter, which has an effect only where a choice is one of these words. Users who give it with another
+    /// word are warned.
+    ///
+    ///     static let black = Parameter("black", 0...100, fallback: 100, unit: "%", "…").needing(colors, .cmyk)
+    public func needing<Word: RawRepresentable<String>>(_ choice: Parameter<Word>, _ words: Word...) -> Parameter {
+        var parameter = self
+        parameter.definition.needs = (choice.definition.name, words.map(\.rawValue))
+        return parameter
+    }
 }
 
 extension Parameter<Double> {

@@ -1,14 +1,12 @@
 package import Catalogs
-package import Geometry
-import Kernels
-package import Raster
+package import Kernels
 
 /// `box`: a mean over a rectangle of 2·radius + 1 pixels along each axis.
 ///
 /// `extent: expand` grows by ⌈radius⌉ on each side, per axis.
-package struct BoxFilter: Filter {
-    private let kernel: Box
-    private let options: AreaOptions
+package struct BoxFilter: BlurFilter {
+    package let kernel: Box
+    package let options: AreaOptions
     package let isIdentity: Bool
 
     private init(_ arguments: FilterArguments) throws(FilterError) {
@@ -20,7 +18,7 @@ package struct BoxFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "box", kind: .area, summary: "Mean over a rectangle", renderingVersion: 1,
+            name: "box", kind: .area, summary: "Mean over a rectangle", renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "radius", .numberOrPair(minimum: 0, maximum: 1000), fallback: .number(10), unit: "px",
@@ -29,23 +27,7 @@ package struct BoxFilter: Filter {
             rules: AreaOptions.rules),
         make: { try BoxFilter($0) })
 
-    package var edge: Edge { options.edge }
-    package var halo: Halo { kernel.halo }
-
-    package func extent(of input: PixelRect) -> PixelRect { options.extent(of: input, growth: halo) }
-
-    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
-        options.needed(for: output, in: input, halo: halo)
-    }
-
-    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
-
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        options.cost(layout, format, fixedPoint: 0.6, floating: 12)
-    }
-
-    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
-        kernel.render(
-            source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)
+        options.cost(layout, format, fixedPoint: 0.6, words: 0.8, floating: 12)
     }
 }

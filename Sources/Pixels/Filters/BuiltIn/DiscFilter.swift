@@ -1,15 +1,13 @@
 package import Catalogs
-package import Geometry
-import Kernels
-package import Raster
+package import Kernels
 
 /// `disc`: a mean over a disc of 2·radius + 1 pixels across, as a lens out of focus makes it.
 ///
 /// `extent: expand` grows by ⌈radius⌉ on each side.
-package struct DiscFilter: Filter {
-    private let kernel: Disc
+package struct DiscFilter: BlurFilter {
+    package let kernel: Disc
     private let radius: Double
-    private let options: AreaOptions
+    package let options: AreaOptions
 
     private init(_ arguments: FilterArguments) throws(FilterError) {
         radius = try arguments.number("radius")
@@ -29,23 +27,8 @@ package struct DiscFilter: Filter {
         make: { try DiscFilter($0) })
 
     package var isIdentity: Bool { radius == 0 }
-    package var edge: Edge { options.edge }
-    package var halo: Halo { kernel.halo }
-
-    package func extent(of input: PixelRect) -> PixelRect { options.extent(of: input, growth: halo) }
-
-    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
-        options.needed(for: output, in: input, halo: halo)
-    }
-
-    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
         options.cost(layout, format, fixedPoint: 1 + 0.5 * radius, floating: 4 + 1.2 * radius)
-    }
-
-    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
-        kernel.render(
-            source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)
     }
 }

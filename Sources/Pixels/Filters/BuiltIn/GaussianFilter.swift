@@ -1,15 +1,14 @@
 package import Catalogs
 package import Geometry
-import Kernels
-package import Raster
+package import Kernels
 
 /// `gaussian`: the radius is the standard deviation in pixels (Core Image's `inputRadius`).
 ///
 /// `extent: expand` grows by ⌈3·radius⌉ on each side, per axis.
-package struct GaussianFilter: Filter {
-    private let kernel: Gaussian
-    private let growth: Halo
-    private let options: AreaOptions
+package struct GaussianFilter: BlurFilter {
+    package let kernel: Gaussian
+    package let growth: Halo
+    package let options: AreaOptions
     package let isIdentity: Bool
 
     private init(_ arguments: FilterArguments) throws(FilterError) {
@@ -32,23 +31,7 @@ package struct GaussianFilter: Filter {
             rules: AreaOptions.rules),
         make: { try GaussianFilter($0) })
 
-    package var edge: Edge { options.edge }
-    package var halo: Halo { kernel.halo }
-
-    package func extent(of input: PixelRect) -> PixelRect { options.extent(of: input, growth: growth) }
-
-    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
-        options.needed(for: output, in: input, halo: halo)
-    }
-
-    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
-
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
         options.cost(layout, format, fixedPoint: 0.5, floating: 4.5)
-    }
-
-    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
-        kernel.render(
-            source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)
     }
 }

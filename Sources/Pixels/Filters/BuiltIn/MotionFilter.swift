@@ -1,15 +1,14 @@
 package import Catalogs
 package import Geometry
-import Kernels
-package import Raster
+package import Kernels
 
 /// `motion`: a blur along a straight line, as a camera that moves at constant speed makes it.
 ///
 /// `extent: expand` grows by |v.x| and |v.y|, rounded up.
-package struct MotionFilter: Filter {
-    private let kernel: Motion
-    private let growth: Halo
-    private let options: AreaOptions
+package struct MotionFilter: BlurFilter {
+    package let kernel: Motion
+    package let growth: Halo
+    package let options: AreaOptions
     package let isIdentity: Bool
 
     private init(_ arguments: FilterArguments) throws(FilterError) {
@@ -41,23 +40,7 @@ package struct MotionFilter: Filter {
             rules: AreaOptions.rules),
         make: { try MotionFilter($0) })
 
-    package var edge: Edge { options.edge }
-    package var halo: Halo { kernel.halo }
-
-    package func extent(of input: PixelRect) -> PixelRect { options.extent(of: input, growth: growth) }
-
-    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
-        options.needed(for: output, in: input, halo: halo)
-    }
-
-    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
-
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
         options.cost(layout, format, fixedPoint: 1, floating: 10)
-    }
-
-    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
-        kernel.render(
-            source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)
     }
 }

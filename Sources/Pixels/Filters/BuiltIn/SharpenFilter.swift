@@ -1,15 +1,14 @@
 package import Catalogs
 package import Geometry
-import Kernels
-package import Raster
+package import Kernels
 
 /// `sharpen`: an unsharp mask, in + amount·sign(d)·max(0, |d| − threshold) with d = in − gaussian(in).
 ///
 /// `extent: expand` grows by ⌈3·radius⌉ on each side, as the Gaussian does.
-package struct SharpenFilter: Filter {
-    private let kernel: Sharpening
-    private let growth: Halo
-    private let options: AreaOptions
+package struct SharpenFilter: BlurFilter {
+    package let kernel: Sharpening
+    package let growth: Halo
+    package let options: AreaOptions
     package let isIdentity: Bool
 
     private init(_ arguments: FilterArguments) throws(FilterError) {
@@ -40,23 +39,7 @@ package struct SharpenFilter: Filter {
             rules: AreaOptions.rules),
         make: { try SharpenFilter($0) })
 
-    package var edge: Edge { options.edge }
-    package var halo: Halo { kernel.halo }
-
-    package func extent(of input: PixelRect) -> PixelRect { options.extent(of: input, growth: growth) }
-
-    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
-        options.needed(for: output, in: input, halo: halo)
-    }
-
-    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
-
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
         options.cost(layout, format, fixedPoint: 1.2, floating: 5.5)
-    }
-
-    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
-        kernel.render(
-            source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)
     }
 }

@@ -21,7 +21,7 @@ package struct SpinFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "spin", kind: .area, summary: "Blur along arcs around a centre", renderingVersion: 1,
+            name: "spin", kind: .area, summary: "Blur along arcs around a centre", renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "angle", .number(minimum: 0, maximum: 360), fallback: .number(10), unit: "°",
@@ -53,7 +53,9 @@ package struct SpinFilter: Filter {
 
     package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
 
-    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { options.sweepCost(layout, format) }
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        options.sweepCost(layout, encoded: 30)
+    }
 
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {
         kernel(source.extent).render(

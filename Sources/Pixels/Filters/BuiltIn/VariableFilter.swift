@@ -58,22 +58,25 @@ package struct VariableFilter: Filter {
                     "mask", .picture,
                     summary: "a picture, spread over the input: white is the full radius, black is sharp"),
             ] + gradient + AreaOptions.parameters,
-            rules: AreaOptions.rules + [.replaces(parameter: "mask", others: gradient.map(\.name))]),
+            rules: AreaOptions.rules + [
+                .replaces(parameter: "mask", others: gradient.map(\.name)),
+                .needs(parameter: "angle", other: "gradient", words: ["tilt", "linear"]),
+            ]),
         make: { try VariableFilter($0) })
 
     private static let gradient = [
         ParameterDescriptor(
             "gradient", .choice(StrengthGradient.Shape.allCases.map(\.rawValue)), fallback: .word("tilt"),
             summary: "without a mask: a sharp band, sharp to one side, or a sharp disc"),
-        ParameterDescriptor("x", .length, fallback: .length(.percent(50)), summary: "the gradient's centre"),
-        ParameterDescriptor("y", .length, fallback: .length(.percent(50)), summary: "the gradient's centre"),
+        ParameterDescriptor("x", .length(), fallback: .length(.percent(50)), summary: "the gradient's centre"),
+        ParameterDescriptor("y", .length(), fallback: .length(.percent(50)), summary: "the gradient's centre"),
         ParameterDescriptor(
             "angle", .number(minimum: -3600, maximum: 3600), fallback: .number(90), unit: "°",
             summary: "where tilt and linear grow to, counter-clockwise from the right"),
         ParameterDescriptor(
-            "sharp", .length, fallback: .length(.percent(10)), summary: "how far from the centre all is sharp"),
+            "sharp", .distance, fallback: .length(.percent(10)), summary: "how far from the centre all is sharp"),
         ParameterDescriptor(
-            "falloff", .length, fallback: .length(.percent(30)),
+            "falloff", .distance, fallback: .length(.percent(30)),
             summary: "over which distance the radius grows to full"),
     ]
 
@@ -130,8 +133,8 @@ extension VariableFilter.Gradient {
             : cos.magnitude * Double(input.width) + sin.magnitude * Double(input.height)
         func distance(_ length: Length) -> Double {
             switch length {
-            case .pixels(let pixels): max(0, pixels)
-            case .percent(let percent): max(0, percent * along / 100)
+            case .pixels(let pixels): pixels
+            case .percent(let percent): percent * along / 100
             }
         }
         return StrengthGradient(

@@ -53,7 +53,9 @@ package struct ZoomFilter: Filter {
 
     package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
 
-    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { options.sweepCost(layout, format) }
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        options.sweepCost(layout, encoded: 90)
+    }
 
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {
         kernel(source.extent).render(

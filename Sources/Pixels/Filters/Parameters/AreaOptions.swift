@@ -44,11 +44,14 @@ package struct AreaOptions: Hashable, Sendable {
 
 extension AreaOptions {
     /// Nanoseconds for a pixel, from those for a sample in fixed point and in single precision.
+    ///
+    /// - Parameter words: of 16 bits without alpha, where those have loops of their own.
     package func cost(
-        _ layout: PixelLayout, _ format: SampleFormat, fixedPoint: Double, floating: Double
+        _ layout: PixelLayout, _ format: SampleFormat, fixedPoint: Double, words: Double? = nil, floating: Double
     ) -> Double {
-        let isFixed = format == .u8 && light == .encoded
-        return Double(outputLayout(for: layout).channels) * (isFixed ? fixedPoint : floating)
+        let output = outputLayout(for: layout)
+        let whole = format == .u8 ? fixedPoint : format == .u16 && !output.hasAlpha ? words : nil
+        return Double(output.channels) * (light == .encoded ? whole ?? floating : floating)
     }
 
     package func extent(of input: PixelRect, growth: Halo) -> PixelRect {

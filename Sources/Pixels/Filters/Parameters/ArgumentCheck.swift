@@ -34,8 +34,10 @@ struct ArgumentCheck {
             guard words.contains(word) else {
                 throw error(.unknownWord(parameter: name, word: word, offered: words))
             }
-        case (.length, .length(let length)):
-            try check(length.amount, name, -1e9, 1e9)
+        case (.length(let limit), .length(let length)):
+            try check(length.amount, name, -limit.most(of: length), limit.most(of: length))
+        case (.distance, .length(let length)):
+            try check(length.amount, name, 0, LengthLimit.widest.most(of: length))
         case (.region, .region(let region)):
             try check(region, name)
         case (.boolean, .boolean), (.text, .text), (.color, .color), (.size, .size), (.picture, .picture),
@@ -78,7 +80,7 @@ struct ArgumentCheck {
                 if given[parameter] != nil, let other = others.first(where: { given[$0] != nil }) {
                     throw error(.conflict(parameter: parameter, value: nil, other: other))
                 }
-            case .implies, .excludes:
+            case .implies, .excludes, .needs:
                 break
             }
         }
@@ -96,7 +98,7 @@ struct ArgumentCheck {
         case .integer: "a whole number"
         case .integerOrWord(_, _, let words): "a whole number or " + words.joined(separator: ", ")
         case .numberOrWord(_, _, let words): "a number or " + words.joined(separator: ", ")
-        case .length: "a length"
+        case .length, .distance: "a length"
         case .size: "a size"
         case .choice(let words): "one of " + words.joined(separator: ", ")
         case .boolean: "true or false"
@@ -104,6 +106,15 @@ struct ArgumentCheck {
         case .region: "{x, y, width, height, corner_radius}"
         case .color: "a colour"
         case .picture, .layer: "a picture's path"
+        }
+    }
+}
+
+extension LengthLimit {
+    fileprivate func most(of length: Length) -> Double {
+        switch length {
+        case .pixels: pixels
+        case .percent: percent
         }
     }
 }

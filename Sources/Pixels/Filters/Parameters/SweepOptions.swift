@@ -5,11 +5,17 @@ import Kernels
 // What `zoom` and `spin` have in common.
 
 extension SweepCenter {
+    /// What is read, and the time that it takes, grow with the distance from the centre. Farther away than that, arcs and
+    /// rays are as good as the straight lines of `motion`.
+    private static let farthest = LengthLimit(pixels: 100_000, percent: 1000)
+
     static let parameters = [
         ParameterDescriptor(
-            "x", .length, fallback: .length(.percent(50)), summary: "the centre, from the picture's left side"),
+            "x", .length(within: farthest), fallback: .length(.percent(50)),
+            summary: "the centre, from the picture's left side"),
         ParameterDescriptor(
-            "y", .length, fallback: .length(.percent(50)), summary: "the centre, from the picture's top side"),
+            "y", .length(within: farthest), fallback: .length(.percent(50)),
+            summary: "the centre, from the picture's top side"),
     ]
 
     /// Lengths are measured from the corner of `input`, where its first pixel begins. That pixel's own centre lies half a
@@ -40,8 +46,10 @@ extension SweepMargin {
 }
 
 extension AreaOptions {
-    /// Measured for 12 megapixels of RGB on a busy core; a guess for linear light, which is looked up sample by sample.
-    func sweepCost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        light == .encoded ? 90 + 10 * Double(outputLayout(for: layout).channels) : 300
+    /// A guess for linear light, which is looked up sample by sample.
+    ///
+    /// - Parameter encoded: measured for 12 megapixels of RGB on a busy core.
+    func sweepCost(_ layout: PixelLayout, encoded: Double) -> Double {
+        light == .encoded ? encoded + 10 * Double(outputLayout(for: layout).channels) : 300
     }
 }

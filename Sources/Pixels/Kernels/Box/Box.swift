@@ -32,6 +32,13 @@ public struct Box: Blur {
         _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
     ) {
         source.checkCoverage(of: destination, halo: halo, within: mask)
+        if WholeWords.serve(source, light: light, destination) {
+            return WholeWords.render(source, within: mask, on: level, into: &destination) { words, writer in
+                let parts = WordMean.parts(
+                    of: writer.rect.columns, channels: words.channels, reach: horizontal.reach)
+                for columns in parts { WordMean(words, columns, horizontal, vertical, writer, .of(level)).render() }
+            }
+        }
         guard case .u8 = source.raster, light == .encoded else {
             let kernel = FloatBox(horizontal: horizontal.plateau, vertical: vertical.plateau, .of(level))
             return kernel.render(source, light: light, within: mask, into: &destination)

@@ -6,7 +6,7 @@
     import RowKernelsNative
 #endif
 
-/// The inner loops of a box blur on 8-bit samples, of one CPU level; see `BoxRows.swift` in `RowKernels`.
+/// The inner loops of a box blur on whole samples, of one CPU level; see `BoxRows.swift` in `RowKernels`.
 struct BoxOperations: Sendable {
     typealias Slide<Sample> =
         @Sendable (
@@ -21,7 +21,13 @@ struct BoxOperations: Sendable {
             UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>, Int, UInt16, UInt16,
             Int, WordTarget, WordTarget
         ) -> Void
+    let slideSampleColumns:
+        @Sendable (
+            UnsafePointer<UInt16>, UnsafePointer<UInt16>, UnsafePointer<UInt16>, UnsafePointer<UInt16>, Float, Float,
+            Int, UnsafeMutablePointer<Int32>, SumTarget
+        ) -> Void
     let averageAlong: @Sendable (UnsafePointer<UInt16>, Int, Int, Float, Float, Int, ByteTarget?, WordTarget?) -> Void
+    let averageWideAlong: @Sendable (UnsafePointer<UInt32>, Int, Int, Float, Float, Int, WordTarget) -> Void
 
     #if arch(x86_64)
         static func of(_ level: CPULevel) -> BoxOperations {
@@ -29,15 +35,21 @@ struct BoxOperations: Sendable {
             case .v4:
                 BoxOperations(
                     slideByteColumns: RowKernelsV4.slideByteColumns, slideWordColumns: RowKernelsV4.slideWordColumns,
-                    slideShortColumns: RowKernelsV4.slideShortColumns, averageAlong: RowKernelsV4.averageAlong)
+                    slideShortColumns: RowKernelsV4.slideShortColumns,
+                    slideSampleColumns: RowKernelsV4.slideSampleColumns,
+                    averageAlong: RowKernelsV4.averageAlong, averageWideAlong: RowKernelsV4.averageWideAlong)
             case .v3:
                 BoxOperations(
                     slideByteColumns: RowKernelsV3.slideByteColumns, slideWordColumns: RowKernelsV3.slideWordColumns,
-                    slideShortColumns: RowKernelsV3.slideShortColumns, averageAlong: RowKernelsV3.averageAlong)
+                    slideShortColumns: RowKernelsV3.slideShortColumns,
+                    slideSampleColumns: RowKernelsV3.slideSampleColumns,
+                    averageAlong: RowKernelsV3.averageAlong, averageWideAlong: RowKernelsV3.averageWideAlong)
             default:
                 BoxOperations(
                     slideByteColumns: RowKernelsV2.slideByteColumns, slideWordColumns: RowKernelsV2.slideWordColumns,
-                    slideShortColumns: RowKernelsV2.slideShortColumns, averageAlong: RowKernelsV2.averageAlong)
+                    slideShortColumns: RowKernelsV2.slideShortColumns,
+                    slideSampleColumns: RowKernelsV2.slideSampleColumns,
+                    averageAlong: RowKernelsV2.averageAlong, averageWideAlong: RowKernelsV2.averageWideAlong)
             }
         }
     #else
@@ -45,7 +57,9 @@ struct BoxOperations: Sendable {
             BoxOperations(
                 slideByteColumns: RowKernelsNative.slideByteColumns,
                 slideWordColumns: RowKernelsNative.slideWordColumns,
-                slideShortColumns: RowKernelsNative.slideShortColumns, averageAlong: RowKernelsNative.averageAlong)
+                slideShortColumns: RowKernelsNative.slideShortColumns,
+                slideSampleColumns: RowKernelsNative.slideSampleColumns,
+                averageAlong: RowKernelsNative.averageAlong, averageWideAlong: RowKernelsNative.averageWideAlong)
         }
     #endif
 }

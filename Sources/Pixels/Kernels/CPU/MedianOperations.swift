@@ -13,6 +13,7 @@ struct MedianOperations: Sendable {
     typealias EntryTarget = UnsafeMutablePointer<UInt64>
 
     let medianOfBytes: @Sendable (ByteRows, Int, Int, Int, ByteTarget, ByteTarget, ByteTarget) -> Void
+    let medianOfWords: @Sendable (WordRows, Int, Int, Int, WordTarget, WordTarget, WordTarget) -> Void
     let medianOfRanks: @Sendable (RankRows, Int, Int, Int, RankTarget, RankTarget, RankTarget) -> Void
     let addToHistograms: @Sendable (UnsafePointer<UInt8>, UnsafePointer<UInt8>, Int, ByteTarget) -> Void
     let slideHistograms:
@@ -42,6 +43,7 @@ struct MedianOperations: Sendable {
     extension MedianOperations {
         fileprivate static let v2 = MedianOperations(
             medianOfBytes: RowKernelsV2.medianOfBytes,
+            medianOfWords: RowKernelsV2.medianOfWords,
             medianOfRanks: RowKernelsV2.medianOfRanks,
             addToHistograms: RowKernelsV2.addToHistograms,
             slideHistograms: RowKernelsV2.slideHistograms,
@@ -55,6 +57,7 @@ struct MedianOperations: Sendable {
     extension MedianOperations {
         fileprivate static let v3 = MedianOperations(
             medianOfBytes: RowKernelsV3.medianOfBytes,
+            medianOfWords: RowKernelsV3.medianOfWords,
             medianOfRanks: RowKernelsV3.medianOfRanks,
             addToHistograms: RowKernelsV3.addToHistograms,
             slideHistograms: RowKernelsV3.slideHistograms,
@@ -68,6 +71,7 @@ struct MedianOperations: Sendable {
     extension MedianOperations {
         fileprivate static let v4 = MedianOperations(
             medianOfBytes: RowKernelsV4.medianOfBytes,
+            medianOfWords: RowKernelsV4.medianOfWords,
             medianOfRanks: RowKernelsV4.medianOfRanks,
             addToHistograms: RowKernelsV4.addToHistograms,
             slideHistograms: RowKernelsV4.slideHistograms,
@@ -81,6 +85,7 @@ struct MedianOperations: Sendable {
     extension MedianOperations {
         fileprivate static let native = MedianOperations(
             medianOfBytes: RowKernelsNative.medianOfBytes,
+            medianOfWords: RowKernelsNative.medianOfWords,
             medianOfRanks: RowKernelsNative.medianOfRanks,
             addToHistograms: RowKernelsNative.addToHistograms,
             slideHistograms: RowKernelsNative.slideHistograms,

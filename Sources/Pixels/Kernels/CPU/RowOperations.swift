@@ -92,7 +92,13 @@ struct RowOperations: Sendable {
     let sampleRing:
         @Sendable (
             UnsafeRawPointer, Int, Positions, Positions, UnsafePointer<Double>?, UnsafePointer<Int>,
-            UnsafePointer<Double>, Double, UnsafePointer<Double>, UnsafePointer<Double>, Int, Int, Int, FloatTarget
+            UnsafePointer<Double>, Double, UnsafePointer<Double>, UnsafePointer<Double>, Int, Int, FloatTarget
+        ) -> Void
+    let sumRing:
+        @Sendable (
+            UnsafeRawPointer, Int, Positions, Positions, UnsafePointer<Double>?, UnsafePointer<Int>,
+            UnsafePointer<Double>, Double, UnsafePointer<Double>, UnsafePointer<Double>, Int, Int,
+            UnsafeMutableRawPointer, SumTarget
         ) -> Void
     let sampleRay:
         @Sendable (
@@ -100,11 +106,7 @@ struct RowOperations: Sendable {
             UnsafePointer<Double>, Double, Double, Int, Int, FloatTarget
         ) -> Void
     let sumBlocks: @Sendable (UnsafePointer<Float>, Int, Int, Int, FloatTarget, FloatTarget) -> Void
-    let slideMeans:
-        @Sendable (
-            UnsafePointer<Float>, UnsafePointer<Float>, UnsafePointer<Float>, Int, Int, UnsafePointer<Float>, Int,
-            FloatTarget
-        ) -> Void
+    let slideMeans: @Sendable (UnsafePointer<Float>, UnsafePointer<Float>, Int, Int, Int, FloatTarget) -> Void
     let zoomMeans:
         @Sendable (
             UnsafePointer<Float>, UnsafePointer<Float>, UnsafePointer<Float>, Int, Double, Int, Int, FloatTarget
@@ -113,10 +115,16 @@ struct RowOperations: Sendable {
         @Sendable (
             UnsafePointer<Float>, Int, Int, Int, UnsafePointer<Double>, UnsafePointer<Double>, Int, FloatTarget
         ) -> Void
+    let interpolateRings:
+        @Sendable (
+            UnsafePointer<UInt32>, Int, Int, Int, Int, UnsafePointer<Double>, UnsafePointer<Double>, Int, Float,
+            FloatTarget
+        ) -> Void
+    let packWords: @Sendable (UnsafePointer<Float>, Int, Int, Float, WordTarget) -> Void
     let scatterWords: @Sendable (UnsafePointer<Float>, UnsafePointer<Int32>, Int, Int, Float, WordTarget) -> Void
     let placeInRings:
         @Sendable (
-            UnsafePointer<Double>, UnsafePointer<Double>, Int, UnsafeMutablePointer<Double>,
+            UnsafePointer<Double>, UnsafePointer<Double>, Int, Double, Double, UnsafeMutablePointer<Double>,
             UnsafeMutablePointer<Double>
         ) -> Void
     let lookUpWeights: @Sendable (UnsafePointer<UInt16>, UnsafePointer<Float>, Int, FloatTarget) -> Void

@@ -16,6 +16,8 @@ final class ByteRowWriter {
     /// From this size on, rows are written past the caches: the size of a second-level cache.
     private static let streamedBytes = 4 << 20
 
+    static func streams(_ bytes: Int) -> Bool { bytes >= streamedBytes }
+
     /// - Parameter target: all samples of the rectangle, rows without padding.
     init(
         _ target: UnsafeMutablePointer<UInt8>, rect: PixelRect, layout: PixelLayout, _ operations: RowOperations
@@ -24,7 +26,7 @@ final class ByteRowWriter {
         self.rect = rect
         self.layout = layout
         self.operations = operations
-        streams = rect.area * layout.channels >= Self.streamedBytes
+        streams = Self.streams(rect.area * layout.channels)
         rows = WorkBuffer(count: 2 * Self.bufferSize(rect, layout))
     }
 

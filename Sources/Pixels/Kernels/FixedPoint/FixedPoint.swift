@@ -11,18 +11,9 @@ enum FixedPoint {
         _ source: KernelSource, within mask: RoundedRect?, on level: CPULevel, into destination: inout AnyRaster,
         _ body: (ByteSource, ByteRowWriter) -> Void
     ) {
-        guard let mask else { return render(source, on: level, into: &destination, body) }
-        source.copyPixels(to: &destination)
-        let area = mask.bounds(in: destination.rect)
-        guard !area.isEmpty else { return }
-        // What is partly covered is blended with the original, from the rounded samples.
-        var part = AnyRaster(zeroed: area, layout: destination.layout, format: destination.format)
-        render(source, on: level, into: &part, body)
-        let reader = PixelReader(source, layout: destination.layout, light: .encoded)
-        let filtered = PixelReader(KernelSource(part), layout: part.layout, light: .encoded)
-        var sink = MaskedWriter(destination.take(), mask: mask, original: reader)
-        filtered.write(area, to: &sink)
-        destination = sink.raster
+        MaskedRendering.render(source, within: mask, into: &destination) {
+            render(source, on: level, into: &$0, body)
+        }
     }
 
     /// Lends the 8-bit samples of a source.

@@ -35,6 +35,11 @@ public struct Median: Blur {
     ) {
         source.checkCoverage(of: destination, halo: halo, within: mask)
         guard radius > 0 else { return source.copyPixels(to: &destination) }
+        if radius <= Self.networkRadius, WholeWords.serve(source, light: light, destination) {
+            return WholeWords.render(source, within: mask, on: level, into: &destination) { words, writer in
+                WordMedian(words, radius: radius, writer, .of(level)).render()
+            }
+        }
         guard light == .encoded, source.isOpaqueBytes(as: destination.layout, .of(level)) else {
             let kernel = FloatMedian(radius: radius, .of(level), .of(level))
             return kernel.render(source, light: light, within: mask, into: &destination)

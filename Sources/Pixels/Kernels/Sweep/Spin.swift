@@ -5,7 +5,7 @@ package import Raster
 /// A blur along arcs around a centre, as a camera that turns makes it.
 ///
 /// A pixel p becomes the mean of the bilinearly interpolated input over the arc around c from −a/2 to +a/2 of p. Arcs of
-/// up to 32 px are sampled at the middles of 2·(⌈length⌉ + 1) equal parts, longer ones on rings half a pixel apart.
+/// up to 8 px are sampled at the middles of 2·(⌈length⌉ + 1) equal parts, longer ones on rings; see ``SpinBand``.
 package struct Spin: Sendable {
     package let center: SweepCenter
     /// In degrees, the whole of it; 0–360.
@@ -14,13 +14,16 @@ package struct Spin: Sendable {
     private let steps: [Double]
     private var level = CPULevel.current
 
+    /// Half the samples on an arc that is averaged directly, at most.
+    private static let longestDirect = 16
+
     package init(degrees: Double, center: SweepCenter) {
         precondition(degrees >= 0 && degrees <= 360, "an arc is at most the circle")
         angle = degrees
         self.center = center
         half = DeterministicMath.sinCos(degrees: degrees / 2)
         // The turns to the first of 2n samples and from each to the next, for n from 1 on.
-        steps = (1...Int(Sweep<Spin>.longestDirect) + 2).flatMap { n in
+        steps = (1...Self.longestDirect).flatMap { n in
             let step = degrees / Double(2 * n)
             let first = DeterministicMath.sinCos(degrees: step / 2 - degrees / 2)
             let next = DeterministicMath.sinCos(degrees: step)
@@ -45,7 +48,10 @@ package struct Spin: Sendable {
 }
 
 extension Spin: SweepPath {
-    var steepness: Double { angle * (Double.pi / 180) }
+    /// Pixels of arc for each pixel of distance.
+    private var steepness: Double { angle * (Double.pi / 180) }
+
+    var directRadius: Double { SpinBand.directRadius(steepness) }
 
     package func needed(for area: PixelRect) -> PixelRect { swept(area).expanded(by: SweepMargin.halo) }
 
@@ -94,7 +100,12 @@ extension Spin: SweepPath {
         }
     }
 
-    func makeLines(upTo distance: Double) -> SpinRings { SpinRings(center, degrees: angle, upTo: distance) }
+    func averageOnLines(
+        _ picture: SweptPicture, _ operations: RowOperations, _ area: PixelRect, into result: SweptPixels
+    ) {
+        let context = RingContext(picture: picture, operations: operations, center: center, degrees: angle)
+        RingRenderer(context, steepness: steepness, area, into: result).render()
+    }
 }
 
 /// What sampling reads beyond a path: the pixel to the right and below, and what lines read around one.

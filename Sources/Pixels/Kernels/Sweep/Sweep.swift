@@ -10,10 +10,7 @@ struct Sweep<Path: SweepPath>: WorkingKernel {
     private let path: Path
     private let operations: RowOperations
 
-    /// The longest path that is sampled directly, in pixels. What two samples a pixel cost grows with it; the error of
-    /// lines, which is largest on noise, falls.
-    static var longestDirect: Double { 32 }
-    /// Pixels that are rendered together: for each there are some ten bytes of notes.
+    /// Pixels that are rendered together: for each there are up to 16 bytes of results and notes.
     private static var mostPixels: Int { 1 << 24 }
 
     init(_ path: Path, _ operations: RowOperations) {
@@ -36,21 +33,20 @@ struct Sweep<Path: SweepPath>: WorkingKernel {
         _ picture: SweptPicture, _ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink
     ) {
         let channels = reader.layout.channels
-        let long = renderLong(picture, reader, area)
+        let long = averageOnLines(picture, reader, area)
         let direct = WorkBuffer<Float>(count: 4 * area.width)
         let stride = (area.width + 63) & ~31
         let planes = WorkBuffer<Float>(count: stride * channels)
-        let places = PixelPlaces(path.center, capacity: area.width, operations)
         for y in area.rows {
-            let short = shortPaths(places, area, y)
+            let short = path.center.columns(within: path.directRadius, y: y).clamped(to: area.columns)
             if !short.isEmpty {
                 path.averageDirectly(
-                    picture, operations, x: area.x + short.lowerBound, y: y, count: short.count, into: direct.base)
+                    picture, operations, x: short.lowerBound, y: y, count: short.count, into: direct.base)
             }
             for channel in 0..<channels {
                 let plane = planes.base + channel * stride
                 long?.read(row: y - area.y, channel: channel, into: plane)
-                for index in short { plane[index] = direct.base[4 * (index - short.lowerBound) + channel] }
+                for (index, x) in short.enumerated() { plane[x - area.x] = direct.base[4 * index + channel] }
             }
             sink.write(
                 PlaneRow(
@@ -58,26 +54,11 @@ struct Sweep<Path: SweepPath>: WorkingKernel {
         }
     }
 
-    /// Which pixels of a row have short paths, from its first one.
-    private func shortPaths(_ places: PixelPlaces, _ area: PixelRect, _ y: Int) -> Range<Int> {
-        guard (Double(y) - path.center.y).magnitude * path.steepness <= Self.longestDirect else { return 0..<0 }
-        places.place(columns: area.columns, y: y)
-        return places.run { $0 * path.steepness <= Self.longestDirect }
-    }
-
     /// The pixels with long paths; nil where there are none.
-    private func renderLong(_ picture: SweptPicture, _ reader: PixelReader, _ area: PixelRect) -> SweptPixels? {
-        let farthest = path.center.distance(toCornersOf: area)
-        guard farthest * path.steepness > Self.longestDirect else { return nil }
-        let lines = path.makeLines(upTo: farthest)
-        let groups = PixelGroups(lines, path, area, operations)
+    private func averageOnLines(_ picture: SweptPicture, _ reader: PixelReader, _ area: PixelRect) -> SweptPixels? {
+        guard path.center.distances(to: area).upperBound >= path.directRadius else { return nil }
         let result = SweptPixels(area, channels: reader.layout.channels, format: reader.source.raster.format)
-        let renderer = GroupRenderer(picture, lines, path.center, area, operations)
-        for group in 0..<lines.groupCount where !groups[group].isEmpty {
-            let pixels = groups[group]
-            renderer.render(group, pixels)
-            result.store(renderer.values, at: pixels, operations)
-        }
+        path.averageOnLines(picture, operations, area, into: result)
         return result
     }
 }

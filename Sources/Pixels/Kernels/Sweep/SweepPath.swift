@@ -1,15 +1,10 @@
-import Arithmetic
 import Geometry
 
 /// The paths along which a filter averages, one for each pixel, all around one centre: what ``Sweep`` needs of them.
-///
-/// Long paths are averaged on *lines*: rings around the centre, or rays from it, on which the paths of all pixels are
-/// windows. A pixel's place is a number across lines and one along them; which lines there are depends on the distance
-/// from the centre alone, so that all tiles see the same.
 protocol SweepPath: Sendable {
     var center: SweepCenter { get }
-    /// Pixels of path for each pixel of distance from the centre.
-    var steepness: Double { get }
+    /// Pixels nearer to the centre have paths that are averaged directly; those of others are long.
+    var directRadius: Double { get }
 
     /// The pixels that are read for `area`.
     func needed(for area: PixelRect) -> PixelRect
@@ -19,30 +14,10 @@ protocol SweepPath: Sendable {
         _ picture: SweptPicture, _ operations: RowOperations, x: Int, y: Int, count: Int,
         into target: UnsafeMutablePointer<Float>)
 
-    /// The lines for distances up to `distance`.
-    func makeLines(upTo distance: Double) -> Lines
-
-    associatedtype Lines: SweepLines
-}
-
-/// Groups of neighbouring pixels, and the lines that they are averaged on.
-protocol SweepLines {
-    var groupCount: Int { get }
-
-    /// The group of a pixel; its direction is in turns.
-    func group(distance: Double, turn: Double) -> Int
-
-    /// A pixel's place among the lines of its group.
-    func place(_ group: Int, distance: Double, turn: Double) -> (across: Double, along: Double)
-
-    /// Writes the means on a line.
-    ///
-    /// - Parameters:
-    ///   - positions: along the line.
-    ///   - target: receives four values for each.
-    func average(
-        _ picture: SweptPicture, _ operations: RowOperations, _ group: Int, line: Int, positions: Range<Int>,
-        _ room: LineRoom, into target: UnsafeMutablePointer<Float>)
+    /// Averages all pixels of `area` whose paths are long, on lines that they share: rings around the centre, or rays from
+    /// it. Which lines there are depends on the distance from the centre alone, so that all tiles see the same.
+    func averageOnLines(
+        _ picture: SweptPicture, _ operations: RowOperations, _ area: PixelRect, into result: SweptPixels)
 }
 
 /// The point that a zoom or a spin leaves where it is, in coordinates of pixel centres.
@@ -55,11 +30,25 @@ package struct SweepCenter: Hashable, Sendable {
         self.y = y
     }
 
-    /// The distance to the farthest pixel of an area.
-    func distance(toCornersOf area: PixelRect) -> Double {
-        let dx = max((Double(area.x) - x).magnitude, (Double(area.right - 1) - x).magnitude)
-        let dy = max((Double(area.y) - y).magnitude, (Double(area.bottom - 1) - y).magnitude)
-        return (dx * dx + dy * dy).squareRoot()
+    /// To the nearest and the farthest pixel of an area, or beyond.
+    func distances(to area: PixelRect) -> ClosedRange<Double> {
+        func range(_ first: Int, _ last: Int, _ center: Double) -> (near: Double, far: Double) {
+            let (low, high) = (Double(first) - center, Double(last) - center)
+            return (max(0, low, -high), max(low.magnitude, high.magnitude))
+        }
+        let (dx, dy) = (range(area.x, area.right - 1, x), range(area.y, area.bottom - 1, y))
+        let near = (dx.near * dx.near + dy.near * dy.near).squareRoot()
+        return near...max(near, (dx.far * dx.far + dy.far * dy.far).squareRoot())
+    }
+
+    /// The pixels of a row that are nearer than `radius`.
+    func columns(within radius: Double, y row: Int) -> Range<Int> {
+        let dy = Double(row) - y
+        let square = radius * radius - dy * dy
+        guard square > 0 else { return 0..<0 }
+        let side = square.squareRoot()
+        let first = Int((x - side).rounded(.down)) + 1
+        return first..<max(first, Int((x + side).rounded(.up)))
     }
 }
 
@@ -75,30 +64,5 @@ final class LineRoom {
         samples = WorkBuffer(count: 6 * count)
         heads = WorkBuffer(count: 6 * count)
         tails = WorkBuffer(count: 6 * count)
-    }
-}
-
-/// The cosine and sine of every multiple of one n-th of a turn, as products of two short tables.
-struct TurnTable {
-    let steps: Int
-    let coarse: [Double]
-    let fine: [Double]
-
-    init(steps: Int) {
-        self.steps = steps
-        func values(_ step: Int) -> [Double] {
-            let (sin, cos) = DeterministicMath.sinCos(degrees: 360 * Double(step) / Double(steps))
-            return [cos, sin]
-        }
-        coarse = stride(from: 0, to: steps, by: 64).flatMap(values)
-        fine = (0..<64).flatMap(values)
-    }
-
-    subscript(step: Int) -> (cos: Double, sin: Double) {
-        let place = step % steps < 0 ? step % steps + steps : step % steps
-        let (a, b) = (2 * (place >> 6), 2 * (place & 63))
-        return (
-            coarse[a] * fine[b] - coarse[a + 1] * fine[b + 1], coarse[a] * fine[b + 1] + coarse[a + 1] * fine[b]
-        )
     }
 }

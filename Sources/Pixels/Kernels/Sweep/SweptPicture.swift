@@ -59,12 +59,17 @@ struct SweptPicture {
         let first = rows.firstIndex { $0 >= 0 } ?? 0
         let end = (rows.lastIndex { $0 >= 0 } ?? 0) + source.rows.range.lowerBound
         let columnEnd = width * stored.channels < 8 ? run.coordinates.lowerBound : last
+        let below = source.rows.longestRun(in: area.rows)
+        let lastOfEight = (width * stored.channels - 8) / stored.channels - run.shift
+        let eightEnd = width * stored.channels < 8 ? run.coordinates.lowerBound : min(last, lastOfEight + 1)
         return [
             stored.channels, stored.hasAlpha ? 1 : 0, layout.channels > stored.channels ? 1 : 0,
             width * stored.channels, source.columns.range.lowerBound, source.rows.range.lowerBound,
             source.columns.range.count, source.rows.range.count,
             run.coordinates.lowerBound, max(run.coordinates.lowerBound, columnEnd), run.shift,
             first + source.rows.range.lowerBound, max(first + source.rows.range.lowerBound, end),
+            max(run.coordinates.lowerBound, eightEnd), below.coordinates.lowerBound,
+            max(below.coordinates.lowerBound, below.coordinates.upperBound - 1), below.shift,
         ]
     }
 }

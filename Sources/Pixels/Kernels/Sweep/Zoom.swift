@@ -35,7 +35,11 @@ package struct Zoom: Sendable {
 }
 
 extension Zoom: SweepPath {
-    var steepness: Double { amount.magnitude }
+    /// The longest path that is sampled directly, in pixels. What two samples a pixel cost grows with it; the error of rays,
+    /// which is largest on noise, falls.
+    static let longestDirect = 32.0
+
+    var directRadius: Double { Self.longestDirect / amount.magnitude }
 
     package func needed(for area: PixelRect) -> PixelRect {
         guard !area.isEmpty else { return area }
@@ -66,5 +70,16 @@ extension Zoom: SweepPath {
         }
     }
 
-    func makeLines(upTo distance: Double) -> ZoomRays { ZoomRays(center, amount: amount, upTo: distance) }
+    func averageOnLines(
+        _ picture: SweptPicture, _ operations: RowOperations, _ area: PixelRect, into result: SweptPixels
+    ) {
+        let rays = ZoomRays(center, amount: amount, upTo: center.distances(to: area).upperBound)
+        let groups = PixelGroups(rays, center, direct: directRadius, area, operations)
+        let renderer = RayRenderer(picture, rays, center, operations)
+        for group in 0..<rays.groupCount where !groups[group].isEmpty {
+            let pixels = groups[group]
+            renderer.render(group, pixels, in: area)
+            result.store(renderer.values, at: pixels, operations)
+        }
+    }
 }

@@ -1,8 +1,9 @@
+import Arithmetic
 import Geometry
 
 /// Rays from a centre with a sample for each pixel. In every octave of the distance they are half a pixel apart at its
 /// far end.
-struct ZoomRays: SweepLines {
+struct ZoomRays {
     private let center: SweepCenter
     private let amount: Double
     private let octaves: [Octave]
@@ -14,12 +15,11 @@ struct ZoomRays: SweepLines {
     private static var raysInGroup: Int { 32 }
 
     /// Distances from 2ⁿ to 2ⁿ⁺¹.
-    private struct Octave {
+    struct Octave {
         let rays: Int
-        let table: TurnTable
-        let firstGroup: Int
+        fileprivate let firstGroup: Int
         /// Blocks of 2^blockBits samples are no longer than the shortest window.
-        let blockBits: Int
+        fileprivate let blockBits: Int
     }
 
     init(_ center: SweepCenter, amount: Double, upTo distance: Double) {
@@ -31,10 +31,10 @@ struct ZoomRays: SweepLines {
             let near = Double(1 << octave)
             let rays = max(256, Int((4 * Double.pi * near / Self.spacing).rounded(.up)))
             // Paths in here are longer than that; their windows may begin a sample earlier.
-            let shortest = max(Sweep<Zoom>.longestDirect, near * amount.magnitude) - 4
+            let shortest = max(Zoom.longestDirect, near * amount.magnitude) - 4
             var bits = 0
             while Double(2 << bits) <= shortest { bits += 1 }
-            octaves.append(Octave(rays: rays, table: TurnTable(steps: rays), firstGroup: groups, blockBits: bits))
+            octaves.append(Octave(rays: rays, firstGroup: groups, blockBits: bits))
             groups += (rays - 1) / Self.raysInGroup + 1
         }
         self.octaves = octaves
@@ -50,20 +50,27 @@ struct ZoomRays: SweepLines {
         return octave.firstGroup + Int(turn * Double(octave.rays)) / Self.raysInGroup
     }
 
-    func place(_ group: Int, distance: Double, turn: Double) -> (across: Double, along: Double) {
-        (turn * Double(octave(distance: distance).rays), distance)
+    func octave(ofGroup group: Int) -> Octave {
+        octaves[(octaves.firstIndex { $0.firstGroup > group } ?? octaves.count) - 1]
     }
 
+    /// Writes the means on a ray.
+    ///
+    /// - Parameters:
+    ///   - line: the ray's number in its octave; may lie a few beyond a turn.
+    ///   - positions: distances, in pixels.
+    ///   - target: receives four values for each.
     func average(
-        _ picture: SweptPicture, _ operations: RowOperations, _ group: Int, line: Int, positions: Range<Int>,
+        _ picture: SweptPicture, _ operations: RowOperations, _ octave: Octave, line: Int, positions: Range<Int>,
         _ room: LineRoom, into target: UnsafeMutablePointer<Float>
     ) {
-        guard let octave = octaves.last(where: { $0.firstGroup <= group }) else { return }
         let ends = [positions.lowerBound, positions.upperBound - 1].flatMap { [Double($0), Double($0) * (1 - amount)] }
         let first = Int((ends.min() ?? 0).rounded(.down)) - 1
         let count = Int((ends.max() ?? 0).rounded(.up)) + 2 - first
         room.reserve(count)
-        let (samples, direction) = (room.samples.base, octave.table[line])
+        let samples = room.samples.base
+        let direction = DeterministicMath.sinCos(
+            degrees: 360 * Double(line.modulo(octave.rays)) / Double(octave.rays))
         [center.x, center.y].withUnsafeBufferPointer { center in
             guard let center = center.baseAddress else { return }
             operations.sampleRay(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Catalogs
 import FoundationEssentials
+import Manifests
 import Settings
 
 struct FiltersCommand: AsyncParsableCommand {
@@ -22,7 +23,8 @@ struct FiltersCommand: AsyncParsableCommand {
             if let name {
                 guard let filter = catalog.filter(named: name) else {
                     catalog.pluginProblems.forEach(Console.complain)
-                    throw CommandError(.usage, "no filter is called '\(name)'; 'penumbra filters' lists them all")
+                    let remedy = UnknownFilter(name, in: catalog).remedy
+                    throw CommandError(.usage, "no filter is called '\(name)'\n   = \(remedy)")
                 }
                 filters = [filter]
             }
@@ -33,7 +35,7 @@ struct FiltersCommand: AsyncParsableCommand {
             } else {
                 CatalogText.list(filters).forEach(Console.print)
             }
-            catalog.pluginProblems.forEach(Console.complain)
+            (catalog.pluginProblems + catalog.unpinnedPlugins.map(\.description)).forEach(Console.complain)
             return .done
         }
     }

@@ -24,8 +24,8 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         try await Reporting(json: json, quiet: quiet).handling { reporting in
             let installation = Installation(try Settings.load(place))
-            let specs = try reporting.jobs(
-                ManifestFiles(options: manifests, catalog: try await installation.catalog()).read())
+            let files = ManifestFiles(options: manifests, catalog: try await installation.catalog())
+            let specs = try reporting.jobs(await files.examined(by: installation.worker))
             if !json && !quiet {
                 for spec in specs {
                     Console.print("\(spec.name): \(Figures.plural(spec.chain.count, "filter")), no errors")

@@ -40,6 +40,8 @@ struct DoctorCommand: AsyncParsableCommand {
             if !sameVersion { say(false, "penumbra is \(Version.penumbra): reinstall both programs together") }
             say(true, "\(catalog.filters.count) filters, \(catalog.formats.count) formats")
             for problem in catalog.pluginProblems { say(false, problem) }
+            // What the config file asks for is no failure.
+            for plugin in catalog.unpinnedPlugins { Console.print("note  \(plugin)") }
             return sameVersion && catalog.pluginProblems.isEmpty ? .done : .unavailable
         } catch {
             say(false, (error as? CommandError)?.message ?? "\(error)")

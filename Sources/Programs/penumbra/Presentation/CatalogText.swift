@@ -77,6 +77,10 @@ enum CatalogText {
             "\(parameter): \(value) cannot be combined with \(other)"
         case .replaces(let parameter, let others):
             "\(parameter) takes the place of \(others.joined(separator: ", "))"
+        case .needs(let parameter, let other, let words):
+            words.isEmpty
+                ? "\(parameter) has no effect where \(other) is a word"
+                : "\(parameter) has an effect only with \(other): \(words.joined(separator: " | "))"
         }
     }
 
@@ -93,7 +97,7 @@ enum CatalogText {
         case .integerOrWord(let low, let high, let words): "whole \(low)–\(high), or \(words.joined(separator: " | "))"
         case .numberOrWord(let low, let high, let words):
             "\(number(low))–\(number(high)), or \(words.joined(separator: " | "))"
-        case .length: "px or %"
+        case .length, .distance: "px or %"
         case .size: "320, 320x, x240, 320x240, 50%"
         case .choice(let words): words.joined(separator: " | ")
         case .boolean: "true | false"

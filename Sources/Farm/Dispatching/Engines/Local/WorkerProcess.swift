@@ -7,7 +7,7 @@ import SystemPackage
 import WorkerProtocol
 
 /// One worker process, from its start to its end.
-struct WorkerProcess: Sendable {
+package struct WorkerProcess: Sendable {
     let id: WorkerID
     let command: WorkerCommand
     let crew: WorkerCrew
@@ -16,7 +16,7 @@ struct WorkerProcess: Sendable {
     let onEvent: @Sendable (Event) -> Void
 
     /// A worker that has not said that it is ready by then hangs in loading a library.
-    static let startLimit = Duration.seconds(60)
+    package static let startLimit = Duration.seconds(60)
 
     private typealias Running = Execution<CustomWriteInput, SequenceOutput, SequenceOutput>
 
@@ -40,7 +40,7 @@ struct WorkerProcess: Sendable {
         do {
             let result = try await Subprocess.run(
                 .path(FilePath(command.executable)), arguments: arguments,
-                environment: Self.environment(of: command), platformOptions: platform, input: .inputWriter,
+                environment: Self.environment(of: command), platformOptions: Self.platform, input: .inputWriter,
                 output: .sequence, error: .sequence
             ) { running in
                 await converse(with: running)
@@ -57,18 +57,21 @@ struct WorkerProcess: Sendable {
         Arguments(command.arguments + (introducing == nil ? [] : [Greeting.introductionFlag]))
     }
 
-    static func environment(of command: WorkerCommand) -> Environment {
+    static func environment(of command: WorkerCommand) throws -> Environment {
         // Swift's own crash reporter would take a second and hold the pipe; the coordinator classes the death itself.
         var values: [Environment.Key: String?] = ["SWIFT_BACKTRACE": "enable=no"]
         for (key, value) in command.environment {
             values[Environment.Key(stringLiteral: key)] = value
         }
+        var plugins = command.plugins
+        plugins.refused = command.refusals.all
+        values[Environment.Key(stringLiteral: PluginConditions.variable)] = try plugins.text()
         return .inherit.updating(values)
     }
 
     /// A group of its own: Ctrl-C in a terminal reaches the coordinator alone, and a kill reaches all that the
     /// worker started.
-    private var platform: PlatformOptions {
+    static var platform: PlatformOptions {
         var options = PlatformOptions()
         options.processGroupID = 0
         return options
@@ -129,6 +132,7 @@ struct WorkerProcess: Sendable {
             throw VersionMismatch(worker: greeting.protocolVersion)
         }
         conversation.course.withLock { $0.becameReady = true }
+        command.refusals.note(greeting.refused)
         introducing?(greeting.catalog)
         onEvent(.workerReady(id))
     }

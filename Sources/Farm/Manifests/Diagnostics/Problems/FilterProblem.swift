@@ -8,7 +8,7 @@ package enum FilterProblem: Hashable, Sendable {
     case nameAsValue(key: String, filter: String)
     /// An override names a filter at a place where the manifest has another.
     case otherFilterThere(written: String, present: String)
-    case unknown(String, nearest: String?, brokenPlugins: Int)
+    case unknown(String, nearest: String?, plugins: UnusedPlugins)
     /// `gaussian: 12`; `example` is the long form, nil for a filter without parameters.
     case valueInsteadOfParameters(filter: String, found: String, example: String?)
 
@@ -18,12 +18,20 @@ package enum FilterProblem: Hashable, Sendable {
     case implied(parameter: String, value: String, other: String, required: String, found: String)
     case excluded(parameter: String, value: String, other: String)
     case replaced(parameter: String, other: String)
-    /// `reason` is why the file at `path` is of no use.
-    case pictureUnusable(parameter: String, path: String, reason: String)
+    /// `reason` is why the file that `path` leads to is of no use.
+    case pictureUnusable(parameter: String, path: String, whole: String, reason: String)
+    /// A worker says why there can be no such filter.
+    case impossible(filter: String, reason: String)
 
     // Warnings.
+    case zeroRadius(filter: String)
+    /// A worker says so.
     case changesNothing(filter: String)
     case fewSamples(samples: Int, gap: Double)
+    /// `other` is `value`, and the parameter has an effect only with `words`.
+    case withoutEffect(parameter: String, other: String, value: String, words: [String])
+    /// A length without a unit, where percent would be as likely.
+    case pixelsWithoutUnit(parameter: String, written: String)
 }
 
 extension FilterProblem {
@@ -48,12 +56,8 @@ extension FilterProblem {
                 "the filter here is '\(present)', not \(written.quoted)",
                 remedy: Suggestion.nearest(to: written, among: [present]).map { "did you mean '\($0)'?" }
                     ?? "name '\(present)', or set the whole filter to another one")
-        case .unknown(let name, let nearest, let brokenPlugins):
-            Words(
-                "unknown filter \(name.quoted)",
-                remedy: (nearest.map { "did you mean '\($0)'? " } ?? "")
-                    + "`penumbra filters` lists the filters your workers offer"
-                    + (brokenPlugins == 0 ? "" : " (\(counted(brokenPlugins, "plugin")) could not be loaded)"))
+        case .unknown(let name, let nearest, let plugins):
+            Words("unknown filter \(name.quoted)", remedy: plugins.remedy(nearest: nearest))
         case .valueInsteadOfParameters(let filter, let found, let example):
             Words(
                 "'\(filter)' takes parameters with their names, not \(found)",
@@ -73,13 +77,26 @@ extension FilterProblem {
             Words("'\(other)' does not go with '\(parameter): \(value)'", remedy: "remove one of them")
         case .replaced(let parameter, let other):
             Words("'\(other)' does not go with '\(parameter)'", remedy: "remove one of them")
-        case .pictureUnusable(let parameter, let path, let reason):
+        case .pictureUnusable(let parameter, let path, let whole, let reason):
             Words(
                 "the picture of '\(parameter)', \(path.quoted): \(reason)",
-                remedy: "write the path of a picture that is there; relative ones start from the manifest's folder")
+                remedy: "write the path of a picture that is there"
+                    + (path == whole ? "" : "; this one leads to \(whole)"))
+        case .impossible(let filter, let reason):
+            Words("'\(filter)' cannot be had with these values: \(reason)", remedy: "change a value")
 
-        case .changesNothing(let filter):
+        case .zeroRadius(let filter):
             Words("'\(filter)' with a radius of 0 changes no pixel", remedy: "remove it, or give it a radius")
+        case .changesNothing(let filter):
+            Words("'\(filter)' with these values changes no pixel", remedy: "remove it, or change a value")
+        case .withoutEffect(let parameter, let other, let value, let words):
+            Words(
+                "'\(parameter)' has no effect with '\(other): \(value)'",
+                remedy: "remove it" + (words.isEmpty ? "" : ", or write '\(other): \(words.alternatives)'"))
+        case .pixelsWithoutUnit(let parameter, let written):
+            Words(
+                "'\(parameter): \(written)' is \(written) px, not \(written)%",
+                remedy: "write \(written)% if percent are meant, and \(written)px if pixels are")
         case .fewSamples(let samples, let gap):
             Words(
                 "\(counted(samples, "sample")) over so long a radius show as ghosts, \(gap.plain) px apart",

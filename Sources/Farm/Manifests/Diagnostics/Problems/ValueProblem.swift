@@ -36,11 +36,17 @@ package enum NumberFault: Error, Hashable {
     case comma
     case missingDigit(written: String)
     case leadingZero(written: String)
-    case hasUnit(written: String)
+    case hasUnit(GivenUnit)
     /// A whole number that no integer can hold.
     case noInteger(isNegative: Bool)
-    /// A whole number is wanted; `written` is the same number without fraction or exponent, when there is one.
-    case notWhole(written: String?)
+    /// A whole number is wanted; `nearest` has the same one without fraction or exponent, or its neighbours that may be
+    /// written.
+    case notWhole(nearest: [String])
+
+    /// What is wanted instead, with an article.
+    fileprivate var wanted: String {
+        if case .notWhole = self { "a whole number" } else { "a number" }
+    }
 }
 
 extension ValueProblem {
@@ -63,7 +69,7 @@ extension ValueProblem {
             Words("'\(name)' is an empty list", remedy: "write at least one item")
 
         case .notANumber(let name, let text, let fault):
-            Words("'\(name)' needs a number, and \(text.quoted) is none", remedy: fault.remedy)
+            Words("'\(name)' needs \(fault.wanted), and \(text.quoted) is none", remedy: fault.remedy)
         case .outOfRange(let name, let text, let range):
             Words("'\(name)' cannot be \(text.cut(to: 60))", remedy: "write a value \(range)")
         case .notABoolean(let name, let text, let meant):
@@ -117,10 +123,10 @@ extension NumberFault {
         case .underscore: "write the digits without '_'"
         case .comma: "write a point for the decimals, and nothing between thousands"
         case .missingDigit(let written), .leadingZero(let written): "write \(written)"
-        case .hasUnit(let written): "write \(written), without a unit"
+        case .hasUnit(let given): given.remedy
         case .noInteger(let isNegative): isNegative ? "write a larger number" : "write a smaller number"
-        case .notWhole(let written):
-            written.map { "write \($0): only whole numbers will do" } ?? "only whole numbers will do"
+        case .notWhole(let nearest):
+            (nearest.isEmpty ? "" : "write \(nearest.alternatives): ") + "only whole numbers will do"
         }
     }
 }

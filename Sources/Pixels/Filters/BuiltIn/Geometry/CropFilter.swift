@@ -15,11 +15,11 @@ package struct CropFilter: Filter {
             name: "crop", kind: .geometry, summary: "Keep a rectangle of the picture", renderingVersion: 1,
             parameters: [
                 ParameterDescriptor(
-                    "x", .length, fallback: .length(.pixels(0)), summary: "left side, from the picture's"),
+                    "x", .length(), fallback: .length(.pixels(0)), summary: "left side, from the picture's"),
                 ParameterDescriptor(
-                    "y", .length, fallback: .length(.pixels(0)), summary: "top side, from the picture's"),
-                ParameterDescriptor("width", .length, fallback: .length(.percent(100)), summary: "of what is kept"),
-                ParameterDescriptor("height", .length, fallback: .length(.percent(100)), summary: "of what is kept"),
+                    "y", .length(), fallback: .length(.pixels(0)), summary: "top side, from the picture's"),
+                ParameterDescriptor("width", .distance, fallback: .length(.percent(100)), summary: "of what is kept"),
+                ParameterDescriptor("height", .distance, fallback: .length(.percent(100)), summary: "of what is kept"),
             ]),
         make: { try CropFilter($0) })
 
@@ -41,8 +41,7 @@ package struct CropFilter: Filter {
         let left = input.x + x.wholePixels(of: input.width)
         let top = input.y + y.wholePixels(of: input.height)
         let wanted = PixelRect(
-            x: left, y: top, width: max(0, width.wholePixels(of: input.width)),
-            height: max(0, height.wholePixels(of: input.height)))
+            x: left, y: top, width: width.wholePixels(of: input.width), height: height.wholePixels(of: input.height))
         return wanted.intersection(input)
     }
 

@@ -27,7 +27,7 @@ package struct RotateFilter: Filter {
                 ParameterDescriptor(
                     "background", .color, fallback: .color(red: 0, green: 0, blue: 0, alpha: 0),
                     summary: "behind the turned picture when the angle is no multiple of 90°; transparent adds alpha"),
-            ]),
+            ], rules: [.needs(parameter: "background", other: "angle", words: [])]),
         make: { try RotateFilter($0) })
 
     private init(_ arguments: FilterArguments) throws(FilterError) {

@@ -28,6 +28,10 @@ package struct ThumbnailFilter: ScalingFilter {
                     "background", .color, fallback: .color(red: 255, green: 255, blue: 255, alpha: 255),
                     summary: "of the bars that fit: pad adds"),
                 AreaOptions.light,
+            ],
+            rules: [
+                .needs(parameter: "crop", other: "fit", words: ["cover"]),
+                .needs(parameter: "background", other: "fit", words: ["pad"]),
             ]),
         make: { arguments in
             var scaling = Scaling(

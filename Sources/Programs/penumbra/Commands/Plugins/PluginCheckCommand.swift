@@ -1,5 +1,6 @@
 import ArgumentParser
 import Dispatching
+import Foundation
 import JobModel
 import Planning
 import Settings
@@ -10,11 +11,13 @@ struct PluginCheckCommand: AsyncParsableCommand {
         commandName: "check", abstract: "Try plugins with the contract of filters.",
         discussion: """
             Each library is opened in a process of its own and asked for pictures of every sample format and number of
-            channels, whole and in tiles, from several threads, with extreme values and extreme input. The exit code is
-            1 when one of them breaks the contract.
+            channels, whole and in tiles, from several threads, with extreme values and extreme input. Of a folder, each
+            lib….so in it is tried. The exit code is 1 when one of them breaks the contract.
             """)
 
-    @Argument(help: ArgumentHelp("Plugins' libraries.", valueName: "file"), completion: .file(extensions: ["so"]))
+    @Argument(
+        help: ArgumentHelp("Plugins' libraries, or folders of them.", valueName: "file"),
+        completion: .file(extensions: ["so"]))
     var files: [String]
 
     @OptionGroup(title: "Place Options") var place: PlaceOptions
@@ -33,7 +36,7 @@ struct PluginCheckCommand: AsyncParsableCommand {
         try await Reporting(json: false).handling { _ in
             let installation = Installation(try Settings.load(place))
             var records: [Record] = []
-            for file in files {
+            for file in try files.flatMap(Self.libraries) {
                 let findings = try await check(file, installation)
                 records += findings.compactMap { record($0, of: file) }
                 if !json { Self.lines(findings, file).forEach(Console.print) }
@@ -41,6 +44,27 @@ struct PluginCheckCommand: AsyncParsableCommand {
             if json { printJSON(records) }
             return records.contains { $0.outcome == "broken" } ? .someFailed : .done
         }
+    }
+
+    /// A folder stands for the libraries in it that would be taken for plugins.
+    private static func libraries(_ name: String) throws -> [String] {
+        var isFolder: ObjCBool = false
+        let path = PathText.normalized(name, in: currentFolder())
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+            return [name]
+        }
+        let files: [String]
+        do {
+            files = try FileManager.default.contentsOfDirectory(atPath: path)
+        } catch {
+            throw CommandError(.missingInput, "\(name): the folder cannot be read; correct its permissions")
+        }
+        let libraries = files.filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }.sorted()
+        guard !libraries.isEmpty else {
+            throw CommandError(.missingInput, "\(name): there is no lib….so in this folder; name a plugin's library")
+        }
+        let folder = name.hasSuffix("/") ? name : "\(name)/"
+        return libraries.map { folder + $0 }
     }
 
     private func check(_ file: String, _ installation: Installation) async throws -> [PluginFinding] {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Catalogs
 import Dispatching
 import JobModel
 import Settings
@@ -22,14 +23,15 @@ struct PluginListCommand: AsyncParsableCommand {
             } else {
                 Self.table(list, pins: settings.pluginPins.value).forEach(Console.print)
             }
-            list.problems.forEach(Console.complain)
+            (list.problems + list.unpinned.map(\.description)).forEach(Console.complain)
             return list.problems.isEmpty ? .done : .unavailable
         }
     }
 
     private static func table(_ list: PluginList, pins: [PluginPin]) -> [String] {
         guard !list.plugins.isEmpty else {
-            return list.problems.isEmpty ? ["no plugins; 'plugin_folders' in the config file names where they are"] : []
+            return list.problems.isEmpty && list.unpinned.isEmpty
+                ? ["no plugins; 'plugin_folders' in the config file names where they are"] : []
         }
         var table = Table(["filter", "version", "pinned", "file", "sha256"])
         for plugin in list.plugins {

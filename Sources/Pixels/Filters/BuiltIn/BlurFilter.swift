@@ -1,0 +1,32 @@
+package import Catalogs
+package import Geometry
+package import Kernels
+package import Raster
+
+/// A filter that is one blur with the parameters that all area filters share: what the blurs have in common as filters.
+package protocol BlurFilter: Filter {
+    associatedtype Kernel: Blur
+    var kernel: Kernel { get }
+    var options: AreaOptions { get }
+    /// What `extent: expand` adds on each side.
+    var growth: Halo { get }
+}
+
+extension BlurFilter {
+    package var growth: Halo { kernel.halo }
+    package var edge: Edge { options.edge }
+    package var halo: Halo { kernel.halo }
+
+    package func extent(of input: PixelRect) -> PixelRect { options.extent(of: input, growth: growth) }
+
+    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
+        options.needed(for: output, in: input, halo: halo)
+    }
+
+    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
+
+    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
+        kernel.render(
+            source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)
+    }
+}

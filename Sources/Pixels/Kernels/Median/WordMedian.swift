@@ -1,0 +1,42 @@
+import Geometry
+
+/// Medians of 3 × 3 and 5 × 5 pixels of 16-bit samples, two rows at a time.
+final class WordMedian {
+    private let radius: Int
+    private let target: WordRowWriter
+    private let operations: MedianOperations
+    private let source: WordSource.Columns
+    private let ring: RowRing<UInt16>
+    private let pointers: WorkBuffer<UnsafePointer<UInt16>?>
+    private let scratch = WorkBuffer<UInt16>(count: MedianScratch.values)
+
+    init(_ words: WordSource, radius: Int, _ target: WordRowWriter, _ operations: MedianOperations) {
+        self.radius = radius
+        self.target = target
+        self.operations = operations
+        let read = target.rect.expanded(by: Halo(horizontal: radius, vertical: radius))
+        source = words.reading(read.columns)
+        ring = RowRing(
+            columns: read.columns, rows: read.rows, channels: words.channels, capacity: 2 * radius + 2, margin: 0)
+        pointers = WorkBuffer(count: 2 * radius + 2)
+    }
+
+    /// Writes every pixel.
+    func render() {
+        let rows = target.rect.rows
+        for y in stride(from: rows.lowerBound, to: rows.upperBound, by: 2) {
+            for (index, row) in (y - radius..<y + radius + 2).enumerated() {
+                while ring.lacks(row) {
+                    source.copy(ring.next, to: ring.row(ring.next))
+                    ring.next += 1
+                }
+                pointers.base[index] = UnsafePointer(ring.pixel(x: target.rect.x, y: row))
+            }
+            let first = target.inPlace(y: y)
+            let second = y + 1 < rows.upperBound ? target.inPlace(y: y + 1) : target.row
+            let window = UnsafeRawPointer(pointers.base).assumingMemoryBound(to: UnsafePointer<UInt16>.self)
+            operations.medianOfWords(
+                window, radius, ring.channels, target.rect.width * ring.channels, scratch.base, first, second)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Catalogs
+import Geometry
+import Raster
+
+/// The door between rasters and the loops for 16-bit samples that are taken as they are.
+enum WholeWords {
+    /// Whether they can be: without alpha there is nothing to multiply, in encoded light nothing to look up.
+    static func serve(_ source: KernelSource, light: Light, _ destination: AnyRaster) -> Bool {
+        guard case .u16 = source.raster, light == .encoded else { return false }
+        return destination.layout == source.raster.layout && !destination.layout.hasAlpha
+    }
+
+    /// Renders into every pixel of a destination, or into those that a mask covers.
+    ///
+    /// - Parameter body: writes all rows.
+    static func render(
+        _ source: KernelSource, within mask: RoundedRect?, on level: CPULevel, into destination: inout AnyRaster,
+        _ body: (WordSource, WordRowWriter) -> Void
+    ) {
+        MaskedRendering.render(source, within: mask, into: &destination) { destination in
+            guard case .u16(var target) = destination.take(), case .u16(let own) = source.raster else {
+                preconditionFailure("16-bit samples in and out")
+            }
+            let rect = target.rect
+            own.samples.withUnsafeBufferPointer { from in
+                target.samples.withUnsafeMutableBufferPointer { to in
+                    guard let to = to.baseAddress, !rect.isEmpty else { return }
+                    let writer = WordRowWriter(to, rect: rect, channels: own.layout.channels, .of(level))
+                    body(WordSource(source, samples: from), writer)
+                    writer.finish()
+                }
+            }
+            destination = .u16(target)
+        }
+    }
+}
+
+/// The 16-bit samples that a kernel reads, at any coordinate.
+final class WordSource {
+    let channels: Int
+    private let columns: AxisTable
+    private let rows: AxisTable
+    private let stride: Int
+    private let samples: UnsafeBufferPointer<UInt16>
+
+    /// - Parameter samples: the raster's; they outlive this object.
+    init(_ source: KernelSource, samples: UnsafeBufferPointer<UInt16>) {
+        self.samples = samples
+        columns = source.columns
+        rows = source.rows
+        channels = source.raster.layout.channels
+        stride = source.raster.rect.width * channels
+    }
+
+    /// A way to read the same columns of many rows.
+    func reading(_ wanted: Range<Int>) -> Columns { Columns(self, wanted) }
+
+    final class Columns {
+        private let source: WordSource
+        private let wanted: Range<Int>
+        private let runs: [AxisTable.Run]
+        private let isWhole: Bool
+
+        fileprivate init(_ source: WordSource, _ wanted: Range<Int>) {
+            self.source = source
+            self.wanted = wanted
+            runs = source.columns.runs(in: wanted)
+            isWhole = runs.reduce(0) { $0 + $1.count } == wanted.count
+        }
+
+        /// Copies the row at `y`.
+        func copy(_ y: Int, to target: UnsafeMutablePointer<UInt16>) {
+            let (channels, position) = (source.channels, source.rows[y])
+            if position < 0 || !isWhole { target.update(repeating: 0, count: wanted.count * channels) }
+            guard position >= 0, let row = source.samples.baseAddress.map({ $0 + position * source.stride }) else {
+                return
+            }
+            for run in runs {
+                (target + run.offset * channels).update(
+                    from: row + run.position * channels, count: run.count * channels)
+            }
+        }
+
+        /// The row at `y`, in place where its columns lie side by side, or else copied.
+        func row(_ y: Int, _ room: WorkBuffer<UInt16>) -> UnsafePointer<UInt16> {
+            let position = source.rows[y]
+            if isWhole, runs.count == 1, position >= 0, let base = source.samples.baseAddress {
+                return base + position * source.stride + runs[0].position * source.channels
+            }
+            copy(y, to: room.base)
+            return UnsafePointer(room.base)
+        }
+    }
+}
+
+/// Takes finished rows of 16-bit samples.
+final class WordRowWriter {
+    let rect: PixelRect
+    let operations: RowOperations
+    private let channels: Int
+    private let target: UnsafeMutablePointer<UInt16>
+    private let room: WorkBuffer<UInt16>
+    private let streams: Bool
+
+    /// - Parameter target: all samples of the rectangle, rows without padding.
+    init(
+        _ target: UnsafeMutablePointer<UInt16>, rect: PixelRect, channels: Int, _ operations: RowOperations
+    ) {
+        self.target = target
+        self.rect = rect
+        self.channels = channels
+        self.operations = operations
+        room = WorkBuffer(count: rect.width * channels + 128)
+        streams = ByteRowWriter.streams(2 * rect.area * channels)
+    }
+
+    /// Room for a row and 128 values behind it.
+    var row: UnsafeMutablePointer<UInt16> { room.base }
+
+    /// Where a row belongs, for loops that write nothing beyond its end.
+    func inPlace(y: Int) -> UnsafeMutablePointer<UInt16> { target + (y - rect.y) * rect.width * channels }
+
+    /// Puts a part of ``row`` where it belongs.
+    func store(columns: Range<Int>, y: Int) {
+        let to = inPlace(y: y) + (columns.lowerBound - rect.x) * channels
+        let bytes = 2 * columns.count * channels
+        operations.storeRow(
+            UnsafeRawPointer(room.base).assumingMemoryBound(to: UInt8.self), bytes, streams,
+            UnsafeMutableRawPointer(to).assumingMemoryBound(to: UInt8.self))
+    }
+
+    /// Makes all rows visible to other threads.
+    func finish() {
+        if streams { operations.endStreaming() }
+    }
+}

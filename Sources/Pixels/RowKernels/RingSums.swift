@@ -1,0 +1,253 @@
+// For arcs around a centre, a spin's paths: the picture's samples along a ring, summed up as they are taken, in whole
+// numbers. The sum over a window is the difference of two of them, exact modulo 2³² and the same wherever a tile's sums
+// begin; see docs/arithmetic.md.
+
+/// A sample on a ring, that lies between four pixels: the left upper one, and how far beyond it in 65536ths.
+private struct RingPlaces {
+    static let count = 64
+    let columns: UnsafeMutablePointer<Int32>
+    let rows: UnsafeMutablePointer<Int32>
+    let right: UnsafeMutablePointer<UInt16>
+    let down: UnsafeMutablePointer<UInt16>
+
+    @inline(__always)
+    init(_ scratch: UnsafeMutableRawPointer) {
+        columns = scratch.assumingMemoryBound(to: Int32.self)
+        rows = columns + Self.count
+        right = UnsafeMutableRawPointer(rows + Self.count).assumingMemoryBound(to: UInt16.self)
+        down = right + Self.count
+    }
+}
+
+/// The samples of a ring from a block of 64 directions: the products of the block's first and of those from it on.
+struct RingBlock {
+    private let center: UnsafePointer<Double>
+    private let right: Double
+    private let down: Double
+    private let fine: UnsafePointer<Double>
+
+    /// - Parameters:
+    ///   - coarse: cosine and sine of each block's first direction.
+    ///   - fine: the cosines of the turns from there on, then their sines, 64 each.
+    @inline(__always)
+    init(
+        _ center: UnsafePointer<Double>, _ radius: Double, _ coarse: UnsafePointer<Double>, _ block: Int,
+        _ fine: UnsafePointer<Double>
+    ) {
+        self.center = center
+        right = radius * coarse[2 &* block]
+        down = radius * coarse[2 &* block &+ 1]
+        self.fine = fine
+    }
+
+    @inline(__always)
+    func x(_ index: Int) -> Double { center[0] + (right * fine[index] - down * fine[index &+ 64]) }
+
+    @inline(__always)
+    func y(_ index: Int) -> Double { center[1] + (down * fine[index] + right * fine[index &+ 64]) }
+}
+
+/// The sums of a ring's samples up to each, four values; in 8.8 fixed point where samples are bytes.
+///
+/// - Parameters:
+///   - center: in coordinates of pixel centres.
+///   - coarse, fine: see ``RingBlock``; of directions from 0 on.
+///   - first, count: the directions to sample; not negative.
+///   - scratch: 1 KB, aligned.
+///   - sums: behind the sum before the first sample; receives one for each.
+@inline(never)
+public func sumRing(
+    _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
+    table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>, radius: Double,
+    coarse: UnsafePointer<Double>, fine: UnsafePointer<Double>, first: Int, count: Int,
+    scratch: UnsafeMutableRawPointer, sums: UnsafeMutablePointer<UInt32>
+) {
+    let isPlain = facts[1] == 0 && facts[2] == 0
+    var done = 0
+    while done < count {
+        let start = (first &+ done) & 63
+        let part = min(64 &- start, count &- done)
+        let block = RingBlock(center, radius, coarse, (first &+ done) >> 6, fine)
+        let target = sums + 4 &* done
+        if bytesPerSample == 1, isPlain {
+            let bytes = samples.assumingMemoryBound(to: UInt8.self)
+            let picture = SampledPicture<UInt8, PlainReading>(bytes, columns, rows, table, facts)
+            if facts[0] == 1 {
+                sumBytes(picture, OneStep.self, block, start, part, scratch, target)
+            } else {
+                sumBytes(picture, ThreeSteps.self, block, start, part, scratch, target)
+            }
+        } else if bytesPerSample == 1 {
+            let bytes = samples.assumingMemoryBound(to: UInt8.self)
+            let picture = SampledPicture<UInt8, WorkedReading>(bytes, columns, rows, table, facts)
+            sumPixels(picture, block, start, part, 256, scratch, target)
+        } else if isPlain {
+            let words = samples.assumingMemoryBound(to: UInt16.self)
+            let picture = SampledPicture<UInt16, PlainReading>(words, columns, rows, table, facts)
+            sumPixels(picture, block, start, part, 1, scratch, target)
+        } else {
+            let words = samples.assumingMemoryBound(to: UInt16.self)
+            let picture = SampledPicture<UInt16, WorkedReading>(words, columns, rows, table, facts)
+            sumPixels(picture, block, start, part, 1, scratch, target)
+        }
+        done &+= part
+    }
+}
+
+@inline(__always)
+private func sumPixels<Sample: SampleKind, How: Reading>(
+    _ picture: SampledPicture<Sample, How>, _ block: RingBlock, _ start: Int, _ count: Int, _ scale: Float,
+    _ scratch: UnsafeMutableRawPointer, _ sums: UnsafeMutablePointer<UInt32>
+) {
+    let room = scratch.assumingMemoryBound(to: Float.self)
+    var sum = loadPixelSums(sums - 4)
+    var index = 0
+    while index < count {
+        let pixel = picture.bilinear(block.x(start &+ index), block.y(start &+ index), room)
+        sum &+= wholes(pixel * scale + Pixel(repeating: 0.5))
+        storePixelSums(sum, sums + 4 &* index)
+        index &+= 1
+    }
+}
+
+/// How far apart the values of a channel are in a pair of pixels.
+private protocol PairStep {
+    /// All bits of the left pixel's lanes.
+    static var left: SIMD8<UInt16> { get }
+    /// Left and right pixel added.
+    static func folded(_ pair: SIMD8<UInt16>) -> SIMD4<UInt16>
+}
+
+private enum OneStep: PairStep {
+    static var left: SIMD8<UInt16> { @inline(__always) get { SIMD8(65535, 0, 0, 0, 0, 0, 0, 0) } }
+
+    @inline(__always)
+    static func folded(_ pair: SIMD8<UInt16>) -> SIMD4<UInt16> {
+        pair.lowHalf &+ SIMD4(pair[1], pair[2], pair[3], pair[4])
+    }
+}
+
+private enum ThreeSteps: PairStep {
+    static var left: SIMD8<UInt16> { @inline(__always) get { SIMD8(65535, 65535, 65535, 0, 0, 0, 0, 0) } }
+
+    @inline(__always)
+    static func folded(_ pair: SIMD8<UInt16>) -> SIMD4<UInt16> {
+        pair.lowHalf &+ SIMD4(pair[3], pair[4], pair[5], pair[6])
+    }
+}
+
+/// Bytes that are taken as they are: in whole numbers from the start, two pixels in a vector.
+@inline(__always)
+private func sumBytes<Step: PairStep>(
+    _ picture: SampledPicture<UInt8, PlainReading>, _: Step.Type, _ block: RingBlock, _ start: Int, _ count: Int,
+    _ scratch: UnsafeMutableRawPointer, _ sums: UnsafeMutablePointer<UInt32>
+) {
+    let places = RingPlaces(scratch)
+    let room = (scratch + 768).assumingMemoryBound(to: UInt8.self)
+    let isInside = place(picture, block, start, count, places)
+    var sum = loadPixelSums(sums - 4)
+    var index = 0
+    while index < count {
+        let (column, row) = (places.columns[index], places.rows[index])
+        var (upper, lower) = (UnsafePointer(room), UnsafePointer(room + 8))
+        if isInside || isInBlock(picture, column, row) {
+            (upper, lower) = picture.pairs(column, row)
+        } else {
+            picture.copyPairs(column, row, room, 0)
+        }
+        let down = SIMD8(repeating: places.down[index])
+        let pair = highProduct(words(upper), inverted(down)) &+ highProduct(words(lower), down)
+        let across = exclusiveOr(SIMD8(repeating: places.right[index]), Step.left)
+        sum &+= widened(Step.folded(highProduct(pair, across)))
+        storePixelSums(sum, sums + 4 &* index)
+        index &+= 1
+    }
+}
+
+@inline(__always)
+private func isInBlock<Sample, How>(_ picture: SampledPicture<Sample, How>, _ column: Int32, _ row: Int32) -> Bool {
+    UInt32(bitPattern: column &- picture.block.column) < picture.block.columns
+        && UInt32(bitPattern: row &- picture.block.row) < picture.block.rows
+}
+
+/// Where samples lie; true when all of them are in the block that can be read at once.
+@inline(__always)
+private func place<Sample, How>(
+    _ picture: SampledPicture<Sample, How>, _ block: RingBlock, _ start: Int, _ count: Int, _ places: RingPlaces
+) -> Bool {
+    var outside: UInt32 = 0
+    var index = 0
+    while index < count {
+        let (x, y) = (block.x(start &+ index), block.y(start &+ index))
+        let (left, top) = (x.rounded(.down), y.rounded(.down))
+        let (column, row) = (Int32(left), Int32(top))
+        places.columns[index] = column
+        places.rows[index] = row
+        places.right[index] = fraction(x - left)
+        places.down[index] = fraction(y - top)
+        let isOutside =
+            UInt32(bitPattern: column &- picture.block.column) >= picture.block.columns
+            || UInt32(bitPattern: row &- picture.block.row) >= picture.block.rows
+        outside |= isOutside ? 1 : 0
+        index &+= 1
+    }
+    return outside == 0
+}
+
+/// In 65536ths. A difference can be rounded up to 1.
+@inline(__always)
+private func fraction(_ difference: Double) -> UInt16 {
+    let parts = difference * 65536
+    return UInt16(truncatingIfNeeded: Int32(parts < 65535 ? parts : 65535))
+}
+
+/// Means between rings: along a ring linearly, across by Catmull and Rom's cubic.
+///
+/// - Parameters:
+///   - sums: of samples up to a place, four values; rings are `stride` values apart. The first one is that of
+///     `firstSample` on `firstRing`, one before the first that is asked for.
+///   - window: samples of a mean; at most 65536.
+///   - across, along: each pixel's ring, and where on it its window begins.
+///   - scale: what means are multiplied by.
+///   - out: four values a pixel.
+@inline(never)
+public func interpolateRings(
+    _ sums: UnsafePointer<UInt32>, stride: Int, firstRing: Int, firstSample: Int, window: Int,
+    across: UnsafePointer<Double>, along: UnsafePointer<Double>, count: Int, scale: Float,
+    out: UnsafeMutablePointer<Float>
+) {
+    // Sums are halved, so that they are numbers with a sign.
+    let unit = Pixel(repeating: scale * (2 / Float(window)))
+    var index = 0
+    while index < count {
+        let (ring, sample) = (across[index].rounded(.down), along[index].rounded(.down))
+        let s = Float(along[index] - sample)
+        let weights = CubicWeights(Float(across[index] - ring))
+        let base = sums + ((Int(ring) &- 1 &- firstRing) &* stride &+ 4 &* (Int(sample) &- firstSample))
+        @inline(__always) func means(_ ring: Int) -> SIMD8<Float> {
+            let start = base + ring &* stride
+            return halfFloats(loadPair(start + 4 &* window) &- loadPair(start))
+        }
+        let both =
+            means(0) * weights.first + means(1) * weights.second + means(2) * weights.third + means(3) * weights.fourth
+        store((both.lowHalf + (both.highHalf - both.lowHalf) * s) * unit, out + 4 &* index)
+        index &+= 1
+    }
+}
+
+/// Of four neighbours, for a place behind the second one.
+struct CubicWeights {
+    let first: Float
+    let second: Float
+    let third: Float
+    let fourth: Float
+
+    @inline(__always)
+    init(_ t: Float) {
+        let (t2, t3) = (t * t, t * t * t)
+        first = -0.5 * t3 + t2 - 0.5 * t
+        second = 1.5 * t3 - 2.5 * t2 + 1
+        third = -1.5 * t3 + 2 * t2 + 0.5 * t
+        fourth = 0.5 * t3 - 0.5 * t2
+    }
+}

@@ -1,0 +1,82 @@
+#define _GNU_SOURCE
+#include "crash_record.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static int output = -1;
+/* Processes that a plugin forks off have this memory, and none of these threads. */
+static pid_t owner;
+static atomic_bool is_writing;
+
+static _Thread_local const char *message;
+static _Thread_local size_t message_size;
+
+/* Whoever writes to the pipe is given so many milliseconds to end. */
+enum { PATIENCE = 1000 };
+
+void crash_record_set(const void *bytes, size_t size) {
+    /* The size first: a crash between the two says nothing. */
+    message = NULL;
+    atomic_signal_fence(memory_order_seq_cst);
+    message_size = size;
+    atomic_signal_fence(memory_order_seq_cst);
+    message = bytes;
+}
+
+static int try_lock(void) {
+    _Bool expected = 0;
+    return atomic_compare_exchange_strong(&is_writing, &expected, 1);
+}
+
+static void wait_a_millisecond(void) {
+    const struct timespec pause = {.tv_nsec = 1000000};
+    nanosleep(&pause, NULL);
+}
+
+void crash_record_lock(void) {
+    /* Held by another thread only while that one tells of its crash. */
+    while (!try_lock()) wait_a_millisecond();
+}
+
+void crash_record_unlock(void) { atomic_store(&is_writing, 0); }
+
+/* Calls nothing but what a handler of signals may. */
+static void tell(void) {
+    const char *rest = message;
+    size_t left = message_size;
+    if (!rest || getpid() != owner) return;
+    message = NULL;
+    for (int waited = 0; !try_lock(); waited++) {
+        if (waited == PATIENCE) return;
+        wait_a_millisecond();
+    }
+    while (left > 0) {
+        const ssize_t count = write(output, rest, left);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        rest += count;
+        left -= (size_t)count;
+    }
+    crash_record_unlock();
+}
+
+static void crash(int number) {
+    tell();
+    /* The handler is gone by now: the signal ends the process when this returns. */
+    raise(number);
+}
+
+void crash_record_start(int32_t pipe) {
+    output = pipe;
+    owner = getpid();
+    struct sigaction action = {.sa_handler = crash, .sa_flags = (int)SA_RESETHAND | SA_ONSTACK};
+    sigfillset(&action.sa_mask);
+    const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
+    for (size_t index = 0; index < sizeof crashes / sizeof *crashes; index++) sigaction(crashes[index], &action, NULL);
+    atexit(tell);
+}

@@ -1,0 +1,19 @@
+/* Says on a pipe whose code a thread was in when it crashed, or when it called exit. */
+#ifndef CRASH_RECORD_H
+#define CRASH_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* From now on the messages of threads that crash go to this pipe. Once in a process. */
+void crash_record_start(int32_t pipe);
+
+/* What is said if this thread crashes; NULL for nothing. The bytes stay where they are until the next call. */
+void crash_record_set(const void *message, size_t size);
+
+/* Between these two calls somebody writes to the pipe, so that no crash is told in the middle of a message. They do
+   not nest; whoever calls them holds a lock. */
+void crash_record_lock(void);
+void crash_record_unlock(void);
+
+#endif

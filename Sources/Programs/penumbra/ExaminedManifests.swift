@@ -1,0 +1,47 @@
+import Dispatching
+import JobModel
+import Manifests
+import WorkerProtocol
+
+/// What workers know of manifests, and no catalog tells: which filters change nothing or cannot be had with their values,
+/// and which files are no pictures.
+struct ExaminedManifests {
+    private let filters: [FilterInvocation: Examination.Filter]
+    private let troubles: [ExaminedChains.Picture: String]
+
+    init(_ results: [ReadResult], by worker: WorkerCommand) async {
+        let chains = ExaminedChains(
+            filters: Array(Set(results.flatMap(\.filters).map(\.invocation))),
+            pictures: Array(Set(results.flatMap { result in result.pictures.map { Self.picture($0, of: result) } })))
+        guard !chains.filters.isEmpty, let examination = await ChainExamination.ask(chains, worker) else {
+            (filters, troubles) = ([:], [:])
+            return
+        }
+        filters = Dictionary(uniqueKeysWithValues: zip(chains.filters, examination.filters))
+        let told = zip(chains.pictures, examination.pictures).compactMap { picture, trouble in
+            trouble.map { (picture, $0) }
+        }
+        troubles = Dictionary(uniqueKeysWithValues: told)
+    }
+
+    private static func picture(_ mention: PictureMention, of result: ReadResult) -> ExaminedChains.Picture {
+        // Where the manifest has errors it has no limit; other troubles are told nevertheless.
+        ExaminedChains.Picture(path: mention.path, maxPixels: result.job?.maxPixels ?? .max)
+    }
+
+    /// The same with what is known of its filters and pictures.
+    func adding(to result: ReadResult) -> ReadResult {
+        var examined = result
+        for filter in result.filters {
+            switch filters[filter.invocation] {
+            case .changesNothing: examined.addIdle(filter)
+            case .impossible(let reason): examined.add(reason, of: filter)
+            case .works, nil: break
+            }
+        }
+        for mention in result.pictures {
+            if let trouble = troubles[Self.picture(mention, of: result)] { examined.add(trouble, of: mention) }
+        }
+        return examined
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+
+/// Who is named when a plugin's code takes a worker down, or answers what no filter may.
+@Suite(.serialized) struct PluginBlameTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        for name in ["a", "b"] { try workspace.draw("photos/\(name).png", width: 60, height: 40) }
+        // Told from the others by its size.
+        try workspace.draw("photos/c.png", width: 61, height: 40)
+    }
+
+    private func run() async throws -> Program.Result {
+        try await Program.run(
+            "run", "job.yaml", in: workspace, environment: ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins"])
+    }
+
+    /// An area filter whose functions of rectangles do something else for the picture c.
+    private func build(extent: String = "", region: String = "") async throws {
+        try await workspace.buildPlugin(
+            "bad", render: "copy(tile);",
+            functions: """
+                static penumbra_rect extent(penumbra_rect input, const double *values) {
+                    const int here = input.width == 61; (void)here; \(extent) return input;
+                }
+                static penumbra_rect region(penumbra_rect output, penumbra_rect input, const double *values) {
+                    const int here = input.width == 61; (void)here; \(region) return output;
+                }
+                """, members: ".kind = PENUMBRA_AREA, .extent = extent, .region_of_interest = region")
+        try workspace.writeManifest(filters: "[bad]", more: "timeout: 8s")
+    }
+
+    /// What a function of geometry does, and what is said of it.
+    private static let misdeeds: [(extent: String, region: String, words: String)] = [
+        (
+            "if (here) abort();", "",
+            "the worker crashed with signal 6 inside the plugin 'bad' in 2 attempts; the picture is set aside"
+        ),
+        (
+            "", "if (here) *(volatile int *)8 = 1;",
+            "the worker crashed with signal 11 inside the plugin 'bad' in 2 attempts; the picture is set aside"
+        ),
+        (
+            "if (here) exit(4);", "",
+            "the worker left with exit code 4 inside the plugin 'bad' in 2 attempts; the picture is set aside"
+        ),
+        (
+            "while (here) pause();", "",
+            "no result within 8 s inside the plugin 'bad' in 2 attempts; raise 'timeout' in the manifest if it needs longer"
+        ),
+        (
+            "if (here) input.height = 0;", "",
+            "bad: its function 'extent' answers 61×0 at 0, 0 for 61×40 at 0, 0, and sides are 1…1000000 pixels long; report this to its author"
+        ),
+        ("", "if (here) output.width += 32769;", "bad: its function 'region_of_interest' answers"),
+    ]
+
+    @Test(arguments: misdeeds)
+    func `what a plugin does when it is asked for its geometry is laid to it`(
+        misdeed: (extent: String, region: String, words: String)
+    ) async throws {
+        try await build(extent: misdeed.extent, region: misdeed.region)
+        let result = try await run()
+        #expect(result.code == 1)
+        #expect(result.errors.contains("photos/c.png: \(misdeed.words)"), "\(result.errors)")
+        #expect(workspace.files(below: "out") == ["a.png", "b.png"])
+    }
+
+    /// The one that crashes does so once the other one, which has done nothing wrong, was called after it in this worker.
+    private func buildTwo(_ crash: String) async throws {
+        let mark = #"char mark[4096]; snprintf(mark, sizeof mark, "\#(workspace.path)/called-%d", (int)getpid());"#
+        try await workspace.buildPlugin(
+            "bad",
+            render:
+                "copy(tile); if (tile->image.width == 61) { \(mark) while (access(mark, F_OK)) usleep(1000); \(crash) }"
+        )
+        try await workspace.buildPlugin(
+            "good",
+            render: "copy(tile); if (tile->image.width == 61) { \(mark) creat(mark, 0600); for (;;) pause(); }")
+        try workspace.write(
+            """
+            job: test
+            inputs: [photos/*.png]
+            filters: [flatten]
+            outputs:
+              - path: out/{stem}-bad.png
+                filters: [bad]
+              - path: out/{stem}-good.png
+                filters: [good]
+
+            """, to: "job.yaml")
+    }
+
+    @Test func `of several plugins that run at once the one that crashes is named`() async throws {
+        try await buildTwo("abort();")
+        let result = try await run()
+        #expect(
+            result.errors.contains(
+                "photos/c.png: the worker crashed with signal 6 inside the plugin 'bad' in 2 attempts"),
+            "\(result.errors)")
+    }
+
+    @Test func `where nothing tells which one it was, all that ran are named`() async throws {
+        try await buildTwo("_exit(3);")
+        let result = try await run()
+        #expect(
+            result.errors.contains(
+                "photos/c.png: the worker left with exit code 3 inside the plugin 'bad' or 'good' in 2 attempts"),
+            "\(result.errors)")
+    }
+}
