@@ -55,9 +55,11 @@ struct EffectFilterTests {
 
     @Test func `gray stays gray, whatever the saturation`() throws {
         let picture = AnyRaster.u8(
-            Raster(rect: Self.rect, layout: .rgb, samples: (0..<Self.rect.area).flatMap { pixel in
-                [UInt8](repeating: UInt8(truncatingIfNeeded: pixel * 31), count: 3)
-            }))
+            Raster(
+                rect: Self.rect, layout: .rgb,
+                samples: (0..<Self.rect.area).flatMap { pixel in
+                    [UInt8](repeating: UInt8(truncatingIfNeeded: pixel * 31), count: 3)
+                }))
         let values: [String: ParameterValue] = [
             "saturation": .number(10), "radius": .number(0), "color": .color(red: 0, green: 0, blue: 0, alpha: 0),
         ]

@@ -33,15 +33,15 @@ package struct BackdropFilter: Filter {
         FilterDescriptor(
             name: "backdrop", kind: .area, summary: "A panel that blurs what lies behind it", renderingVersion: 1,
             parameters: [
-                ParameterDescriptor("x", .length, summary: "left side, from the picture's", requiredLike: "10%"),
-                ParameterDescriptor("y", .length, summary: "top side, from the picture's", requiredLike: "10%"),
-                ParameterDescriptor("width", .length, summary: "of the panel", requiredLike: "200"),
-                ParameterDescriptor("height", .length, summary: "of the panel", requiredLike: "80"),
+                ParameterDescriptor("x", .length(), summary: "left side, from the picture's", requiredLike: "10%"),
+                ParameterDescriptor("y", .length(), summary: "top side, from the picture's", requiredLike: "10%"),
+                ParameterDescriptor("width", .distance, summary: "of the panel", requiredLike: "200"),
+                ParameterDescriptor("height", .distance, summary: "of the panel", requiredLike: "80"),
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 1000), fallback: .number(1), unit: "px",
                     summary: "standard deviation of the blur"),
                 ParameterDescriptor(
-                    "corner_radius", .length, fallback: .length(.pixels(0)),
+                    "corner_radius", .distance, fallback: .length(.pixels(0)),
                     summary: "in px, or in % of the panel's shorter side: 50% makes a pill"),
                 ParameterDescriptor(
                     "tint", .color, fallback: clear, summary: "laid over what is blurred; #rrggbbaa to see through"),

@@ -28,9 +28,11 @@ package struct MaterialFilter: Filter {
             name: "material", kind: .area, summary: "Frosted glass: blur, saturation and tint", renderingVersion: 1,
             parameters: [
                 ParameterDescriptor(
-                    "style", .choice(Style.allCases.map(\.rawValue)), fallback: .word("light"), summary: "how bright the glass is"),
+                    "style", .choice(Style.allCases.map(\.rawValue)), fallback: .word("light"),
+                    summary: "how bright the glass is"),
                 ParameterDescriptor(
-                    "color", .color, summary: "of the tint, in place of the style's white or gray; white for style tint"),
+                    "color", .color, summary: "of the tint, in place of the style's white or gray; white for style tint"
+                ),
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 1000), unit: "px",
                     summary: "standard deviation of the blur, in place of the style's"),

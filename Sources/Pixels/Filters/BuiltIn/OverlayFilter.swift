@@ -13,7 +13,7 @@ package struct OverlayFilter: Filter {
     private init(_ arguments: FilterArguments) throws {
         x = try arguments.length("x")
         y = try arguments.length("y")
-        opacity = try arguments.number("opacity") / 100
+        opacity = try arguments.boolean("hidden") ? 0 : try arguments.number("opacity") / 100
         picture = try arguments.layer("picture")
     }
 
@@ -23,12 +23,13 @@ package struct OverlayFilter: Filter {
             parameters: [
                 ParameterDescriptor("picture", .layer, summary: "its path", requiredLike: "logo.png"),
                 ParameterDescriptor(
-                    "x", .length, fallback: .length(.pixels(0)), summary: "its left side, from the picture's"),
+                    "x", .length(), fallback: .length(.pixels(0)), summary: "its left side, from the picture's"),
                 ParameterDescriptor(
-                    "y", .length, fallback: .length(.pixels(0)), summary: "its top side, from the picture's"),
+                    "y", .length(), fallback: .length(.pixels(0)), summary: "its top side, from the picture's"),
                 ParameterDescriptor(
                     "opacity", .number(minimum: 0, maximum: 100), fallback: .number(100), unit: "%",
                     summary: "0 shows nothing of it"),
+                ParameterDescriptor("hidden", .boolean, fallback: .boolean(false), summary: "leaves it out"),
             ]),
         make: { try OverlayFilter($0) })
 

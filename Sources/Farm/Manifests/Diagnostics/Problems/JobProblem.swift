@@ -13,6 +13,9 @@ package enum JobProblem: Hashable, Sendable {
     /// A key that has no meaning beside `outputs:`.
     case besideOutputs(String)
     case outputsNotAList(found: String)
+    case layersNotAList(found: String)
+    /// `color: keep` beside pictures that lie over the inputs.
+    case layersKeepColors
     case tooManyOutputs(count: Int, most: Int)
     case outputTwice(path: String)
 
@@ -56,6 +59,13 @@ extension JobProblem {
                 "'outputs' is a list, and this is \(found)",
                 remedy: "write each output as an item: - path: out/{stem}.png; a single one is 'output: out/{stem}.png'"
             )
+        case .layersNotAList(let found):
+            Words(
+                "'layers' is a list, and this is \(found)",
+                remedy: "write each picture as an item, the lowest first: - picture: label.png")
+        case .layersKeepColors:
+            Words(
+                "pictures that lie over each other need one colour space", remedy: "write 'color: srgb', or nothing")
         case .tooManyOutputs(let count, let most):
             Words(
                 "\(count) outputs are more than the \(most) that a job can have",
