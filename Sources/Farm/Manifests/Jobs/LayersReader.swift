@@ -11,7 +11,10 @@ struct LayersReader {
 
     var layers: ValueReader<[FilterInvocation]> {
         ValueReader { node, name, log in
-            guard let overlay = catalog.filter(named: Self.filter) else { return [] }
+            guard let overlay = catalog.filter(named: Self.filter) else {
+                log.error(.job(.noLayersHere), at: node.span)
+                return nil
+            }
             guard case .sequence(let items) = node.content else {
                 log.error(.job(.layersNotAList(found: node.kindName)), at: node.span)
                 return nil

@@ -14,6 +14,8 @@ package enum JobProblem: Hashable, Sendable {
     case besideOutputs(String)
     case outputsNotAList(found: String)
     case layersNotAList(found: String)
+    /// The installed worker has no filter for them.
+    case noLayersHere
     /// `color: keep` beside pictures that lie over the inputs.
     case layersKeepColors
     case tooManyOutputs(count: Int, most: Int)
@@ -63,6 +65,8 @@ extension JobProblem {
             Words(
                 "'layers' is a list, and this is \(found)",
                 remedy: "write each picture as an item, the lowest first: - picture: label.png")
+        case .noLayersHere:
+            Words("this installation has no layers", remedy: "install penumbra and penumbra-worker of one version")
         case .layersKeepColors:
             Words(
                 "pictures that lie over each other need one colour space", remedy: "write 'color: srgb', or nothing")
