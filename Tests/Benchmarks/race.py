@@ -215,9 +215,10 @@ def rounds(first):
 
 
 def best_times(entries, case):
-    """Each contender's best seconds."""
+    """Each contender's best seconds; those that cannot do a picture of this size have none."""
     picture = noise(case)
-    runs = {entry.name: entry.contender(picture, case)[0] for entry in entries}
+    made = {entry.name: entry.contender(picture, case) for entry in entries}
+    runs = {name: contender[0] for name, contender in made.items() if contender is not None}
     best = {name: peers.seconds(run) for name, run in runs.items()}
     left = {name: rounds(first) for name, first in best.items()}
     while any(left.values()):

@@ -48,7 +48,7 @@ import Testing
         ),
         (
             "while (here) pause();", "",
-            "no result within 8 s inside the plugin 'bad' in 2 attempts; raise 'timeout' in the manifest if it needs longer"
+            "no result within 8 s inside the plugin 'bad' in 2 attempts; raise 'timeout' if it needs longer"
         ),
         (
             "if (here) input.height = 0;", "",
