@@ -21,8 +21,8 @@ struct FilterArgumentsTests {
     }
 
     private static let names =
-        "bilateral, box, crop, disc, flatten, flip, gaussian, median, motion, resize, rotate, sharpen, spin, thumbnail, "
-        + "variable, zoom"
+        "backdrop, bilateral, box, crop, disc, flatten, flip, gaussian, material, median, motion, overlay, resize, "
+        + "rotate, sharpen, spin, thumbnail, variable, zoom"
     private static let refused: [(String, [String: ParameterValue], String)] = [
         (
             "gausian", [:],
@@ -94,9 +94,8 @@ struct FilterArgumentsTests {
         let descriptors = FilterRegistry.builtIn.descriptors
         #expect(
             descriptors.map(\.name) == [
-                "bilateral", "box", "crop", "disc", "flatten", "flip", "gaussian", "median", "motion", "resize",
-                "rotate",
-                "sharpen", "spin", "thumbnail", "variable", "zoom",
+                "backdrop", "bilateral", "box", "crop", "disc", "flatten", "flip", "gaussian", "material", "median",
+                "motion", "overlay", "resize", "rotate", "sharpen", "spin", "thumbnail", "variable", "zoom",
             ])
         func parameters(_ name: String) -> [ParameterDescriptor] {
             descriptors.first { $0.name == name }?.parameters ?? []
@@ -112,6 +111,10 @@ struct FilterArgumentsTests {
         let required = descriptors.flatMap { filter in
             filter.parameters.filter { $0.requiredLike != nil }.map { "\(filter.name).\($0.name)" }
         }
-        #expect(required == ["resize.size", "rotate.angle", "thumbnail.size"])
+        #expect(
+            required == [
+                "backdrop.x", "backdrop.y", "backdrop.width", "backdrop.height", "overlay.picture", "resize.size",
+                "rotate.angle", "thumbnail.size",
+            ])
     }
 }

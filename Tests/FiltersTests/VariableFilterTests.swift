@@ -22,7 +22,10 @@ struct VariableFilterTests {
     private func filter(
         _ radius: Double, mask: GrayPicture?, _ values: [String: ParameterValue] = [:]
     ) throws -> any Filter {
-        let registry = FilterRegistry(BuiltInFilters.all, pictures: PictureSource { _, _ in mask ?? Self.mask(1, 1) })
+        let registry = FilterRegistry(
+            BuiltInFilters.all,
+            pictures: PictureSource(
+                picture: { _, _ in mask ?? Self.mask(1, 1) }, layer: { _, _ in throw UnreadableLayer() }))
         let picture = mask == nil ? [:] : ["mask": ParameterValue.picture(PictureReference(path: "/mask.png"))]
         return try registry.make("variable", values.merging(picture) { $1 }.merging(["radius": .number(radius)]) { $1 })
     }

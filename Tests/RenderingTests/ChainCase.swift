@@ -64,6 +64,10 @@ struct ChainCase: CustomTestStringConvertible, Sendable {
             ChainCase("median 4 within a pill \(edge)", [.family("median", .integer(4), values(["within": pill]))]),
             ChainCase("variable 7 \(edge)", [.variable(7, "tilt", values())]),
             ChainCase("variable 3 linear \(edge)", [.variable(3, "radial", values(["light": .word("linear")]))]),
+            ChainCase(
+                "material within a pill \(edge)",
+                [FilterInvocation(filter: "material", values: values(["radius": .number(3), "within": pill]))]),
+            ChainCase("backdrop \(edge)", [.backdrop(values())]),
             ChainCase("variable 12 within a pill \(edge)", [.variable(12, "linear", values(["within": pill]))]),
         ]
     }
@@ -156,6 +160,15 @@ extension FilterInvocation {
                 "radius": .number(radius), "gradient": .word(gradient), "angle": .number(75),
                 "sharp": .length(.percent(5)),
             ]) { $1 })
+    }
+
+    static func backdrop(_ values: [String: ParameterValue] = [:]) -> FilterInvocation {
+        let own: [String: ParameterValue] = [
+            "x": .length(.percent(10)), "y": .length(.pixels(4.5)), "width": .length(.percent(70)),
+            "height": .length(.percent(60)), "radius": .number(3), "corner_radius": .length(.percent(30)),
+            "border_width": .number(1.5), "gloss": .number(50),
+        ]
+        return FilterInvocation(filter: "backdrop", values: values.merging(own) { $1 })
     }
 
     static func thumbnail(_ size: String, _ values: [String: ParameterValue] = [:]) -> FilterInvocation {

@@ -115,7 +115,10 @@ struct RenderingVersionTests {
     @Test func `variable, rendering version 1`() throws {
         var mask = GrayPicture(width: Self.rect.width, height: Self.rect.height)
         mask.paste(Pattern.noise.picture(Self.rect, .gray, .u8, seed: 2))
-        let registry = FilterRegistry(BuiltInFilters.all, pictures: PictureSource { [mask] _, _ in mask })
+        let registry = FilterRegistry(
+            BuiltInFilters.all,
+            pictures: PictureSource(
+                picture: { [mask] _, _ in mask }, layer: { _, _ in throw UnreadableLayer() }))
         let invocation = FilterInvocation(
             filter: "variable",
             values: ["radius": .number(9), "mask": .picture(PictureReference(path: "/mask.png"))])

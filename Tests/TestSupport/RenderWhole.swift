@@ -26,3 +26,8 @@ extension Filter {
         return result
     }
 }
+
+/// For pictures that no test has.
+package struct UnreadableLayer: Error {
+    package init() {}
+}

@@ -23,6 +23,8 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case color
     /// The path of a picture, from the manifest's folder. Plugins cannot have one.
     case picture
+    /// Likewise, of a picture that is seen in the output: all that such a filter works on is sRGB.
+    case layer
 }
 
 /// How far a length may lead, either way.

@@ -1,4 +1,5 @@
 import Catalogs
+import Geometry
 import ImageFiles
 import JobModel
 import Raster
@@ -10,7 +11,7 @@ final class PictureShelf: Sendable {
     private struct Entry {
         let path: String
         let facts: FileFacts
-        let picture: GrayPicture
+        let picture: any ShelvedPicture
     }
 
     /// In the order of their last use. Those that the budget cannot hold beside the latest one are let go.
@@ -23,9 +24,9 @@ final class PictureShelf: Sendable {
 
     /// - Parameter place: what the picture is for, as messages name it.
     /// - Throws: a failure that names the picture. It is not the input's fault, and another attempt would meet it again.
-    func picture(
+    func picture<Picture: ShelvedPicture>(
         _ reference: PictureReference, for place: String, _ limits: DecodeLimits
-    ) throws -> GrayPicture {
+    ) throws -> Picture {
         var names = [reference.path]
         do {
             let source = try SourceFile(reference.path, bytes: nil)
@@ -33,7 +34,7 @@ final class PictureShelf: Sendable {
             let facts = try facts(of: source, reference)
             if let digest = reference.digest, digest != facts.digest.description { throw Self.changed }
             if let known = known(reference.path, facts) { return known }
-            let picture = try Self.decode(source, limits)
+            let picture = try Picture(decoding: source, limits)
             if source.hasChanged { throw Self.changed }
             keep(Entry(path: reference.path, facts: facts, picture: picture))
             return picture
@@ -73,31 +74,60 @@ final class PictureShelf: Sendable {
         return try source.facts()
     }
 
-    private func known(_ path: String, _ facts: FileFacts) -> GrayPicture? {
+    private func known<Picture: ShelvedPicture>(_ path: String, _ facts: FileFacts) -> Picture? {
         entries.withLock { entries in
-            guard let index = entries.lastIndex(where: { $0.facts.digest == facts.digest }) else { return nil }
+            guard let index = entries.lastIndex(where: { $0.facts.digest == facts.digest && $0.picture is Picture })
+            else { return nil }
             let entry = entries.remove(at: index)
             entries.append(Entry(path: path, facts: facts, picture: entry.picture))
-            return entry.picture
+            return entry.picture as? Picture
         }
     }
 
     private func keep(_ entry: Entry) {
         entries.withLock { entries in
-            entries.removeAll { $0.path == entry.path }
+            entries.removeAll { $0.path == entry.path && type(of: $0.picture) == type(of: entry.picture) }
             entries.append(entry)
             while entries.count > 1, entries.reduce(0, { $0 + $1.picture.bytes }) > Self.budget {
                 entries.removeFirst()
             }
         }
     }
+}
 
-    private static func decode(_ source: SourceFile, _ limits: DecodeLimits) throws -> GrayPicture {
+/// A picture that filters read, as they see it.
+protocol ShelvedPicture: Sendable {
+    init(decoding source: SourceFile, _ limits: DecodeLimits) throws
+    /// What it takes of memory.
+    var bytes: Int { get }
+}
+
+/// How bright a picture is.
+extension GrayPicture: ShelvedPicture {
+    init(decoding source: SourceFile, _ limits: DecodeLimits) throws {
         let decoder = try ImageDecoder(path: source.openName, limits: limits, color: .keep)
-        var picture = GrayPicture(width: decoder.header.width, height: decoder.header.height)
-        try decoder.readRows(bandHeight: 64) { picture.paste($0) }
-        return picture
+        self.init(width: decoder.header.width, height: decoder.header.height)
+        try decoder.readRows(bandHeight: 64) { paste($0) }
     }
+
+    var bytes: Int { samples.count * MemoryLayout<UInt16>.stride }
+}
+
+/// A picture with its colours, in sRGB, or gray.
+struct LayerPicture: ShelvedPicture {
+    let raster: AnyRaster
+
+    init(decoding source: SourceFile, _ limits: DecodeLimits) throws {
+        let decoder = try ImageDecoder(path: source.openName, limits: limits, color: .srgb)
+        let header = decoder.header
+        var raster = AnyRaster(
+            zeroed: PixelRect(x: 0, y: 0, width: header.width, height: header.height), layout: header.layout,
+            format: header.sampleFormat)
+        try decoder.readRows(bandHeight: 64) { raster.paste($0) }
+        self.raster = raster
+    }
+
+    var bytes: Int { raster.rect.area * raster.layout.channels * raster.format.bytes }
 }
 
 /// What the pictures of a task's filters take, each counted once: the filters hold them, whatever the shelf lets go.
@@ -106,11 +136,7 @@ final class PictureTally: Sendable {
 
     var bytes: Int { sizes.withLock { $0.values.reduce(0, +) } }
 
-    func note(_ picture: GrayPicture, _ reference: PictureReference) {
+    func note(_ picture: some ShelvedPicture, _ reference: PictureReference) {
         sizes.withLock { $0[reference] = picture.bytes }
     }
-}
-
-extension GrayPicture {
-    fileprivate var bytes: Int { samples.count * MemoryLayout<UInt16>.stride }
 }

@@ -1,5 +1,6 @@
 import Catalogs
 import Filters
+import Geometry
 import Glibc
 import ImageFiles
 import JobModel
@@ -46,7 +47,13 @@ struct Toolbox: Sendable {
 
     /// The registry, with a dot in place of every picture: for questions that no picture decides.
     var registryWithoutPictures: FilterRegistry {
-        FilterRegistry(entries, pictures: PictureSource { _, _ in GrayPicture(width: 1, height: 1) })
+        FilterRegistry(
+            entries,
+            pictures: PictureSource(
+                picture: { _, _ in GrayPicture(width: 1, height: 1) },
+                layer: { _, _ in
+                    AnyRaster(zeroed: PixelRect(x: 0, y: 0, width: 1, height: 1), layout: .gray, format: .u8)
+                }))
     }
 
     /// The registry, with plugins that tell `watch` when their code runs.
@@ -55,11 +62,17 @@ struct Toolbox: Sendable {
     ///   - limits: for pictures that filters read.
     ///   - tally: told which those are.
     func registry(watchedBy watch: PluginWatch, _ limits: DecodeLimits, _ tally: PictureTally) -> FilterRegistry {
-        let source = PictureSource { [pictures] reference, place in
-            let picture = try pictures.picture(reference, for: place, limits)
-            tally.note(picture, reference)
-            return picture
-        }
+        let source = PictureSource(
+            picture: { [pictures] reference, place in
+                let picture: GrayPicture = try pictures.picture(reference, for: place, limits)
+                tally.note(picture, reference)
+                return picture
+            },
+            layer: { [pictures] reference, place in
+                let picture: LayerPicture = try pictures.picture(reference, for: place, limits)
+                tally.note(picture, reference)
+                return picture.raster
+            })
         return FilterRegistry(
             entries.map { entry in
                 guard case .plugin = entry.descriptor.origin else { return entry }

@@ -2,17 +2,6 @@ import Testing
 
 /// What is planned but not part of this version says so, and what to do instead.
 @Suite struct LaterVersionTests {
-    @Test func `layers is not part of this version`() {
-        #expect(
-            Reading.job("layers: x").messages
-                == """
-                job.yaml:1:1: error: 'layers' is not part of this version
-                1 | layers: x
-                  | ^^^^^^
-                  = put the layers together in another program, and give the result as input
-                """)
-    }
-
     @Test func `animate is not part of this version`() {
         #expect(
             Reading.job("animate: x").messages

@@ -7,13 +7,18 @@ struct ChainSchema {
     /// A list of filters: a name, or a mapping with one filter's name and parameters.
     var chain: SchemaNode {
         let alone = catalog.filters.filter { filter in filter.parameters.allSatisfy { $0.requiredLike == nil } }
-        let entry = SchemaNode.mapping(catalog.filters.map { ($0.name, ["$ref": "#/$defs/filter.\($0.name)"]) })
+        let entry = SchemaNode.mapping(catalog.filters.map { ($0.name, severalTimes($0)) })
         return [
             "type": "array", "minItems": 1,
             "items": .any(of: [
                 .words(alone.map(\.name)), entry.adding(["minProperties": 1, "maxProperties": 1]),
             ]),
         ]
+    }
+
+    /// Once, or once for each item of a list.
+    private func severalTimes(_ filter: FilterDescriptor) -> SchemaNode {
+        .list(of: ["$ref": .text("#/$defs/filter.\(filter.name)")], atLeast: 1)
     }
 
     var definitions: [(String, SchemaNode)] {

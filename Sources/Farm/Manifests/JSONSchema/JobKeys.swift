@@ -27,6 +27,13 @@ enum JobKeys {
             "exclude",
             SchemaNode.list(of: .nonEmptyText, atLeast: 0).adding(["description": "What to leave out of the inputs"])
         ),
+        (
+            "layers",
+            [
+                "type": "array", "items": ["$ref": "#/$defs/filter.\(LayersReader.filter)"], "minItems": 1,
+                "description": "Pictures over each input, the lowest first, before its filters",
+            ]
+        ),
         ("filters", ["$ref": "#/$defs/chain", "description": "What is done to each picture, in order"]),
         (
             "output",

@@ -32,7 +32,7 @@ package struct ManifestSchema {
             "additionalProperties": false,
             "if": .requiring(["outputs"]),
             "then": ["properties": ["output": false, "save": false]],
-            "else": .requiring(["filters", "output"]),
+            "else": ["required": ["output"], "anyOf": [.requiring(["filters"]), .requiring(["layers"])]],
             "allOf": .list(output.conditions(pathAt: "output")),
         ]
         return root.adding(["$defs": .object(definitions + chain.definitions + output.definitions)])

@@ -52,7 +52,7 @@ struct ParameterSchema {
         case .distance: .length(from: 0, to: LengthLimit.widest.pixels)
         case .size: .size
         case .color: .color(isOpaque: false)
-        case .picture: .nonEmptyText
+        case .picture, .layer: .nonEmptyText
         }
     }
 

@@ -16,22 +16,23 @@ struct ChainReader {
                 log.error(.value(.emptyList(name: name)), at: node.span)
                 return nil
             }
-            let filters = items.map { filter(from: $0, log: log) }
-            let present = filters.compactMap(\.self)
-            return present.count == filters.count ? present : nil
+            let filters = items.map { self.filters(from: $0, log: log) }
+            return filters.contains { $0 == nil } ? nil : filters.flatMap { $0 ?? [] }
         }
     }
 
-    private func filter(from item: SyntaxNode, log: DiagnosticLog) -> FilterInvocation? {
+    /// An entry is one filter, or one that is done several times, each with parameters of its own.
+    private func filters(from item: SyntaxNode, log: DiagnosticLog) -> [FilterInvocation]? {
         switch item.content {
         case .scalar(let scalar):
             return descriptor(scalar.text, at: item.span, log: log).flatMap { descriptor in
                 let parameters = SyntaxNode(.mapping(.init(entries: [])), span: item.span)
                 return FilterTyper(descriptor: descriptor, pictures: pictures, log: log).filter(
-                    parameters, nameSpan: item.span)
+                    parameters, nameSpan: item.span
+                ).map { [$0] }
             }
         case .mapping(let mapping):
-            return filter(from: mapping, at: item.span, log: log)
+            return filters(from: mapping, at: item.span, log: log)
         case .sequence:
             log.error(.filter(.notAnEntry(found: item.kindName)), at: item.span)
             return nil
@@ -40,9 +41,9 @@ struct ChainReader {
         }
     }
 
-    private func filter(
+    private func filters(
         from mapping: SyntaxNode.Mapping, at span: SourceSpan, log: DiagnosticLog
-    ) -> FilterInvocation? {
+    ) -> [FilterInvocation]? {
         // Where a line of the entry was refused, what is left of it says little.
         guard mapping.isComplete, !mapping.entries.contains(where: { $0.value.isUnreadable }) else { return nil }
         guard let first = mapping.entries.first else {
@@ -59,8 +60,9 @@ struct ChainReader {
             return nil
         }
         return descriptor(first.key, at: first.keySpan, log: log).flatMap { descriptor in
-            FilterTyper(descriptor: descriptor, pictures: pictures, log: log).filter(
-                first.value, nameSpan: first.keySpan)
+            let typer = FilterTyper(descriptor: descriptor, pictures: pictures, log: log)
+            let filters = first.value.severalMappings.map { typer.filter($0, nameSpan: first.keySpan) }
+            return filters.contains { $0 == nil } ? nil : filters.compactMap(\.self)
         }
     }
 
@@ -82,5 +84,15 @@ struct ChainReader {
         if let descriptor = catalog.filter(named: name) { return descriptor }
         log.error(.filter(UnknownFilter(name, in: catalog).problem), at: span)
         return nil
+    }
+}
+
+extension SyntaxNode {
+    /// The items of a list of nothing but mappings; else the node itself.
+    fileprivate var severalMappings: [SyntaxNode] {
+        guard case .sequence(let items) = content, !items.isEmpty,
+            items.allSatisfy({ if case .mapping = $0.content { true } else { false } })
+        else { return [self] }
+        return items
     }
 }

@@ -7,15 +7,17 @@ struct FilterTyper {
     let pictures: PictureLookup
     let log: DiagnosticLog
 
-    /// - Parameter nameSpan: where the filter's name stands, for what no parameter is to blame for.
-    func filter(_ parameters: SyntaxNode, nameSpan: SourceSpan) -> FilterInvocation? {
+    /// - Parameters:
+    ///   - nameSpan: where the filter's name stands, for what no parameter is to blame for.
+    ///   - owner: what messages call it, where the manifest does not say its name.
+    func filter(_ parameters: SyntaxNode, nameSpan: SourceSpan, called owner: String? = nil) -> FilterInvocation? {
         if let found = parameters.valueWithoutName {
             let problem = FilterProblem.valueInsteadOfParameters(
                 filter: descriptor.name, found: parameters.kindName, example: example(found))
             log.error(.filter(problem), at: parameters.span)
             return nil
         }
-        let owner = "'\(descriptor.name)'"
+        let owner = owner ?? "'\(descriptor.name)'"
         guard var reader = MappingReader(parameters, of: owner, noun: "parameter", log: log) else { return nil }
         let typed = ParameterTyper(pictures: pictures, log: log).values(of: descriptor.parameters, in: &reader)
         reader.finish(aliases: Self.aliases)

@@ -18,7 +18,6 @@ struct ForeignKeys {
 
     /// Keys that are planned, and what to do until then.
     private static let laterKeys = [
-        "layers": "put the layers together in another program, and give the result as input",
         "animate": "remove it: GIF and WebP outputs keep the frames of an animation",
         "slurm": "remove it: jobs run on this machine",
         "plugins": "name plugin folders in the configuration file: they belong to a machine, not to a job",

@@ -18,10 +18,11 @@ struct JobTyper {
         let pictures = PictureLookup(folder: Self.folder(of: manifestPath), look: look)
         let chain = commonChain(from: &reader, pictures)
         let outputs = OutputsReader(catalog: catalog, pictures: pictures, log: log).outputs(from: &reader)
-        let policies = Policies(from: &reader)
+        var policies = Policies(from: &reader)
         reader.finish(aliases: Self.aliases) { ForeignKeys(catalog: catalog).problem(of: $0) }
         guard let name, let inputs, let chain, let outputs else { return nil }
 
+        if showsOtherPictures(chain + outputs.flatMap(\.job.chain)) { policies.chooseSRGB(reader, log) }
         checkNames(of: outputs, inputs: inputs, at: reader)
         return policies.job(
             JobSpec(
@@ -33,10 +34,25 @@ struct JobTyper {
     private func commonChain(
         from reader: inout MappingReader, _ pictures: PictureLookup
     ) -> [FilterInvocation]? {
+        let layers: [FilterInvocation]?
+        if reader.entry("layers") == nil {
+            layers = []
+        } else {
+            layers = reader.optional("layers", LayersReader(catalog: catalog, pictures: pictures).layers)
+        }
         let type = ChainReader(catalog: catalog, pictures: pictures).chain
-        let isOptional = reader.mapping["outputs"] != nil && reader.mapping["filters"] == nil
-        return isOptional
-            ? reader.optional("filters", type) ?? [] : reader.required("filters", type, example: "[invert]")
+        let isOptional = reader.mapping["outputs"] != nil || reader.mapping["layers"] != nil
+        let filters =
+            isOptional && reader.entry("filters") == nil ? [] : reader.required("filters", type, example: "[invert]")
+        guard let layers, let filters else { return nil }
+        return layers + filters
+    }
+
+    /// Whether other pictures are seen in the outputs, which needs one colour space for all.
+    private func showsOtherPictures(_ chain: [FilterInvocation]) -> Bool {
+        chain.contains { invocation in
+            catalog.filter(named: invocation.filter)?.parameters.contains { $0.kind == .layer } ?? false
+        }
     }
 
     /// What stands before the last slash.

@@ -2,7 +2,7 @@ import JobModel
 
 /// The keys that say how a job runs, not what it makes.
 struct Policies {
-    private let color: ColorPolicy
+    private var color: ColorPolicy
     private let tile: TileSize
     private let shard: ShardMode
     private let existing: ExistingPolicy
@@ -42,6 +42,12 @@ struct Policies {
         minAge = reader.value("min_age", .seconds(in: Self.ages), default: 0)
         index = reader.optional("index", .indexPath)
         receipts = reader.value("receipts", .choice, default: .none)
+    }
+
+    /// Takes sRGB where the manifest is silent, and refuses another space.
+    mutating func chooseSRGB(_ reader: MappingReader, _ log: DiagnosticLog) {
+        if let given = reader.mapping["color"], color == .keep { log.error(.job(.layersKeepColors), at: given.span) }
+        color = .srgb
     }
 
     /// The job with these policies.

@@ -33,7 +33,7 @@ extension ValueReader where Value == ParameterValue {
             ValueReader<SizeWish>.size.map(ParameterValue.size)
         case .color:
             ValueReader<Color>.color.map { .color(red: $0.red, green: $0.green, blue: $0.blue, alpha: $0.alpha) }
-        case .picture:
+        case .picture, .layer:
             pictures.reader
         }
     }

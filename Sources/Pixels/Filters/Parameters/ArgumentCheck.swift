@@ -40,7 +40,8 @@ struct ArgumentCheck {
             try check(length.amount, name, 0, LengthLimit.widest.most(of: length))
         case (.region, .region(let region)):
             try check(region, name)
-        case (.boolean, .boolean), (.text, .text), (.color, .color), (.size, .size), (.picture, .picture):
+        case (.boolean, .boolean), (.text, .text), (.color, .color), (.size, .size), (.picture, .picture),
+            (.layer, .picture):
             break
         default:
             throw error(.wrongKind(parameter: name, expected: Self.words(for: parameter.kind)))
@@ -104,7 +105,7 @@ struct ArgumentCheck {
         case .text: "text"
         case .region: "{x, y, width, height, corner_radius}"
         case .color: "a colour"
-        case .picture: "a picture's path"
+        case .picture, .layer: "a picture's path"
         }
     }
 }

@@ -86,6 +86,24 @@ package struct FilterArguments: Sendable {
         }
     }
 
+    /// Throws what the source of pictures throws.
+    package func layer(_ name: String) throws -> AnyRaster {
+        guard case .picture(let reference) = values[name] else {
+            throw unexpected(values[name], name, "a picture's path")
+        }
+        return try pictures.layer(reference, "'\(name)' of \(filter)")
+    }
+
+    /// Nil when the parameter is absent.
+    package func optionalNumber(_ name: String) throws(FilterError) -> Double? {
+        values[name] == nil ? nil : try number(name)
+    }
+
+    /// Nil when the parameter is absent.
+    package func optionalColor(_ name: String) throws(FilterError) -> BackgroundColor? {
+        values[name] == nil ? nil : try color(name)
+    }
+
     /// True when the parameter's value is a word.
     package func isWord(_ name: String) -> Bool {
         if case .word = values[name] { true } else { false }

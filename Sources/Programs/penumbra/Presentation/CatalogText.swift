@@ -104,7 +104,7 @@ enum CatalogText {
         case .text: "text"
         case .region: "{x, y, width, height, corner_radius}, px or %"
         case .color: "#rrggbb, or a name"
-        case .picture: "a picture's path"
+        case .picture, .layer: "a picture's path"
         }
     }
 

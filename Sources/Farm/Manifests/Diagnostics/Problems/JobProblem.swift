@@ -13,6 +13,11 @@ package enum JobProblem: Hashable, Sendable {
     /// A key that has no meaning beside `outputs:`.
     case besideOutputs(String)
     case outputsNotAList(found: String)
+    case layersNotAList(found: String)
+    /// The installed worker has no filter for them.
+    case noLayersHere
+    /// `color: keep` beside pictures that lie over the inputs.
+    case layersKeepColors
     case tooManyOutputs(count: Int, most: Int)
     case outputTwice(path: String)
 
@@ -56,6 +61,15 @@ extension JobProblem {
                 "'outputs' is a list, and this is \(found)",
                 remedy: "write each output as an item: - path: out/{stem}.png; a single one is 'output: out/{stem}.png'"
             )
+        case .layersNotAList(let found):
+            Words(
+                "'layers' is a list, and this is \(found)",
+                remedy: "write each picture as an item, the lowest first: - picture: label.png")
+        case .noLayersHere:
+            Words("this installation has no layers", remedy: "install penumbra and penumbra-worker of one version")
+        case .layersKeepColors:
+            Words(
+                "pictures that lie over each other need one colour space", remedy: "write 'color: srgb', or nothing")
         case .tooManyOutputs(let count, let most):
             Words(
                 "\(count) outputs are more than the \(most) that a job can have",

@@ -1,0 +1,96 @@
+package import Catalogs
+package import Geometry
+import Kernels
+package import Raster
+
+/// `material`: frosted glass in one of the styles that Apple published with its sample UIImage+ImageEffects (2013), over
+/// the whole picture or a part of it.
+package struct MaterialFilter: Filter {
+    private let kernel: Material
+    private let options: AreaOptions
+
+    private init(_ arguments: FilterArguments) throws(FilterError) {
+        options = try AreaOptions(arguments)
+        let style = Style(rawValue: try arguments.word("style")) ?? .light
+        var tint = style.tint
+        if let color = try arguments.optionalColor("color") {
+            tint = Paint(color).withOpacity(style.tint.opacity * Double(color.alpha) / 255)
+        }
+        let isOpaque = try arguments.boolean("reduce_transparency")
+        kernel = Material(
+            radius: isOpaque ? 0 : try arguments.optionalNumber("radius") ?? style.radius, light: options.light,
+            saturation: try arguments.optionalNumber("saturation") ?? style.saturation,
+            tint: isOpaque ? tint.withOpacity(1) : tint)
+    }
+
+    static let entry = FilterEntry(
+        FilterDescriptor(
+            name: "material", kind: .area, summary: "Frosted glass: blur, saturation and tint", renderingVersion: 1,
+            parameters: [
+                ParameterDescriptor(
+                    "style", .choice(Style.allCases.map(\.rawValue)), fallback: .word("light"),
+                    summary: "how bright the glass is"),
+                ParameterDescriptor(
+                    "color", .color, summary: "of the tint, in place of the style's white or gray; white for style tint"
+                ),
+                ParameterDescriptor(
+                    "radius", .number(minimum: 0, maximum: 1000), unit: "px",
+                    summary: "standard deviation of the blur, in place of the style's"),
+                ParameterDescriptor(
+                    "saturation", .number(minimum: -10, maximum: 10),
+                    summary: "in place of the style's: 1 keeps colours, 0 makes them gray"),
+                ParameterDescriptor(
+                    "reduce_transparency", .boolean, fallback: .boolean(false),
+                    summary: "only the tint, opaque, and no blur"),
+                AreaOptions.edge, AreaOptions.light, AreaOptions.within,
+            ]),
+        make: { try MaterialFilter($0) })
+
+    package var isIdentity: Bool { false }
+    package var edge: Edge { options.edge }
+    package var halo: Halo { kernel.halo }
+
+    package func extent(of input: PixelRect) -> PixelRect { input }
+
+    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
+        options.needed(for: output, in: input, halo: halo)
+    }
+
+    package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
+
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        options.cost(layout, format, fixedPoint: 12, floating: 12)
+    }
+
+    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
+        kernel.render(source.pixels, light: .encoded, within: options.mask(in: source.extent), into: &destination)
+    }
+}
+
+/// The published styles.
+private enum Style: String, CaseIterable {
+    case extraLight = "extra-light"
+    case light
+    case dark
+    case tint
+
+    /// Standard deviation of the blur, in pixels.
+    var radius: Double {
+        switch self {
+        case .light: 30
+        case .extraLight, .dark: 20
+        case .tint: 10
+        }
+    }
+
+    var saturation: Double { self == .tint ? -1 : 1.8 }
+
+    var tint: Paint {
+        switch self {
+        case .extraLight: Paint(white: 0.97, opacity: 0.82)
+        case .light: Paint(white: 1, opacity: 0.3)
+        case .dark: Paint(white: 0.11, opacity: 0.73)
+        case .tint: Paint(white: 1, opacity: 0.6)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package import Catalogs
+package import Geometry
+import Kernels
+package import Raster
+
+/// `overlay`: another picture in front of the input.
+package struct OverlayFilter: Filter {
+    private let picture: AnyRaster
+    private let x: Length
+    private let y: Length
+    private let opacity: Double
+
+    private init(_ arguments: FilterArguments) throws {
+        x = try arguments.length("x")
+        y = try arguments.length("y")
+        opacity = try arguments.boolean("hidden") ? 0 : try arguments.number("opacity") / 100
+        picture = try arguments.layer("picture")
+    }
+
+    static let entry = FilterEntry(
+        FilterDescriptor(
+            name: "overlay", kind: .point, summary: "Another picture in front of it", renderingVersion: 1,
+            parameters: [
+                ParameterDescriptor("picture", .layer, summary: "its path", requiredLike: "logo.png"),
+                ParameterDescriptor(
+                    "x", .length(), fallback: .length(.pixels(0)), summary: "its left side, from the picture's"),
+                ParameterDescriptor(
+                    "y", .length(), fallback: .length(.pixels(0)), summary: "its top side, from the picture's"),
+                ParameterDescriptor(
+                    "opacity", .number(minimum: 0, maximum: 100), fallback: .number(100), unit: "%",
+                    summary: "0 shows nothing of it"),
+                ParameterDescriptor("hidden", .boolean, fallback: .boolean(false), summary: "leaves it out"),
+            ]),
+        make: { try OverlayFilter($0) })
+
+    package var isIdentity: Bool { opacity == 0 }
+    package var edge: Edge { .clamp }
+    package var halo: Halo { .none }
+
+    package func extent(of input: PixelRect) -> PixelRect { input }
+    package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect { output }
+
+    package func outputLayout(for layout: PixelLayout) -> PixelLayout {
+        Overlay.layout(of: layout, under: picture.layout)
+    }
+
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 8 * Double(layout.channels) }
+
+    package func render(_ source: FilterSource, into destination: inout AnyRaster) {
+        let input = source.extent
+        let overlay = Overlay(
+            picture, x: place(x, input.columns), y: place(y, input.rows), opacity: opacity)
+        overlay.render(source.pixels, into: &destination)
+    }
+
+    /// Lengths in pixels are coordinates of the whole picture, percents are of the input's sides.
+    private func place(_ length: Length, _ side: Range<Int>) -> Double {
+        switch length {
+        case .pixels(let coordinate): coordinate
+        case .percent: Double(side.lowerBound) + length.pixels(of: side.count)
+        }
+    }
+}

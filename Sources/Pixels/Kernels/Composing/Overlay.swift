@@ -1,0 +1,149 @@
+package import Catalogs
+package import Geometry
+package import Raster
+
+/// A picture in front of another one: source-over of Porter and Duff (1984), at any fraction of a pixel.
+package struct Overlay: Sendable {
+    private let picture: AnyRaster
+    private let opacity: Double
+    /// Whole pixels and the rest, 0 ≤ rest < 1, from the picture's own place to where it goes.
+    private let shift: (x: Int, y: Int)
+    private let rest: (x: Double, y: Double)
+
+    /// - Parameters:
+    ///   - picture: its rectangle begins at 0, 0.
+    ///   - x, y: where its first corner goes. Between pixels it is interpolated linearly.
+    ///   - opacity: 0–1.
+    package init(_ picture: AnyRaster, x: Double, y: Double, opacity: Double) {
+        self.picture = picture
+        self.opacity = opacity
+        shift = (Int(x.rounded(.down)), Int(y.rounded(.down)))
+        rest = (x - x.rounded(.down), y - y.rounded(.down))
+    }
+
+    /// The pixels that can change.
+    package var bounds: PixelRect {
+        guard opacity > 0 else { return .empty }
+        return PixelRect(
+            x: shift.x, y: shift.y, width: picture.rect.width + (rest.x > 0 ? 1 : 0),
+            height: picture.rect.height + (rest.y > 0 ? 1 : 0))
+    }
+
+    /// The output's layout: gray pictures become coloured ones where what lies over them has colours.
+    package static func layout(of behind: PixelLayout, under front: PixelLayout) -> PixelLayout {
+        guard behind.removingAlpha == .gray, front.removingAlpha != .gray else { return behind }
+        return behind.hasAlpha ? .rgba : .rgb
+    }
+
+    /// Writes every pixel of `destination`. Pixels that the picture does not touch keep their bytes.
+    ///
+    /// - Precondition: the source's tables cover the destination.
+    package func render(_ source: KernelSource, into destination: inout AnyRaster) {
+        let isTurningToColors = source.raster.layout.removingAlpha != destination.layout.removingAlpha
+        if !isTurningToColors { source.copyPixels(to: &destination) }
+        let changed = isTurningToColors ? destination.rect : bounds.intersection(destination.rect)
+        guard !changed.isEmpty else { return }
+        let behind = PixelReader(source, layout: source.raster.layout, light: .encoded)
+        var front = OverlaidRows(picture, shift, rest, scale: opacity)
+        var sink = PixelWriter(destination.take(), light: .encoded)
+        let layout = sink.layout
+        let full = source.raster.format.full
+        var stored = [Double](repeating: 0, count: changed.width * behind.layout.channels)
+        var row = [Double](repeating: 0, count: changed.width * layout.channels)
+        for y in changed.rows {
+            var values = stored.mutableSpan
+            behind.read(columns: changed.columns, atPosition: source.rows[y], into: &values)
+            spread(stored, behind.layout, to: &row, layout)
+            front.lay(row: y, columns: changed.columns, over: &row, layout, full: full)
+            sink.write(row.span, x: changed.x, y: y)
+        }
+        destination = sink.raster
+    }
+
+    /// The same values in a layout that has as many colours, or three in place of one.
+    private func spread(
+        _ stored: [Double], _ own: PixelLayout, to row: inout [Double], _ layout: PixelLayout
+    ) {
+        guard own != layout else { return row = stored }
+        let (from, to) = (own.channels, layout.channels)
+        for pixel in 0..<stored.count / from {
+            for color in 0..<layout.removingAlpha.channels { row[pixel * to + color] = stored[pixel * from] }
+            if layout.hasAlpha { row[pixel * to + to - 1] = stored[pixel * from + from - 1] }
+        }
+    }
+}
+
+/// The rows of a picture at another place.
+private struct OverlaidRows {
+    private let reader: PixelReader
+    private let layout: PixelLayout
+    private let shift: (x: Int, y: Int)
+    private let rest: (x: Double, y: Double)
+    /// Opacity.
+    private let scale: Double
+    private let full: Double
+    private let rect: PixelRect
+    private var upper: [Double]
+    private var lower: [Double]
+
+    init(_ picture: AnyRaster, _ shift: (x: Int, y: Int), _ rest: (x: Double, y: Double), scale: Double) {
+        layout = picture.layout.addingAlpha
+        reader = PixelReader(KernelSource(picture), layout: layout, light: .encoded)
+        (self.shift, self.rest, self.scale) = (shift, rest, scale)
+        full = picture.format.full
+        rect = picture.rect
+        upper = [Double](repeating: 0, count: (rect.width + 2) * layout.channels)
+        lower = upper
+    }
+
+    /// Lays what the picture has at `y` over working values of `columns`.
+    mutating func lay(
+        row y: Int, columns: Range<Int>, over row: inout [Double], _ target: PixelLayout, full: Double
+    ) {
+        read(y - shift.y - 1, rest.y, into: &upper)
+        read(y - shift.y, 1 - rest.y, into: &lower)
+        let channels = layout.channels
+        let covered = columns.clamped(to: shift.x..<shift.x + rect.width + 1)
+        for x in covered {
+            // A pixel between two: that before it, by the rest, and that at its place.
+            let place = (x - shift.x + 1) * channels
+            var pixel = (0.0, 0.0, 0.0, 0.0)
+            func value(_ channel: Int) -> Double {
+                let before = upper[place - channels + channel] + lower[place - channels + channel]
+                let here = upper[place + channel] + lower[place + channel]
+                return (before * rest.x + here * (1 - rest.x)) * scale / self.full * full
+            }
+            let alpha = value(channels - 1)
+            let isGray = channels == 2
+            pixel = (value(0), value(isGray ? 0 : 1), value(isGray ? 0 : 2), alpha)
+            lay(pixel, over: &row, at: (x - columns.lowerBound) * target.channels, target, full)
+        }
+    }
+
+    private func lay(
+        _ pixel: (Double, Double, Double, Double), over row: inout [Double], at start: Int, _ target: PixelLayout,
+        _ full: Double
+    ) {
+        let behind = 1 - pixel.3 / full
+        if target.removingAlpha == .gray {
+            let luma = 0.2126 * pixel.0 + 0.7152 * pixel.1 + 0.0722 * pixel.2
+            row[start] = luma + row[start] * behind
+        } else {
+            row[start] = pixel.0 + row[start] * behind
+            row[start + 1] = pixel.1 + row[start + 1] * behind
+            row[start + 2] = pixel.2 + row[start + 2] * behind
+        }
+        if target.hasAlpha { row[start + target.channels - 1] = pixel.3 + row[start + target.channels - 1] * behind }
+    }
+
+    /// A row of the picture times `weight`, with a pixel of nothing before and behind it.
+    private func read(_ position: Int, _ weight: Double, into values: inout [Double]) {
+        let channels = layout.channels
+        for index in values.indices { values[index] = 0 }
+        guard rect.rows.contains(position), weight > 0 else { return }
+        var row = [Double](repeating: 0, count: rect.width * channels)
+        var span = row.mutableSpan
+        reader.read(columns: rect.columns, atPosition: position, into: &span)
+        for index in row.indices { values[channels + index] = row[index] * weight }
+    }
+}

@@ -1,0 +1,87 @@
+import Catalogs
+import JobModel
+import Manifests
+import Testing
+
+/// `layers:`, and filters that are done several times.
+@Suite struct LayerTests {
+    private static let catalog = Catalog(
+        versions: [:],
+        filters: [
+            FilterDescriptor(
+                name: "overlay", kind: .point, summary: "Lays a picture over it", renderingVersion: 1,
+                parameters: [
+                    ParameterDescriptor("picture", .layer, summary: "Path", requiredLike: "logo.png"),
+                    ParameterDescriptor("x", .length(), fallback: .length(.pixels(0)), summary: "Left side"),
+                ]), .gaussian, .invert,
+        ], formats: [.png])
+
+    private func reading(_ lines: String) -> Reading { .job(lines, catalog: Self.catalog) }
+
+    private func overlay(_ path: String, x: Length = .pixels(0)) -> FilterInvocation {
+        FilterInvocation(
+            filter: "overlay", values: ["picture": .picture(PictureReference(path: path)), "x": .length(x)])
+    }
+
+    @Test func `layers come first, the lowest before those above it`() {
+        let job = reading("layers: [{picture: a.png}, {picture: /b.png, x: 10%}]").job
+        let invert = FilterInvocation(filter: "invert", values: [:])
+        #expect(job?.chain == [overlay("/home/ann/jobs/a.png"), overlay("/b.png", x: .percent(10)), invert])
+    }
+
+    @Test func `layers need no filters`() {
+        let text = "job: a\ninputs: b.png\nlayers: [{picture: l.png}]\noutput: c.png\n"
+        #expect(Reading(text, catalog: Self.catalog).job?.chain.map(\.filter) == ["overlay"])
+    }
+
+    @Test func `pictures over each other are all sRGB`() {
+        #expect(reading("layers: [{picture: a.png}]").job?.color == .srgb)
+        #expect(reading("filters: [{overlay: {picture: a.png}}]").job?.color == .srgb)
+        #expect(reading("color: srgb\nlayers: [{picture: a.png}]").job?.color == .srgb)
+        #expect(reading("filters: [invert]").job?.color == .keep)
+        #expect(
+            reading("color: keep\nlayers: [{picture: a.png}]").messages == """
+                job.yaml:1:8: error: pictures that lie over each other need one colour space
+                1 | color: keep
+                  |        ^^^^
+                  = write 'color: srgb', or nothing
+                """)
+    }
+
+    @Test func `a layer without a picture, and what is no list, are told`() {
+        #expect(
+            reading("layers: [{x: 3}]").messages == """
+                job.yaml:1:10: error: a layer needs 'picture'
+                1 | layers: [{x: 3}]
+                  |          ^^^^^^
+                  = write it like 'picture: logo.png'
+                """)
+        #expect(
+            reading("layers: logo.png").messages == """
+                job.yaml:1:9: error: 'layers' is a list, and this is a text
+                1 | layers: logo.png
+                  |         ^^^^^^^^
+                  = write each picture as an item, the lowest first: - picture: label.png
+                """)
+        #expect(reading("layers: []").problems == ["1:9: 'layers' is empty"])
+        #expect(reading("layers: [{picture: a.png, y: 3}]").problems == ["1:27: a layer has no parameter 'y'"])
+    }
+
+    @Test func `an installation without overlays says so`() {
+        #expect(
+            Reading.job("layers: [{picture: a.png}]").messages == """
+                job.yaml:1:9: error: this installation has no layers
+                1 | layers: [{picture: a.png}]
+                  |         ^^^^^^^^^^^^^^^^^^
+                  = install penumbra and penumbra-worker of one version
+                """)
+    }
+
+    @Test func `a filter with a list of parameters is done once for each, in order`() {
+        let chain = reading("filters: [{gaussian: [{radius: 3}, {radius: 4}]}, invert]").job?.chain
+        #expect(chain?.map(\.filter) == ["gaussian", "gaussian", "invert"])
+        #expect(chain?.compactMap { $0.values["radius"] } == [.number(3), .number(4)])
+        #expect(reading("filters: [{gaussian: [{radius: 3}, {radios: 4}]}]").problems.count == 1)
+        #expect(reading("filters: [{gaussian: [3, 4]}]").problems.count == 1)
+    }
+}
