@@ -35,6 +35,27 @@ struct SweepFilterTests {
         return worstError(try filter.render(picture), truth, light: light)
     }
 
+    @Test(arguments: [1e-17, 1e-300, 1e-9])
+    func `paths too short to see change nothing, whatever their radius`(value: Double) throws {
+        let picture = Pattern.noise.picture(Self.rect, .rgb, .u8)
+        for filter in [("zoom", "amount"), ("spin", "angle")] {
+            let made = try FilterRegistry.builtIn.make(filter.0, [filter.1: .number(value)])
+            #expect(try made.render(picture) == picture, "\(filter.0)")
+        }
+    }
+
+    @Test func `a spin around a far centre is known to cost more`() throws {
+        func cost(_ x: Double, _ angle: Double) throws -> Double {
+            let values = ["angle": ParameterValue.number(angle), "x": .length(.pixels(x))]
+            let spin = try FilterRegistry.builtIn.make("spin", values)
+            return spin.cost(.rgb, .u8, in: PixelRect(x: 0, y: 0, width: 900, height: 600))
+        }
+        let usual = try cost(450, 360)
+        #expect(try cost(450, 10) == usual)
+        #expect(try cost(100_000, 360) > 1000 * usual)
+        #expect(try cost(100_000, 0.01) == usual)
+    }
+
     @Test(arguments: zooms.map { TrueSweep.zoom(amount: $0 / 100) } + spins.map { .spin(degrees: $0) })
     func `means along paths, on every format and layout`(sweep: TrueSweep) throws {
         for format in SampleFormat.allCases {

@@ -25,6 +25,16 @@ struct PluginGeometryTests {
             "its function 'extent' answers 32×1000001 at -3, 4 for 29×13 at -3, 4, and sides are 1…1000000 pixels long"
         ),
         (
+            "EXTENT=input.x=10000001;",
+            "its function 'extent' answers 32×13 at 10000001, 4 for 29×13 at -3, 4, and places lie within 10000000 "
+                + "pixels of 0, 0"
+        ),
+        (
+            "REGION=read.y=-10000001;",
+            "its function 'region_of_interest' answers 32×13 at -6, -10000001 for 32×13 at -3, 4, and places lie within "
+                + "10000000 pixels of 0, 0"
+        ),
+        (
             "REGION=read.width=-1;",
             "its function 'region_of_interest' answers -1×13 at -6, 4 for 32×13 at -3, 4, and no side is empty or over "
                 + "32768 pixels longer"

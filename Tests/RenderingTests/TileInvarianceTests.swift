@@ -32,6 +32,35 @@ struct TileInvarianceTests {
         try check(chainCase)
     }
 
+    /// Tiles of an opaque part have no translucent pixel, and may take another way to the same pixels.
+    private static func opaqueButForAHole(_ rect: PixelRect) -> AnyRaster {
+        guard case .u8(var raster) = Pattern.noise.picture(rect, .rgba, .u8) else { return .empty }
+        for y in rect.rows {
+            for x in rect.columns {
+                let isHole = (x - 20).magnitude < 3 && (y - 100).magnitude < 3
+                raster.samples[raster.index(x: x, y: y) + 3] = isHole ? UInt8(x & 1) * 90 : 255
+            }
+        }
+        return .u8(raster)
+    }
+
+    @Test(arguments: ChainCase.single)
+    func `an opaque tile of a picture with a hole has the bytes of the whole picture`(chainCase: ChainCase) throws {
+        let chain = try chainCase.make()
+        for picture in [
+            Self.opaqueButForAHole(PixelRect(x: 0, y: 0, width: 170, height: 120)),
+            Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 170, height: 120), .rgb, .u8),
+        ] {
+            let output = chain.plan(input: picture.rect, layout: picture.layout).output
+            let whole = try chain.render(output, from: picture)
+            let inside = PixelRect(x: 100, y: 40, width: 31, height: 29).intersection(output)
+            let beside = PixelRect(x: 17, y: 70, width: 40, height: 31).intersection(output)
+            for tile in [inside, beside] where !tile.isEmpty {
+                #expect(try chain.render(tile, from: picture).hasSameBytes(as: whole.cropped(to: tile)), "\(tile)")
+            }
+        }
+    }
+
     @Test(arguments: ChainCase.several + ChainCase.geometry)
     func `tiles of chains too`(chainCase: ChainCase) throws {
         try check(chainCase)

@@ -27,6 +27,8 @@ import WorkerProtocol
         let policy = TimePolicy(limit: .auto)
         #expect(policy.timeLimit(megapixels: 0, filters: 1) == .seconds(120))
         #expect(policy.timeLimit(megapixels: 12, filters: 2) == .seconds(120 + 30 * 12 * 3))
+        #expect(policy.timeLimit(megapixels: 12, filters: 2, cost: 50) == .seconds(120 + 30 * 12 * 3))
+        #expect(policy.timeLimit(megapixels: 12, filters: 2, cost: 500) == .seconds(120 + 20 * 500))
         #expect(TimePolicy(limit: .seconds(7)).timeLimit(megapixels: 500, filters: 9) == .seconds(7))
     }
 

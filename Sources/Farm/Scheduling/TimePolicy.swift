@@ -7,11 +7,14 @@ package struct TimePolicy: Hashable, Sendable {
     package init(limit: TimeLimit) { self.limit = limit }
 
     /// With `auto`: two minutes, and half a minute more for every megapixel and filter. That is some hundred times
-    /// what the work takes, so only what hangs is ever killed, and what hangs does not hold a worker for ever.
-    package func timeLimit(megapixels: Double, filters: Int) -> Duration {
+    /// what the work takes, so only what hangs is ever killed, and what hangs does not hold a worker for ever. Where a
+    /// chain is estimated to take long, its limit is twenty times that.
+    ///
+    /// - Parameter cost: of the frame, in seconds of a core's time, roughly.
+    package func timeLimit(megapixels: Double, filters: Int, cost: Double = 0) -> Duration {
         switch limit {
         case .seconds(let seconds): .seconds(seconds)
-        case .auto: .seconds(120 + 30 * megapixels * Double(1 + filters))
+        case .auto: .seconds(120 + max(30 * megapixels * Double(1 + filters), 20 * cost))
         }
     }
 }

@@ -55,13 +55,13 @@ extension Subject {
     }
 
     private static func check(_ rect: penumbra_rect, _ what: String, longest: (width: Int, height: Int)) throws {
-        let far = Int64(1) << 40
+        let far: Int64 = 10_000_000
         guard (1...Int64(longest.width)).contains(rect.width), (1...Int64(longest.height)).contains(rect.height),
             (-far...far).contains(rect.x), (-far...far).contains(rect.y)
         else {
             throw Breach(
                 "\(what) is \(rect.width)×\(rect.height) at \(rect.x), \(rect.y); at most \(longest.width)×"
-                    + "\(longest.height) are allowed, and not nothing")
+                    + "\(longest.height) within \(far) of 0, 0 are allowed, and not nothing")
         }
     }
 

@@ -46,6 +46,8 @@ package protocol Filter: Sendable {
     ///
     /// - Parameter layout: the input's.
     func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double
+    /// The same for an input of a certain extent, where it depends on that.
+    func cost(_ layout: PixelLayout, _ format: SampleFormat, in input: PixelRect) -> Double
 
     /// Writes every pixel of `destination`, which is all zeros, has the layout that ``outputLayout(for:)`` gave, and
     /// the input's sample format. Performs no I/O.
@@ -80,6 +82,10 @@ extension Filter {
     package func isRowLocal(in input: PixelRect) -> Bool { edge != .wrap || halo.top + halo.bottom == 0 }
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 5 * Double(layout.channels) }
+
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat, in input: PixelRect) -> Double {
+        cost(layout, format)
+    }
 
     /// What must be read of an input of this extent for `output`, and where each pixel of it goes.
     package func sourceMap(for output: PixelRect, in input: PixelRect) -> SourceMap {

@@ -18,6 +18,9 @@ struct PluginGeometry: Sendable {
 
     /// No side of an extent is longer.
     private static let longestSide = 1_000_000
+    /// No answer lies farther from 0, 0: what is read takes a little memory for every column and row between it and what it
+    /// is read for.
+    fileprivate static let farthest = 10_000_000
 
     /// Nil when the plugin asks for a halo or growth beyond the header's bounds.
     init?(_ functions: PluginFunctions, _ values: [Double]) {
@@ -96,6 +99,7 @@ private final class GeometryFaults: Sendable {
     var first: PluginFault? { fault.withLock { $0 } }
 
     func note(_ function: String, _ answer: penumbra_rect, for rect: PixelRect, _ rule: String) {
+        let rule = answer.isNear ? rule : "places lie within \(PluginGeometry.farthest) pixels of 0, 0"
         let words = "\(answer.width)×\(answer.height) at \(answer.x), \(answer.y)"
         let found = PluginFault(
             "its function '\(function)' answers \(words) for \(rect.words), and \(rule); report this to its author")
@@ -111,13 +115,19 @@ extension Halo {
     }
 }
 
+extension penumbra_rect {
+    fileprivate var isNear: Bool {
+        let places = Int64(-PluginGeometry.farthest)...Int64(PluginGeometry.farthest)
+        return places.contains(x) && places.contains(y)
+    }
+}
+
 extension PixelRect {
     fileprivate var words: String { "\(width)×\(height) at \(x), \(y)" }
 
     /// Nil for what is empty, far away or too large.
     fileprivate init?(checking rect: penumbra_rect, longest: (width: Int, height: Int)) {
-        let places = -(1 << 40)...Int64(1 << 40)
-        guard places.contains(rect.x), places.contains(rect.y), (1...Int64(longest.width)).contains(rect.width),
+        guard rect.isNear, (1...Int64(longest.width)).contains(rect.width),
             (1...Int64(longest.height)).contains(rect.height)
         else { return nil }
         self.init(x: Int(rect.x), y: Int(rect.y), width: Int(rect.width), height: Int(rect.height))

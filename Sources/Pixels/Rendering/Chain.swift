@@ -75,7 +75,7 @@ extension Chain {
     /// What the chain takes of one core's time for a whole picture, in seconds, roughly.
     package func cost(_ plan: ChainPlan, _ format: SampleFormat) -> Double {
         zip(filters, plan.stages).reduce(0) { sum, step in
-            sum + Double(step.1.output.area) * step.0.cost(step.1.inputLayout, format) / 1e9
+            sum + Double(step.1.output.area) * step.0.cost(step.1.inputLayout, format, in: step.1.input) / 1e9
         }
     }
 

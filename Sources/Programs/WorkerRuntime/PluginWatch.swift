@@ -90,6 +90,10 @@ struct WatchedFilter: Filter {
 
     func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { filter.cost(layout, format) }
 
+    func cost(_ layout: PixelLayout, _ format: SampleFormat, in input: PixelRect) -> Double {
+        filter.cost(layout, format, in: input)
+    }
+
     private func watching<Result>(_ body: () -> Result) -> Result {
         filter.hasForeignGeometry ? watch.asking(name, body) : body()
     }

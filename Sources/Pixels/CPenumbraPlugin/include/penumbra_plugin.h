@@ -159,13 +159,14 @@ typedef struct penumbra_plugin {
     /* Not 0 when the filter changes no pixel with these values: it is then not called at all. */
     int32_t (*is_identity)(const double *values);
     /* Area filters only, instead of `growth`: the rectangle where the output is defined, for an input that is defined
-       in `input`; not empty where that is not, and no side over 1000000. The host then adds neither `extent` nor
-       `within`. */
+       in `input`; not empty where that is not, no side over 1000000, and x and y within 10000000 of 0. The host then
+       adds neither `extent` nor `within`. */
     penumbra_rect (*extent)(penumbra_rect input, const double *values);
     /* Area filters only, instead of `halo`: the rectangle that is read for `output`, a part of the extent, from an
-       input that is defined in `input`. It is not empty and may lie anywhere, also outside of `input`; of a larger
-       output it covers that of every part. Neither width nor height may be larger than the output's by over 32768.
-       `source.rect` is this rectangle. A filter that needs less where it is near is given less to read: a halo is enough for all others. */
+       input that is defined in `input`. It is not empty and may lie outside of `input`, with x and y within 10000000
+       of 0; of a larger output it covers that of every part. Neither width nor height may be larger than the output's by over 32768.
+       `source.rect` is this rectangle. A filter that needs less where it is near is given less to read: a halo is
+       enough for all others. */
     penumbra_rect (*region_of_interest)(penumbra_rect output, penumbra_rect input, const double *values);
 } penumbra_plugin;
 

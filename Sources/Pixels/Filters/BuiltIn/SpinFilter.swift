@@ -57,6 +57,13 @@ package struct SpinFilter: Filter {
         options.sweepCost(layout, encoded: 30)
     }
 
+    /// A ring's samples count for the pixels on it: few, where the arc reaches far beyond the picture.
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat, in input: PixelRect) -> Double {
+        let arc = SweepCenter(x, y, in: input).farthestDistance(to: input) * angle * (Double.pi / 180)
+        let side = Double(max(1, min(input.width, input.height)))
+        return cost(layout, format) * (1 + 8 * max(0, arc / side - 2 * Double.pi))
+    }
+
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {
         kernel(source.extent).render(
             source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)

@@ -92,15 +92,22 @@ final class FixedMean {
             })
     }
 
+    /// Where there is alpha, all means go through 8.7 fixed point: what an opaque pixel gets must not depend on whether
+    /// another one in the row is translucent.
     private func write(_ y: Int) {
-        let isOpaque = source.isOpaque(from: y - vertical.reach)
+        let hasAlpha = target.layout.hasAlpha
         let row = means.base + Self.lead + (horizontal.reach - horizontal.side) * channels
-        let scale = isOpaque ? 128.0 : 1  // from 8.7 fixed point to samples
+        let scale = hasAlpha ? 1 : 128.0  // from 8.7 fixed point to samples
+        let count = columns.count * channels
         operations.averageAlong(
-            row, channels, horizontal.length, Float(horizontal.weight / scale), Float(horizontal.tail / scale),
-            columns.count * channels, isOpaque ? target.row : nil, isOpaque ? nil : words.base)
-        if !isOpaque {
-            target.operations.unpremultiply(words.base, 0, channels - 1, columns.count, target.row)
+            row, channels, horizontal.length, Float(horizontal.weight / scale), Float(horizontal.tail / scale), count,
+            hasAlpha ? nil : target.row, hasAlpha ? words.base : nil)
+        if hasAlpha {
+            if source.isOpaque(from: y - vertical.reach) {
+                target.operations.roundWords(words.base, count, target.row)
+            } else {
+                target.operations.unpremultiply(words.base, 0, channels - 1, columns.count, target.row)
+            }
         }
         target.store(target.row, columns: columns, y: y)
     }

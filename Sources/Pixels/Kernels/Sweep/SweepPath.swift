@@ -1,4 +1,4 @@
-import Geometry
+package import Geometry
 
 /// The paths along which a filter averages, one for each pixel, all around one centre: what ``Sweep`` needs of them.
 protocol SweepPath: Sendable {
@@ -41,8 +41,12 @@ package struct SweepCenter: Hashable, Sendable {
         return near...max(near, (dx.far * dx.far + dy.far * dy.far).squareRoot())
     }
 
-    /// The pixels of a row that are nearer than `radius`.
+    /// Of an area that has pixels.
+    package func farthestDistance(to area: PixelRect) -> Double { distances(to: area).upperBound }
+
+    /// The pixels of a row that are nearer than `radius`, which may be infinite.
     func columns(within radius: Double, y row: Int) -> Range<Int> {
+        let radius = min(radius, 1e9)  // farther than any picture reaches
         let dy = Double(row) - y
         let square = radius * radius - dy * dy
         guard square > 0 else { return 0..<0 }
