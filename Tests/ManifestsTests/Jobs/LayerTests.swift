@@ -51,10 +51,10 @@ import Testing
     @Test func `a layer without a picture, and what is no list, are told`() {
         #expect(
             reading("layers: [{x: 3}]").messages == """
-                job.yaml:1:10: error: a layer needs 'picture'
+                job.yaml:1:10: error: a layer has no 'picture'
                 1 | layers: [{x: 3}]
                   |          ^^^^^^
-                  = write it like 'picture: logo.png'
+                  = add 'picture: logo.png'
                 """)
         #expect(
             reading("layers: logo.png").messages == """
@@ -63,7 +63,7 @@ import Testing
                   |         ^^^^^^^^
                   = write each picture as an item, the lowest first: - picture: label.png
                 """)
-        #expect(reading("layers: []").problems == ["1:9: 'layers' is empty"])
+        #expect(reading("layers: []").problems == ["1:9: 'layers' is an empty list"])
         #expect(reading("layers: [{picture: a.png, y: 3}]").problems == ["1:27: a layer has no parameter 'y'"])
     }
 
