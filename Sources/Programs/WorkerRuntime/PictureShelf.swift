@@ -33,7 +33,7 @@ final class PictureShelf: Sendable {
             names.append(source.openName)
             let facts = try facts(of: source, reference)
             if let digest = reference.digest, digest != facts.digest.description { throw Self.changed }
-            if let known = known(reference.path, facts) { return known }
+            if let known: Picture = known(reference.path, facts) { return known }
             let picture = try Picture(decoding: source, limits)
             if source.hasChanged { throw Self.changed }
             keep(Entry(path: reference.path, facts: facts, picture: picture))
