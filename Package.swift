@@ -215,7 +215,8 @@ let package = Package(
         tests("SchedulingTests", ["Scheduling", "WorkerProtocol", "Geometry", "Catalogs", "JobModel"]),
         tests("WorkerProtocolTests", ["WorkerProtocol", "JobModel"]),
         tests(
-            "DispatchingTests", ["Catalogs", "WorkerProtocol", "Dispatching", "Scheduling", "TestSupport", subprocess]),
+            "DispatchingTests",
+            ["Catalogs", "JobModel", "WorkerProtocol", "Dispatching", "Scheduling", "TestSupport", subprocess]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
         tests(
             "CoordinationTests",

@@ -58,6 +58,7 @@ import Testing
         ("exit(0);", "  BROKEN   all formats and channels: it ends the process with exit code 0"),
         ("copy(tile); exit(3);", "  BROKEN   all formats and channels: it ends the process with exit code 3"),
         ("copy(tile); puts(\"hello\");", "  BROKEN   silence: it printed "),
+        ("copy(tile); fputs(\"hello\", stderr);", "  BROKEN   silence: it printed "),
         (
             "copy(tile); *(volatile char *)malloc(1000) = 1;",
             "  BROKEN   no memory left behind: each call leaves about 10"

@@ -1,4 +1,6 @@
 import Catalogs
+import Digests
+import FilterKitTesting
 import Filters
 import Foundation
 import Glibc
@@ -66,6 +68,10 @@ struct PluginLoaderTests {
             ["PARAMETER={.name=\"a\",.maximum=1,.summary=\"a\",.needed=\"b\"}"],
             "says that 'a' needs 'b', without words that this one has; correct needed_words"
         ),
+        (
+            ["PARAMETER={.name=\"a\",.kind=3,.summary=\"a\",.choices=(const char *const[]){\"b\",\"\",0}}"],
+            "has an empty word in its choices for 'a'; give it letters, or remove it"
+        ),
     ]
 
     @Test(arguments: flaws)
@@ -77,6 +83,55 @@ struct PluginLoaderTests {
         let (plugins, problems) = fixture.load()
         #expect(problems == ["plugin \(path) \(flaw.problem)"])
         #expect(plugins.map(\.name) == ["spread"])
+    }
+
+    /// Texts that would do something to a terminal, and what they are called.
+    private static let unruly: [(define: String, what: String)] = [
+        ("NAME=\"a\\nb\"", "name"), ("VERSION=\"1\\r\"", "version"), ("SUMMARY=\"\\033[31mred\"", "summary"),
+        ("PARAMETER={.name=\"a\\t\",.summary=\"a\"}", "parameter name"),
+        ("PARAMETER={.name=\"a\",.maximum=1,.summary=\"a\\342\\200\\250\"}", "summary for 'a'"),
+        ("PARAMETER={.name=\"a\",.maximum=1,.summary=\"a\",.unit=\"\\302\\233m\"}", "unit for 'a'"),
+        (
+            "PARAMETER={.name=\"a\",.kind=3,.summary=\"a\",.choices=(const char *const[]){\"b\\177\",0}}",
+            "choices for 'a'"
+        ),
+        ("PARAMETER={.name=\"a\",.maximum=1,.summary=\"a\",.needed=\"b\\n\"}", "needed parameter for 'a'"),
+        (
+            "PARAMETER={.name=\"a\",.maximum=1,.summary=\"a\",.needed=\"b\",.needed_words=(const char *const[]){\"\\a\",0}}",
+            "needed words for 'a'"
+        ),
+    ]
+
+    @Test(arguments: unruly)
+    func `no text of a plugin has control characters in it`(text: (define: String, what: String)) throws {
+        let path = try fixture.build("flawed", [text.define])
+        #expect(
+            fixture.load().problems == [
+                "plugin \(path) has a line break or control character in its \(text.what); write it in one line of text"
+            ])
+    }
+
+    /// Whoever opens a pipe that nobody writes to waits for ever.
+    @Test func `a named pipe is not opened`() throws {
+        let path = fixture.folder.file("liba.so")
+        try #require(mkfifo(path, 0o600) == 0)
+        try fixture.build("spread")
+        let words = "is not a regular file, so it is not used; remove it, or give it another name"
+        let pin = PluginPolicy.Pin(file: "liba.so", sha256: "0")
+        for policy in [PluginPolicy(), PluginPolicy(pins: [pin])] {
+            let (plugins, problems) = fixture.load(policy: policy, trial: PluginTrial())
+            #expect(plugins.map(\.name) == ["spread"])
+            #expect(problems == ["plugin \(path) \(words)"])
+        }
+        #expect(fixture.load(policy: PluginPolicy(isPinnedOnly: true)).problems.first == "plugin \(path) \(words)")
+        #expect(fixture.load(isImplicit: true).problems == [])
+        #expect(SHA256.digest(ofFile: path) == nil)
+        var outcomes: [FilterContract.Outcome] = []
+        PluginCheck.run(path) { _ in
+        } report: { _, outcome in
+            outcomes.append(outcome)
+        }
+        #expect(outcomes == [.broken("it \(words)")])
     }
 
     @Test func `of two plugins with one name the first stays`() throws {

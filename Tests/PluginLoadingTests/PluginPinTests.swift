@@ -29,9 +29,9 @@ struct PluginPinTests {
             ])
     }
 
-    @Test func `a pin that fits no file is told`() throws {
+    @Test func `a file that is pinned, twice even, and is not there is told once`() throws {
         try fixture.build("spread")
-        let policy = PluginPolicy(pins: [PluginPolicy.Pin(file: "libsprad.so", sha256: "0")])
+        let policy = PluginPolicy(pins: ["0", "1"].map { PluginPolicy.Pin(file: "libsprad.so", sha256: $0) })
         let (plugins, problems) = fixture.load(policy: policy)
         #expect(plugins.map(\.name) == ["spread"])
         #expect(

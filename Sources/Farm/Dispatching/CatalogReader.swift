@@ -2,6 +2,7 @@ package import Catalogs
 import FoundationEssentials
 import Glibc
 import Subprocess
+import WorkerProtocol
 
 /// Asks a worker program what it offers.
 package enum CatalogReader {
@@ -20,7 +21,8 @@ package enum CatalogReader {
 
     private typealias Answer = WorkerQuestion.Answer
 
-    /// Runs `penumbra-worker describe`.
+    /// Runs `penumbra-worker describe`. Libraries that it refused are not tried by the workers that `command` starts
+    /// later.
     ///
     /// - Parameter patience: how long it may take.
     package static func read(
@@ -61,11 +63,16 @@ package enum CatalogReader {
                 isMissing: true)
         }
         do {
-            return try JSONDecoder().decode(Catalog.self, from: Data(answer.output))
+            let greeting = try JSONDecoder().decode(Greeting.self, from: Data(answer.output))
+            if greeting.protocolVersion == Greeting.currentVersion, let catalog = greeting.catalog {
+                command.refusals.note(greeting.refused)
+                return catalog
+            }
         } catch {
-            throw Failure(
-                message: "\(command.executable) describe: the answer is no catalog; reinstall both programs together",
-                isMissing: true)
+            // Said below: it is not as this version knows it.
         }
+        throw Failure(
+            message: "\(command.executable) describe: the answer is no catalog; reinstall both programs together",
+            isMissing: true)
     }
 }

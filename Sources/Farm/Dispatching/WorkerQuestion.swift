@@ -11,6 +11,8 @@ struct WorkerQuestion: Sendable {
     let patience: Duration
     /// A longer answer ends the worker.
     let longestAnswer: Int
+    /// What it reads from its standard input.
+    var input: [UInt8] = []
 
     struct Answer: Sendable {
         let status: TerminationStatus
@@ -29,7 +31,7 @@ struct WorkerQuestion: Sendable {
         case tooLong
     }
 
-    private typealias Running = Execution<NoInput, SequenceOutput, SequenceOutput>
+    private typealias Running = Execution<CustomWriteInput, SequenceOutput, SequenceOutput>
 
     /// What is known while the worker runs; the tasks that listen to it share this.
     private final class Hearing: Sendable {
@@ -49,8 +51,8 @@ struct WorkerQuestion: Sendable {
     func ask() async throws -> Answer {
         let result = try await Subprocess.run(
             .path(FilePath(command.executable)), arguments: Arguments(arguments),
-            environment: WorkerProcess.environment(of: command), platformOptions: WorkerProcess.platform, input: .none,
-            output: .sequence, error: .sequence
+            environment: WorkerProcess.environment(of: command), platformOptions: WorkerProcess.platform,
+            input: .inputWriter, output: .sequence, error: .sequence
         ) { running in
             let hearing = Hearing()
             await listen(to: running, hearing)
@@ -68,10 +70,20 @@ struct WorkerQuestion: Sendable {
         let kill: @Sendable () -> Void = { _ = Glibc.kill(-processID, SIGKILL) }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await interrupt(hearing, kill) }
+            group.addTask { await write(to: running.standardInputWriter) }
             group.addTask { await keepErrors(of: running.standardError, in: hearing) }
             await collect(running.standardOutput, in: hearing, kill)
             kill()
             group.cancelAll()
+        }
+    }
+
+    private func write(to writer: StandardInputWriter) async {
+        do {
+            if !input.isEmpty { _ = try await writer.write(input) }
+            try await writer.finish()
+        } catch {
+            // It has ended, and its exit status tells the rest.
         }
     }
 

@@ -132,11 +132,11 @@ int64_t allocated_bytes(void) {
 }
 
 int32_t file_contains(const char *path, const char *text) {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) return 0;
     struct stat status;
     int32_t found = 0;
-    if (fstat(file, &status) == 0 && status.st_size > 0) {
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
         const size_t size = (size_t)status.st_size;
         void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
         if (bytes != MAP_FAILED) {

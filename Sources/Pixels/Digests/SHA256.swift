@@ -5,9 +5,9 @@ import Glibc
 package enum SHA256 {
     private static let chunk = 1 << 16
 
-    /// 64 hexadecimal digits; nil when the file cannot be read, and `errno` says why.
+    /// 64 hexadecimal digits; nil when it is no regular file, or cannot be read.
     package static func digest(ofFile path: String) -> String? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)  // A pipe nobody writes to is not waited for.
         guard file >= 0 else { return nil }
         defer { close(file) }
         return digest(ofDescriptor: file)
@@ -15,6 +15,8 @@ package enum SHA256 {
 
     /// The same of an open file, from where it stands.
     package static func digest(ofDescriptor file: Int32) -> String? {
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         guard let context = EVP_MD_CTX_new() else { return nil }
         defer { EVP_MD_CTX_free(context) }
         guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else { return nil }

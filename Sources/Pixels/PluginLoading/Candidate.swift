@@ -23,6 +23,7 @@ struct Candidate {
 
     /// All is asked that can be asked without opening the library. Throws when it may not be opened.
     func permission(by policy: PluginPolicy) throws(PluginProblem) -> Permission {
+        try PluginFolder.checkIsFile(path)
         try PluginFolder.checkOwnership(ofLibrary: path)
         switch try policy.permission(for: path) {
         case .unpinned:
@@ -46,7 +47,8 @@ struct PinnedFile {
 
     /// Nil when there is no such file.
     init?(_ path: String) {
-        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // It may have become a pipe since it was looked at.
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         sha256 = SHA256.digest(ofDescriptor: descriptor)
     }

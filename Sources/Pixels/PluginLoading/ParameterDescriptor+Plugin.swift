@@ -7,8 +7,9 @@ extension ParameterDescriptor {
     init(_ parameter: penumbra_parameter) throws(PluginProblem) {
         let name = try PluginDescription.name(parameter.name, "parameter name")
         let (kind, fallback) = try Self.kind(parameter, name)
+        let unit = parameter.unit == nil ? "" : try PluginDescription.text(parameter.unit, "unit for '\(name)'")
         self.init(
-            name, kind, fallback: fallback, unit: parameter.unit.map { String(cString: $0) } ?? "",
+            name, kind, fallback: fallback, unit: unit,
             summary: try PluginDescription.text(parameter.summary, "summary for '\(name)'"))
     }
 
@@ -29,7 +30,7 @@ extension ParameterDescriptor {
         case Int(PENUMBRA_BOOLEAN):
             return (.boolean, .boolean(fallback != 0))
         case Int(PENUMBRA_CHOICE):
-            let words = try Self.words(parameter.choices, name)
+            let words = try Self.words(parameter.choices, name, "choices")
             guard !words.isEmpty else {
                 throw PluginProblem("gives '\(name)' no choices; add some, and NULL at their end")
             }
@@ -49,8 +50,10 @@ extension ParameterDescriptor {
     }
 
     /// Up to the null pointer behind them.
+    ///
+    /// - Parameter what: the words are for the parameter of this name.
     fileprivate static func words(
-        _ list: UnsafePointer<UnsafePointer<CChar>?>?, _ name: String
+        _ list: UnsafePointer<UnsafePointer<CChar>?>?, _ name: String, _ what: String
     ) throws(PluginProblem) -> [String] {
         var words: [String] = []
         while let word = list?[words.count] {
@@ -58,7 +61,11 @@ extension ParameterDescriptor {
                 throw PluginProblem(
                     "gives '\(name)' more than \(PLUGIN_MOST_CHOICES) choices; give fewer, and NULL at their end")
             }
-            words.append(String(cString: word))
+            let text = try PluginDescription.text(word, "\(what) for '\(name)'")
+            guard !text.isEmpty else {
+                throw PluginProblem("has an empty word in its \(what) for '\(name)'; give it letters, or remove it")
+            }
+            words.append(text)
         }
         return words
     }
@@ -69,8 +76,9 @@ extension ParameterRule {
     init?(
         needOf parameter: penumbra_parameter, _ name: String, among parameters: [ParameterDescriptor]
     ) throws(PluginProblem) {
-        guard let needed = parameter.needed.map({ String(cString: $0) }) else { return nil }
-        let words = try ParameterDescriptor.words(parameter.needed_words, name)
+        guard parameter.needed != nil else { return nil }
+        let needed = try PluginDescription.text(parameter.needed, "needed parameter for '\(name)'")
+        let words = try ParameterDescriptor.words(parameter.needed_words, name, "needed words")
         guard case .choice(let choices) = parameters.first(where: { $0.name == needed })?.kind, !words.isEmpty,
             words.allSatisfy(choices.contains)
         else {

@@ -12,6 +12,7 @@ package enum PluginCheck {
         var check = "opening"
         begin(check)
         do throws(PluginProblem) {
+            try PluginFolder.checkIsFile(path)
             guard case .plugin(let plugin) = try PluginLibrary.open(Candidate(path: path)) else {
                 throw PluginProblem("does not export \(PluginLibrary.entryName)")
             }

@@ -21,6 +21,7 @@ struct PluginDescription: Sendable {
     private static let reserved: Set<String> = ["edge", "extent", "light", "within"]
     private static let mostParameters = Int(PLUGIN_MOST_PARAMETERS)
     private static let letters = Set("abcdefghijklmnopqrstuvwxyz".utf8)
+    private static let controls: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
     private static let others = Set("0123456789-_".utf8)
 
     init(_ plugin: UnsafePointer<penumbra_plugin>) throws(PluginProblem) {
@@ -110,9 +111,14 @@ struct PluginDescription: Sendable {
         return name
     }
 
+    /// A line of text as terminals can be given it.
     static func text(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(PluginProblem) -> String {
         guard let pointer else { throw PluginProblem("has no \(what); give it one") }
-        return String(cString: pointer)
+        let text = String(cString: pointer)
+        guard text.unicodeScalars.allSatisfy({ !controls.contains($0.properties.generalCategory) }) else {
+            throw PluginProblem("has a line break or control character in its \(what); write it in one line of text")
+        }
+        return text
     }
 }
 

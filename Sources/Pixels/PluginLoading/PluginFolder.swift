@@ -28,11 +28,7 @@ package struct PluginFolder: Hashable, Sendable {
 
     /// Code that any user could have put there is not run in the name of this one.
     static func checkOwnership(of path: String) throws(PluginProblem) {
-        var status = stat()
-        guard stat(path, &status) == 0 else {
-            throw PluginProblem("cannot be read (\(String(cString: strerror(errno)))); correct or remove it")
-        }
-        guard status.st_mode & S_IWOTH == 0 else {
+        guard try status(of: path).st_mode & S_IWOTH == 0 else {
             throw PluginProblem("may be written by every user, so it is not used; run chmod o-w on it")
         }
     }
@@ -47,6 +43,21 @@ package struct PluginFolder: Hashable, Sendable {
         guard stat(folder.isEmpty ? "/" : folder, &status) == 0, status.st_mode & S_IWOTH == 0 else {
             throw PluginProblem(
                 "lies in \(folder), which every user may write to, so it is not used; run chmod o-w on that folder")
+        }
+    }
+
+    private static func status(of path: String) throws(PluginProblem) -> stat {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw PluginProblem("cannot be read (\(String(cString: strerror(errno)))); correct or remove it")
+        }
+        return status
+    }
+
+    /// What is no file is not opened: a named pipe would keep whoever opens it waiting.
+    static func checkIsFile(_ path: String) throws(PluginProblem) {
+        guard try status(of: path).st_mode & S_IFMT == S_IFREG else {
+            throw PluginProblem("is not a regular file, so it is not used; remove it, or give it another name")
         }
     }
 

@@ -20,10 +20,10 @@ package struct PluginPolicy: Hashable, Sendable {
         self.isPinnedOnly = isPinnedOnly
     }
 
-    /// The files that have a pin and are not among `paths`: misspelled, or gone.
+    /// The files that have a pin, or several, and are not among `paths`, each once: misspelled, or gone.
     func pinsWithoutFile(_ paths: [String]) -> [String] {
-        let names = Set(paths.map(Self.name))
-        return pins.map(\.file).filter { !names.contains($0) }
+        var names = Set(paths.map(Self.name))
+        return pins.map(\.file).filter { names.insert($0).inserted }
     }
 
     private static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }

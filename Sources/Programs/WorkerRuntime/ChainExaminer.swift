@@ -1,5 +1,4 @@
 import Filters
-import Glibc
 import ImageFiles
 import JobModel
 import Raster
@@ -9,12 +8,8 @@ import WorkerProtocol
 struct ChainExaminer {
     let toolbox: Toolbox
 
-    /// A plugin that hangs ends the process by SIGALRM.
-    private static let patience: UInt32 = 60
-
-    /// Reads the question from standard input.
+    /// Reads the question from standard input. Who waits for the answer ends this process when a plugin hangs.
     static func answer(_ toolbox: Toolbox, on channel: Channel) throws {
-        alarm(patience)
         var bytes: [UInt8] = []
         while let more = channel.receive() { bytes += more }
         let question = try FrameCodec.decode(ExaminedChains.self, from: bytes)

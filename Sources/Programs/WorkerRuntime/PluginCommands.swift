@@ -45,7 +45,7 @@ enum PluginCommands {
     }
 }
 
-/// Standard output, pointed at a pipe that keeps what is written to it.
+/// Standard output and standard error, pointed at a pipe that keeps what is written to them.
 private struct PrintedNoise {
     private let reader: Int32
 
@@ -56,7 +56,7 @@ private struct PrintedNoise {
             return
         }
         for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
-        dup2(ends[1], STDOUT_FILENO)
+        for output in [STDOUT_FILENO, STDERR_FILENO] { dup2(ends[1], output) }
         close(ends[1])
         reader = ends[0]
     }

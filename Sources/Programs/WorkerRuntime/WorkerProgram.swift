@@ -9,7 +9,7 @@ public enum WorkerProgram {
 
           penumbra-worker             takes orders from standard input, sends reports to standard output
           penumbra-worker --introduce likewise, and first says what it offers
-          penumbra-worker describe    prints what it offers, as JSON
+          penumbra-worker describe    prints what it offers, and what it refused to open, as JSON
           penumbra-worker examine     tells of chains, on standard input, what changes nothing or cannot be had
           penumbra-worker list-plugins        prints the plugins that it uses, as JSON
           penumbra-worker check-plugin FILE   tries a plugin with the contract of filters
@@ -44,7 +44,7 @@ public enum WorkerProgram {
 
     private static func describe() -> Int32 {
         let channel = Channel()
-        return attempt { try channel.send(bytes: FrameCodec.json(try toolbox().catalog)) }
+        return attempt { try channel.send(bytes: FrameCodec.json(greeting(of: toolbox(), introducing: true))) }
     }
 
     private static func examine() -> Int32 {
@@ -71,6 +71,12 @@ public enum WorkerProgram {
         return try Toolbox(installed, cancellation: cancellation)
     }
 
+    private static func greeting(of toolbox: Toolbox, introducing: Bool) -> Greeting {
+        Greeting(
+            protocolVersion: Greeting.currentVersion, catalog: introducing ? toolbox.catalog : nil,
+            refused: toolbox.refused)
+    }
+
     private static func serve(introducing: Bool = false) -> Int32 {
         ProcessPriority.apply { name in getenv(name).map { String(cString: $0) } }
         let channel = Channel()
@@ -78,11 +84,7 @@ public enum WorkerProgram {
             let toolbox = try toolbox()
             let memory = MemoryWatch { name in getenv(name).map { String(cString: $0) } }
             let orders = OrderQueue(channel)
-            try channel.send(
-                .ready(
-                    Greeting(
-                        protocolVersion: Greeting.currentVersion, catalog: introducing ? toolbox.catalog : nil,
-                        refused: toolbox.refused)))
+            try channel.send(.ready(greeting(of: toolbox, introducing: introducing)))
             try Heartbeat(channel).start()
             channel.recordCrashes()
             while true {

@@ -8,15 +8,21 @@ import WorkerProtocol
 struct ExaminedManifests {
     private let filters: [FilterInvocation: Examination.Filter]
     private let troubles: [ExaminedChains.Picture: String]
+    /// Why nothing is known.
+    let failure: String?
 
     init(_ results: [ReadResult], by worker: WorkerCommand) async {
         let chains = ExaminedChains(
             filters: Array(Set(results.flatMap(\.filters).map(\.invocation))),
             pictures: Array(Set(results.flatMap { result in result.pictures.map { Self.picture($0, of: result) } })))
-        guard !chains.filters.isEmpty, let examination = await ChainExamination.ask(chains, worker) else {
-            (filters, troubles) = ([:], [:])
-            return
+        let nothing = Examination(filters: [], pictures: [])
+        var (examination, failure): (Examination, String?) = (nothing, nil)
+        do throws(ChainExamination.Failure) {
+            if !chains.filters.isEmpty { examination = try await ChainExamination.ask(chains, worker) }
+        } catch {
+            failure = error.message
         }
+        self.failure = failure
         filters = Dictionary(uniqueKeysWithValues: zip(chains.filters, examination.filters))
         let told = zip(chains.pictures, examination.pictures).compactMap { picture, trouble in
             trouble.map { (picture, $0) }

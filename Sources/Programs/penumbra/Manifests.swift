@@ -26,6 +26,12 @@ struct ManifestFiles {
         /// Of one manifest.
         init(_ result: ReadResult, of path: String) { add(result, of: path) }
 
+        /// Of no one manifest.
+        mutating func warn(_ message: String) {
+            texts.append("warning: \(message)")
+            problems.append(ProblemLine(manifest: "", message: message, severity: "warning"))
+        }
+
         mutating func add(_ result: ReadResult, of path: String) {
             if let job = result.job { jobs.append(job) }
             texts += result.messages
@@ -46,7 +52,9 @@ struct ManifestFiles {
     func examined(by worker: WorkerCommand) async -> Outcome {
         let results = results()
         let examination = await ExaminedManifests(results.compactMap { try? $0.result.get() }, by: worker)
-        return outcome(of: results, examination.adding)
+        var outcome = outcome(of: results, examination.adding)
+        if let failure = examination.failure { outcome.warn("the filters could not be examined: \(failure)") }
+        return outcome
     }
 
     private typealias Reading = (path: String, result: Result<ReadResult, CommandError>)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Catalogs
 import Coordination
 import Glibc
 import JobModel
@@ -117,6 +118,9 @@ final class Reporting: Sendable {
             Console.complain("warning: \(message)")
         }
     }
+
+    /// Of the plugins that could not be used: a job may well have meant one of them.
+    func warn(ofPluginsIn catalog: Catalog) { for problem in catalog.pluginProblems { warn(problem) } }
 
     /// Paths with what they have in common. Nothing that anybody has to act on.
     func list(_ title: String, _ paths: [String], reasons: [String]? = nil) {

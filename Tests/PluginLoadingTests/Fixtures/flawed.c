@@ -14,6 +14,9 @@
 #ifndef VERSION
 #define VERSION "1.0"
 #endif
+#ifndef SUMMARY
+#define SUMMARY "Flawed"
+#endif
 #ifndef KIND
 #define KIND PENUMBRA_POINT
 #endif
@@ -39,7 +42,7 @@ static const penumbra_parameter parameters[] = {PARAMETER};
 static const void *const used[] = {(const void *)vast, (const void *)render};
 
 static const penumbra_plugin plugin = {
-    .abi = ABI, .struct_size = SIZE, .name = NAME, .version = VERSION, .summary = "Flawed", .kind = KIND,
+    .abi = ABI, .struct_size = SIZE, .name = NAME, .version = VERSION, .summary = SUMMARY, .kind = KIND,
     .formats = FORMATS, .parameter_count = PARAMETERS,
     .parameter_size = sizeof(penumbra_parameter), .parameters = parameters, .halo = HALO, .render = RENDER,
 };

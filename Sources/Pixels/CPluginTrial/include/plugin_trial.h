@@ -32,7 +32,7 @@ typedef struct plugin_trial {
    unlocked. A library whose own language has a run time that this process uses too needs a process with one thread. */
 plugin_trial try_plugins(const char *const *names, int32_t count, uint32_t host_abi, uint32_t milliseconds);
 
-/* 1 when a file has the text in it, 0 when not, or when it cannot be read. */
+/* 1 when a file has the text in it, 0 when not, when it is no regular file, or cannot be read. */
 int32_t file_contains(const char *path, const char *text);
 
 /* Bytes that malloc has handed out and not got back. */

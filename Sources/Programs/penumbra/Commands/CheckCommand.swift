@@ -24,7 +24,9 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         try await Reporting(json: json, quiet: quiet).handling { reporting in
             let installation = Installation(try Settings.load(place))
-            let files = ManifestFiles(options: manifests, catalog: try await installation.catalog())
+            let catalog = try await installation.catalog()
+            reporting.warn(ofPluginsIn: catalog)
+            let files = ManifestFiles(options: manifests, catalog: catalog)
             let specs = try reporting.jobs(await files.examined(by: installation.worker))
             if !json && !quiet {
                 for spec in specs {

@@ -39,6 +39,7 @@ struct PlanCommand: AsyncParsableCommand {
         try await Reporting(json: json).handling { reporting in
             let installation = Installation(try Settings.load(place))
             let catalog = try await installation.introducedCatalog()
+            reporting.warn(ofPluginsIn: catalog)
             let files = ManifestFiles(options: manifests, catalog: catalog)
             let specs = try reporting.jobs(await files.examined(by: installation.worker))
             let preparation = JobPreparation(

@@ -132,6 +132,7 @@ struct RunCommand: AsyncParsableCommand {
             let installation = Installation(try Settings.load(place))
             let signals = Signals()
             let catalog = try await installation.introducedCatalog()
+            reporting.warn(ofPluginsIn: catalog)
             let files = ManifestFiles(options: manifests, catalog: catalog)
             let specs = try reporting.jobs(files.read()).filter { spec in
                 single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
