@@ -68,6 +68,32 @@ import Testing
             "\(result.errors)")
     }
 
+    @Test func `a layer that is missing is one error, and a hidden one no warning`() async throws {
+        try workspace.writeManifest(more: "layers: [{picture: layers/none.pgm}]")
+        let missing = try await Program.run(Program.penumbra, ["check", "job.yaml"], in: workspace)
+        #expect(missing.code == 65)
+        #expect(missing.errors.components(separatedBy: "error: ").count == 2, "\(missing.errors)")
+        #expect(missing.errors.contains("'layers/none.pgm': no such file"))
+        try workspace.writeManifest(more: "layers: [{picture: layers/label.pgm, hidden: true}]")
+        #expect(try await Program.run(Program.penumbra, ["check", "job.yaml"], in: workspace).errors == "")
+    }
+
+    @Test func `a sweep finds filters among layers and panels`() async throws {
+        try writeScene()
+        func preview(_ sweep: String) async throws -> Program.Result {
+            try await Program.run(
+                Program.penumbra,
+                ["preview", "job.yaml", "photos/a.png", "--size", "20", "--sweep", sweep, "-o", "p.png"], in: workspace)
+        }
+        #expect(try await preview("material.radius=2,5").code == 0)
+        #expect(try await preview("opacity=20,50").code == 0)
+        #expect(
+            try await preview("gloss=1,2").errors
+                == "--sweep: several filters have a parameter 'gloss'; write one of filters[0].backdrop[0].gloss, "
+                + "filters[0].backdrop[1].gloss\n")
+        #expect(try await preview("filters[0].backdrop[1].gloss=1,2").code == 0)
+    }
+
     @Test func `no output is written over a layer`() async throws {
         try workspace.writeManifest(
             output: "layers/label.pgm", more: "layers: [{picture: layers/label.pgm}]\nexisting: overwrite")

@@ -14,6 +14,8 @@ struct ManifestFiles {
     struct Outcome {
         /// In the order of the command line; those with errors are missing.
         var jobs: [JobSpec] = []
+        /// Of each of the jobs, in the order of its filters.
+        var filters: [[FilterMention]] = []
         var problems: [ProblemLine] = []
         /// As they are printed for a person.
         var texts: [String] = []
@@ -33,7 +35,10 @@ struct ManifestFiles {
         }
 
         mutating func add(_ result: ReadResult, of path: String) {
-            if let job = result.job { jobs.append(job) }
+            if let job = result.job {
+                jobs.append(job)
+                filters.append(result.filters)
+            }
             texts += result.messages
             for diagnostic in result.diagnostics {
                 problems.append(

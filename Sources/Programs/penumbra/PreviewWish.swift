@@ -1,5 +1,6 @@
 import Catalogs
 import JobModel
+import Manifests
 
 /// What `penumbra preview` was asked to show, taken from its options.
 enum PreviewWish {
@@ -60,18 +61,24 @@ enum PreviewWish {
         }
 
         /// Where the parameter is in a manifest: `filters[1].motion.radius`.
-        func path(in job: JobSpec, output: Int, _ catalog: Catalog) throws(Problem) -> String {
+        ///
+        /// - Parameter filters: those that the job has in common, then those of each output.
+        func path(
+            in job: JobSpec, _ filters: [FilterMention], output: Int, _ catalog: Catalog
+        ) throws(Problem) -> String {
             let parts = name.split(separator: ".").map(String.init)
             if name.contains("[") || parts.count > 2 { return name }
             let (wantedFilter, parameter) = (parts.count == 2 ? parts[0] : nil, parts.last ?? name)
-            let common = job.chain.enumerated().map { ("filters[\($0)]", $1.filter) }
-            let own = job.outputs[output].chain.enumerated().map { ("outputs[\(output)].filters[\($0)]", $1.filter) }
+            let before = job.outputs[..<output].reduce(job.chain.count) { $0 + $1.chain.count }
+            let common = filters.prefix(job.chain.count).map { ($0.place, $0.invocation.filter) }
+            let own = filters.dropFirst(before).prefix(job.outputs[output].chain.count)
+                .map { ("outputs[\(output)].\($0.place)", $0.invocation.filter) }
             let places = (common + own).filter { _, filter in
                 guard filter == wantedFilter ?? filter else { return false }
                 return catalog.filter(named: filter)?.parameters.contains {
                     $0.name == parameter || $0.synonyms.contains { $0.name == parameter }
                 } ?? false
-            }.map { "\($0).\($1).\(parameter)" }
+            }.map { place, _ in "\(place).\(parameter)" }
             guard let place = places.first else {
                 throw Problem(message: "--sweep: no filter of the job has a parameter '\(name)'")
             }

@@ -63,6 +63,13 @@ import Testing
                   |         ^^^^^^^^
                   = write each picture as an item, the lowest first: - picture: label.png
                 """)
+        #expect(
+            reading("layers: [logo.png]").messages == """
+                job.yaml:1:10: error: a layer has parameters, and this is a text
+                1 | layers: [logo.png]
+                  |          ^^^^^^^^
+                  = write its path as - picture: label.png
+                """)
         #expect(reading("layers: []").problems == ["1:9: 'layers' is an empty list"])
         #expect(reading("layers: [{picture: a.png, y: 3}]").problems == ["1:27: a layer has no parameter 'y'"])
     }
@@ -83,5 +90,22 @@ import Testing
         #expect(chain?.compactMap { $0.values["radius"] } == [.number(3), .number(4)])
         #expect(reading("filters: [{gaussian: [{radius: 3}, {radios: 4}]}]").problems.count == 1)
         #expect(reading("filters: [{gaussian: [3, 4]}]").problems.count == 1)
+    }
+
+    @Test func `what a set of parameters lacks is told at that set`() {
+        #expect(
+            reading("filters: [{overlay: [{picture: a.png}, {x: 1}]}]").problems
+                == ["1:40: 'overlay' has no 'picture'"])
+    }
+
+    @Test func `overrides find every filter where it is told to be`() {
+        let lines = "layers: [{picture: a.png}]\nfilters: [{gaussian: [{radius: 3}, {radius: 4}]}, invert]"
+        #expect(
+            reading(lines).result.filters.map(\.place)
+                == ["layers[0]", "filters[0].gaussian[0]", "filters[0].gaussian[1]", "filters[1].invert"])
+        let changed = Reading.job(
+            lines, set: "filters[0].gaussian[1].radius=9", "layers[0].x=5", catalog: Self.catalog)
+        #expect(changed.job?.chain.first == overlay("/home/ann/jobs/a.png", x: .pixels(5)))
+        #expect(changed.job?.chain[2].values["radius"] == .number(9))
     }
 }

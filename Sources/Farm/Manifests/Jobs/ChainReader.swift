@@ -16,23 +16,27 @@ struct ChainReader {
                 log.error(.value(.emptyList(name: name)), at: node.span)
                 return nil
             }
-            let filters = items.map { self.filters(from: $0, log: log) }
+            let filters = items.enumerated().map { index, item in
+                self.filters(from: item, at: "\(name)[\(index)]", log: log)
+            }
             return filters.contains { $0 == nil } ? nil : filters.flatMap { $0 ?? [] }
         }
     }
 
     /// An entry is one filter, or one that is done several times, each with parameters of its own.
-    private func filters(from item: SyntaxNode, log: DiagnosticLog) -> [FilterInvocation]? {
+    ///
+    /// - Parameter place: the item's, as overrides write it.
+    private func filters(from item: SyntaxNode, at place: String, log: DiagnosticLog) -> [FilterInvocation]? {
         switch item.content {
         case .scalar(let scalar):
             return descriptor(scalar.text, at: item.span, log: log).flatMap { descriptor in
                 let parameters = SyntaxNode(.mapping(.init(entries: [])), span: item.span)
                 return FilterTyper(descriptor: descriptor, pictures: pictures, log: log).filter(
-                    parameters, nameSpan: item.span
+                    parameters, nameSpan: item.span, place: "\(place).\(descriptor.name)"
                 ).map { [$0] }
             }
         case .mapping(let mapping):
-            return filters(from: mapping, at: item.span, log: log)
+            return filters(from: mapping, item.span, at: place, log: log)
         case .sequence:
             log.error(.filter(.notAnEntry(found: item.kindName)), at: item.span)
             return nil
@@ -42,7 +46,7 @@ struct ChainReader {
     }
 
     private func filters(
-        from mapping: SyntaxNode.Mapping, at span: SourceSpan, log: DiagnosticLog
+        from mapping: SyntaxNode.Mapping, _ span: SourceSpan, at place: String, log: DiagnosticLog
     ) -> [FilterInvocation]? {
         // Where a line of the entry was refused, what is left of it says little.
         guard mapping.isComplete, !mapping.entries.contains(where: { $0.value.isUnreadable }) else { return nil }
@@ -61,7 +65,13 @@ struct ChainReader {
         }
         return descriptor(first.key, at: first.keySpan, log: log).flatMap { descriptor in
             let typer = FilterTyper(descriptor: descriptor, pictures: pictures, log: log)
-            let filters = first.value.severalMappings.map { typer.filter($0, nameSpan: first.keySpan) }
+            let place = "\(place).\(first.key)"
+            guard let several = first.value.severalMappings else {
+                return typer.filter(first.value, nameSpan: first.keySpan, place: place).map { [$0] }
+            }
+            let filters = several.enumerated().map { index, parameters in
+                typer.filter(parameters, nameSpan: parameters.span, place: "\(place)[\(index)]")
+            }
             return filters.contains { $0 == nil } ? nil : filters.compactMap(\.self)
         }
     }
@@ -88,11 +98,11 @@ struct ChainReader {
 }
 
 extension SyntaxNode {
-    /// The items of a list of nothing but mappings; else the node itself.
-    fileprivate var severalMappings: [SyntaxNode] {
+    /// The items of a list of nothing but mappings.
+    fileprivate var severalMappings: [SyntaxNode]? {
         guard case .sequence(let items) = content, !items.isEmpty,
             items.allSatisfy({ if case .mapping = $0.content { true } else { false } })
-        else { return [self] }
+        else { return nil }
         return items
     }
 }

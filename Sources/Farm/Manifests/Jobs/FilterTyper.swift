@@ -9,8 +9,11 @@ struct FilterTyper {
 
     /// - Parameters:
     ///   - nameSpan: where the filter's name stands, for what no parameter is to blame for.
+    ///   - place: see ``FilterMention/place``.
     ///   - owner: what messages call it, where the manifest does not say its name.
-    func filter(_ parameters: SyntaxNode, nameSpan: SourceSpan, called owner: String? = nil) -> FilterInvocation? {
+    func filter(
+        _ parameters: SyntaxNode, nameSpan: SourceSpan, place: String, called owner: String? = nil
+    ) -> FilterInvocation? {
         if let found = parameters.valueWithoutName {
             let problem = FilterProblem.valueInsteadOfParameters(
                 filter: descriptor.name, found: parameters.kindName, example: example(found))
@@ -26,7 +29,13 @@ struct FilterTyper {
         let hints = FilterHints(descriptor: descriptor, typed: typed, values: values, nameSpan: nameSpan)
         hints.warn(log)
         let invocation = FilterInvocation(filter: descriptor.name, values: values)
-        log.mention(FilterMention(invocation: invocation, span: nameSpan, isKnownAsIdle: hints.zeroRadius != nil))
+        // What is hidden is meant to change nothing. Where a picture was refused, a worker would only miss it again.
+        if descriptor.parameters.allSatisfy({ $0.requiredLike == nil || values[$0.name] != nil }) {
+            log.mention(
+                FilterMention(
+                    invocation: invocation, span: nameSpan, place: place,
+                    isKnownAsIdle: hints.zeroRadius != nil || values["hidden"] == .boolean(true)))
+        }
         return invocation
     }
 

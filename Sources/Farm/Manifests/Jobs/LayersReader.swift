@@ -24,7 +24,13 @@ struct LayersReader {
                 return nil
             }
             let typer = FilterTyper(descriptor: overlay, pictures: pictures, log: log)
-            let layers = items.map { typer.filter($0, nameSpan: $0.span, called: "a layer") }
+            let layers = items.enumerated().map { index, item in
+                guard item.text == nil else {
+                    log.error(.job(.layerNotAMapping(found: item.kindName)), at: item.span)
+                    return FilterInvocation?.none
+                }
+                return typer.filter(item, nameSpan: item.span, place: "\(name)[\(index)]", called: "a layer")
+            }
             let present = layers.compactMap(\.self)
             return present.count == layers.count ? present : nil
         }

@@ -14,6 +14,7 @@ package enum JobProblem: Hashable, Sendable {
     case besideOutputs(String)
     case outputsNotAList(found: String)
     case layersNotAList(found: String)
+    case layerNotAMapping(found: String)
     /// The installed worker has no filter for them.
     case noLayersHere
     /// `color: keep` beside pictures that lie over the inputs.
@@ -65,6 +66,8 @@ extension JobProblem {
             Words(
                 "'layers' is a list, and this is \(found)",
                 remedy: "write each picture as an item, the lowest first: - picture: label.png")
+        case .layerNotAMapping(let found):
+            Words("a layer has parameters, and this is \(found)", remedy: "write its path as - picture: label.png")
         case .noLayersHere:
             Words("this installation has no layers", remedy: "install penumbra and penumbra-worker of one version")
         case .layersKeepColors:
