@@ -133,14 +133,3 @@ struct EffectFilterTests {
         #expect(result.cropped(to: inBoth).doubles == [0, 0, 0])
     }
 }
-
-extension SampleFormat {
-    /// What is blurred keeps 16 bits, so that all of it is rounded once.
-    fileprivate var allowedEffectError: Double {
-        switch self {
-        case .u8: 1
-        case .u16: 20  // saturations multiply the blur's error
-        case .f32: 3e-4
-        }
-    }
-}

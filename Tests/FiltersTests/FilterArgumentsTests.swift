@@ -94,8 +94,9 @@ struct FilterArgumentsTests {
         let descriptors = FilterRegistry.builtIn.descriptors
         #expect(
             descriptors.map(\.name) == [
-                "backdrop", "bilateral", "box", "crop", "disc", "flatten", "flip", "gaussian", "material", "median",
-                "motion", "overlay", "resize", "rotate", "sharpen", "spin", "thumbnail", "variable", "zoom",
+                "backdrop", "bilateral", "box", "crop", "crossfade", "disc", "flatten", "flip", "gaussian", "material",
+                "median", "motion", "move", "overlay", "resize", "rotate", "sharpen", "spin", "thumbnail", "variable",
+                "zoom",
             ])
         func parameters(_ name: String) -> [ParameterDescriptor] {
             descriptors.first { $0.name == name }?.parameters ?? []
@@ -113,8 +114,8 @@ struct FilterArgumentsTests {
         }
         #expect(
             required == [
-                "backdrop.x", "backdrop.y", "backdrop.width", "backdrop.height", "overlay.picture", "resize.size",
-                "rotate.angle", "thumbnail.size",
+                "backdrop.x", "backdrop.y", "backdrop.width", "backdrop.height", "move.picture", "move.path",
+                "overlay.picture", "resize.size", "rotate.angle", "thumbnail.size",
             ])
     }
 }

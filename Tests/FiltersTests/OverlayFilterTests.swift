@@ -14,7 +14,7 @@ struct OverlayFilterTests {
         _ front: AnyRaster, x: Double, y: Double, opacity: Double = 100
     ) throws -> any Filter {
         let pictures = PictureSource(
-            picture: { _, _ in GrayPicture(width: 1, height: 1) }, layer: { _, _ in front })
+            picture: { _, _ in GrayPicture(width: 1, height: 1) }, layer: { _, _ in Layer(front) })
         return try FilterRegistry(BuiltInFilters.all, pictures: pictures).make(
             "overlay",
             [

@@ -21,6 +21,15 @@ extension SampleFormat {
         case .f32: 1e-4
         }
     }
+
+    /// What is blurred keeps 16 bits, so that all of it is rounded once.
+    package var allowedEffectError: Double {
+        switch self {
+        case .u8: 1
+        case .u16: 20  // saturations multiply the blur's error
+        case .f32: 3e-4
+        }
+    }
 }
 
 extension AnyRaster {

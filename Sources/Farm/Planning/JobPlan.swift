@@ -74,7 +74,7 @@ package struct JobPlan: Sendable {
         let chosen = found.choice(by: selection, in: job.folder)
         if let only = selection.only, chosen.isEmpty { throw .nothingMatched(patterns: [only]) }
         var choice = FormatChoice(naming, catalog)
-        let pages = job.rendersPages ? PageChoice.first : .animation
+        let pages = job.pages
         let frames = try chosen.map { (offset) throws(PlanProblem) in
             let input = found.inputs[offset]
             return PlannedFrame(

@@ -12,15 +12,14 @@ package struct PlannedFrame: Hashable, Sendable {
     /// What a list sets for this file: an index of ``JobPlan/settings``; nil when it sets nothing.
     package let settings: Int?
 
-    /// Another page of the same file.
+    /// Another page of the same file, or another frame of the animation that is made of it.
     package func page(_ number: Int) -> PlannedFrame {
-        PlannedFrame(index: index, input: input, formats: formats, pages: .page(number), settings: settings)
+        let pages = pages == .first ? .page(number) : pages.numbered(number)
+        return PlannedFrame(index: index, input: input, formats: formats, pages: pages, settings: settings)
     }
 
     /// From 0; the first one of a file that is read as a whole.
-    package var page: Int {
-        if case .page(let number) = pages { number } else { 0 }
-    }
+    package var page: Int { pages.number }
 }
 
 /// A file or folder that a frame would publish.

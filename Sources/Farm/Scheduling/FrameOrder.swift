@@ -56,6 +56,9 @@ package struct FrameVariant: Hashable, Sendable {
         self.chain = chain
         self.outputs = outputs
     }
+
+    /// True when the outputs are animations, or frames of one.
+    var isAnimated: Bool { outputs.contains { $0.animation != nil } }
 }
 
 /// Work of a coordinator that was killed, which need not be done again. Its receipts are believed as those of a worker

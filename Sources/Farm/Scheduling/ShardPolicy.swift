@@ -30,6 +30,10 @@ package struct ShardPolicy: Hashable, Sendable {
         if probe.outputs.count > 1 {
             return Decision(tiled: false, reason: "decoded once for \(probe.outputs.count) outputs")
         }
+        let frames = probe.outputs[0].frames
+        if frames > 1, mode != .frame {
+            return Decision(tiled: true, reason: "one task for each of the animation's \(frames) frames")
+        }
         switch mode {
         case .frame: return Decision(tiled: false, reason: "shard: frame")
         case .tile: return Decision(tiled: true, reason: "shard: tile")

@@ -48,10 +48,19 @@ package struct TaskFactory: Hashable, Sendable {
             scratchFolder: scratchFolder.isEmpty ? nil : scratchFolder, pages: order.pages, shrink: shrink)
     }
 
-    /// What all outputs have in common; with a single one, all that is done.
+    /// What all outputs have in common; with a single one, all that is done. Nothing where each is an animation, which
+    /// needs the picture before its filters, too.
     private func chain(_ order: FrameOrder) -> [FilterInvocation] {
         let variant = variant(order)
-        return variant.outputs.count == 1 ? variant.chain + variant.outputs[0].chain : variant.chain
+        if variant.outputs.count == 1 { return whole(variant.outputs[0], order) }
+        return variant.isAnimated ? [] : variant.chain
+    }
+
+    /// All that is done for an output.
+    private func whole(_ output: JobOutput, _ order: FrameOrder) -> [FilterInvocation] {
+        let chain = variant(order).chain + output.ownChain
+        if case .frame(let frame) = order.pages { return chain.showing(frame: frame) }
+        return chain
     }
 
     private func variant(_ order: FrameOrder) -> FrameVariant {
@@ -60,13 +69,14 @@ package struct TaskFactory: Hashable, Sendable {
 
     func filterCount(_ order: FrameOrder) -> Int {
         let variant = variant(order)
-        return variant.outputs.reduce(variant.chain.count) { $0 + $1.chain.count }
+        return variant.outputs.reduce(variant.chain.count) { $0 + $1.ownChain.count }
     }
 
     package func outputs(_ order: FrameOrder) -> [OutputSpec] {
-        let outputs = variant(order).outputs
-        return zip(outputs, order.formats).map { output, format in
-            OutputSpec(chain: outputs.count == 1 ? [] : output.chain, format: format, save: output.save)
+        let variant = variant(order)
+        return zip(variant.outputs, order.formats).map { output, format in
+            let rest = variant.isAnimated ? whole(output, order) : output.chain
+            return OutputSpec(chain: variant.outputs.count == 1 ? [] : rest, format: format, save: output.save)
         }
     }
 
@@ -119,7 +129,8 @@ package struct TaskFactory: Hashable, Sendable {
                 metadataPath: tiling.canvas.metadataPath, metadataDigest: tiling.canvas.metadataDigest,
                 output: self.output(order),
                 temporaryPath: temporaryPath(of: output, frame: order.id, kind: .stitch, attempt: attempt),
-                name: PathNames.last(of: output), syncs: syncs, shrink: tiling.probe.shrinking?.factor ?? 1))
+                name: PathNames.last(of: output), syncs: syncs, shrink: tiling.probe.shrinking?.factor ?? 1,
+                frames: tiling.probe.outputs[0].frames))
     }
 
     func audit(_ order: FrameOrder, _ rendered: Rendered) -> TaskSpec {

@@ -190,12 +190,16 @@ package struct StitchTask: Hashable, Sendable, Codable {
     package let syncs: Bool
     /// How many times smaller the canvas was decoded.
     package let shrink: Int
+    /// How many there are, one below the other.
+    package let frames: Int
 
     package init(
         extent: PixelRect, layout: PixelLayout, format: SampleFormat, tiles: [TileReceipt], metadataPath: String,
         metadataDigest: Digest,
-        output: OutputSpec, temporaryPath: String, name: String, syncs: Bool = true, shrink: Int = 1
+        output: OutputSpec, temporaryPath: String, name: String, syncs: Bool = true, shrink: Int = 1,
+        frames: Int = 1
     ) {
+        self.frames = frames
         self.syncs = syncs
         self.shrink = shrink
         self.name = name

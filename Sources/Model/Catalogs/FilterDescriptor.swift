@@ -8,6 +8,8 @@ public struct FilterDescriptor: Hashable, Sendable, Codable {
         case area
         /// Pixels move: sizes, places or both change.
         case geometry
+        /// One picture becomes several frames. Such a filter stands under `animate:`, and in no chain of its own.
+        case animation
     }
 
     /// Where the filter's code lives.

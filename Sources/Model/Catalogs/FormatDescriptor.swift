@@ -17,8 +17,8 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
     /// The sample formats that can be written; others are converted to the widest of these.
     public let sampleFormats: [SampleFormat]
     public let holdsAlpha: Bool
-    /// True when a file can hold an animation of several frames.
-    public let holdsAnimation: Bool
+    /// Of a file that can hold an animation: the times of its frames are multiples of so many milliseconds.
+    public let frameTime: Int?
     /// True when an output is a folder: at a path without the extension, with a file of that name in it.
     public let isFolder: Bool
     /// True when writing and reading gives the same samples with `options`' fallbacks.
@@ -29,7 +29,7 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
 
     public init(
         name: String, extensions: [String], canRead: Bool, canWrite: Bool, streams: Streaming = .yes,
-        sampleFormats: [SampleFormat], holdsAlpha: Bool, holdsAnimation: Bool = false, isFolder: Bool = false,
+        sampleFormats: [SampleFormat], holdsAlpha: Bool, frameTime: Int? = nil, isFolder: Bool = false,
         isLossless: Bool, largestSide: Int,
         options: [ParameterDescriptor]
     ) {
@@ -40,10 +40,12 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
         self.streams = streams
         self.sampleFormats = sampleFormats
         self.holdsAlpha = holdsAlpha
-        self.holdsAnimation = holdsAnimation
+        self.frameTime = frameTime
         self.isFolder = isFolder
         self.isLossless = isLossless
         self.largestSide = largestSide
         self.options = options
     }
+    /// True when a file can hold an animation of several frames.
+    public var holdsAnimation: Bool { frameTime != nil }
 }

@@ -17,6 +17,10 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case length(within: LengthLimit = .widest)
     /// A length that cannot be negative.
     case distance
+    /// At least two places, each `{x, y}` in px or %.
+    case path
+    /// `{name: number, …}`: some numbers that belong together, each in its own range.
+    case numbers([NamedRange])
     /// See ``SizeWish``.
     case size
     /// `#rgb`, `#rrggbb`, `#rrggbbaa`, or one of the names white, black, transparent.
@@ -25,6 +29,22 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case picture
     /// Likewise, of a picture that is seen in the output: all that such a filter works on is sRGB.
     case layer
+}
+
+/// One of the numbers of ``ParameterKind/numbers(_:)``.
+public struct NamedRange: Hashable, Sendable, Codable {
+    public let name: String
+    public let minimum: Double
+    public let maximum: Double
+    /// What is used when it is not given; nil when it must be.
+    public let fallback: Double?
+
+    public init(_ name: String, _ range: ClosedRange<Double>, fallback: Double? = nil) {
+        self.name = name
+        minimum = range.lowerBound
+        maximum = range.upperBound
+        self.fallback = fallback
+    }
 }
 
 /// How far a length may lead, either way.

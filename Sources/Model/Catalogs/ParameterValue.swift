@@ -29,6 +29,17 @@ public struct Region: Hashable, Sendable, Codable {
     }
 }
 
+/// A point that a manifest names: `{x: 10%, y: 24}`.
+public struct Place: Hashable, Sendable, Codable {
+    public let x: Length
+    public let y: Length
+
+    public init(x: Length, y: Length) {
+        self.x = x
+        self.y = y
+    }
+}
+
 /// A picture that a filter reads beside its input.
 public struct PictureReference: Hashable, Sendable, Codable {
     /// Absolute.
@@ -59,6 +70,9 @@ public enum ParameterValue: Hashable, Sendable, Codable {
     case text(String)
     case region(Region)
     case length(Length)
+    case path([Place])
+    /// Each by its name, none missing.
+    case numbers([String: Double])
     case size(SizeWish)
     /// Red, green, blue and alpha, each 0–255.
     case color(red: Int, green: Int, blue: Int, alpha: Int)

@@ -26,16 +26,14 @@ extension [FilterInvocation] {
 
 extension JobSpec {
     /// The paths of all pictures that its filters read beside their input, each once, in order.
-    public var picturePaths: [String] { (chain + outputs.flatMap(\.chain)).picturePaths }
+    public var picturePaths: [String] { (chain + outputs.flatMap(\.ownChain)).picturePaths }
 
     /// The same with other references to these pictures.
     public func mappingPictures(_ transform: (PictureReference) -> PictureReference) -> JobSpec {
         guard !picturePaths.isEmpty else { return self }
         var job = self
         job.chain = chain.map { $0.mappingPictures(transform) }
-        for index in outputs.indices {
-            job.outputs[index].chain = outputs[index].chain.map { $0.mappingPictures(transform) }
-        }
+        job.outputs = outputs.map { $0.mappingPictures(transform) }
         return job
     }
 }

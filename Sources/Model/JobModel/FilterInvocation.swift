@@ -11,3 +11,17 @@ public struct FilterInvocation: Hashable, Sendable, Codable {
         self.values = values
     }
 }
+
+extension [FilterInvocation] {
+    /// The same chain with one frame, from 0, of the animation that it ends with.
+    public func showing(frame: Int) -> [FilterInvocation] {
+        guard let last else { return self }
+        let shown = last.values.merging([FilterInvocation.frame: .integer(frame + 1)]) { $1 }
+        return dropLast() + [FilterInvocation(filter: last.filter, values: shown)]
+    }
+}
+
+extension FilterInvocation {
+    /// The parameter of every filter that makes frames: which of them is shown, from 1; else all.
+    public static let frame = "frame"
+}

@@ -76,6 +76,15 @@ public struct JobSpec: Hashable, Sendable, Codable {
     /// True when names depend on the day, or on which other inputs there are.
     public var namesOrder: Bool { outputs.contains { $0.template.namesOrder } }
 
-    /// True when every page of an input is a frame of its own.
+    /// True when the outputs are animations, or frames of one.
+    public var isAnimated: Bool { outputs.contains { $0.animation != nil } }
+
+    /// True when every page of an input, or of the animation that is made of it, is a frame of its own.
     public var rendersPages: Bool { outputs.contains { $0.template.namesPages } }
+
+    /// What is read of an input; the first page of it where pages are frames.
+    public var pages: PageChoice {
+        if isAnimated { return rendersPages ? .frame(0) : .first }
+        return rendersPages ? .first : .animation
+    }
 }

@@ -6,4 +6,32 @@ public enum PageChoice: Hashable, Sendable, Codable {
     case page(Int)
     /// All frames of an animation, one after the other; the first page of any other file.
     case animation
+    /// One frame, from 0, of the animation that the job makes of the first page.
+    case frame(Int)
+
+    /// The same choice whatever its number.
+    public var unnumbered: PageChoice {
+        switch self {
+        case .page: .page(0)
+        case .frame: .frame(0)
+        case .first, .animation: self
+        }
+    }
+
+    /// The same choice with another number, where it has one.
+    public func numbered(_ number: Int) -> PageChoice {
+        switch self {
+        case .page: .page(number)
+        case .frame: .frame(number)
+        case .first, .animation: self
+        }
+    }
+
+    /// 0 where there is none.
+    public var number: Int {
+        switch self {
+        case .page(let number), .frame(let number): number
+        case .first, .animation: 0
+        }
+    }
 }

@@ -10,7 +10,7 @@ struct PluginOptions {
     init(_ plugin: PluginDescription, _ arguments: FilterArguments) throws(FilterError) {
         switch plugin.kind {
         case .area: area = try AreaOptions(arguments)
-        case .point, .geometry: area = nil  // the interface has no plugin of geometry
+        case .point, .geometry, .animation: area = nil  // the interface has plugins of areas and points
         }
         within = try arguments.region(AreaOptions.within.name)
     }
@@ -22,7 +22,7 @@ extension PluginDescription {
         let canGrow = functions.growth != nil
         let hosts: [ParameterDescriptor] =
             switch kind {
-            case .point, .geometry: [AreaOptions.within]
+            case .point, .geometry, .animation: [AreaOptions.within]
             case .area where functions.extent != nil: [AreaOptions.edge, AreaOptions.light]
             case .area where canGrow: AreaOptions.parameters
             case .area: [AreaOptions.edge, AreaOptions.light, AreaOptions.within]

@@ -2,7 +2,7 @@ package import Catalogs
 package import Filters
 package import Geometry
 package import JobModel
-import Kernels
+package import Kernels
 package import Raster
 
 /// The filters of a job, in order, ready to render.
@@ -14,16 +14,43 @@ package struct Chain: Sendable {
 
     /// Throws `FilterError` for an unknown filter or a value that does not fit.
     package init(_ invocations: [FilterInvocation], registry: FilterRegistry) throws {
-        let made = try invocations.map { (filter: try registry.makeFilter($0), region: $0.region) }
-            .filter { !$0.filter.isIdentity }
+        var made = try invocations.map { Made(filter: try registry.makeFilter($0), region: $0.region) }
+        if let animation = made.last?.filter as? AnimationFilter, animation.faded > 0 {
+            made = Self.fading(animation, made.dropLast())
+        }
+        made.removeAll { $0.filter.isIdentity }
         filters = made.map(\.filter)
         regions = made.map(\.region)
     }
 
-    private init(filters: [any Filter], like chain: Chain) {
-        self.filters = filters
-        regions = chain.regions
+    private struct Made {
+        let filter: any Filter
+        let region: (filter: String, region: Region)?
     }
+
+    /// Hands an animation the filters that it fades in.
+    private static func fading(_ animation: AnimationFilter, _ before: ArraySlice<Made>) -> [Made] {
+        let faded = before.suffix(animation.faded).filter { !$0.filter.isIdentity }
+        let chain = Chain(filters: faded.map(\.filter), regions: faded.map(\.region))
+        let missed = faded.lazy.compactMap(\.region).first
+        return before.dropLast(animation.faded) + [
+            Made(filter: animation.fading(ChainFilter(chain: chain)), region: missed)
+        ]
+    }
+
+    private init(filters: [any Filter], regions: [(filter: String, region: Region)?]) {
+        self.filters = filters
+        self.regions = regions
+    }
+
+    /// What the chain ends with, when that makes frames of a picture.
+    private var animation: AnimationFilter? { filters.last as? AnimationFilter }
+
+    /// When and how long frames are shown; nil of a chain that makes none.
+    package var timeline: Timeline? { animation?.timeline }
+
+    /// How many frames the output has, one below the other.
+    package var frames: Int { animation?.frames ?? 1 }
 
     /// How much a decoder may shrink the input before the chain's first filter, which shrinks it further: 1, 2, 4, 8.
     package func shrinkOnLoad(width: Int, height: Int) -> Int {
@@ -37,7 +64,8 @@ package struct Chain: Sendable {
     package func afterShrinking(by factor: Int, width: Int, height: Int) -> Chain {
         guard let first = filters.first as? ThumbnailFilter else { return self }
         return Chain(
-            filters: [first.afterShrinking(Sizing.Size(width, height), by: factor)] + filters.dropFirst(), like: self)
+            filters: [first.afterShrinking(Sizing.Size(width, height), by: factor)] + filters.dropFirst(),
+            regions: regions)
     }
 
     /// True when the output has the input's bytes.

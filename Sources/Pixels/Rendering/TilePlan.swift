@@ -21,7 +21,7 @@ package struct TilePlan: Hashable, Sendable {
     ///   - size: the manifest's wish. With `auto` tiles are squares with sides t ≥ (halos on both sides)/(√1.3 − 1), at
     ///     least 512, unless those exceed the budget: then the smaller squares or bands of full width that fit and
     ///     read least. Where some tiles read far more than others, the smallest squares that do not read more than those
-    ///     30 % on the whole. An explicit size is taken as it is.
+    ///     30 % on the whole. An explicit size is taken as it is. Of an animation every tile is a frame.
     ///   - plan: what `chain` does with the picture.
     ///   - bytesPerSample: of the picture's sample format.
     ///   - memoryBudget: for one tile, in bytes. Where the halo alone exceeds it, the smallest tiles are planned;
@@ -30,6 +30,7 @@ package struct TilePlan: Hashable, Sendable {
         let cost = TileCost(chain, plan, bytesPerSample: bytesPerSample)
         let side: TileCost.Side =
             switch size {
+            case _ where chain.frames > 1: (plan.output.width, plan.output.height / chain.frames)
             case .pixels(let side): (max(1, side), max(1, side))
             case .auto: Self.automatic(cost, plan, memoryBudget: memoryBudget)
             }

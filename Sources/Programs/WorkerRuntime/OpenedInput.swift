@@ -16,8 +16,10 @@ struct OpenedInput {
         let own: Chain
         /// From the decoder to the encoder.
         let whole: Chain
-        /// How many frames of the input become frames of the output.
-        let frames: Int
+        /// How many frames the input is read with.
+        let inputFrames: Int
+        /// How many of them the output has, or the chain makes.
+        var frames: Int { inputFrames * whole.frames }
     }
 
     let decoder: ImageDecoder
@@ -85,7 +87,7 @@ extension TaskRunner {
             let own = try chain(outputs[index].chain, for: input)
             return OpenedInput.Branch(
                 index: index, spec: outputs[index], own: common.isIdentity ? own.after(shrinking) : own,
-                whole: whole.after(shrinking), frames: way.frames)
+                whole: whole.after(shrinking), inputFrames: way.frames)
         }
         return OpenedInput(
             decoder: shrinking == nil ? decoder : try self.decoder(input, way), chain: common.after(shrinking),

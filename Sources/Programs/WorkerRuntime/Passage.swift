@@ -42,16 +42,18 @@ struct Passage {
         let between = plan.output.area * plan.outputLayout.channels * samples
         let held = trunk == nil ? (isAnimation ? 3 : 1) * decoded : branches.count { $0 == nil } * between
         facts = FramePassage(
-            heldBecause: Self.reason(header, plan, branchPlans, trunk, branches),
+            heldBecause: Self.reason(input, plan, branchPlans, trunk, branches),
             bytes: memoryBudget - budget + held + Self.heldByDecoder(header)
                 + zip(input.branches, branchPlans).reduce(0) { $0 + Self.heldByEncoder($1.0, $1.1, samples) })
     }
 
     private static func reason(
-        _ header: ImageHeader, _ plan: ChainPlan, _ branchPlans: [ChainPlan], _ trunk: StreamPlan?,
+        _ input: OpenedInput, _ plan: ChainPlan, _ branchPlans: [ChainPlan], _ trunk: StreamPlan?,
         _ branches: [StreamPlan?]
     ) -> String? {
+        let header = input.decoder.header
         if header.frames > 1 { return "an animation, frame by frame" }
+        if input.branches.contains(where: { $0.whole.frames > 1 }) { return "an animation, frame by frame" }
         if !plan.isRowLocal || !branchPlans.allSatisfy(\.isRowLocal) { return "its first rows need its last ones" }
         if trunk == nil || branches.contains(where: { $0 == nil }) {
             return "the rows that its filters read at once exceed the memory budget"
@@ -63,7 +65,7 @@ struct Passage {
     /// Formats that are decoded as a whole are encoded so.
     private static func heldByEncoder(_ branch: OpenedInput.Branch, _ plan: ChainPlan, _ samples: Int) -> Int {
         guard ImageFormats.named(branch.spec.format)?.isDecodedWhole ?? false else { return 0 }
-        return branch.frames * plan.output.area * plan.outputLayout.channels * samples
+        return branch.inputFrames * plan.output.area * plan.outputLayout.channels * samples
     }
 
     /// Turned in memory, or in a scratch file when it is large.

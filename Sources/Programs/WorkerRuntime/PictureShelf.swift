@@ -1,4 +1,5 @@
 import Catalogs
+import Filters
 import Geometry
 import ImageFiles
 import JobModel
@@ -115,7 +116,7 @@ extension GrayPicture: ShelvedPicture {
 
 /// A picture with its colours, in sRGB, or gray.
 struct LayerPicture: ShelvedPicture {
-    let raster: AnyRaster
+    let layer: Layer
 
     init(decoding source: SourceFile, _ limits: DecodeLimits) throws {
         let decoder = try ImageDecoder(path: source.openName, limits: limits, color: .srgb)
@@ -124,10 +125,10 @@ struct LayerPicture: ShelvedPicture {
             zeroed: PixelRect(x: 0, y: 0, width: header.width, height: header.height), layout: header.layout,
             format: header.sampleFormat)
         try decoder.readRows(bandHeight: 64) { raster.paste($0) }
-        self.raster = raster
+        layer = Layer(raster)
     }
 
-    var bytes: Int { raster.rect.area * raster.layout.channels * raster.format.bytes }
+    var bytes: Int { layer.raster.rect.area * layer.raster.layout.channels * layer.raster.format.bytes }
 }
 
 /// What the pictures of a task's filters take, each counted once: the filters hold them, whatever the shelf lets go.

@@ -2,6 +2,7 @@ import Catalogs
 import Geometry
 import ImageFiles
 import JobModel
+import Kernels
 import Raster
 import Rendering
 import WorkerProtocol
@@ -22,13 +23,19 @@ extension TaskRunner {
                     branch.index,
                     try write(
                         rows, name: output.name, frames: branch.frames, conversion: conversion, output: branch.spec,
-                        metadata: input.decoder.metadata, shrink: input.shrinking?.factor ?? 1, syncs: task.syncs,
+                        metadata: try metadata(input.decoder.metadata, for: branch),
+                        shrink: input.shrinking?.factor ?? 1, syncs: task.syncs,
                         to: output.temporaryPath ?? "")
                 )
             }
             for (index, receipt) in written { receipts[index] = receipt }
         }
         return receipts.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// Frames that the chain makes have its own times.
+    private func metadata(_ read: ImageMetadata, for branch: OpenedInput.Branch) throws -> ImageMetadata {
+        read.showing(branch.whole, as: try format(branch.spec))
     }
 
     /// From what a chain gives to what a branch's file holds.
@@ -39,4 +46,23 @@ extension TaskRunner {
                 from: plan.outputLayout, samples, to: try format(branch.spec), save: branch.spec.save)
         }
     }
+}
+
+extension ImageMetadata {
+    /// With the times of the frames that a chain makes, if it makes any, as a format can tell them.
+    func showing(_ chain: Chain, as format: any ImageFormat) -> ImageMetadata {
+        guard let timeline = chain.timeline else { return self }
+        var metadata = self
+        metadata.animation =
+            chain.frames == 1
+            ? nil
+            : Animation(
+                delays: timeline.delays(unit: format.descriptor.frameTime ?? 1), repetitions: timeline.repetitions)
+        return metadata
+    }
+}
+
+extension PixelRect {
+    /// The first of so many frames, which lie one below the other.
+    func first(of frames: Int) -> PixelRect { PixelRect(x: x, y: y, width: width, height: height / frames) }
 }

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Geometry
 import ImageFiles
 import JobModel
+import Kernels
 import Rendering
 import WorkerProtocol
 
@@ -34,10 +35,11 @@ extension TaskRunner {
         let sources = tiles.grid.tiles.map { first.branch.whole.regionOfInterest(for: $0, in: plan) }
         for (_, branch) in branches { try branch.whole.checkGeometry() }
         return ProbeReceipt(
-            source: header.facts, pages: header.pages,
+            source: header.facts, pages: first.branch.whole.timeline?.count ?? header.pages,
             outputs: zip(branches, plans).enumerated().map { index, step in
                 OutputGeometry(
-                    extent: step.1.output, frames: step.0.branch.frames, contentDigest: digests?[index])
+                    extent: step.1.output.first(of: step.0.branch.whole.frames), frames: step.0.branch.frames,
+                    contentDigest: digests?[index])
             },
             shrinking: first.input.shrinking, layout: plan.outputLayout, halo: plan.halo, grid: tiles.grid,
             tileSources: sources,
@@ -80,9 +82,10 @@ extension TaskRunner {
         }
         var (chain, encode) = (0.0, 0.0)
         for (branch, plan) in outputs {
-            chain += Double(branch.frames) * branch.whole.cost(plan, samples)
+            chain += Double(branch.inputFrames) * branch.whole.cost(plan, samples)
             encode +=
-                Double(branch.frames) * (try format(branch.spec).cost.encoding(plan.output, plan.outputLayout, samples))
+                Double(branch.inputFrames)
+                * (try format(branch.spec).cost.encoding(plan.output, plan.outputLayout, samples))
         }
         return FrameCost(decode: decode, chain: chain, encode: encode)
     }
@@ -90,14 +93,15 @@ extension TaskRunner {
     /// An output that its format cannot hold is refused before its pixels cost anything.
     private func refuse(_ plan: ChainPlan, _ branch: OpenedInput.Branch, _ task: ProbeTask) throws {
         for stage in plan.stages { try refuse(stage, task) }
-        guard plan.output.height * branch.frames <= 10_000_000 else {
+        let shown = plan.output.first(of: branch.whole.frames)
+        guard shown.height * branch.frames <= 10_000_000 else {
             throw TaskFailure(
                 .limit,
-                "\(task.input.path): \(branch.frames) frames of \(plan.output.height) rows are more than the 10000000 rows "
+                "\(task.input.path): \(branch.frames) frames of \(shown.height) rows are more than the 10000000 rows "
                     + "that an animation may have")
         }
         let format = try format(branch.spec)
-        let (width, height) = (plan.output.width, plan.output.height)
+        let (width, height) = (shown.width, shown.height)
         guard max(width, height) <= format.descriptor.largestSide else {
             throw TaskFailure(
                 .limit,

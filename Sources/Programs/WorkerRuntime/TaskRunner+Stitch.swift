@@ -15,7 +15,7 @@ extension TaskRunner {
             from: task.layout, task.format, to: try format(task.output), save: task.output.save)
         let rows = OutputRows(extent: task.extent, conversion: conversion) { try self.band(holding: $0, task) }
         return try write(
-            rows, name: task.name, conversion: conversion, output: task.output,
+            rows, name: task.name, frames: task.frames, conversion: conversion, output: task.output,
             metadata: try metadata(task.metadataPath, task.metadataDigest), shrink: task.shrink, syncs: task.syncs,
             to: task.temporaryPath)
     }

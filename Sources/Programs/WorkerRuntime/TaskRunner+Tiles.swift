@@ -31,7 +31,8 @@ extension TaskRunner {
             try canvas.write(band)
             cells.append(band)
         }
-        let metadata = try save(decoder.metadata, to: task.metadataPath)
+        let metadata = try save(
+            decoder.metadata.showing(input.branches[0].whole, as: format(task.output)), to: task.metadataPath)
         return CanvasReceipt(
             canvas: CanvasReference(
                 path: task.canvasPath, rect: header.rect, layout: header.layout, format: header.format,

@@ -52,7 +52,7 @@ struct Toolbox: Sendable {
             pictures: PictureSource(
                 picture: { _, _ in GrayPicture(width: 1, height: 1) },
                 layer: { _, _ in
-                    AnyRaster(zeroed: PixelRect(x: 0, y: 0, width: 1, height: 1), layout: .gray, format: .u8)
+                    Layer(AnyRaster(zeroed: PixelRect(x: 0, y: 0, width: 1, height: 1), layout: .gray, format: .u8))
                 }))
     }
 
@@ -71,7 +71,7 @@ struct Toolbox: Sendable {
             layer: { [pictures] reference, place in
                 let picture: LayerPicture = try pictures.picture(reference, for: place, limits)
                 tally.note(picture, reference)
-                return picture.raster
+                return picture.layer
             })
         return FilterRegistry(
             entries.map { entry in

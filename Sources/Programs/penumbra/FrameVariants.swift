@@ -40,7 +40,7 @@ final class FrameVariants: Sendable {
     }
 
     /// Of the pictures that filters of any variant read.
-    var picturePaths: [String] { variants.flatMap { $0.chain + $0.outputs.flatMap(\.chain) }.picturePaths }
+    var picturePaths: [String] { variants.flatMap { $0.chain + $0.outputs.flatMap(\.ownChain) }.picturePaths }
 
     /// The same with the digests of these pictures, by path.
     func withPictures(_ digests: [String: String]) -> FrameVariants {
@@ -53,11 +53,7 @@ final class FrameVariants: Sendable {
             variants.map { variant in
                 FrameVariant(
                     chain: variant.chain.map { $0.mappingPictures(known) },
-                    outputs: variant.outputs.map { output in
-                        var output = output
-                        output.chain = output.chain.map { $0.mappingPictures(known) }
-                        return output
-                    })
+                    outputs: variant.outputs.map { $0.mappingPictures(known) })
             })
     }
 
@@ -91,7 +87,7 @@ final class FrameVariants: Sendable {
             let keys = zip(variant.outputs, frame.formats).map { output, format in
                 book.key(
                     of: Recipe(
-                        chain: variant.chain + output.chain, color: job.color, format: format, save: output.save,
+                        chain: variant.chain + output.ownChain, color: job.color, format: format, save: output.save,
                         pages: frame.pages, catalog: catalog))
             }
             known[kind] = keys

@@ -15,6 +15,13 @@ extension ParameterValue {
         case .region(let region):
             "{x: \(Self.length(region.x)), y: \(Self.length(region.y)), width: \(Self.length(region.width)), "
                 + "height: \(Self.length(region.height)), corner_radius: \(Self.length(region.cornerRadius))}"
+        case .path(let places):
+            "[" + places.map { "{x: \(Self.length($0.x)), y: \(Self.length($0.y))}" }.joined(separator: ", ") + "]"
+        case .numbers(let numbers):
+            "{"
+                + numbers.sorted { $0.key < $1.key }.map { "\($0.key): \(Self.number($0.value))" }.joined(
+                    separator: ", ")
+                + "}"
         case .color(let red, let green, let blue, let alpha):
             "#" + [red, green, blue, alpha].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         }

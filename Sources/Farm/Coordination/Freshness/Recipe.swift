@@ -35,7 +35,7 @@ package struct Recipe: Hashable, Sendable, StoredJSON {
         self.format = format
         self.save = save
         // A page's number tells which page it is, not how it is made.
-        if case .page = pages { self.pages = .page(0) } else { self.pages = pages }
+        self.pages = pages.unnumbered
         version = catalog.versions["rendering"] ?? ""
     }
 

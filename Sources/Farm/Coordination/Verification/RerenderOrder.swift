@@ -59,11 +59,11 @@ struct RerenderOrder: Hashable, Sendable {
     func order(_ id: FrameID, to path: String) -> FrameOrder {
         let input = FoundInput.file(record.input)
         let output = JobOutput(template: OutputTemplate(source: "", pieces: []), save: recipe.save)
-        let pages: PageChoice = if case .page = recipe.pages { .page(record.page) } else { recipe.pages }
         return FrameOrder(
             id: id, input: input.path, inputBytes: input.bytes,
             compared: [input] + pictures.map { FoundInput.file($0.path) },
-            variant: FrameVariant(chain: chain, outputs: [output]), pages: pages, formats: [recipe.format],
+            variant: FrameVariant(chain: chain, outputs: [output]), pages: recipe.pages.numbered(record.page),
+            formats: [recipe.format],
             goal: .publish(outputs: [path], probe: nil))
     }
 }

@@ -6,14 +6,23 @@ struct ChainSchema {
 
     /// A list of filters: a name, or a mapping with one filter's name and parameters.
     var chain: SchemaNode {
-        let alone = catalog.filters.filter { filter in filter.parameters.allSatisfy { $0.requiredLike == nil } }
-        let entry = SchemaNode.mapping(catalog.filters.map { ($0.name, severalTimes($0)) })
+        let filters = catalog.filters.filter { $0.kind != .animation }
+        let alone = filters.filter { filter in filter.parameters.allSatisfy { $0.requiredLike == nil } }
+        let entry = SchemaNode.mapping(filters.map { ($0.name, severalTimes($0)) })
         return [
             "type": "array", "minItems": 1,
             "items": .any(of: [
                 .words(alone.map(\.name)), entry.adding(["minProperties": 1, "maxProperties": 1]),
             ]),
         ]
+    }
+
+    /// What `animate:` takes: an animation's name, or a mapping with its name and parameters.
+    var animation: SchemaNode {
+        let animations = catalog.filters.filter { $0.kind == .animation }
+        let alone = animations.filter { filter in filter.parameters.allSatisfy { $0.requiredLike == nil } }
+        let entry = SchemaNode.mapping(animations.map { ($0.name, ["$ref": .text("#/$defs/filter.\($0.name)")]) })
+        return .any(of: [.words(alone.map(\.name)), entry.adding(["minProperties": 1, "maxProperties": 1])])
     }
 
     /// Once, or once for each item of a list.

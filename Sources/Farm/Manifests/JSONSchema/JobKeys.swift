@@ -34,6 +34,10 @@ enum JobKeys {
                 "description": "Pictures over each input, the lowest first, before its filters",
             ]
         ),
+        (
+            "animate",
+            ["$ref": "#/$defs/animation", "description": "What makes frames of each picture, after its filters"]
+        ),
         ("filters", ["$ref": "#/$defs/chain", "description": "What is done to each picture, in order"]),
         (
             "output",

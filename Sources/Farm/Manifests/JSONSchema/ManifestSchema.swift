@@ -20,7 +20,7 @@ package struct ManifestSchema {
         let output = OutputSchema(catalog: catalog)
         let chain = ChainSchema(catalog: catalog)
         let definitions: [(String, SchemaNode)] = [
-            ("chain", chain.chain), ("path", output.path), ("output", self.output),
+            ("chain", chain.chain), ("animation", chain.animation), ("path", output.path), ("output", self.output),
         ]
         let root: SchemaNode = [
             "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -32,7 +32,10 @@ package struct ManifestSchema {
             "additionalProperties": false,
             "if": .requiring(["outputs"]),
             "then": ["properties": ["output": false, "save": false]],
-            "else": ["required": ["output"], "anyOf": [.requiring(["filters"]), .requiring(["layers"])]],
+            "else": [
+                "required": ["output"],
+                "anyOf": [.requiring(["filters"]), .requiring(["layers"]), .requiring(["animate"])],
+            ],
             "allOf": .list(output.conditions(pathAt: "output")),
         ]
         return root.adding(["$defs": .object(definitions + chain.definitions + output.definitions)])

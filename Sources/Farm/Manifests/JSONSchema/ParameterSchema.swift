@@ -49,6 +49,16 @@ struct ParameterSchema {
         case .text: .anyText
         case .region: Self.region
         case .length(let limit): .length(from: -limit.pixels, to: limit.pixels)
+        case .path: ["type": "array", "items": Self.place, "minItems": 2]
+        case .numbers(let ranges):
+            .mapping(
+                ranges.map { range in
+                    (
+                        range.name,
+                        SchemaNode.number(range.minimum, range.maximum)
+                            .adding(["default": range.fallback.map(SchemaNode.number)])
+                    )
+                }, required: ranges.filter { $0.fallback == nil }.map(\.name))
         case .distance: .length(from: 0, to: LengthLimit.widest.pixels)
         case .size: .size
         case .color: .color(isOpaque: false)
@@ -69,6 +79,12 @@ struct ParameterSchema {
     private func pair(of number: SchemaNode) -> SchemaNode {
         .mapping([("x", number), ("y", number)], required: ["x", "y"])
     }
+
+    private static let place = SchemaNode.mapping(
+        [
+            ("x", .length(from: -LengthLimit.widest.pixels, to: LengthLimit.widest.pixels)),
+            ("y", .length(from: -LengthLimit.widest.pixels, to: LengthLimit.widest.pixels)),
+        ], required: ["x", "y"])
 
     private static let region: SchemaNode = {
         let place = SchemaNode.length(from: -LengthLimit.widest.pixels)
@@ -109,6 +125,10 @@ extension SchemaNode {
                 "x": .length(region.x), "y": .length(region.y), "width": .length(region.width),
                 "height": .length(region.height), "corner_radius": .length(region.cornerRadius),
             ]
+        case .path(let places):
+            return .list(places.map { ["x": .length($0.x), "y": .length($0.y)] })
+        case .numbers(let numbers):
+            return .object(numbers.sorted { $0.key < $1.key }.map { ($0.key, .number($0.value)) })
         case .color(let red, let green, let blue, let alpha):
             let digits = [red, green, blue, alpha].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
             return .text("#" + digits.joined())

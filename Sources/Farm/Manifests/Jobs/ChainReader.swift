@@ -91,7 +91,11 @@ struct ChainReader {
     }
 
     private func descriptor(_ name: String, at span: SourceSpan, log: DiagnosticLog) -> FilterDescriptor? {
-        if let descriptor = catalog.filter(named: name) { return descriptor }
+        if let descriptor = catalog.filter(named: name) {
+            guard descriptor.kind == .animation else { return descriptor }
+            log.error(.filter(.animationInChain(name)), at: span)
+            return nil
+        }
         log.error(.filter(UnknownFilter(name, in: catalog).problem), at: span)
         return nil
     }

@@ -11,14 +11,15 @@ struct ForeignKeys {
         if let instead = Self.decidedElsewhere[key.lowercased()] {
             return .job(.decidedElsewhere(key, instead: instead))
         }
-        if catalog.filter(named: key) != nil { return .job(.belongsUnderFilters(key)) }
+        if let filter = catalog.filter(named: key) {
+            return .job(filter.kind == .animation ? .belongsUnderAnimate(key) : .belongsUnderFilters(key))
+        }
         let options = catalog.formats.flatMap(\.options).map(\.name) + SaveReader.generalKeys
         return options.contains(key) ? .job(.belongsUnderSave(key)) : nil
     }
 
     /// Keys that are planned, and what to do until then.
     private static let laterKeys = [
-        "animate": "remove it: GIF and WebP outputs keep the frames of an animation",
         "slurm": "remove it: jobs run on this machine",
         "plugins": "name plugin folders in the configuration file: they belong to a machine, not to a job",
     ]
@@ -45,6 +46,7 @@ extension JobTyper {
         "operations": "filters",
         "out": "output", "destination": "output", "dest": "output", "target": "output",
         "options": "save", "encode": "save",
+        "animation": "animate",
         "colour": "color", "colorspace": "color", "color_space": "color",
         "tile_size": "tile", "tilesize": "tile",
         "attempts": "retries", "retry": "retries",

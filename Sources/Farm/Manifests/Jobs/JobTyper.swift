@@ -17,12 +17,16 @@ struct JobTyper {
         let exclude = reader.value("exclude", .list(of: .nonEmptyText), default: [])
         let pictures = PictureLookup(folder: Self.folder(of: manifestPath), look: look)
         let chain = commonChain(from: &reader, pictures)
+        _ = reader.entry("animate")  // a key of its own place, though its value is read behind the outputs
         let outputs = OutputsReader(catalog: catalog, pictures: pictures, log: log).outputs(from: &reader)
+        let animating = AnimationReader(catalog: catalog, pictures: pictures, log: log)
+        let animation = reader.optional("animate", animating.animation)
         var policies = Policies(from: &reader)
         reader.finish(aliases: Self.aliases) { ForeignKeys(catalog: catalog).problem(of: $0) }
-        guard let name, let inputs, let chain, let outputs else { return nil }
+        guard let name, let inputs, let chain, var outputs else { return nil }
 
-        if showsOtherPictures(chain + outputs.flatMap(\.job.chain)) { policies.chooseSRGB(reader, log) }
+        if let animation { outputs = animating.outputs(outputs, showing: animation, after: chain) }
+        if showsOtherPictures(chain + outputs.flatMap(\.job.ownChain)) { policies.chooseSRGB(reader, log) }
         checkNames(of: outputs, inputs: inputs, at: reader)
         return policies.job(
             JobSpec(
@@ -41,7 +45,7 @@ struct JobTyper {
             layers = reader.optional("layers", LayersReader(catalog: catalog, pictures: pictures).layers)
         }
         let type = ChainReader(catalog: catalog, pictures: pictures).chain
-        let isOptional = reader.mapping["outputs"] != nil || reader.mapping["layers"] != nil
+        let isOptional = ["outputs", "layers", "animate"].contains { reader.mapping[$0] != nil }
         let filters =
             isOptional && reader.entry("filters") == nil ? [] : reader.required("filters", type, example: "[invert]")
         guard let layers, let filters else { return nil }

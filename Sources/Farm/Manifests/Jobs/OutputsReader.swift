@@ -10,6 +10,7 @@ struct OutputsReader {
     /// One output with the place that messages about it point to.
     struct Output {
         let job: JobOutput
+        let format: OutputReader.Format
         let span: SourceSpan
     }
 
@@ -68,7 +69,8 @@ struct OutputsReader {
         let save = reader.optional("save", SaveReader(catalog: catalog, format: output?.format ?? .unknown).options)
         return output.map {
             Output(
-                job: JobOutput(template: $0.template, chain: chain, save: save ?? SaveOptions()), span: span)
+                job: JobOutput(template: $0.template, chain: chain, save: save ?? SaveOptions()), format: $0.format,
+                span: span)
         }
     }
 

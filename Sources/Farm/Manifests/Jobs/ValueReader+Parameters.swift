@@ -27,6 +27,10 @@ extension ValueReader where Value == ParameterValue {
             ValueReader<Region>.region.map(ParameterValue.region)
         case .length(let limit):
             ValueReader<Length>.placedLength(within: limit).map(ParameterValue.length)
+        case .path:
+            ValueReader<[Place]>.path.map(ParameterValue.path)
+        case .numbers(let ranges):
+            ValueReader<[String: Double]>.numbers(ranges).map(ParameterValue.numbers)
         case .distance:
             ValueReader<Length>.distance.map(ParameterValue.length)
         case .size:

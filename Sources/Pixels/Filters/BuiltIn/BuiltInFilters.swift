@@ -14,6 +14,8 @@ package enum BuiltInFilters {
         MaterialFilter.entry,
         BackdropFilter.entry,
         OverlayFilter.entry,
+        CrossfadeFilter.entry,
+        MoveFilter.entry,
         ThumbnailFilter.entry,
         ResizeFilter.entry,
         CropFilter.entry,

@@ -14,7 +14,7 @@ package struct OverlayFilter: Filter {
         x = try arguments.length("x")
         y = try arguments.length("y")
         opacity = try arguments.boolean("hidden") ? 0 : try arguments.number("opacity") / 100
-        picture = try arguments.layer("picture")
+        picture = try arguments.layer("picture").raster
     }
 
     static let entry = FilterEntry(
@@ -48,16 +48,18 @@ package struct OverlayFilter: Filter {
 
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {
         let input = source.extent
-        let overlay = Overlay(
-            picture, x: place(x, input.columns), y: place(y, input.rows), opacity: opacity)
-        overlay.render(source.pixels, into: &destination)
+        let front = Overlay.Front(
+            picture, x: x.coordinate(along: input.columns), y: y.coordinate(along: input.rows), opacity: opacity)
+        Overlay([front]).render(source.pixels, into: &destination)
     }
+}
 
+extension Length {
     /// Lengths in pixels are coordinates of the whole picture, percents are of the input's sides.
-    private func place(_ length: Length, _ side: Range<Int>) -> Double {
-        switch length {
+    func coordinate(along side: Range<Int>) -> Double {
+        switch self {
         case .pixels(let coordinate): coordinate
-        case .percent: Double(side.lowerBound) + length.pixels(of: side.count)
+        case .percent: Double(side.lowerBound) + pixels(of: side.count)
         }
     }
 }

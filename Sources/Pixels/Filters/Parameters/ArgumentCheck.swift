@@ -40,6 +40,15 @@ struct ArgumentCheck {
             try check(length.amount, name, 0, LengthLimit.widest.most(of: length))
         case (.region, .region(let region)):
             try check(region, name)
+        case (.path, .path(let places)):
+            guard places.count >= 2 else { throw error(.wrongKind(parameter: name, expected: Self.words(for: .path))) }
+            for place in places {
+                for length in [place.x, place.y] { try check(length.amount, name, -1e9, 1e9) }
+            }
+        case (.numbers(let ranges), .numbers(let numbers)) where Set(ranges.map(\.name)) == Set(numbers.keys):
+            for range in ranges {
+                try check(numbers[range.name] ?? .nan, "\(name).\(range.name)", range.minimum, range.maximum)
+            }
         case (.boolean, .boolean), (.text, .text), (.color, .color), (.size, .size), (.picture, .picture),
             (.layer, .picture):
             break
@@ -104,6 +113,8 @@ struct ArgumentCheck {
         case .boolean: "true or false"
         case .text: "text"
         case .region: "{x, y, width, height, corner_radius}"
+        case .path: "a list of at least two places {x, y}"
+        case .numbers(let ranges): "{" + ranges.map(\.name).joined(separator: ", ") + "}"
         case .color: "a colour"
         case .picture, .layer: "a picture's path"
         }

@@ -65,6 +65,20 @@ package struct FilterArguments: Sendable {
         return value
     }
 
+    package func path(_ name: String) throws(FilterError) -> [Place] {
+        guard case .path(let value) = values[name] else { throw unexpected(values[name], name, "a path") }
+        return value
+    }
+
+    /// Nil when the parameter is absent.
+    package func numbers(_ name: String) throws(FilterError) -> [String: Double]? {
+        switch values[name] {
+        case nil: nil
+        case .numbers(let value): value
+        case let other: throw unexpected(other, name, "numbers by name")
+        }
+    }
+
     package func size(_ name: String) throws(FilterError) -> SizeWish {
         guard case .size(let value) = values[name] else { throw unexpected(values[name], name, "a size") }
         return value
@@ -87,11 +101,16 @@ package struct FilterArguments: Sendable {
     }
 
     /// Throws what the source of pictures throws.
-    package func layer(_ name: String) throws -> AnyRaster {
+    package func layer(_ name: String) throws -> Layer {
         guard case .picture(let reference) = values[name] else {
             throw unexpected(values[name], name, "a picture's path")
         }
         return try pictures.layer(reference, "'\(name)' of \(filter)")
+    }
+
+    /// Nil when the parameter is absent.
+    package func optionalInteger(_ name: String) throws(FilterError) -> Int? {
+        values[name] == nil ? nil : try integer(name)
     }
 
     /// Nil when the parameter is absent.

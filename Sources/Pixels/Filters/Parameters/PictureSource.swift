@@ -9,9 +9,9 @@ package struct PictureSource: Sendable {
 
     let picture: Open<GrayPicture>
     /// In sRGB, or gray; its rectangle begins at 0, 0.
-    let layer: Open<AnyRaster>
+    let layer: Open<Layer>
 
-    package init(picture: @escaping Open<GrayPicture>, layer: @escaping Open<AnyRaster>) {
+    package init(picture: @escaping Open<GrayPicture>, layer: @escaping Open<Layer>) {
         self.picture = picture
         self.layer = layer
     }

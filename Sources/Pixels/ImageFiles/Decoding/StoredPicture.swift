@@ -57,7 +57,7 @@ struct StoredPicture: ~Copyable {
             if shrink > 1, let argument = format.shrinking(by: shrink) { call.set(argument.name, to: argument.value) }
             if format.loader.traits.contains(.hasPages) {
                 switch pages {
-                case .first: break  // of HEIC the one that the file names
+                case .first, .frame: break  // of HEIC the one that the file names
                 case .animation: if format.descriptor.holdsAnimation { call.set("n", to: .integer(-1)) }
                 case .page(let number): call.set("page", to: .integer(number))
                 }

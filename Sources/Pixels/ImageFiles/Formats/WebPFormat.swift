@@ -10,7 +10,7 @@ package struct WebPFormat: ImageFormat {
 
     package let descriptor = FormatDescriptor(
         name: "webp", extensions: ["webp"], canRead: true, canWrite: true, streams: .no, sampleFormats: [.u8],
-        holdsAlpha: true, holdsAnimation: true, isLossless: false, largestSide: 16383,
+        holdsAlpha: true, frameTime: 1, isLossless: false, largestSide: 16383,
         options: [
             ParameterDescriptor(
                 "quality", .integer(minimum: 0, maximum: 100), fallback: .integer(82),

@@ -1,32 +1,42 @@
 package import Catalogs
-package import Geometry
+import Geometry
 package import Raster
 
-/// A picture in front of another one: source-over of Porter and Duff (1984), at any fraction of a pixel.
+/// Pictures in front of another one: source-over of Porter and Duff (1984), at any fraction of a pixel.
 package struct Overlay: Sendable {
-    private let picture: AnyRaster
-    private let opacity: Double
-    /// Whole pixels and the rest, 0 ≤ rest < 1, from the picture's own place to where it goes.
-    private let shift: (x: Int, y: Int)
-    private let rest: (x: Double, y: Double)
+    /// One of the pictures, and its place.
+    package struct Front: Sendable {
+        fileprivate let picture: AnyRaster
+        fileprivate let opacity: Double
+        /// Whole pixels and the rest, 0 ≤ rest < 1, from the picture's own place to where it goes.
+        fileprivate let shift: (x: Int, y: Int)
+        fileprivate let rest: (x: Double, y: Double)
 
-    /// - Parameters:
-    ///   - picture: its rectangle begins at 0, 0.
-    ///   - x, y: where its first corner goes. Between pixels it is interpolated linearly.
-    ///   - opacity: 0–1.
-    package init(_ picture: AnyRaster, x: Double, y: Double, opacity: Double) {
-        self.picture = picture
-        self.opacity = opacity
-        shift = (Int(x.rounded(.down)), Int(y.rounded(.down)))
-        rest = (x - x.rounded(.down), y - y.rounded(.down))
+        /// - Parameters:
+        ///   - picture: its rectangle begins at 0, 0.
+        ///   - x, y: where its first corner goes. Between pixels it is interpolated linearly.
+        ///   - opacity: 0–1.
+        package init(_ picture: AnyRaster, x: Double, y: Double, opacity: Double = 1) {
+            self.picture = picture
+            self.opacity = opacity
+            shift = (Int(x.rounded(.down)), Int(y.rounded(.down)))
+            rest = (x - x.rounded(.down), y - y.rounded(.down))
+        }
+
+        /// The pixels that can change.
+        fileprivate var bounds: PixelRect {
+            guard opacity > 0 else { return .empty }
+            return PixelRect(
+                x: shift.x, y: shift.y, width: picture.rect.width + (rest.x > 0 ? 1 : 0),
+                height: picture.rect.height + (rest.y > 0 ? 1 : 0))
+        }
     }
 
-    /// The pixels that can change.
-    package var bounds: PixelRect {
-        guard opacity > 0 else { return .empty }
-        return PixelRect(
-            x: shift.x, y: shift.y, width: picture.rect.width + (rest.x > 0 ? 1 : 0),
-            height: picture.rect.height + (rest.y > 0 ? 1 : 0))
+    private let fronts: [Front]
+
+    /// - Parameter fronts: the lowest first. What they make of a pixel is rounded once.
+    package init(_ fronts: [Front]) {
+        self.fronts = fronts
     }
 
     /// The output's layout: gray pictures become coloured ones where what lies over them has colours.
@@ -35,41 +45,29 @@ package struct Overlay: Sendable {
         return behind.hasAlpha ? .rgba : .rgb
     }
 
-    /// Writes every pixel of `destination`. Pixels that the picture does not touch keep their bytes.
+    /// Writes every pixel of `destination`. Pixels that no picture touches keep their bytes.
     ///
     /// - Precondition: the source's tables cover the destination.
     package func render(_ source: KernelSource, into destination: inout AnyRaster) {
         let isTurningToColors = source.raster.layout.removingAlpha != destination.layout.removingAlpha
         if !isTurningToColors { source.copyPixels(to: &destination) }
-        let changed = isTurningToColors ? destination.rect : bounds.intersection(destination.rect)
+        let bounds = fronts.map(\.bounds).filter { !$0.isEmpty }
+        let touched = bounds.dropFirst().reduce(bounds.first ?? .empty) { $0.union($1) }
+        let changed = isTurningToColors ? destination.rect : touched.intersection(destination.rect)
         guard !changed.isEmpty else { return }
-        let behind = PixelReader(source, layout: source.raster.layout, light: .encoded)
-        var front = OverlaidRows(picture, shift, rest, scale: opacity)
-        var sink = PixelWriter(destination.take(), light: .encoded)
-        let layout = sink.layout
+        var behind = SpreadRows(source, destination.layout, changed.columns)
+        var rows = fronts.filter { !$0.bounds.isEmpty }.map(OverlaidRows.init)
         let full = source.raster.format.full
-        var stored = [Double](repeating: 0, count: changed.width * behind.layout.channels)
-        var row = [Double](repeating: 0, count: changed.width * layout.channels)
+        var sink = PixelWriter(destination.take(), light: .encoded)
         for y in changed.rows {
-            var values = stored.mutableSpan
-            behind.read(columns: changed.columns, atPosition: source.rows[y], into: &values)
-            spread(stored, behind.layout, to: &row, layout)
-            front.lay(row: y, columns: changed.columns, over: &row, layout, full: full)
+            behind.read(y)
+            var row = behind.row
+            for index in rows.indices {
+                rows[index].lay(row: y, columns: changed.columns, over: &row, sink.layout, full: full)
+            }
             sink.write(row.span, x: changed.x, y: y)
         }
         destination = sink.raster
-    }
-
-    /// The same values in a layout that has as many colours, or three in place of one.
-    private func spread(
-        _ stored: [Double], _ own: PixelLayout, to row: inout [Double], _ layout: PixelLayout
-    ) {
-        guard own != layout else { return row = stored }
-        let (from, to) = (own.channels, layout.channels)
-        for pixel in 0..<stored.count / from {
-            for color in 0..<layout.removingAlpha.channels { row[pixel * to + color] = stored[pixel * from] }
-            if layout.hasAlpha { row[pixel * to + to - 1] = stored[pixel * from + from - 1] }
-        }
     }
 }
 
@@ -86,10 +84,11 @@ private struct OverlaidRows {
     private var upper: [Double]
     private var lower: [Double]
 
-    init(_ picture: AnyRaster, _ shift: (x: Int, y: Int), _ rest: (x: Double, y: Double), scale: Double) {
+    init(_ front: Overlay.Front) {
+        let picture = front.picture
         layout = picture.layout.addingAlpha
         reader = PixelReader(KernelSource(picture), layout: layout, light: .encoded)
-        (self.shift, self.rest, self.scale) = (shift, rest, scale)
+        (shift, rest, scale) = (front.shift, front.rest, front.opacity)
         full = picture.format.full
         rect = picture.rect
         upper = [Double](repeating: 0, count: (rect.width + 2) * layout.channels)
@@ -100,6 +99,7 @@ private struct OverlaidRows {
     mutating func lay(
         row y: Int, columns: Range<Int>, over row: inout [Double], _ target: PixelLayout, full: Double
     ) {
+        guard (0...rect.height).contains(y - shift.y) else { return }
         read(y - shift.y - 1, rest.y, into: &upper)
         read(y - shift.y, 1 - rest.y, into: &lower)
         let channels = layout.channels

@@ -94,7 +94,7 @@ struct PreviewCommand: AsyncParsableCommand {
             defer { unlink(temporary) }
             let task = PreviewTask(
                 input: InputSpec(path: input, maxPixels: spec.maxPixels, color: spec.color),
-                chains: specs.map { $0.chain + $0.outputs[outputNumber - 1].chain },
+                chains: specs.map { $0.chain + $0.outputs[outputNumber - 1].shownChain },
                 output: outputs[outputNumber - 1],
                 others: outputs.indices.filter { $0 != outputNumber - 1 }.map { outputs[$0] }, view: view,
                 comparison: compare, fileFormat: format, path: temporary,
@@ -187,7 +187,7 @@ extension PreviewCommand {
         // An input's own format may be one that is only read; the pixels are shown as PNG would hold them.
         let format = catalog.format(forExtension: PathText.split(name: PathText.name(of: name)).ext)
         return OutputSpec(
-            chain: spec.chain + output.chain, format: format.flatMap { $0.canWrite ? $0.name : nil } ?? "png",
+            chain: spec.chain + output.shownChain, format: format.flatMap { $0.canWrite ? $0.name : nil } ?? "png",
             save: output.save)
     }
 

@@ -98,6 +98,9 @@ enum CatalogText {
         case .numberOrWord(let low, let high, let words):
             "\(number(low))–\(number(high)), or \(words.joined(separator: " | "))"
         case .length, .distance: "px or %"
+        case .path: "[{x, y}, {x, y}, …], px or %"
+        case .numbers(let ranges):
+            "{" + ranges.map { "\($0.name): \(number($0.minimum))–\(number($0.maximum))" }.joined(separator: ", ") + "}"
         case .size: "320, 320x, x240, 320x240, 50%"
         case .choice(let words): words.joined(separator: " | ")
         case .boolean: "true | false"
@@ -120,6 +123,8 @@ enum CatalogText {
         case .length(.pixels(let value)): number(value)
         case .length(.percent(let value)): "\(number(value)) %"
         case .size(let size): "\(size)"
+        case .path: "[…]"
+        case .numbers: "{…}"
         case .color(let red, let green, let blue, let alpha): "\(red) \(green) \(blue) \(alpha)"
         case .picture(let picture): picture.path
         }

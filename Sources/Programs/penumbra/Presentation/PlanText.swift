@@ -22,7 +22,8 @@ struct PlanText {
     var lines: [String] {
         var table = Table(["frame", "input", "size", "output", "rendered as", "halo", "because"])
         for target in prepared.targets {
-            let page = target.frame.page > 0 ? " page \(target.frame.page + 1)" : ""
+            let noun = prepared.job.isAnimated ? "frame" : "page"
+            let page = target.frame.page > 0 ? " \(noun) \(target.frame.page + 1)" : ""
             let input = PathText.shown(target.files.input, from: folder) + page
             let probe = target.probe
             let outputs = target.outputs.map { PathText.shown($0, from: folder) }
@@ -71,8 +72,11 @@ struct PlanText {
         let (source, extent) = (probe.source, output.extent)
         let (width, height) = (probe.shrinking?.width ?? source.width, probe.shrinking?.height ?? source.height)
         let frames = output.frames > 1 ? ", \(output.frames) frames" : ""
-        let text = "\(width)×\(height) \(source.layout) \(source.format)\(frames)"
-        if extent.width != width || extent.height != height { return text + " → \(extent.width)×\(extent.height)" }
+        let isMade = output.frames > source.frames
+        let text = "\(width)×\(height) \(source.layout) \(source.format)\(isMade ? "" : frames)"
+        if extent.width != width || extent.height != height || isMade {
+            return text + " → \(extent.width)×\(extent.height)\(isMade ? frames : "")"
+        }
         // A thumbnail that would be larger than the picture is none.
         return (prepared.job.chain + prepared.job.outputs.flatMap(\.chain)).contains { $0.filter == "thumbnail" }
             ? text + ", kept \(width)×\(height)" : text

@@ -8,6 +8,8 @@ package enum FilterProblem: Hashable, Sendable {
     case nameAsValue(key: String, filter: String)
     /// An override names a filter at a place where the manifest has another.
     case otherFilterThere(written: String, present: String)
+    /// What stands under `animate:`.
+    case animationInChain(String)
     case unknown(String, nearest: String?, plugins: UnusedPlugins)
     /// `gaussian: 12`; `example` is the long form, nil for a filter without parameters.
     case valueInsteadOfParameters(filter: String, found: String, example: String?)
@@ -56,6 +58,10 @@ extension FilterProblem {
                 "the filter here is '\(present)', not \(written.quoted)",
                 remedy: Suggestion.nearest(to: written, among: [present]).map { "did you mean '\($0)'?" }
                     ?? "name '\(present)', or set the whole filter to another one")
+        case .animationInChain(let name):
+            Words(
+                "'\(name)' makes frames of a picture, and is no item of 'filters'",
+                remedy: "write it under 'animate:', as animate: {\(name): …}")
         case .unknown(let name, let nearest, let plugins):
             Words("unknown filter \(name.quoted)", remedy: plugins.remedy(nearest: nearest))
         case .valueInsteadOfParameters(let filter, let found, let example):

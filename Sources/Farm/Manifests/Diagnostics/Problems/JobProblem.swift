@@ -19,6 +19,20 @@ package enum JobProblem: Hashable, Sendable {
     case noLayersHere
     /// `color: keep` beside pictures that lie over the inputs.
     case layersKeepColors
+
+    // Animations. `offered` are the names of those that there are.
+    /// The installed worker makes none.
+    case noAnimationsHere
+    case notOneAnimation(offered: [String])
+    case unknownAnimation(String, isFilter: Bool, nearest: String?, offered: [String])
+    /// An animation's name used as a key of the job.
+    case belongsUnderAnimate(String)
+    /// No filter, or none behind the one that changes the size.
+    case nothingToFade(behind: String?)
+    case frameInSomeNames
+    case holdsNoAnimation(known: [String])
+    case tooManyFrames(format: String, fps: String, most: Int)
+
     case tooManyOutputs(count: Int, most: Int)
     case outputTwice(path: String)
 
@@ -73,6 +87,9 @@ extension JobProblem {
         case .layersKeepColors:
             Words(
                 "pictures that lie over each other need one colour space", remedy: "write 'color: srgb', or nothing")
+        case .noAnimationsHere, .notOneAnimation, .unknownAnimation, .belongsUnderAnimate, .nothingToFade,
+            .frameInSomeNames, .holdsNoAnimation, .tooManyFrames:
+            animationWords
         case .tooManyOutputs(let count, let most):
             Words(
                 "\(count) outputs are more than the \(most) that a job can have",

@@ -11,6 +11,7 @@ package enum ValueProblem: Hashable, Sendable {
     // Kinds of nodes. `wanted` and `found` with their article.
     case wrongKind(name: String, wanted: String, found: String)
     case emptyText(name: String)
+    case shortPath(name: String)
     case emptyList(name: String)
 
     // Scalars.
@@ -65,6 +66,10 @@ extension ValueProblem {
             Words("'\(name)' is \(wanted), not \(found)", remedy: "write \(wanted)")
         case .emptyText(let name):
             Words("'\(name)' is empty", remedy: "write a text")
+        case .shortPath(let name):
+            Words(
+                "'\(name)' leads from one place to another, and needs two at least",
+                remedy: "write it as [{x: 0, y: 50%}, {x: 80%, y: 50%}]")
         case .emptyList(let name):
             Words("'\(name)' is an empty list", remedy: "write at least one item")
 

@@ -1,0 +1,112 @@
+import Catalogs
+import JobModel
+
+/// Reads `animate:`, what makes frames of each picture after its filters: `{crossfade: {duration: 0.2}}`.
+struct AnimationReader {
+    let catalog: Catalog
+    let pictures: PictureLookup
+    let log: DiagnosticLog
+
+    /// An animation, with the place that messages about it point to.
+    struct Animation {
+        let invocation: FilterInvocation
+        let span: SourceSpan
+    }
+
+    var animation: ValueReader<Animation> {
+        ValueReader { node, name, log in
+            guard !offered.isEmpty else {
+                log.error(.job(.noAnimationsHere), at: node.span)
+                return nil
+            }
+            switch node.content {
+            case .scalar(let scalar):
+                let parameters = SyntaxNode(.mapping(.init(entries: [])), span: node.span)
+                return animation(scalar.text, at: node.span, parameters, place: name)
+            case .mapping(let mapping):
+                guard let entry = mapping.entries.first, mapping.entries.count == 1 else {
+                    if mapping.isComplete { log.error(.job(.notOneAnimation(offered: offered)), at: node.span) }
+                    return nil
+                }
+                return animation(entry.key, at: entry.keySpan, entry.value, place: name)
+            case .sequence:
+                log.error(.job(.notOneAnimation(offered: offered)), at: node.span)
+                return nil
+            case .unreadable:
+                return nil
+            }
+        }
+    }
+
+    private var offered: [String] { catalog.filters.filter { $0.kind == .animation }.map(\.name) }
+
+    private func animation(
+        _ name: String, at span: SourceSpan, _ parameters: SyntaxNode, place: String
+    ) -> Animation? {
+        guard let descriptor = catalog.filter(named: name), descriptor.kind == .animation else {
+            let nearest = Suggestion.nearest(to: name, among: offered)
+            let isFilter = catalog.filter(named: name) != nil
+            log.error(.job(.unknownAnimation(name, isFilter: isFilter, nearest: nearest, offered: offered)), at: span)
+            return nil
+        }
+        let typer = FilterTyper(descriptor: descriptor, pictures: pictures, log: log)
+        return typer.filter(parameters, nameSpan: span, place: "\(place).\(name)").map {
+            Animation(invocation: $0, span: span)
+        }
+    }
+}
+
+extension AnimationReader {
+    /// The outputs with the animation behind their own filters.
+    ///
+    /// - Parameter common: the filters before these.
+    func outputs(
+        _ outputs: [OutputsReader.Output], showing animation: Animation, after common: [FilterInvocation]
+    ) -> [OutputsReader.Output] {
+        checkNames(outputs, animation)
+        return outputs.map { output in
+            var job = output.job
+            job.animation = completed(animation, behind: common + job.chain)
+            return OutputsReader.Output(job: job, format: output.format, span: output.span)
+        }
+    }
+
+    /// An animation that fades filters in is told how many, where the manifest does not say.
+    private func completed(_ animation: Animation, behind chain: [FilterInvocation]) -> FilterInvocation {
+        let invocation = animation.invocation
+        guard fades(invocation), case nil = invocation.values[Self.faded] else { return invocation }
+        let fixed = chain.lastIndex { catalog.filter(named: $0.filter)?.kind == .geometry }
+        let count = chain.count - (fixed.map { $0 + 1 } ?? 0)
+        if count == 0 { log.error(.job(.nothingToFade(behind: chain.last?.filter)), at: animation.span) }
+        return FilterInvocation(
+            filter: invocation.filter, values: invocation.values.merging([Self.faded: .integer(count)]) { $1 })
+    }
+
+    private func fades(_ invocation: FilterInvocation) -> Bool {
+        catalog.filter(named: invocation.filter)?.parameters.contains { $0.name == Self.faded } ?? false
+    }
+
+    /// The parameter that says how many filters are faded in.
+    private static let faded = "filters"
+
+    private func checkNames(_ outputs: [OutputsReader.Output], _ animation: Animation) {
+        let numbered = outputs.filter(\.job.template.namesPages)
+        guard numbered.isEmpty else {
+            for output in outputs where !output.job.template.namesPages {
+                log.error(.job(.frameInSomeNames), at: output.span)
+            }
+            return
+        }
+        for output in outputs {
+            guard case .known(let format) = output.format, let frameTime = format.frameTime else {
+                let known = catalog.formats.filter { $0.canWrite && $0.holdsAnimation }.map(\.name)
+                log.error(.job(.holdsNoAnimation(known: known)), at: output.span)
+                continue
+            }
+            if case .number(let fps) = animation.invocation.values["fps"], fps * Double(frameTime) * 2 > 1000 {
+                let most = 500 / frameTime
+                log.error(.job(.tooManyFrames(format: format.name, fps: fps.plain, most: most)), at: animation.span)
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import Arithmetic
+import Catalogs
+import Geometry
+import Kernels
+import Raster
+import Synchronization
+
+/// `move`: another picture moves along a way in front of the input, and is blurred by its speed.
+enum MoveFilter {
+    static let entry = FilterEntry(
+        FilterDescriptor(
+            name: "move", kind: .animation, summary: "Another picture moves in front of it, blurred by its speed",
+            renderingVersion: 1,
+            parameters: [
+                ParameterDescriptor("picture", .layer, summary: "its path", requiredLike: "logo.png"),
+                ParameterDescriptor(
+                    "path", .path, summary: "where its first corner goes, from place to place",
+                    requiredLike: "[{x: 0, y: 50%}, {x: 80%, y: 50%}]"),
+            ] + AnimationParameters.all(duration: 1) + [
+                ParameterDescriptor(
+                    "curve", .choice(AnimationParameters.curves), fallback: .word("ease-in-out"),
+                    summary: "how the speed changes on the way"),
+                ParameterDescriptor(
+                    "spring",
+                    .numbers([
+                        NamedRange("damping", 0.01...1), NamedRange("velocity", -1000...1000, fallback: 0),
+                    ]),
+                    summary:
+                        "swings about the end: damping 1 does not, velocity is that of the beginning in ways a second"),
+                ParameterDescriptor(
+                    "radius", .number(minimum: 0, maximum: 1000), fallback: .number(40), unit: "px",
+                    summary: "of the blur that is laid over it the more the faster it is"),
+                ParameterDescriptor(
+                    "shutter", .boolean, fallback: .boolean(false),
+                    summary: "a camera's blur in place of that: the mean of all places while the shutter is open"),
+                ParameterDescriptor(
+                    "shutter_angle", .number(minimum: 0, maximum: 360), fallback: .number(180), unit: "°",
+                    summary: "how long it is open: 360 for all of a frame's time"),
+            ],
+            rules: [.replaces(parameter: "spring", others: ["curve"])]),
+        make: { try make($0) })
+
+    private static func make(_ arguments: FilterArguments) throws -> any Filter {
+        let duration = try arguments.number("duration")
+        let easing: Easing
+        if let spring = try arguments.numbers("spring") {
+            easing = .spring(
+                Spring(damping: spring["damping"] ?? 1, velocity: spring["velocity"] ?? 0, duration: duration))
+        } else {
+            easing = Easing(curve: try arguments.word("curve"))
+        }
+        let blur: MovingLayer.Blur =
+            try arguments.boolean("shutter")
+            ? .shutter(angle: try arguments.number("shutter_angle")) : .swept(radius: try arguments.number("radius"))
+        let layer = MovingLayer(
+            layer: try arguments.layer("picture"), path: try arguments.path("path"), easing: easing, blur: blur)
+        return try AnimationFilter(arguments, named: "move") { timeline, frame, _ in
+            MoveStill(layer, timeline, frame: frame)
+        }
+    }
+}
+
+/// A picture on its way.
+private struct MovingLayer: Sendable {
+    enum Blur: Sendable {
+        /// A blur along the way, laid over the picture.
+        case swept(radius: Double)
+        case shutter(angle: Double)
+    }
+
+    let layer: Layer
+    let path: [Place]
+    let easing: Easing
+    let blur: Blur
+
+    /// What is seen of it at a time.
+    func fronts(at time: Double, _ timeline: Timeline, in input: PixelRect) -> [Overlay.Front] {
+        let route = Route(
+            path.map {
+                Route.Point(x: $0.x.coordinate(along: input.columns), y: $0.y.coordinate(along: input.rows))
+            })
+        func progress(_ time: Double) -> Double { easing.progress(at: time / timeline.duration) }
+        func place(_ time: Double) -> Route.Point { route.position(at: progress(time)) }
+        let here = place(time)
+        let sharp = Overlay.Front(layer.raster, x: here.x, y: here.y)
+        switch blur {
+        case .swept(let radius):
+            // The speed that is seen: the way since the display's last refresh.
+            let opacity = Self.opacity(distance: place(time - 1.0 / 60).distance(to: here))
+            guard opacity > 0, radius > 0, let line = route.line(at: progress(time)) else { return [sharp] }
+            let swept = layer.swept(along: line.direction, radius: radius)
+            return [
+                sharp,
+                Overlay.Front(
+                    swept.picture, x: here.x - Double(swept.reach.x), y: here.y - Double(swept.reach.y),
+                    opacity: opacity),
+            ]
+        case .shutter(let angle):
+            let half = angle / 360 / timeline.fps / 2
+            guard half > 0, route.length > 0 else { return [sharp] }
+            let mean = Shutter(layer.raster, times: time - half...time + half, place: place).mean
+            return [Overlay.Front(mean.picture, x: Double(mean.x), y: Double(mean.y))]
+        }
+    }
+
+    /// clamp(log₂(d)/5, 0, 1), d in pixels: as fastred/MotionBlur has it (UIView+MotionBlur.m).
+    private static func opacity(distance: Double) -> Double {
+        distance > 1 ? min(DeterministicMath.log2(distance) / 5, 1) : 0
+    }
+}
+
+/// One frame of a move.
+private struct MoveStill: Filter {
+    private let layer: MovingLayer
+    private let timeline: Timeline
+    private let time: Double
+    private let known = Fronts()
+
+    /// What is seen of the layer: the same for every part of the frame.
+    private final class Fronts: Sendable {
+        let value = Mutex<(input: PixelRect, fronts: [Overlay.Front])?>(nil)
+    }
+
+    init(_ layer: MovingLayer, _ timeline: Timeline, frame: Int) {
+        (self.layer, self.timeline) = (layer, timeline)
+        time = timeline.time(of: frame)
+    }
+
+    var isIdentity: Bool { false }
+    var edge: Edge { .clamp }
+    var halo: Halo { .none }
+    func extent(of input: PixelRect) -> PixelRect { input }
+    func needed(for output: PixelRect, in input: PixelRect) -> PixelRect { output }
+    func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 8 * Double(layout.channels) }
+
+    func outputLayout(for layout: PixelLayout) -> PixelLayout {
+        Overlay.layout(of: layout, under: layer.layer.raster.layout)
+    }
+
+    func render(_ source: FilterSource, into destination: inout AnyRaster) {
+        Overlay(fronts(in: source.extent)).render(source.pixels, into: &destination)
+    }
+
+    private func fronts(in input: PixelRect) -> [Overlay.Front] {
+        known.value.withLock { known in
+            if let known, known.input == input { return known.fronts }
+            let fronts = layer.fronts(at: time, timeline, in: input)
+            known = (input, fronts)
+            return fronts
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import Catalogs
+import JobModel
+import Manifests
+import Testing
+
+/// `animate:`, what makes frames of each picture.
+@Suite struct AnimationTests {
+    private static let times = [
+        ParameterDescriptor("duration", .number(minimum: 0.1, maximum: 60), fallback: .number(1), summary: "Seconds"),
+        ParameterDescriptor("fps", .number(minimum: 1, maximum: 240), fallback: .number(30), summary: "Rate"),
+    ]
+
+    private static let catalog = Catalog(
+        versions: [:],
+        filters: [
+            FilterDescriptor(
+                name: "crossfade", kind: .animation, summary: "Fades", renderingVersion: 1,
+                parameters: times + [
+                    ParameterDescriptor("filters", .integer(minimum: 1, maximum: 9), summary: "How many")
+                ]),
+            FilterDescriptor(
+                name: "move", kind: .animation, summary: "Moves", renderingVersion: 1,
+                parameters: times + [
+                    ParameterDescriptor("picture", .layer, summary: "Path", requiredLike: "logo.png"),
+                    ParameterDescriptor("path", .path, summary: "Way", requiredLike: "[{x: 0, y: 0}, {x: 9, y: 9}]"),
+                    ParameterDescriptor(
+                        "spring",
+                        .numbers([NamedRange("damping", 0.01...1), NamedRange("velocity", -9...9, fallback: 0)]),
+                        summary: "Swings"),
+                ]),
+            .gaussian, .invert,
+            FilterDescriptor(
+                name: "halve", kind: .geometry, summary: "Halves", renderingVersion: 1, parameters: []),
+        ],
+        formats: [
+            .png,
+            FormatDescriptor(
+                name: "gif", extensions: ["gif"], canRead: true, canWrite: true, sampleFormats: [.u8],
+                holdsAlpha: true, frameTime: 10, isLossless: false, largestSide: 65535, options: []),
+            FormatDescriptor(
+                name: "webp", extensions: ["webp"], canRead: true, canWrite: true, sampleFormats: [.u8],
+                holdsAlpha: true, frameTime: 1, isLossless: false, largestSide: 16383, options: []),
+        ])
+
+    private func reading(_ lines: String, output: String = "o.webp") -> Reading {
+        Reading("\(lines)\njob: a\ninputs: b.png\noutput: \(output)\n", catalog: Self.catalog)
+    }
+
+    private static let path = "path: [{x: 0, y: 50%}, {x: 80%, y: 50%}]"
+
+    @Test func `an animation comes after all filters of each output, and fades all of them in`() {
+        let job = reading("filters: [invert, {gaussian: {radius: 3}}]\nanimate: {crossfade: {duration: 0.2}}").job
+        #expect(job?.chain.map(\.filter) == ["invert", "gaussian"])
+        let animation = job?.outputs.first?.animation
+        #expect(animation?.filter == "crossfade")
+        #expect(
+            animation?.values == ["duration": .number(0.2), "fps": .number(30), "filters": .integer(2)])
+        #expect(job?.isAnimated == true)
+        #expect(job?.pages == .first)
+    }
+
+    @Test func `it may be written alone`() {
+        #expect(reading("filters: [invert]\nanimate: crossfade").job?.outputs.first?.animation?.filter == "crossfade")
+    }
+
+    @Test func `what changes the size comes before it`() {
+        func count(_ filters: String) -> ParameterValue? {
+            reading("filters: \(filters)\nanimate: crossfade").job?.outputs.first?.animation?.values["filters"]
+        }
+        #expect(count("[invert, halve, invert]") == .integer(1))
+        #expect(count("[halve, invert, invert]") == .integer(2))
+        let given = reading("filters: [invert, invert]\nanimate: {crossfade: {filters: 1}}").job
+        #expect(given?.outputs.first?.animation?.values["filters"] == .integer(1))
+    }
+
+    @Test func `with frames in its name every picture is one, and each kind of file will do`() {
+        let job = reading("filters: [invert]\nanimate: crossfade", output: "o-{frame:03}.png").job
+        #expect(job?.pages == .frame(0))
+    }
+
+    @Test func `each of several outputs fades its own filters in, too`() {
+        let text = """
+            job: a
+            inputs: b.png
+            filters: [invert]
+            animate: crossfade
+            outputs:
+              - path: a.webp
+              - path: b.gif
+                filters: [{gaussian: {radius: 2}}]
+
+            """
+        let outputs = Reading(text, catalog: Self.catalog).job?.outputs
+        #expect(outputs?.compactMap { $0.animation?.values["filters"] } == [.integer(1), .integer(2)])
+    }
+
+    @Test func `a move needs no filters, and makes all colours sRGB`() {
+        let job = reading("animate: {move: {picture: l.png, \(Self.path), spring: {damping: 0.5}}}").job
+        #expect(job?.color == .srgb)
+        #expect(job?.picturePaths == ["/home/ann/jobs/l.png"])
+        let values = job?.outputs.first?.animation?.values
+        #expect(
+            values?["path"]
+                == .path([
+                    Place(x: .pixels(0), y: .percent(50)), Place(x: .percent(80), y: .percent(50)),
+                ]))
+        #expect(values?["spring"] == .numbers(["damping": 0.5, "velocity": 0]))
+    }
+
+    @Test func `overrides find it`() {
+        let mention = reading("filters: [invert]\nanimate: crossfade").result.filters.last
+        #expect(mention?.place == "animate.crossfade")
+    }
+
+    @Test func `an animation among filters, and a filter as an animation, are told their places`() {
+        #expect(
+            Reading.job("filters: [crossfade]", catalog: Self.catalog).messages == """
+                job.yaml:1:11: error: 'crossfade' makes frames of a picture, and is no item of 'filters'
+                1 | filters: [crossfade]
+                  |           ^^^^^^^^^
+                  = write it under 'animate:', as animate: {crossfade: …}
+                """)
+        #expect(
+            reading("filters: [invert]\nanimate: {gaussian: {radius: 3}}").messages == """
+                job.yaml:2:11: error: 'gaussian' is a filter, and makes no frames
+                2 | animate: {gaussian: {radius: 3}}
+                  |           ^^^^^^^^
+                  = write it under 'filters:'; 'animate' takes crossfade and move
+                """)
+        #expect(
+            reading("filters: [invert]\ncrossfade: {duration: 1}").problems == ["2:1: 'crossfade' is an animation"])
+        #expect(
+            reading("filters: [invert]\nanimate: {crosfade: {}}").messages == """
+                job.yaml:2:11: error: there is no animation 'crosfade'
+                2 | animate: {crosfade: {}}
+                  |           ^^^^^^^^
+                  = did you mean 'crossfade'? 'animate' takes crossfade and move
+                """)
+    }
+
+    @Test func `there is one animation`() {
+        let words = ["2:10: 'animate' takes one animation: crossfade and move"]
+        #expect(reading("filters: [invert]\nanimate: [crossfade]").problems == words)
+        #expect(reading("filters: [invert]\nanimate: {crossfade: {}, move: {}}").problems == words)
+    }
+
+    @Test func `there must be something to fade in`() {
+        #expect(
+            reading("filters: [invert, halve]\nanimate: crossfade").messages == """
+                job.yaml:2:10: error: 'crossfade' fades in the filters behind 'halve', which changes the size, and there are none
+                2 | animate: crossfade
+                  |          ^^^^^^^^^
+                  = write them under 'filters:': - gaussian: {radius: 12}
+                """)
+        #expect(reading("animate: crossfade").problems == ["1:10: 'crossfade' fades in filters, and there are none"])
+    }
+
+    @Test func `an output that holds no animation, or not so many frames, is told`() {
+        #expect(
+            reading("filters: [invert]\nanimate: crossfade", output: "o.png").messages == """
+                job.yaml:5:9: error: this output can hold no animation
+                5 | output: o.png
+                  |         ^^^^^
+                  = write one as gif and webp, or a picture of each frame: out/{stem}-{frame:04}.png
+                """)
+        #expect(reading("filters: [invert]\nanimate: crossfade", output: "{stem}.{ext}").problems.count == 1)
+        #expect(
+            reading("filters: [invert]\nanimate: {crossfade: {fps: 60}}", output: "o.gif").messages == """
+                job.yaml:2:11: error: 60 frames a second are more than the 50 that gif can show
+                2 | animate: {crossfade: {fps: 60}}
+                  |           ^^^^^^^^^
+                  = write fps: 50, or less
+                """)
+        #expect(reading("filters: [invert]\nanimate: {crossfade: {fps: 60}}").problems == [])
+        let mixed = """
+            job: a
+            inputs: b.png
+            filters: [invert]
+            animate: crossfade
+            outputs: [{path: 'o-{frame}.png'}, {path: o.webp}]
+
+            """
+        #expect(
+            Reading(mixed, catalog: Self.catalog).problems
+                == ["5:43: other outputs have '{frame}' in their names, and this one does not"])
+    }
+
+    @Test func `a way leads from place to place`() {
+        func problems(_ path: String) -> [String] {
+            reading("animate: {move: {picture: l.png, path: \(path)}}").problems
+        }
+        #expect(problems("{x: 3, y: 4}") == ["1:40: 'path' is a list of places {x, y}, not a mapping"])
+        #expect(problems("[{x: 3, y: 4}]") == ["1:40: 'path' leads from one place to another, and needs two at least"])
+        #expect(problems("[{x: 3, y: 4}, {x: 3}]") == ["1:55: 'path[1]' has no 'y'"])
+        #expect(problems("[{x: 3, y: 4}, {x: a, y: 1}]").count == 1)
+    }
+
+    @Test func `a spring has its numbers`() {
+        func problems(_ spring: String) -> [String] {
+            reading("animate: {move: {picture: l.png, \(Self.path), spring: \(spring)}}").problems
+        }
+        #expect(problems("{velocity: 3}").count == 1)
+        #expect(problems("{damping: 2}").count == 1)
+        #expect(problems("0.5").count == 1)
+        #expect(problems("{damping: 0.5, bounce: 2}").count == 1)
+    }
+
+    @Test func `an installation without animations says so`() {
+        #expect(
+            Reading.job("filters: [invert]\nanimate: crossfade").problems == [
+                "2:10: this installation makes no animations"
+            ])
+    }
+}
