@@ -21,8 +21,8 @@ struct FilterArgumentsTests {
     }
 
     private static let names =
-        "backdrop, bilateral, box, crop, disc, flatten, flip, gaussian, material, median, motion, overlay, resize, "
-        + "rotate, sharpen, spin, thumbnail, variable, zoom"
+        "backdrop, bilateral, box, crop, crossfade, disc, flatten, flip, gaussian, material, median, motion, move, "
+        + "overlay, resize, rotate, sharpen, spin, thumbnail, variable, zoom"
     private static let refused: [(String, [String: ParameterValue], String)] = [
         (
             "gausian", [:],
