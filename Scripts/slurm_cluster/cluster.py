@@ -175,8 +175,10 @@ class Cluster:
             yield f"{part:<10} {states.get(part, '-'):<6} {told}"
 
     def _last_lines(self, part):
-        logs = [file for file in (self.folder / "log").glob(f"{part}.*") if file.stat().st_size]
-        return "\n".join(f"{file}: {line}" for file in logs for line in file.read_text().splitlines()[-5:])
+        # Slurm's daemons write everything to both; what ends before there is a log says so in the second alone.
+        files = [self.folder / "log" / f"{part}.{kind}" for kind in ("log", "output")]
+        written = [file for file in files if file.exists() and file.stat().st_size][:1]
+        return "\n".join(f"{file}: {line}" for file in written for line in file.read_text().splitlines()[-5:])
 
     # Faults
 
