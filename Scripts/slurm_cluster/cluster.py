@@ -13,7 +13,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from .configuration import reserve_ports, slurm_conf
+from .configuration import epilog, reserve_ports, slurm_conf
 from .processes import Process, keep, kill_trees
 
 # Where Debian has them; a user's PATH may lack the system's.
@@ -91,6 +91,8 @@ class Cluster:
         place = _short_name(self.folder)
         self.facts_file.write_text(json.dumps({"nodes": nodes, "place": place, "port": first}) + "\n")
         (self.place / "slurm.conf").write_text(slurm_conf(place, nodes, cpus, first, changes))
+        (self.place / "epilog").write_text(epilog(place))
+        (self.place / "epilog").chmod(0o755)
         try:
             self.start_munge([one.fileno() for one in reservations])
             self.start_controller()

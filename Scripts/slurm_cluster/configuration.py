@@ -82,10 +82,10 @@ def slurm_conf(folder, nodes, cpus, first_port, changes):
         "JobCompType": "jobcomp/filetxt",
         "JobCompLoc": f"{folder}/log/ended-jobs",
         "AccountingStorageType": "accounting_storage/none",
-        # No control groups, which need systemd or a machine of one's own.
+        # No control groups, which need systemd or a machine of one's own. What they would end, the epilog does.
         "ProctrackType": "proctrack/linuxproc",
         "TaskPlugin": "task/none",
-        # Jobs that use more memory than they asked for are killed, as groups do it elsewhere.
+        # Jobs that use more memory than they asked for are killed, if not as out of memory: that takes control groups.
         "JobAcctGatherType": "jobacct_gather/linux",
         "JobAcctGatherFrequency": "task=1",
         "JobAcctGatherParams": "OverMemoryKill",
@@ -94,11 +94,11 @@ def slurm_conf(folder, nodes, cpus, first_port, changes):
         "DefMemPerCPU": 2048,
         # Nodes have what is said here, not what the machine has.
         "SlurmdParameters": "config_overrides",
-        # Scheduling within a second. An epilog, whichever, makes the end of a job start the next one at once: without it
-        # a pass over the queue is put off to the controller's loop.
+        # Scheduling within a second. Any epilog makes the end of a job start the next one at once, too: without one, a
+        # pass over the queue is put off to the controller's loop.
         "SchedulerType": "sched/builtin",
         "SchedulerParameters": "batch_sched_delay=0,sched_interval=1",
-        "Epilog": "/bin/true",
+        "Epilog": f"{folder}/epilog",
         "PreemptType": "preempt/partition_prio",
         "PreemptMode": "REQUEUE",
         "EnforcePartLimits": "ALL",
@@ -133,3 +133,18 @@ def slurm_conf(folder, nodes, cpus, first_port, changes):
     ]
     lines = [f"{key}={value}" for key, value in settings.items()]
     return "\n".join([*lines, *machines, *partitions, ""])
+
+
+def epilog(folder):
+    """The text of a script that runs on a node as a job ends there, and kills what the job left behind.
+
+    Slurm finds a job's programs by their parents here: one whose batch script died first would live on after its job.
+    Programs that emptied their environment are found no more; they die with their node.
+    """
+    return f"""#!/bin/sh
+with() {{ xargs --no-run-if-empty grep --files-with-matches --no-messages --null-data "$@"; }}
+ls -d /proc/[0-9]*/environ | with --line-regexp "SLURM_JOB_ID=$SLURM_JOB_ID" |
+    with --line-regexp "SLURMD_NODENAME=$SLURMD_NODENAME" | with --line-regexp --fixed-strings "SLURM_CONF={folder}/slurm.conf" |
+    with "^SLURM_TASK_PID=" | cut -d/ -f3 | xargs --no-run-if-empty kill -KILL
+exit 0
+"""

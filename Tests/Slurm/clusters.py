@@ -57,9 +57,10 @@ class Cluster:
 
     def jobs(self, job):
         """State, node and number of restarts of each element of a job."""
-        lines = self.run("squeue", "--noheader", "--array", "--states=all", f"--jobs={job}", "--Format=State,NodeList,RestartCnt")
-        # The node's column is empty for a job that waits.
-        return [(fields[0], fields[1] if len(fields) == 3 else "", int(fields[-1])) for fields in map(str.split, lines.splitlines())]
+        shown = "State:|,NodeList:|,RestartCnt:"
+        lines = self.run("squeue", "--noheader", "--array", "--states=all", f"--jobs={job}", f"--Format={shown}")
+        fields = [line.split("|") for line in lines.splitlines()]
+        return [(state, node, int(restarts)) for state, node, restarts in fields]
 
     def wait(self, job, state, seconds, restarts=0):
         """Waits until every element of a job is in a state, after at least so many restarts; returns the first's node."""
