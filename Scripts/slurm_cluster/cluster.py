@@ -13,7 +13,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from .configuration import epilog, reserve_ports, slurm_conf
+from .configuration import epilog, require_address, reserve_ports, slurm_conf
 from .processes import Process, keep, kill_trees
 
 # Where Debian has them; a user's PATH may lack the system's.
@@ -83,6 +83,7 @@ class Cluster:
             raise Trouble(f"the cluster of {self.folder} is running: Scripts/slurm-cluster stop {self.folder}")
         if not self.facts_file.exists() and set(os.listdir(self.folder)) - {"lock"}:
             raise Trouble(f"{self.folder} holds something else: give a new folder, or an empty one", 73)
+        require_address()
         for name in ("state", "spool", "run", "log"):
             shutil.rmtree(self.folder / name, ignore_errors=True)
             (self.folder / name).mkdir()

@@ -9,8 +9,17 @@ import socket
 PORTS = range(20000, 32000)
 
 
-class NoPorts(Exception):
+class NoNetwork(Exception):
     pass
+
+
+def require_address():
+    """Slurm asks for names in a way that finds none, not even its own, where only the loopback address is there."""
+    try:
+        socket.getaddrinfo("localhost", None, socket.AF_INET, flags=socket.AI_ADDRCONFIG)
+    except OSError:
+        more = "ip addr add 10.99.0.1/32 dev lo"
+        raise NoNetwork(f"Slurm needs an address beside 127.0.0.1, and there is none here: as root, {more}") from None
 
 
 def reserve_ports(count, base=None):
@@ -30,7 +39,7 @@ def reserve_ports(count, base=None):
             for one in held:
                 one.close()
     wanted = f"the ports {base} to {base + count - 1} are not all free" if base else f"no {count} free ports in a row"
-    raise NoPorts(f"{wanted}: choose others with --port-base")
+    raise NoNetwork(f"{wanted}: choose others with --port-base")
 
 
 def _hold(port):
