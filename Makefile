@@ -6,7 +6,7 @@ SWIFT_BUILD := swift build -c release
 FAULT_SEEDS := 1-37
 MINUTES := 10
 
-.PHONY: demo test build setup setup-tests format lint bench soak fuzz docs clean
+.PHONY: demo test test-slurm build setup setup-tests format lint bench soak fuzz docs clean
 
 ## make demo: set up, build, run the jobs of jobs/ on their pictures, and say where the results are
 demo: setup
@@ -17,6 +17,11 @@ demo: setup
 test: setup-tests build lint
 	Scripts/test
 	$(BUILD)/penumbra-faults run --seeds $(FAULT_SEEDS)
+
+## make test-slurm: install Slurm, and prove that a cluster of its own starts, breaks as asked, and leaves nothing behind
+test-slurm:
+	Scripts/setup --slurm
+	Tests/Slurm/cluster-selftest
 
 build: setup
 	$(SWIFT_BUILD) --build-tests
