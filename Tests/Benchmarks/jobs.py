@@ -3,7 +3,8 @@
     a  one 18-megapixel JPEG, radius 20         b  200 photographs of 2 to 18 megapixels, radius 8
     c  500 thumbnails of 320 px with a blur     d  a 30 000 × 20 000 TIFF and PNG, radius 50
     e  10 000 and 200 000 tiny pictures again   f  one 1-megapixel JPEG, radius 8, cold
-    p  a preview of the TIFF
+    p  a preview of the TIFF            m  a 640 × 560 picture, a motion of radius 40, cold
+    n  a layer that moves in 300 frames of 1080p, with one worker and with two
 
 Contenders take turns; the median of their wall seconds counts. Memory is the largest sum of PSS over all processes of a
 contender, sampled. Exits with 1 where a bar of JobBars.json is missed by more than the tolerance.
@@ -145,6 +146,20 @@ def job(name, inputs, filters, output, save="", existing="overwrite"):
     lines = "".join(f"  - {text}\n" for text in filters)
     path.write_text(
         f"job: {name}\ninputs: {inputs}\nfilters:\n{lines}output: out/{name}/{output}\nexisting: {existing}\n{save}")
+    return path
+
+
+def make_button():
+    """A layer with clear corners."""
+    import numpy as np
+    from PIL import Image
+
+    path = WORK / "button.png"
+    if not path.exists():
+        y, x = np.mgrid[0:120, 0:320]
+        gone = np.hypot(np.maximum(abs(x - 159.5) - 120, 0), np.maximum(abs(y - 59.5) - 20, 0)) > 40
+        pixels = np.stack([x * 0 + 40, 90 + y, 220 - x // 4, np.where(gone, 0, 235)], axis=2).astype(np.uint8)
+        Image.fromarray(pixels, "RGBA").save(path)
     return path
 
 
@@ -318,6 +333,24 @@ class Field:
         command = [self.penumbra, "preview", manifest, "--at", "40%,30%", "--size", "800", "-o", fresh("p") / "p.png"]
         return Race("p", "an 800 px preview of the TIFF, radius 50", 15, {"penumbra": (command, 1)}, 600)
 
+    def m(self):
+        make_photograph("m.jpg", 640, 560)
+        fresh("m")
+        motion = job("m", "m.jpg", ["motion: {radius: 40, samples: 5}"], "{stem}.jpg")
+        return Race("m", "640 × 560, a motion of radius 40 in 5 samples, from a cold start", 15,
+                    {"penumbra": (self.run(motion), 1)}, 0.36)
+
+    def n(self):
+        make_photograph("n.jpg", 1920, 1080)
+        make_button()
+        fresh("n")
+        path = job("n", "n.jpg", ["gaussian: {radius: 2}"], "{stem}-{frame:03}.jpg",
+                   "animate: {move: {picture: button.png, path: [{x: -320, y: 10%}, {x: 100%, y: 70%}], "
+                   "duration: 9.9667, shutter: true}}\n")
+        workers = {name: (self.run(path) + ["--workers", str(count)], 1) for count, name in ((1, "one worker"), (2, "penumbra"))}
+        return Race("n", "a layer that moves in 300 frames of 1080p", 4,
+                    workers, 622)
+
 
 def megapixels(pictures):
     import pyvips
@@ -363,6 +396,9 @@ def figures(races, kernel):
         if isinstance(race, Nights):
             found[f"e: {race.count} again, seconds"] = race.second
             found[f"e: {race.count} first output, seconds"] = race.first
+    if "m" in races:
+        found["m: seconds"] = races["m"].results["penumbra"].seconds
+    ratio("n: two workers of one", "n", "penumbra", "one worker")
     if "p" in races:
         found["preview: seconds"] = races["p"].results["penumbra"].seconds
     return found
@@ -384,7 +420,7 @@ def kernel_seconds(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", metavar="LETTERS", default="abcdefp", help="some of the races: af")
+    parser.add_argument("--only", metavar="LETTERS", default="abcdefmnp", help="some of the races: af")
     parser.add_argument("--quick", action="store_true", help="fewer photographs, and no ImageMagick, which is slow")
     parser.add_argument("--penumbra", type=Path, default=ROOT / ".build/release/penumbra")
     parser.add_argument("--kernels", type=Path, default=ROOT / ".build/release/libBenchmarkedKernels.so")
@@ -397,7 +433,7 @@ def main():
     os.environ["XDG_STATE_HOME"] = str(WORK / "state")
     field = Field(options)
     field.quick, field.photographs = options.quick, 40 if options.quick else 200
-    makers = {"a": [field.a], "b": [field.b], "c": [field.c], "f": [field.f], "p": [field.p],
+    makers = {"a": [field.a], "b": [field.b], "c": [field.c], "f": [field.f], "p": [field.p], "m": [field.m], "n": [field.n],
               "d": [lambda: field.d("tif"), lambda: field.d("png")]}
     makers["e"] = [lambda count=count: field.e(count) for count in ([10_000] if options.quick else [10_000, 200_000])]
     races = {}
