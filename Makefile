@@ -6,7 +6,7 @@ SWIFT_BUILD := swift build -c release
 FAULT_SEEDS := 1-37
 MINUTES := 10
 
-.PHONY: demo test test-slurm build setup setup-tests format lint bench soak fuzz docs clean
+.PHONY: demo test test-slurm build setup setup-tests format lint bench soak fuzz docs gallery clean
 
 ## make demo: set up, build, run the jobs of jobs/ on their pictures, and say where the results are
 demo: setup
@@ -59,6 +59,11 @@ fuzz: setup
 ## make docs: the modules' documentation as a static site in .build/docs
 docs: setup
 	Scripts/docs
+
+## make gallery: run the manifests of jobs/effects, and write docs/gallery.md with pictures of what they make
+gallery: setup
+	$(SWIFT_BUILD)
+	Scripts/gallery
 
 clean:
 	rm -rf .build jobs/out jobs/generated

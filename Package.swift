@@ -209,7 +209,9 @@ let package = Package(
                 "Geometry", "Catalogs", "Raster", "Kernels", "Filters", "FilterKitTesting", "PluginLoading",
                 "TestSupport",
             ]),
-        tests("ImageFilesTests", ["Geometry", "Catalogs", "JobModel", "Raster", "ImageFiles"], exclude: ["Fixtures"]),
+        tests(
+            "ImageFilesTests", ["Geometry", "Catalogs", "JobModel", "Raster", "ImageFiles", "TestSupport"],
+            exclude: ["Fixtures"]),
         tests("ManifestsTests", ["Manifests", "Catalogs", "JobModel", yams], exclude: ["Corpus"]),
         tests("PlanningTests", ["Planning", "Catalogs", "JobModel", "TestSupport"]),
         tests("SchedulingTests", ["Scheduling", "WorkerProtocol", "Geometry", "Catalogs", "JobModel"]),

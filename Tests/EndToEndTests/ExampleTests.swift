@@ -7,14 +7,16 @@ import Testing
     static let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    static let manifests: [String] = {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: project.appending(path: "jobs").path)) ?? []
-        return names.filter { $0.hasSuffix(".yaml") }.sorted()
-    }()
+    /// By their paths below `jobs`.
+    static let manifests: [String] = ["", "effects/"].flatMap { folder in
+        let path = project.appending(path: "jobs/\(folder)").path
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return names.filter { $0.hasSuffix(".yaml") }.map { folder + $0 }.sorted()
+    }
 
     let workspace: Workspace
 
-    /// A copy of `jobs/`, with a smaller eclipse than the demo's.
+    /// A copy of `jobs/`.
     init() throws {
         workspace = try Workspace()
         try FileManager.default.copyItem(
@@ -22,13 +24,14 @@ import Testing
         for made in ["jobs/out", "jobs/generated"] where workspace.exists(made) {
             try FileManager.default.removeItem(atPath: "\(workspace.path)/\(made)")
         }
-        try workspace.draw("jobs/generated/eclipse.jpg", width: 1500, height: 1000)
     }
 
-    @Test func `there are examples`() { #expect(Self.manifests.count >= 7) }
+    @Test func `there are examples`() { #expect(Self.manifests.count >= 35) }
 
     @Test(arguments: manifests.filter { $0 != "wrong.yaml" })
     func `an example runs and publishes`(name: String) async throws {
+        // Smaller than the demo's.
+        if name == "tiled.yaml" { try workspace.draw("jobs/generated/eclipse.jpg", width: 1500, height: 1000) }
         // The copies have only just been made.
         let result = try await Program.run("run", "jobs/\(name)", "--set", "min_age=0", in: workspace)
         #expect(result.code == 0, "\(result.errors)")

@@ -11,8 +11,10 @@ package enum PictureFiles {
     }
 
     /// Writes a picture in the format that the name asks for.
+    ///
+    /// - Parameter profile: an ICC profile to embed.
     package static func write(
-        _ picture: AnyRaster, to path: String, options: [String: ParameterValue] = [:]
+        _ picture: AnyRaster, to path: String, options: [String: ParameterValue] = [:], profile: [UInt8]? = nil
     ) throws {
         let ext = path.split(separator: ".").last.map(String.init) ?? ""
         guard let format = ImageFormats.all.first(where: { $0.descriptor.extensions.contains(ext) }) else {
@@ -22,7 +24,8 @@ package enum PictureFiles {
             width: picture.rect.width, height: picture.rect.height, layout: picture.layout,
             sampleFormat: picture.format)
         try ImageEncoder.write(
-            to: path, format: format, save: SaveOptions(values: options), shape: shape, metadata: ImageMetadata()
+            to: path, format: format, save: SaveOptions(values: options), shape: shape,
+            metadata: ImageMetadata(icc: profile.map { Blob($0) })
         ) { rows in
             picture.cropped(to: PixelRect(columns: picture.rect.columns, rows: rows))
         }

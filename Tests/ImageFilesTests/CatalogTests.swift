@@ -1,6 +1,7 @@
 import Catalogs
 import ImageFiles
 import JobModel
+import TestSupport
 import Testing
 
 @Suite struct CatalogTests {

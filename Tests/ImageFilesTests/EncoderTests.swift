@@ -5,6 +5,7 @@ import ImageFiles
 import JobModel
 import Raster
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct EncoderTests {

@@ -3,6 +3,7 @@ import Foundation
 import ImageFiles
 import JobModel
 import Raster
+import TestSupport
 import Testing
 
 /// What outputs carry, by format and policy.

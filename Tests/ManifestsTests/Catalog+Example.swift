@@ -40,7 +40,7 @@ extension FilterDescriptor {
         name: "fill", kind: .point, summary: "Fills with a color", renderingVersion: 1,
         parameters: [
             ParameterDescriptor("color", .color, summary: "Color"),
-            ParameterDescriptor("opaque", .boolean, fallback: .boolean(true), summary: "Ignores alpha"),
+            ParameterDescriptor("opaque", .boolean, fallback: .boolean(true), summary: "Ignores alpha", isShared: true),
             ParameterDescriptor("label", .text, summary: "A text"),
             ParameterDescriptor(
                 "steps", .integer(minimum: 1, maximum: 8), summary: "Steps",

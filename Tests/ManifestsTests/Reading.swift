@@ -10,10 +10,12 @@ struct Reading {
         self.init(bytes: Array(text.utf8), overrides: overrides, catalog: catalog)
     }
 
-    init(bytes: [UInt8], overrides: [String] = [], catalog: Catalog = .example) {
+    init(
+        bytes: [UInt8], overrides: [String] = [], shared: [String: ParameterValue] = [:], catalog: Catalog = .example
+    ) {
         result = JobReader.read(
             bytes: bytes, path: "job.yaml", realPath: "/home/ann/jobs/job.yaml", catalog: catalog,
-            overrides: overrides.map { Override($0) })
+            overrides: overrides.map { Override($0) }, shared: shared)
     }
 
     /// A job that is right but for `lines`, which may also replace one of its keys.

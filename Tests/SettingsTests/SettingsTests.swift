@@ -56,6 +56,25 @@ import Testing
                 """)
     }
 
+    @Test func `reduced transparency is set as other things are`() throws {
+        #expect(try !settings().reduceTransparency.value)
+        let files = ["/etc/penumbra/penumbra.yaml": "reduce_transparency: true\n"]
+        #expect(try settings(files: files).reduceTransparency.value)
+        let both = try settings(environment: ["PENUMBRA_REDUCE_TRANSPARENCY": "false"], files: files)
+        #expect(!both.reduceTransparency.value)
+        #expect(both.reduceTransparency.origin == .environment("PENUMBRA_REDUCE_TRANSPARENCY"))
+        let problem = #expect(throws: Settings.Problem.self) {
+            try settings(environment: ["PENUMBRA_REDUCE_TRANSPARENCY": "1"])
+        }
+        #expect(
+            problem?.message == """
+                PENUMBRA_REDUCE_TRANSPARENCY=1: error: 'PENUMBRA_REDUCE_TRANSPARENCY' needs true or false, not '1'
+                  | 1
+                  | ^
+                  = write true
+                """)
+    }
+
     @Test func `XDG_STATE_HOME moves the state folder`() throws {
         #expect(try settings(environment: ["XDG_STATE_HOME": "/state"]).stateFolder.value == "/state/penumbra")
     }

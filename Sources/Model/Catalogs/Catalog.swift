@@ -23,6 +23,19 @@ public struct Catalog: Hashable, Sendable, Codable {
         self.unpinnedPlugins = unpinnedPlugins
     }
 
+    /// The shared parameters of all filters, each once.
+    public var sharedParameters: [ParameterDescriptor] {
+        var seen: Set<String> = []
+        return filters.flatMap(\.parameters).filter { $0.isShared && seen.insert($0.name).inserted }
+    }
+
+    /// The same, but that shared parameters fall back to what `shared` says of them.
+    public func sharing(_ shared: [String: ParameterValue]) -> Catalog {
+        Catalog(
+            versions: versions, filters: filters.map { $0.sharing(shared) }, formats: formats,
+            pluginProblems: pluginProblems, unpinnedPlugins: unpinnedPlugins)
+    }
+
     public func filter(named name: String) -> FilterDescriptor? {
         filters.first { $0.name == name }
     }

@@ -41,6 +41,15 @@ public struct FilterDescriptor: Hashable, Sendable, Codable {
         self.origin = origin
     }
 
+    /// The same, but that shared parameters fall back to what `shared` says of them.
+    func sharing(_ shared: [String: ParameterValue]) -> FilterDescriptor {
+        FilterDescriptor(
+            name: name, kind: kind, summary: summary, renderingVersion: renderingVersion,
+            parameters: parameters.map { parameter in
+                shared[parameter.name].flatMap { parameter.isShared ? parameter.fallingBack(to: $0) : nil } ?? parameter
+            }, rules: rules, origin: origin)
+    }
+
     /// What the parameters that `given` lacks fall back to, but for those that a given one takes the place of.
     public func fallbacks(beside given: [String: ParameterValue]) -> [String: ParameterValue] {
         var fallbacks: [String: ParameterValue] = [:]

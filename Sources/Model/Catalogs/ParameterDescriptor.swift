@@ -80,6 +80,8 @@ public struct ParameterDescriptor: Hashable, Sendable, Codable {
     public let fallback: ParameterValue?
     /// A value as one would write it, when a manifest has to give one.
     public let requiredLike: String?
+    /// Whether a job can say it for all its filters, by a key of its own with this name, and a setting for all jobs.
+    public let isShared: Bool
     /// As printed after a value: `px`, `°`, `%`; empty when the value has none.
     public let unit: String
     /// One line, without a full stop.
@@ -88,7 +90,7 @@ public struct ParameterDescriptor: Hashable, Sendable, Codable {
 
     public init(
         _ name: String, _ kind: ParameterKind, fallback: ParameterValue? = nil, unit: String = "", summary: String,
-        synonyms: [Synonym] = [], requiredLike: String? = nil
+        synonyms: [Synonym] = [], requiredLike: String? = nil, isShared: Bool = false
     ) {
         self.name = name
         self.kind = kind
@@ -97,6 +99,15 @@ public struct ParameterDescriptor: Hashable, Sendable, Codable {
         self.summary = summary
         self.synonyms = synonyms
         self.requiredLike = requiredLike
+        self.isShared = isShared
+    }
+
+    /// The same with another fallback.
+    func fallingBack(to fallback: ParameterValue) -> ParameterDescriptor {
+        ParameterDescriptor(
+            name, kind, fallback: fallback, unit: unit, summary: summary, synonyms: synonyms,
+            requiredLike: requiredLike,
+            isShared: isShared)
     }
 }
 

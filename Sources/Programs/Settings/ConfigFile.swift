@@ -14,6 +14,7 @@ struct Wishes {
     var nice: Int?
     var ionice: DiskPriority?
     var silence: Duration?
+    var reduceTransparency: Bool?
 
     /// In seconds: some heartbeats may well be late.
     static let silenceRange = 5.0...86400
@@ -74,6 +75,7 @@ struct ConfigFile {
         wishes.nice = reader.optional("nice", .integer(in: Wishes.niceRange))
         wishes.ionice = reader.optional("ionice", .choice)
         wishes.silence = reader.optional("silence", .duration(in: Wishes.silenceRange))
+        wishes.reduceTransparency = reader.optional("reduce_transparency", .boolean)
         reader.finish()
         return wishes
     }
@@ -106,6 +108,7 @@ struct EnvironmentWishes {
         wishes.nice = read("PENUMBRA_NICE", .integer(in: Wishes.niceRange))
         wishes.ionice = read("PENUMBRA_IONICE", .choice)
         wishes.silence = read("PENUMBRA_SILENCE", .duration(in: Wishes.silenceRange))
+        wishes.reduceTransparency = read("PENUMBRA_REDUCE_TRANSPARENCY", .boolean)
         wishes.worker = read("PENUMBRA_WORKER", .nonEmptyText)
         wishes.plugins = read("PENUMBRA_PLUGINS", .choice)
         wishes.pluginPins = read("PENUMBRA_PLUGIN_PINS", .pinsOnOneLine)

@@ -14,6 +14,8 @@ package struct Settings: Sendable {
     package let ionice: Setting<DiskPriority>
     /// A worker that says nothing for so long is stopped, and replaced.
     package let silence: Setting<Duration>
+    /// Whether frosted glass is opaque, where neither a filter nor its job says it.
+    package let reduceTransparency: Setting<Bool>
     package let plugins: Setting<PluginTrust>
     /// Folders with filter plugins, beside the worker's own.
     package let pluginFolders: Setting<[String]>
@@ -117,6 +119,7 @@ package struct Settings: Sendable {
         nice = layered(0, \.nice, "PENUMBRA_NICE")
         ionice = layered(.none, \.ionice, "PENUMBRA_IONICE")
         silence = layered(.seconds(30), \.silence, "PENUMBRA_SILENCE")
+        reduceTransparency = layered(false, \.reduceTransparency, "PENUMBRA_REDUCE_TRANSPARENCY")
         plugins = layered(.any, \.plugins, "PENUMBRA_PLUGINS")
         pluginFolders = layered([], \.pluginFolders, "PENUMBRA_PLUGIN_PATH")
         pluginPins = layered([], \.pluginPins, "PENUMBRA_PLUGIN_PINS")

@@ -5,11 +5,13 @@ import Glibc
 import JobModel
 import Manifests
 import Planning
+import Settings
 
 /// Reads the manifests of a command line, all of them before anything starts.
 struct ManifestFiles {
     let options: ManifestOptions
     let catalog: Catalog
+    let settings: Settings
 
     struct Outcome {
         /// In the order of the command line; those with errors are missing.
@@ -87,7 +89,8 @@ struct ManifestFiles {
     private func read(_ bytes: [UInt8], _ path: String, more: [Override] = []) -> ReadResult {
         JobReader.read(
             bytes: bytes, path: path, realPath: realPath(PathText.normalized(path, in: currentFolder())),
-            catalog: catalog, overrides: options.overrides.map { Override($0) } + more, look: FilterPictures.look)
+            catalog: catalog, overrides: options.overrides.map { Override($0) } + more,
+            shared: settings.sharedParameters, look: FilterPictures.look)
     }
 
     /// Reads a job's manifest again with more overrides, as often as it is asked.

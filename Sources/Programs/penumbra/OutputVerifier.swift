@@ -46,7 +46,8 @@ struct OutputVerifier {
         guard !manifests.isEmpty else { return [] }
         var options = ManifestOptions()
         (options.manifests, options.overrides) = (manifests, [])
-        return try reporting.jobs(ManifestFiles(options: options, catalog: try await catalog()).read())
+        let files = ManifestFiles(options: options, catalog: try await catalog(), settings: installation.settings)
+        return try reporting.jobs(files.read())
     }
 
     private func catalog() async throws -> Catalog { try await installation.introducedCatalog() }

@@ -1,3 +1,4 @@
+import Catalogs
 import FoundationEssentials
 import Glibc
 import JobModel
@@ -25,6 +26,11 @@ extension Settings {
         } catch let problem as Problem {
             throw CommandError(problem.kind == .missing ? .missingInput : .badManifest, problem.message)
         }
+    }
+
+    /// What filters' shared parameters are where no manifest says it.
+    var sharedParameters: [String: ParameterValue] {
+        ["reduce_transparency": .boolean(reduceTransparency.value)]
     }
 
     private static func foundFile(at path: String) -> FoundFile {

@@ -27,7 +27,8 @@ package struct ManifestSchema {
             "title": "A job of Penumbra",
             "description": .text(versions),
             "type": "object",
-            "properties": .object(JobKeys.properties),
+            "properties": .object(
+                JobKeys.properties + catalog.sharedParameters.flatMap { ParameterSchema(parameter: $0).properties }),
             "required": ["job", "inputs"],
             "additionalProperties": false,
             "if": .requiring(["outputs"]),

@@ -11,17 +11,18 @@ package enum JobReader {
     ///   - realPath: the manifest's absolute path without symbolic links; relative inputs start from its folder.
     ///   - catalog: what filters, parameters, formats and options there are.
     ///   - overrides: applied in their order, before anything is typed.
+    ///   - shared: by their names, what shared parameters are where neither a filter nor the job says it.
     ///   - look: what is known of pictures that filters name.
     package static func read(
         bytes: [UInt8], path: String, realPath: String, catalog: Catalog, overrides: [Override] = [],
-        look: @escaping PictureLookup.Look = PictureLookup.nowhere
+        shared: [String: ParameterValue] = [:], look: @escaping PictureLookup.Look = PictureLookup.nowhere
     ) -> ReadResult {
         let log = DiagnosticLog()
         let text = SourceText(bytes: bytes, name: path, log: log)
         let tree = BlockParser.parse(text, log: log)
         let overridden = OverriddenTree(tree, overrides: overrides, log: log)
         let job = overridden.root.flatMap { root in
-            JobTyper(catalog: catalog, look: look, log: log).job(from: root, manifestPath: realPath)
+            JobTyper(catalog: catalog.sharing(shared), look: look, log: log).job(from: root, manifestPath: realPath)
         }
         return ReadResult(
             job: log.hasErrors ? nil : job, diagnostics: log.sorted(),

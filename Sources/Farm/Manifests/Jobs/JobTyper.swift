@@ -16,7 +16,8 @@ struct JobTyper {
         let inputs = reader.required("inputs", .patterns, example: "photos/**/*.jpg")
         let exclude = reader.value("exclude", .list(of: .nonEmptyText), default: [])
         let pictures = PictureLookup(folder: Self.folder(of: manifestPath), look: look)
-        let chain = commonChain(from: &reader, pictures)
+        let catalog = catalog.sharing(sharedValues(from: &reader))
+        let chain = commonChain(from: &reader, catalog, pictures)
         _ = reader.entry("animate")  // a key of its own place, though its value is read behind the outputs
         let outputs = OutputsReader(catalog: catalog, pictures: pictures, log: log).outputs(from: &reader)
         let animating = AnimationReader(catalog: catalog, pictures: pictures, log: log)
@@ -34,9 +35,14 @@ struct JobTyper {
                 inputs: inputs, exclude: exclude, chain: chain, outputs: outputs.map(\.job)))
     }
 
+    /// What the job says for all its filters.
+    private func sharedValues(from reader: inout MappingReader) -> [String: ParameterValue] {
+        ParameterTyper(log: log).values(of: catalog.sharedParameters, in: &reader).mapValues(\.value)
+    }
+
     /// Several outputs may each have filters of their own, and none in common.
     private func commonChain(
-        from reader: inout MappingReader, _ pictures: PictureLookup
+        from reader: inout MappingReader, _ catalog: Catalog, _ pictures: PictureLookup
     ) -> [FilterInvocation]? {
         let layers: [FilterInvocation]?
         if reader.entry("layers") == nil {

@@ -41,7 +41,7 @@ package struct MaterialFilter: Filter {
                     summary: "in place of the style's: 1 keeps colours, 0 makes them gray"),
                 ParameterDescriptor(
                     "reduce_transparency", .boolean, fallback: .boolean(false),
-                    summary: "only the tint, opaque, and no blur"),
+                    summary: "only the tint, opaque, and no blur", isShared: true),
                 AreaOptions.edge, AreaOptions.light, AreaOptions.within,
             ]),
         make: { try MaterialFilter($0) })

@@ -28,7 +28,7 @@ struct AdoptCommand: AsyncParsableCommand {
             let installation = Installation(try Settings.load(place))
             let signals = Signals()
             let catalog = try await installation.introducedCatalog()
-            let files = ManifestFiles(options: manifests, catalog: catalog)
+            let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
             let specs = try reporting.jobs(files.read())
             let preparation = JobPreparation(
                 installation: installation, catalog: catalog, selection: jobs.selection, list: try jobs.list(),

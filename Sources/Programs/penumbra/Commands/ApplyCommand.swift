@@ -62,7 +62,8 @@ struct ApplyCommand: AsyncParsableCommand {
             let catalog = try await installation.introducedCatalog()
             let result = JobReader.read(
                 bytes: Array(text.utf8), path: "apply", realPath: "\(currentFolder())/apply", catalog: catalog,
-                overrides: overrides.map { Override($0) }, look: FilterPictures.look)
+                overrides: overrides.map { Override($0) }, shared: installation.settings.sharedParameters,
+                look: FilterPictures.look)
             let specs = try reporting.jobs(ManifestFiles.Outcome(result, of: "apply"))
             if let saveManifest { try save(savedManifest(at: saveManifest, result.pictures), to: saveManifest) }
             var wishes = RunWishes()

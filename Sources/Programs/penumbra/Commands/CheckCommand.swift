@@ -26,7 +26,7 @@ struct CheckCommand: AsyncParsableCommand {
             let installation = Installation(try Settings.load(place))
             let catalog = try await installation.catalog()
             reporting.warn(ofPluginsIn: catalog)
-            let files = ManifestFiles(options: manifests, catalog: catalog)
+            let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
             let specs = try reporting.jobs(await files.examined(by: installation.worker))
             if !json && !quiet {
                 for spec in specs {

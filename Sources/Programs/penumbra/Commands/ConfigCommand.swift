@@ -45,6 +45,7 @@ struct ConfigCommand: AsyncParsableCommand {
             row("nice", settings.nice, String(settings.nice.value)),
             row("ionice", settings.ionice, settings.ionice.value.rawValue),
             row("silence", settings.silence, Figures.duration(settings.silence.value)),
+            row("reduce_transparency", settings.reduceTransparency, String(settings.reduceTransparency.value)),
             row("plugins", settings.plugins, settings.plugins.value.rawValue),
             row("plugin_folders", settings.pluginFolders, settings.pluginFolders.value.joined(separator: ":")),
             row(

@@ -48,7 +48,9 @@ struct ExportCommand: AsyncParsableCommand {
             try Self.refuse(arguments)
             let (schedule, line) = try written(arguments)
             let installation = Installation(try Settings.load(place))
-            _ = try reporting.jobs(ManifestFiles(options: manifests, catalog: try await installation.catalog()).read())
+            let files = ManifestFiles(
+                options: manifests, catalog: try await installation.catalog(), settings: installation.settings)
+            _ = try reporting.jobs(files.read())
             Console.print(line.text)
             for hint in schedule.hints { Console.complain("hint: \(hint.message)") }
             if let hint = environmentHint(ProcessInfo.processInfo.environment) { Console.complain("hint: \(hint)") }

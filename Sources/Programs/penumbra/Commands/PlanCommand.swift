@@ -40,7 +40,7 @@ struct PlanCommand: AsyncParsableCommand {
             let installation = Installation(try Settings.load(place))
             let catalog = try await installation.introducedCatalog()
             reporting.warn(ofPluginsIn: catalog)
-            let files = ManifestFiles(options: manifests, catalog: catalog)
+            let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
             let specs = try reporting.jobs(await files.examined(by: installation.worker))
             let preparation = JobPreparation(
                 installation: installation, catalog: catalog, selection: jobs.selection, list: try jobs.list(),

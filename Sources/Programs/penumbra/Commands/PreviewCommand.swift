@@ -79,7 +79,7 @@ struct PreviewCommand: AsyncParsableCommand {
             let signals = Signals()
             let catalog = try await installation.introducedCatalog()
             let format = try fileFormat(catalog)
-            let (spec, filters) = try job(reporting, catalog, set: [])
+            let (spec, filters) = try job(reporting, catalog, installation.settings, set: [])
             guard spec.outputs.indices.contains(outputNumber - 1) else {
                 throw CommandError(
                     .usage,
@@ -87,7 +87,7 @@ struct PreviewCommand: AsyncParsableCommand {
                         ? "--output-number: \(spec.name) has only one output"
                         : "--output-number takes 1 to \(spec.outputs.count), the outputs of \(spec.name)")
             }
-            let (labels, specs) = try swept(spec, filters, reporting, catalog)
+            let (labels, specs) = try swept(spec, filters, reporting, catalog, installation.settings)
             let input = try self.input(spec, catalog)
             let outputs = spec.outputs.indices.map { outputSpec(spec, $0, input, catalog) }
             let temporary = try PreviewPlace(output).temporaryPath(showing: input, of: spec, catalog)
@@ -135,12 +135,12 @@ extension PreviewCommand {
 
     /// The job with more of its values set, and where its filters are.
     private func job(
-        _ reporting: Reporting, _ catalog: Catalog, set more: [String]
+        _ reporting: Reporting, _ catalog: Catalog, _ settings: Settings, set more: [String]
     ) throws -> (spec: JobSpec, filters: [FilterMention]) {
         var options = ManifestOptions()
         options.manifests = [manifest]
         options.overrides = overrides + more
-        let outcome = ManifestFiles(options: options, catalog: catalog).read()
+        let outcome = ManifestFiles(options: options, catalog: catalog, settings: settings).read()
         guard let job = try reporting.jobs(outcome).first, let filters = outcome.filters.first else {
             throw ExitStatus.badManifest.code
         }
@@ -149,13 +149,13 @@ extension PreviewCommand {
 
     /// A job for each value of the sweep, and what its panel is called.
     private func swept(
-        _ spec: JobSpec, _ filters: [FilterMention], _ reporting: Reporting, _ catalog: Catalog
+        _ spec: JobSpec, _ filters: [FilterMention], _ reporting: Reporting, _ catalog: Catalog, _ settings: Settings
     ) throws -> (labels: [String], specs: [JobSpec]) {
         guard let sweep else { return ([], [spec]) }
         do {
             let sweep = try PreviewWish.Sweep(sweep)
             let path = try sweep.path(in: spec, filters, output: outputNumber - 1, catalog)
-            let specs = try sweep.values.map { try job(reporting, catalog, set: ["\(path)=\($0)"]).spec }
+            let specs = try sweep.values.map { try job(reporting, catalog, settings, set: ["\(path)=\($0)"]).spec }
             return (sweep.values.map { "\(sweep.name) \($0)" }, specs)
         } catch let problem as PreviewWish.Problem {
             throw CommandError(.usage, problem.message)

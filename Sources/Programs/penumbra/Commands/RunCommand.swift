@@ -133,7 +133,7 @@ struct RunCommand: AsyncParsableCommand {
             let signals = Signals()
             let catalog = try await installation.introducedCatalog()
             reporting.warn(ofPluginsIn: catalog)
-            let files = ManifestFiles(options: manifests, catalog: catalog)
+            let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
             let specs = try reporting.jobs(files.read()).filter { spec in
                 single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
             }

@@ -42,8 +42,8 @@ enum CatalogText {
             let fallback =
                 parameter.requiredLike != nil
                 ? "required" : parameter.fallback.map { text($0) + unit(parameter, $0) } ?? "–"
-            let synonyms = parameter.synonyms.map(synonym).joined()
-            table.add(parameter.name, takes(parameter), fallback, parameter.summary + synonyms)
+            let more = parameter.synonyms.map(synonym).joined() + (parameter.isShared ? "; also a key of the job" : "")
+            table.add(parameter.name, takes(parameter), fallback, parameter.summary + more)
         }
         return table.lines
     }

@@ -1,23 +1,22 @@
 import Foundation
 
-/// Makes small ICC profiles: the primaries of sRGB (or gray) with a curve that is a power.
-enum ProfileBuilder {
-    static func rgb(gamma: Double) -> [UInt8] {
+/// Makes small ICC profiles: of gray and of three primaries, with a curve that is a power.
+package enum ProfileBuilder {
+    package static func rgb(gamma: Double, _ primaries: TruePrimaries = .sRGB) -> [UInt8] {
         build(
             "RGB ",
             [
-                ("rXYZ", xyz(0.4360, 0.2225, 0.0139)), ("gXYZ", xyz(0.3851, 0.7169, 0.0971)),
-                ("bXYZ", xyz(0.1431, 0.0606, 0.7141)), ("rTRC", curve(gamma)), ("gTRC", curve(gamma)),
-                ("bTRC", curve(gamma)),
+                ("rXYZ", xyz(primaries.red)), ("gXYZ", xyz(primaries.green)), ("bXYZ", xyz(primaries.blue)),
+                ("rTRC", curve(gamma)), ("gTRC", curve(gamma)), ("bTRC", curve(gamma)),
             ])
     }
 
-    static func gray(gamma: Double) -> [UInt8] {
+    package static func gray(gamma: Double) -> [UInt8] {
         build("GRAY", [("kTRC", curve(gamma))])
     }
 
     /// A CMYK profile for which black ink is white and everything else black.
-    static func invertedBlack() -> [UInt8] {
+    package static func invertedBlack() -> [UInt8] {
         let identity = [1.0, 0, 0, 0, 1, 0, 0, 0, 1].flatMap(fixed)
         let ramp = (0...255).map { UInt8($0) }
         // Two points along each of four axes, black the fastest, to L, a and b.
@@ -30,7 +29,7 @@ enum ProfileBuilder {
     private static func build(
         _ space: String, _ tags: [(name: String, data: [UInt8])], connection: String = "XYZ ", kind: String = "mntr"
     ) -> [UInt8] {
-        let all = [("desc", description), ("cprt", text("none")), ("wtpt", xyz(0.9642, 1, 0.8249))] + tags
+        let all = [("desc", description), ("cprt", text("none")), ("wtpt", xyz([0.9642, 1, 0.8249]))] + tags
         var table = big(UInt32(all.count))
         var data: [UInt8] = []
         for (name, bytes) in all {
@@ -45,8 +44,8 @@ enum ProfileBuilder {
         return header + table + data
     }
 
-    private static func xyz(_ x: Double, _ y: Double, _ z: Double) -> [UInt8] {
-        Array("XYZ ".utf8) + big(UInt32(0)) + fixed(x) + fixed(y) + fixed(z)
+    private static func xyz(_ color: [Double]) -> [UInt8] {
+        Array("XYZ ".utf8) + big(UInt32(0)) + color.flatMap(fixed)
     }
 
     private static func curve(_ gamma: Double) -> [UInt8] {
@@ -68,9 +67,4 @@ enum ProfileBuilder {
     private static func big<Integer: FixedWidthInteger>(_ value: Integer) -> [UInt8] {
         withUnsafeBytes(of: value.bigEndian) { Array($0) }
     }
-}
-
-/// The curve of sRGB, from linear light.
-func sRGBCurve(_ linear: Double) -> Double {
-    linear <= 0.0031308 ? linear * 12.92 : 1.055 * pow(linear, 1 / 2.4) - 0.055
 }

@@ -1,0 +1,130 @@
+import Catalogs
+import ExamplePictures
+import Foundation
+import Geometry
+import Raster
+import TestSupport
+import Testing
+
+/// Pictures of other colour spaces over one another: what is seen is what float64 has after both went to sRGB.
+@Suite(.serialized) struct LayerColorTests {
+    /// What a layer's numbers mean.
+    enum Meaning: CaseIterable, Sendable {
+        case sRGB, displayP3, adobeRGB, gray
+
+        var layout: PixelLayout { self == .gray ? .grayAlpha : .rgba }
+
+        var profile: [UInt8]? {
+            switch self {
+            case .sRGB: nil
+            case .displayP3: ProfileBuilder.rgb(gamma: 2.2, .displayP3)
+            case .adobeRGB: ProfileBuilder.rgb(gamma: 2.2, .adobeRGB)
+            case .gray: ProfileBuilder.gray(gamma: 1.5)
+            }
+        }
+
+        /// 0–1 each.
+        func inSRGB(_ color: [Double]) -> [Double] {
+            // Profiles hold powers in 256ths.
+            let gamma = (2.2 * 256).rounded(.down) / 256
+            switch self {
+            case .sRGB: return color
+            case .displayP3: return TruePrimaries.displayP3.inSRGB(color, gamma: gamma)
+            case .adobeRGB: return TruePrimaries.adobeRGB.inSRGB(color, gamma: gamma)
+            case .gray: return Array(repeating: trueEncoded(pow(color[0], 1.5)), count: 3)
+            }
+        }
+    }
+
+    private static let (x, y, opacity) = (7, 5, 0.8)
+
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.write("", to: "photos/.keep")
+        try workspace.write("", to: "layers/.keep")
+    }
+
+    /// Writes both pictures, and tells what lies over what.
+    private func write(_ photoMeaning: Meaning, _ format: SampleFormat, _ layerMeaning: Meaning) throws -> [Double] {
+        let photo = Self.photo(format)
+        let layer = Pattern.photograph.picture(
+            PixelRect(x: 0, y: 0, width: 40, height: 30), layerMeaning.layout, .u8, seed: 7)
+        try PictureFiles.write(photo, to: "\(workspace.path)/photos/a.png", profile: photoMeaning.profile)
+        try PictureFiles.write(layer, to: "\(workspace.path)/layers/b.png", profile: layerMeaning.profile)
+        return composed(photo, layer, photoMeaning.inSRGB, layerMeaning.inSRGB)
+    }
+
+    /// Of 16 bits, one without strong colours: there the tables of the colour library are coarse.
+    private static func photo(_ format: SampleFormat) -> AnyRaster {
+        let picture = Pattern.photograph.picture(PixelRect(x: 0, y: 0, width: 60, height: 40), .rgb, format)
+        guard case .u16(let raster) = picture else { return picture }
+        let muted = raster.samples.map { 24576 + $0 / 4 }
+        return .u16(Raster(rect: raster.rect, layout: raster.layout, samples: muted))
+    }
+
+    /// Source-over of both, after `below` and `above` were done to their colours; 0–1.
+    private func composed(
+        _ photo: AnyRaster, _ layer: AnyRaster, _ below: ([Double]) -> [Double], _ above: ([Double]) -> [Double]
+    ) -> [Double] {
+        let (back, front) = (photo.doubles.map { $0 / photo.format.full }, layer.doubles.map { $0 / layer.format.full })
+        let channels = layer.layout.channels
+        return photo.rect.rows.flatMap { row in
+            photo.rect.columns.flatMap { column -> [Double] in
+                let start = (row * photo.rect.width + column) * 3
+                let color = below(Array(back[start..<start + 3]))
+                let place = (x: column - Self.x, y: row - Self.y)
+                guard layer.rect.contains(x: place.x, y: place.y) else { return color }
+                let pixel = (place.y * layer.rect.width + place.x) * channels
+                let over = above(Array(front[pixel..<pixel + channels - 1]))
+                let alpha = front[pixel + channels - 1] * Self.opacity
+                return (0..<3).map { over[$0] * alpha + color[$0] * (1 - alpha) }
+            }
+        }
+    }
+
+    private func worst(_ values: [Double], _ truth: [Double]) -> Double {
+        zip(values, truth).reduce(0) { max($0, abs($1.0 - $1.1)) }
+    }
+
+    @Test(arguments: Meaning.allCases, [Meaning.displayP3, .adobeRGB])
+    func `layers and the picture below meet in sRGB`(layer: Meaning, photo: Meaning) async throws {
+        for format in [SampleFormat.u8, .u16] {
+            let truth = try write(photo, format, layer)
+            let overlay = "{picture: layers/b.png, x: \(Self.x), y: \(Self.y), opacity: \(Self.opacity * 100)}"
+            try workspace.writeManifest(
+                "layers.yaml", filters: "[{gaussian: {radius: 0}}]", more: "layers: [\(overlay)]")
+            try workspace.writeManifest("filter.yaml", filters: "[{overlay: \(overlay)}]", output: "same/{stem}.png")
+            let result = try await Program.run("run", "layers.yaml", "filter.yaml", in: workspace)
+            #expect(result.code == 0, "\(result.errors)")
+            let output = try PictureFiles.read("\(workspace.path)/out/a.png")
+            // Two levels of 255: the colour library works with tables.
+            #expect(worst(output.doubles.map { $0 / output.format.full }, truth) < 2 / 255)
+            #expect(output.format == format)
+            #expect(try workspace.read("out/a.png") == workspace.read("same/a.png"))
+        }
+    }
+
+    @Test func `the output carries no profile of either, so that it is sRGB to every reader`() async throws {
+        _ = try write(.displayP3, .u8, .adobeRGB)
+        for ext in ["png", "jpg", "webp", "tif"] {
+            try workspace.writeManifest(
+                filters: "[{overlay: {picture: layers/b.png}}]", output: "out/{stem}.\(ext)",
+                more: "save: {metadata: keep}")
+            #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
+            let bytes = try workspace.read("out/a.\(ext)")
+            // All ICC profiles have this at their 36th byte; PNG packs them.
+            #expect(bytes.range(of: Data("acsp".utf8)) == nil && bytes.range(of: Data("iCCP".utf8)) == nil, "\(ext)")
+        }
+    }
+
+    @Test func `colours that are taken as they stand would be far off`() throws {
+        let truth = try write(.displayP3, .u8, .adobeRGB)
+        let photo = try PictureFiles.read("\(workspace.path)/photos/a.png")
+        let layer = try PictureFiles.read("\(workspace.path)/layers/b.png")
+        #expect(worst(composed(photo, layer, { $0 }, { $0 }), truth) > 15 / 255)
+        #expect(worst(composed(photo, layer, Meaning.displayP3.inSRGB, { $0 }), truth) > 15 / 255)
+        #expect(worst(composed(photo, layer, { $0 }, Meaning.adobeRGB.inSRGB), truth) > 15 / 255)
+    }
+}
