@@ -36,7 +36,10 @@ final class InPlaceReport {
 
     private func show(_ result: InPlaceResult, _ line: InPlaceLine) {
         guard let message = line.message, count(line.state) <= Self.mostLines else { return }
-        let text = "\(PathText.shown(result.picture.path, from: folder)): \(PathText.visible(message))"
+        // Workers' messages begin with the path.
+        let path = "\(result.picture.path): "
+        let words = message.hasPrefix(path) ? String(message.dropFirst(path.count)) : message
+        let text = "\(PathText.shown(result.picture.path, from: folder)): \(PathText.visible(words))"
         switch result.outcome {
         case .alreadyBlurred, .notBlurred: reporting.say(text)
         case .skipped: break
