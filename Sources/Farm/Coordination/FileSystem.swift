@@ -212,10 +212,21 @@ enum FileSystem {
         }
     }
 
+    /// Waits until the disk has a file.
+    static func syncFile(_ path: String) throws(FileTrouble) {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "open") }
+        defer { close(file) }
+        guard fsync(file) == 0 else { throw FileTrouble(path: path, code: errno, action: "sync") }
+    }
+
     static func syncFolder(_ path: String) throws(FileTrouble) { try OpenFolder(path).sync() }
 
     /// With the slash at its end: for the root, too, a path.
     static func folder(of path: String) -> String { (PathNames.folder(of: path) ?? "") + "/" }
+
+    /// Keeps others out of a folder, where the file system knows rights.
+    static func makePrivate(_ folder: String) { chmod(folder, 0o700) }
 
     /// Removes a file; one that is not there is as good.
     static func remove(_ path: String) { unlink(path) }

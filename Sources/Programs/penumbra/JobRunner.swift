@@ -105,7 +105,7 @@ struct JobRunner {
     private func directory(for job: JobSpec) throws -> RunDirectory {
         if let claimed = try claimInterrupted(job) { return claimed }
         return try RunDirectory(
-            state: state, name: runName(), scratch: installation.settings.scratch.value,
+            state: state, name: RunName.new(), scratch: installation.settings.scratch.value,
             job: wishes.isRecorded ? job : nil)
     }
 
@@ -249,12 +249,6 @@ struct JobRunner {
             defer { group.cancelAll() }
             return try await group.next()?.flatMap { $0 } ?? .busy(.run)
         }
-    }
-
-    /// `20261121T213000Z-1a2b3c`
-    private func runName() -> String {
-        let time = Date().formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
-        return "\(time)-\(String(UInt32.random(in: 0x100000...0xffffff), radix: 16))"
     }
 
     private func refuseSharedOutputs(_ jobs: [PreparedJob]) throws {

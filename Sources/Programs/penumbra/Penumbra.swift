@@ -19,7 +19,7 @@ struct Penumbra: AsyncParsableCommand {
         version: "penumbra \(Version.penumbra)",
         subcommands: [
             RunCommand.self, ApplyCommand.self, PreviewCommand.self, CheckCommand.self, PlanCommand.self,
-            AdoptCommand.self, VerifyCommand.self,
+            AdoptCommand.self, VerifyCommand.self, BlurCommand.self, UnblurCommand.self, IsBlurredCommand.self,
             FiltersCommand.self,
             FormatsCommand.self, SchemaCommand.self,
             PluginCommand.self, ConfigCommand.self, DoctorCommand.self, ExportCommand.self,

@@ -48,10 +48,7 @@ package final class JobLock: Sendable {
 
     /// A job is its manifest's real path and its name. FNV-1a makes a file name of them.
     static func name(of job: JobSpec) -> String {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in "\(job.manifestPath)\0\(job.name)".utf8 {
-            hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
-        }
+        let hash = FNV.hash("\(job.manifestPath)\0\(job.name)".utf8)
         return "\(job.name.prefix(100))-\(String(hash, radix: 16))"
     }
 }

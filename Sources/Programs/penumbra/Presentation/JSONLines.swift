@@ -18,6 +18,8 @@ enum JSONLine: Encodable {
     case verified(VerifiedLine)
     case rerendered(RerenderedLine)
     case verification(VerificationLine)
+    case picture(InPlaceLine)
+    case kept(KeptLine)
     case summary(SummaryLine)
 
     private struct Header: Encodable {
@@ -39,6 +41,8 @@ enum JSONLine: Encodable {
         case .verified(let line): try line.encode(to: encoder)
         case .rerendered(let line): try line.encode(to: encoder)
         case .verification(let line): try line.encode(to: encoder)
+        case .picture(let line): try line.encode(to: encoder)
+        case .kept(let line): try line.encode(to: encoder)
         case .summary(let line): try line.encode(to: encoder)
         }
     }

@@ -8,7 +8,7 @@ struct GcCommand: AsyncParsableCommand {
         commandName: "gc",
         abstract: "Forget old runs, and remove what killed ones have left.",
         discussion: """
-            What is known of outputs stays, and no picture is touched. Every run keeps the history small by itself: a \
+            What is known of outputs stays, no picture is touched, and the originals of blurred pictures stay. Every run keeps the history small by itself: a \
             hundred runs of each job, and of the latest ten their attempts.
             """)
 
@@ -37,9 +37,20 @@ struct GcCommand: AsyncParsableCommand {
             RunDirectory.sweep(state: archive.state)
             if !before.isEmpty { try RunHistory.prune(keeping: keep, state: archive.state) }
             let forgotten = before.count - (try archive.runs().count)
+            let originals = try await unneededOriginals(archive.state)
+            if originals > 0 { reporting.say("\(Figures.plural(originals, "original")) that no picture needs removed") }
             if givenUp > 0 { reporting.say("\(Figures.plural(givenUp, "interrupted run")) given up") }
             reporting.say("\(Figures.plural(forgotten, "run")) forgotten")
             return .done
         }
+    }
+
+    /// What 'blur' and 'unblur' have left that were killed. While one goes on it looks after that itself.
+    private func unneededOriginals(_ state: String) async throws -> Int {
+        guard Originals.areKept(in: state), let lock = try await Originals.lock(state: state, wait: .zero) else {
+            return 0
+        }
+        defer { withExtendedLifetime(lock) {} }
+        return try Originals(state: state).sweep()
     }
 }

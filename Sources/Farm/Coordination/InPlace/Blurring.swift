@@ -1,0 +1,183 @@
+package import Catalogs
+package import JobModel
+import Planning
+package import Scheduling
+import WorkerProtocol
+
+/// Renders pictures in place.
+package struct Blurring: Sendable {
+    /// Whose chain is rendered.
+    let job: JobSpec
+    /// The chain, as a command line has it.
+    let filters: String
+    let place: OriginalPlace
+    /// Whether pictures that were edited since they were blurred are blurred as they are now.
+    let isForced: Bool
+    let catalog: Catalog
+    let originals: Originals
+    /// Has the scratch folder.
+    let directory: RunDirectory
+    let settings: RunSettings
+    let time: Int
+    let progress: InPlaceProgress
+    /// A new one each time.
+    let loop: @Sendable () -> RunLoop
+
+    /// How many pictures are looked at together: their copies wait for their originals' records, their folders are locked.
+    private static let partSize = 64
+
+    /// - Parameters:
+    ///   - time: in seconds since 1970.
+    ///   - ended: is told what became of pictures, some at a time, in their order.
+    package static func blur(
+        _ pictures: [WantedPicture], by job: JobSpec, filters: String, keeping place: OriginalPlace, isForced: Bool,
+        catalog: Catalog, originals: Originals, directory: RunDirectory, settings: RunSettings, time: Int,
+        observer: any RunObserver, loop: @escaping @Sendable () -> RunLoop, ended: ([InPlaceResult]) -> Void
+    ) async throws -> StopReason? {
+        for start in stride(from: 0, to: pictures.count, by: partSize) {
+            let blurring = Blurring(
+                job: job, filters: filters, place: place, isForced: isForced, catalog: catalog, originals: originals,
+                directory: directory, settings: settings, time: time,
+                progress: InPlaceProgress(observer: observer, total: pictures.count, done: start), loop: loop)
+            let part = Array(pictures[start..<min(start + partSize, pictures.count)])
+            let (results, stop) = try await blurring.blur(part)
+            ended(results)
+            if let stop {
+                ended(pictures[(start + part.count)...].map { InPlaceResult($0.picture, .left) })
+                return stop
+            }
+        }
+        return nil
+    }
+
+    /// A picture that will be rendered, if nothing about it forbids that.
+    private struct Candidate {
+        let index: Int
+        let wanted: WantedPicture
+        let folder: PictureFolder
+        let found: PictureFolder.Found
+        let generation: Int
+        let older: [StoredOriginal]
+    }
+
+    private func blur(_ pictures: [WantedPicture]) async throws -> ([InPlaceResult], StopReason?) {
+        let folders = HeldFolders(of: pictures.map(\.picture))
+        var outcomes: [Int: InPlaceResult.Outcome] = [:]
+        let (looked, unlooked) = try await LookedAtPicture.look(
+            at: pictures.map(\.picture), originals, readsOriginals: false, settings: settings, loop: loop)
+        var candidates: [Candidate] = []
+        for (index, picture) in looked.enumerated() where unlooked == nil {
+            do {
+                candidates.append(try candidate(index, pictures[index], picture, folders))
+            } catch {
+                outcomes[index] = error.outcome
+            }
+        }
+        let (formats, unsurveyed) = await survey(candidates, &outcomes)
+        var (items, places): ([InPlaceRendering.Item], [Int]) = ([], [])
+        for (candidate, format) in zip(candidates, formats) {
+            guard let format else { continue }
+            do {
+                items.append(try item(candidate, format))
+                places.append(candidate.index)
+            } catch {
+                outcomes[candidate.index] = error.outcome
+            }
+        }
+        var stop = unlooked ?? unsurveyed
+        if stop == nil, !items.isEmpty {
+            let (rendered, reason) = await InPlaceRendering.run(items, self)
+            for (place, outcome) in zip(places, rendered) { outcomes[place] = outcome }
+            stop = reason
+        }
+        originals.removeUnneeded(beside: pictures.map(\.picture))
+        withExtendedLifetime(folders) {}
+        return (pictures.enumerated().map { InPlaceResult($1.picture, outcomes[$0] ?? .left) }, stop)
+    }
+
+    private func candidate(
+        _ index: Int, _ wanted: WantedPicture, _ looked: LookedAtPicture, _ folders: HeldFolders
+    ) throws(InPlaceTrouble) -> Candidate {
+        let folder = try folders.folder(of: wanted.picture)
+        var (generation, older) = ((looked.originals.map(\.record.generation).max() ?? 0) + 1, looked.originals)
+        if !looked.originals.isEmpty { folder.removeTemporary(of: wanted.picture) }
+        switch looked.condition {
+        case _ where looked.isUnreadable: throw InPlaceTrouble(outcome: .refused(reason: "cannot be read"))
+        case .blurred(let original): throw InPlaceTrouble(outcome: .alreadyBlurred(original))
+        case .edited(let original) where !isForced: throw InPlaceTrouble(outcome: .edited(original))
+        case .original(let original):
+            // The same original, whatever will be made of it now.
+            generation = original.record.generation
+            older.removeAll { $0.record.generation == generation }
+        case .unknown, .edited, .missing: break
+        }
+        guard let found = folder.look(at: wanted.picture) else {
+            throw InPlaceTrouble(outcome: .gone(looked.originals.first))
+        }
+        guard found.isFile else { throw InPlaceTrouble(outcome: .refused(reason: "is not a file")) }
+        guard found.links == 1 else {
+            throw InPlaceTrouble(
+                outcome: .refused(
+                    reason:
+                        "is one file with \(found.links) names (hard links), of which the others would go on showing "
+                        + "the original; blur a copy of it"))
+        }
+        do throws(FileTrouble) {
+            try folder.refuseReadOnly()
+        } catch {
+            throw InPlaceTrouble(error)
+        }
+        return Candidate(
+            index: index, wanted: wanted, folder: folder, found: found, generation: generation, older: older)
+    }
+
+    /// Reads the candidates' headers.
+    ///
+    /// - Returns: their formats; nil for those that cannot be written as what they are.
+    private func survey(
+        _ candidates: [Candidate], _ outcomes: inout [Int: InPlaceResult.Outcome]
+    ) async -> ([FormatDescriptor?], StopReason?) {
+        guard !candidates.isEmpty else { return ([], nil) }
+        let pictures = candidates.map(\.wanted.picture)
+        var plain = job
+        plain.chain = []
+        plain.outputs = [JobOutput(template: OutputTemplate(source: "", pieces: []))]
+        let answers = await Inquiry.run(plain, count: pictures.count, settings: settings, loop: loop()) { place in
+            FrameOrder(
+                id: FrameID(place), input: pictures[place].path, inputBytes: pictures[place].bytes, pages: .animation,
+                formats: ["png"], goal: .survey)
+        }
+        let formats = candidates.enumerated().map { place, candidate -> FormatDescriptor? in
+            switch answers.outcomes[FrameID(place)] {
+            case .surveyed(let probe):
+                do throws(InPlaceFormat.Refusal) {
+                    return try InPlaceFormat.format(of: probe, catalog)
+                } catch {
+                    outcomes[candidate.index] =
+                        candidate.wanted.isNamed ? .refused(reason: error.reason) : .skipped(reason: error.reason)
+                }
+            case .failed(let failure): outcomes[candidate.index] = .refused(reason: failure.message)
+            case .published, .left, .settled, nil: break
+            }
+            return nil
+        }
+        return (formats, answers.stop)
+    }
+
+    private func item(
+        _ candidate: Candidate, _ format: FormatDescriptor
+    ) throws(InPlaceTrouble) -> InPlaceRendering.Item {
+        let picture = candidate.wanted.picture
+        do throws(FileTrouble) {
+            let (store, key) = try originals.place(of: picture, place)
+            let copy = try store.incomingPath(candidate.index)
+            let attributes = try candidate.folder.copy(picture, to: copy)
+            return InPlaceRendering.Item(
+                picture: picture, folder: candidate.folder, store: store, key: key, copy: copy,
+                attributes: attributes, found: candidate.found, generation: candidate.generation,
+                format: format.name, save: InPlaceFormat.options(of: format), older: candidate.older)
+        } catch {
+            throw InPlaceTrouble(error)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Glibc
+import JobModel
+import Planning
+
+/// The folders of some pictures, locked for as long as this value lives.
+struct HeldFolders {
+    private var folders: [[UInt8]: Result<PictureFolder, any Error>] = [:]
+
+    init(of pictures: [InputFile]) {
+        for picture in pictures {
+            let key = Self.key(of: picture)
+            if folders[key] == nil { folders[key] = Result { try PictureFolder(of: picture) } }
+        }
+    }
+
+    private static func key(of picture: InputFile) -> [UInt8] {
+        let path = picture.exactPath
+        return Array(path[..<(path.lastIndex(of: UInt8(ascii: "/")) ?? 0)])
+    }
+
+    /// Nil where nothing is, or the folder cannot be had.
+    func look(at picture: InputFile) -> PictureFolder.Found? {
+        (try? folders[Self.key(of: picture)]?.get())?.look(at: picture)
+    }
+
+    /// - Throws: ``InPlaceResult/Outcome`` as ``InPlaceTrouble``.
+    func folder(of picture: InputFile) throws(InPlaceTrouble) -> PictureFolder {
+        switch folders[Self.key(of: picture)] {
+        case .success(let folder): return folder
+        case .failure(let trouble as FileTrouble): throw InPlaceTrouble(trouble)
+        case .failure, nil: throw InPlaceTrouble(outcome: .busy)
+        }
+    }
+}
+
+/// Why nothing is done with a picture.
+struct InPlaceTrouble: Error {
+    let outcome: InPlaceResult.Outcome
+
+    init(outcome: InPlaceResult.Outcome) { self.outcome = outcome }
+
+    /// A folder that is read-only, or in which this user may not write, is a place that is not fit, as a full disk is.
+    init(_ trouble: FileTrouble) {
+        switch trouble.code {
+        case EEXIST: outcome = .refused(reason: "changed meanwhile; left as it is")
+        case EPERM where trouble.action.hasPrefix("keep "):
+            outcome = .refused(reason: "this user cannot \(trouble.action) for the blurred picture; left as it is")
+        default: outcome = .unfit(message: trouble.message)
+        }
+    }
+}

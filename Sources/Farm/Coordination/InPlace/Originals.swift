@@ -1,0 +1,173 @@
+import Glibc
+import JobModel
+package import Planning
+import Synchronization
+
+/// Where an original is kept.
+package enum OriginalPlace: String, Hashable, Sendable, CaseIterable {
+    /// In the state folder.
+    case state
+    /// In a hidden folder beside the picture, with which it can move.
+    case beside
+}
+
+/// An original that is kept of a picture.
+package struct StoredOriginal: Sendable {
+    package let record: KeptOriginal
+    let store: OriginalStore
+
+    /// The file that holds it.
+    package var path: String { store.path(of: record.original) }
+}
+
+/// The originals of all pictures that were blurred in place.
+///
+///     STATE/originals/{objects,records,incoming,lock,beside/}    and beside pictures    .penumbra-originals/
+package final class Originals: Sendable {
+    /// What hides the originals that are kept beside pictures.
+    package static let folderName = ".penumbra-originals"
+
+    /// `STATE/originals`
+    package let root: String
+    private let shared: OriginalStore
+    private let beside = Mutex<[PathKey: OriginalStore]>([:])
+
+    package init(state: String) {
+        root = "\(state)/originals"
+        shared = OriginalStore(root)
+    }
+
+    /// Whether a picture was ever blurred in place with this state folder.
+    package static func areKept(in state: String) -> Bool { FileSystem.isFolder("\(state)/originals") }
+
+    /// Held by whoever changes anything here. Nil when another one still holds it after that time.
+    package static func lock(state: String, wait: Duration) async throws -> KernelLock? {
+        let root = "\(state)/originals"
+        // What others may not see they may not see here. Before anything is in it.
+        if try !FileSystem.createFolders(root).isEmpty { FileSystem.makePrivate(root) }
+        let clock = ContinuousClock()
+        return try await KernelLock.take("\(root)/lock", until: clock.now + wait, clock)
+    }
+
+    // MARK: Pictures
+
+    /// Those that are kept of a picture, the latest first.
+    package func all(of picture: InputFile) throws(FileTrouble) -> [StoredOriginal] {
+        var found = try shared.originals(of: picture.exactPath).map { StoredOriginal(record: $0, store: shared) }
+        if let store = besideStore(of: picture) {
+            found += try store.originals(of: Self.name(of: picture)).map { StoredOriginal(record: $0, store: store) }
+        }
+        return found.sorted { $0.record.generation > $1.record.generation }
+    }
+
+    /// Where a picture's original goes, and by what key.
+    ///
+    /// - Throws: where nothing can be kept beside a picture.
+    func place(of picture: InputFile, _ place: OriginalPlace) throws(FileTrouble) -> (OriginalStore, key: [UInt8]) {
+        switch place {
+        case .state:
+            try shared.create()
+            return (shared, picture.exactPath)
+        case .beside:
+            guard let store = besideStore(of: picture), let folder = Self.folder(of: picture) else {
+                throw FileTrouble(
+                    path: PathText.folder(of: picture.path), code: EILSEQ, action: "keep originals beside the picture",
+                    remedy: "the folder's name is not UTF-8: rename it, or use --keep state")
+            }
+            try remember(folder)
+            try store.create()
+            return (store, Self.name(of: picture))
+        }
+    }
+
+    private static func name(of picture: InputFile) -> [UInt8] {
+        let path = picture.exactPath
+        return Array(path[(path.lastIndex(of: PathNames.slash).map { $0 + 1 } ?? 0)...])
+    }
+
+    /// Nil where its name is not UTF-8.
+    private static func folder(of picture: InputFile) -> String? {
+        let path = picture.exactPath
+        let folder = path[..<(path.lastIndex(of: PathNames.slash) ?? 0)]
+        return folder.isEmpty ? "/" : String(validating: folder, as: UTF8.self)
+    }
+
+    private func besideStore(of picture: InputFile) -> OriginalStore? {
+        Self.folder(of: picture).map { besideStore(in: $0) }
+    }
+
+    private func besideStore(in folder: String) -> OriginalStore {
+        beside.withLock { stores in
+            if let known = stores[PathKey(folder)] { return known }
+            let store = OriginalStore(PathNames.joined(folder, Self.folderName))
+            stores[PathKey(folder)] = store
+            return store
+        }
+    }
+
+    // MARK: Everything
+
+    /// All pictures of which anything is kept, as far as this state folder knows of them.
+    ///
+    /// - Parameter more: folders that may have come from elsewhere, with originals beside their pictures.
+    package func pictures(andIn more: [String]) throws(FileTrouble) -> [InputFile] {
+        var paths = Set(try shared.all().map(\.key))
+        for folder in Set((rememberedFolders() + more).map(PathKey.init)) {
+            let start = folder.path == "/" ? [] : Array(folder.path.utf8)
+            for record in try besideStore(in: folder.path).all() {
+                paths.insert(start + [PathNames.slash] + record.key)
+            }
+        }
+        return paths.sorted { $0.lexicographicallyPrecedes($1) }.map { InputFile(bytes: $0, dir: "") }
+    }
+
+    private func rememberedFolders() -> [String] {
+        FileSystem.names(in: "\(root)/beside").sorted().compactMap { name in
+            // Of one that cannot be read the pictures' own folder knows.
+            (try? FileSystem.contents(of: "\(root)/beside/\(name)")).flatMap { String(validating: $0, as: UTF8.self) }
+        }
+    }
+
+    /// Before the first original is kept beside a picture.
+    private func remember(_ folder: String) throws(FileTrouble) {
+        let (notes, name) = ("\(root)/beside", FNV.name(of: folder.utf8))
+        guard !FileSystem.exists("\(notes)/\(name)") else { return }
+        _ = try FileSystem.createFolders(notes)
+        let temporary = "\(root)/\(name)"
+        FileSystem.remove(temporary)
+        try FileSystem.append(Array(folder.utf8), to: temporary, syncs: true)
+        try FileSystem.rename(temporary, to: "\(notes)/\(name)")
+        try FileSystem.syncFolder(notes)
+    }
+
+    /// Removes originals that are not needed any more beside these pictures, whose folders are locked, and in the state
+    /// folder.
+    func removeUnneeded(beside pictures: [InputFile]) {
+        shared.removeUnneeded()
+        for folder in Set(pictures.compactMap(Self.folder).map(PathKey.init)) { tidy(folder.path) }
+    }
+
+    @discardableResult
+    private func tidy(_ folder: String) -> Int {
+        let store = besideStore(in: folder)
+        let count = store.removeUnneeded()
+        store.removeIfEmpty()
+        if !FileSystem.exists(store.root) { FileSystem.remove("\(root)/beside/\(FNV.name(of: folder.utf8))") }
+        return count
+    }
+
+    /// Removes all that commands have left that were killed. The lock is held.
+    ///
+    /// - Returns: how many originals that no picture needs.
+    package func sweep() throws(FileTrouble) -> Int {
+        for picture in try pictures(andIn: []) {
+            // Where another run writes, or which is not mounted, the next command looks again.
+            (try? PictureFolder(of: picture))?.removeTemporary(of: picture)
+        }
+        return rememberedFolders().reduce(shared.removeUnneeded()) { count, folder in
+            let anywhere = InputFile(path: PathNames.joined(folder, "picture"), dir: "")
+            guard let held = try? PictureFolder(of: anywhere) else { return count }
+            return withExtendedLifetime(held) { count + tidy(folder) }
+        }
+    }
+}

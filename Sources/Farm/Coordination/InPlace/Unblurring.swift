@@ -1,0 +1,93 @@
+import JobModel
+import Planning
+package import Scheduling
+
+/// Puts originals back.
+package struct Unblurring: Sendable {
+    private let originals: Originals
+    /// Whether pictures that were edited since they were blurred are replaced, too.
+    private let isForced: Bool
+
+    private static let partSize = 64
+
+    /// - Parameters:
+    ///   - loop: a new one each time.
+    ///   - ended: is told what became of pictures, some at a time, in their order.
+    package static func unblur(
+        _ pictures: [WantedPicture], _ originals: Originals, isForced: Bool, settings: RunSettings,
+        loop: () -> RunLoop, ended: ([InPlaceResult]) -> Void
+    ) async throws -> StopReason? {
+        let unblurring = Unblurring(originals: originals, isForced: isForced)
+        for start in stride(from: 0, to: pictures.count, by: partSize) {
+            let part = pictures[start..<min(start + partSize, pictures.count)].map(\.picture)
+            // Before anything is looked at.
+            let folders = HeldFolders(of: part)
+            let before = part.map { folders.look(at: $0) }
+            let (looked, stop) = try await LookedAtPicture.look(
+                at: part, originals, readsOriginals: true, settings: settings, loop: loop)
+            if let stop {
+                ended(pictures[start...].map { InPlaceResult($0.picture, .left) })
+                return stop
+            }
+            ended(
+                zip(looked, before).map { InPlaceResult($0.picture, unblurring.unblur($0, found: $1, folders)) })
+            originals.removeUnneeded(beside: part)
+            withExtendedLifetime(folders) {}
+        }
+        return nil
+    }
+
+    /// - Parameter found: what was there before it was read.
+    private func unblur(
+        _ looked: LookedAtPicture, found: PictureFolder.Found?, _ folders: HeldFolders
+    ) -> InPlaceResult.Outcome {
+        do throws(InPlaceTrouble) {
+            let folder = try folders.folder(of: looked.picture)
+            if !looked.originals.isEmpty { folder.removeTemporary(of: looked.picture) }
+            switch looked.condition {
+            case .missing(let original) where !isForced: return .gone(original)
+            case .missing(let original): return try putBack(original, looked, found, folder, isEdited: true)
+            case .unknown: return found == nil ? .gone(nil) : .notBlurred
+            case _ where looked.isUnreadable: return .refused(reason: "cannot be read")
+            case .original(let original):
+                try forget(original)
+                return .notBlurred
+            case .edited(let original) where !isForced: return .edited(original)
+            case .edited(let original): return try putBack(original, looked, found, folder, isEdited: true)
+            case .blurred(let original): return try putBack(original, looked, found, folder, isEdited: false)
+            }
+        } catch {
+            return error.outcome
+        }
+    }
+
+    private func putBack(
+        _ original: StoredOriginal, _ looked: LookedAtPicture, _ found: PictureFolder.Found?, _ folder: PictureFolder,
+        isEdited: Bool
+    ) throws(InPlaceTrouble) -> InPlaceResult.Outcome {
+        guard !looked.damaged.contains(PathKey(original.path)) else {
+            throw InPlaceTrouble(
+                outcome: .refused(
+                    reason: "its original, \(original.path), is gone or damaged; nothing was changed"))
+        }
+        guard found?.isFile ?? true else { throw InPlaceTrouble(outcome: .refused(reason: "is not a file")) }
+        do throws(FileTrouble) {
+            let missing = try folder.replace(
+                looked.picture, found, by: original.path, original.record.attributes, .original)
+            try original.store.remove(original.record)
+            let older = looked.originals.filter { $0.record.generation != original.record.generation }
+            return .unblurred(edited: isEdited, missing: missing, older: older)
+        } catch {
+            throw InPlaceTrouble(error)
+        }
+    }
+
+    /// The picture is its original already.
+    private func forget(_ original: StoredOriginal) throws(InPlaceTrouble) {
+        do throws(FileTrouble) {
+            try original.store.remove(original.record)
+        } catch {
+            throw InPlaceTrouble(error)
+        }
+    }
+}

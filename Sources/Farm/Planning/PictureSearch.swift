@@ -1,0 +1,75 @@
+package import Catalogs
+import Glibc
+import JobModel
+
+/// The pictures that a command line names, for commands that work on them where they lie.
+package struct PictureSearch {
+    /// Real paths, each once: first those that were named, in their order, then those of folders. What was named may not be
+    /// there.
+    package private(set) var pictures: [(file: InputFile, isNamed: Bool)] = []
+    /// Real paths of the folders that were named.
+    package private(set) var folders: [InputFile] = []
+    /// How many other files the folders hold, hidden ones not counted.
+    package private(set) var others = 0
+    /// Of folders that could not be read.
+    package private(set) var problems: [String] = []
+    private var seen: Set<[UInt8]> = []
+
+    /// - Parameters:
+    ///   - paths: as the file system has them.
+    ///   - folder: what relative ones start from; absolute.
+    ///   - catalog: what makes files of folders pictures.
+    package init(_ paths: [[UInt8]], in folder: String, catalog: Catalog) {
+        let extensions = Set(catalog.readableExtensions.map { PathBytes.lowercased($0.utf8) })
+        for path in paths {
+            let real = Self.realPath(PathBytes.normalized(path, in: Array(folder.utf8)))
+            let file = InputFile(bytes: real, dir: "")
+            if FileKind(of: file) == .folder {
+                folders.append(file)
+            } else if seen.insert(real).inserted {
+                pictures.append((file, true))
+            }
+        }
+        for folder in folders { search(folder.exactPath, extensions) }
+    }
+
+    /// As far as it exists.
+    private static func realPath(_ path: [UInt8]) -> [UInt8] {
+        if let resolved = realpath(cPath(path), nil) {
+            defer { free(resolved) }
+            return UnsafeBufferPointer(start: resolved, count: strlen(resolved)).map { UInt8(bitPattern: $0) }
+        }
+        let parent = PathBytes.folder(of: path)
+        return parent == path ? path : PathBytes.joined(realPath(parent), Array(PathBytes.name(of: path)))
+    }
+
+    /// Links in folders are not followed: what they lead to may be anywhere.
+    private mutating func search(_ folder: [UInt8], _ extensions: Set<[UInt8]>) {
+        let entries: [DirectoryListing.Entry]
+        do {
+            entries = try DirectoryListing.entries(of: folder)
+        } catch {
+            problems.append(error.message)
+            return
+        }
+        for entry in entries where entry.name.first != PathBytes.dot {
+            let path = PathBytes.joined(folder, entry.name)
+            if entry.isSymbolicLink || entry.kind == .other {
+                others += 1
+            } else if entry.kind == .folder {
+                search(path, extensions)
+            } else if !extensions.contains(PathBytes.lowercased(PathBytes.fileExtension(of: entry.name[...]))) {
+                others += 1
+            } else if seen.insert(path).inserted {
+                pictures.append((InputFile(bytes: path, dir: ""), false))
+            }
+        }
+    }
+
+    /// Whether a path lies in one of the folders that were named.
+    package func holds(_ picture: InputFile) -> Bool {
+        folders.contains {
+            picture.exactPath.starts(with: $0.exactPath == [PathBytes.slash] ? [] : $0.exactPath + [PathBytes.slash])
+        }
+    }
+}

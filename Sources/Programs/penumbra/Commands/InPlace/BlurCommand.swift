@@ -1,0 +1,143 @@
+import ArgumentParser
+import Catalogs
+import Coordination
+import JobModel
+import Manifests
+import Planning
+import Scheduling
+import Settings
+
+struct BlurCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "blur",
+        abstract: "Blur pictures in place, and keep their originals.",
+        discussion: """
+              penumbra blur photo.jpg --radius 2          photo.jpg is blurred now
+              penumbra unblur photo.jpg                   and is what it was, with its time and attributes
+              penumbra is-blurred photo.jpg               exit code 0: yes, 1: no
+              penumbra blur photos --filter 'halftone: {size: 6}'
+
+            A folder stands for all pictures in it and below, by their names' extensions; links in it are passed by, and so \
+            is what Penumbra cannot write as what it is. A picture that is blurred already stays as it is. Each stays what \
+            it is (a JPEG, an animated GIF), and keeps its metadata, rights, owner and attributes. Whatever is killed \
+            when, either the picture or the blurred one is at its path, and 'unblur' works.
+
+            Exit codes: 0 done; 1 some were refused, such as pictures that were edited since they were blurred; 66 a \
+            picture is missing; 74 a disk or folder is full, read-only or forbidden; 75 another blur or unblur is going on.
+            """)
+
+    @Argument(help: ArgumentHelp("Pictures, or folders of pictures.", valueName: "picture"), completion: .file())
+    var pictures: [String] = []
+
+    @Option(help: ArgumentHelp("Of a Gaussian, its standard deviation in pixels. Default: 10.", valueName: "px"))
+    var radius: Double?
+
+    @Option(help: ArgumentHelp("The same.", valueName: "px"))
+    var sigma: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "Any filters in place of a Gaussian, as in a manifest, divided by '|': 'halftone: {size: 6}'.",
+            valueName: "chain"))
+    var filter: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where originals are kept: 'state', in the state folder, or 'beside' the pictures, in a hidden folder "
+                + ".penumbra-originals that moves with them.", valueName: "state|beside"))
+    var keep: OriginalPlace = .state
+
+    @Flag(
+        help:
+            "Blur pictures that were edited since they were blurred as they are now; the older originals are kept, too."
+    )
+    var force = false
+
+    @Flag(help: "Change nothing; list the pictures of which originals are kept, or those of them that are named.")
+    var list = false
+
+    @OptionGroup(title: "Place Options") var place: PlaceOptions
+
+    @Option(help: ArgumentHelp("How long to wait for another blur or unblur to end: 90, 5m.", valueName: "time"))
+    var lockWait: TimeArgument?
+
+    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
+    var quiet = false
+
+    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
+    var json = false
+
+    func validate() throws {
+        if !list, pictures.isEmpty { throw ValidationError("Name the pictures to blur, or folders of them.") }
+        if pictures.contains("") { throw ValidationError("A path is empty; name pictures or folders.") }
+        if [radius != nil, sigma != nil, filter != nil].count(where: { $0 }) > 1 {
+            throw ValidationError("--radius, --sigma and --filter each say how to blur; give one of them.")
+        }
+    }
+
+    func run() async throws {
+        try await Reporting(json: json, quiet: quiet).handling { reporting in
+            let session = try await InPlaceSession(place, reporting)
+            if list { return try await BlurList(session: session).run(pictures) }
+            let job = try await job(session)
+            return try await session.locked(lockWait?.seconds ?? 0) { try await blur(session, job) }
+        }
+    }
+
+    /// As one would write it.
+    private var chain: String {
+        if let filter { return filter }
+        return "gaussian: {radius: \(ParameterValue.number(radius ?? sigma ?? 10).words)}"
+    }
+
+    private func job(_ session: InPlaceSession) async throws -> JobSpec {
+        // Only its filters are looked at.
+        let manifest = AppliedManifest(chain: chain, inputs: ["picture"], output: "picture.png") { _ in false }
+        let text: String
+        do {
+            text = try manifest.text()
+        } catch {
+            throw CommandError(.usage, error.message)
+        }
+        let result = JobReader.read(
+            bytes: Array(text.utf8), path: "blur", realPath: "\(currentFolder())/blur", catalog: session.catalog,
+            look: FilterPictures.look)
+        let jobs = try session.reporting.jobs(ManifestFiles.Outcome(result, of: "blur"))
+        guard let job = jobs.first else { throw CommandError(.badManifest, "\(chain): no filters could be read") }
+        let preparation = JobPreparation(
+            installation: session.installation, catalog: session.catalog, selection: JobPlan.Selection(), list: nil,
+            isForced: force, signals: session.signals, deadline: nil, reread: { _, _ in result })
+        return try await preparation.readingPictures(of: job)
+    }
+
+    private func blur(_ session: InPlaceSession, _ job: JobSpec) async throws -> ExitStatus {
+        let (reporting, search) = (session.reporting, session.search(pictures))
+        let wanted = search.pictures.map { WantedPicture($0.file, isNamed: $0.isNamed) }
+        let directory = try RunDirectory(
+            state: session.state, name: RunName.new(), scratch: session.installation.settings.scratch.value)
+        defer { directory.remove() }
+        let report = InPlaceReport(.blur, reporting)
+        let stop = try await Blurring.blur(
+            wanted, by: job, filters: chain, keeping: keep, isForced: force, catalog: session.catalog,
+            originals: session.originals, directory: directory, settings: session.installation.runSettings,
+            time: Int(currentTime() / 1_000_000_000), observer: reporting.observer(named: "blur"),
+            loop: { session.loop() }, ended: { report.add($0, filters: chain) })
+        report.end(done(report, session), [("already blurred", "already blurred")], others: search.others)
+        let trouble = search.problems.isEmpty ? ExitStatus.done : .badPlace
+        return max(report.status, trouble, session.tell(stop, left: report.count("left")))
+    }
+
+    private func done(_ report: InPlaceReport, _ session: InPlaceSession) -> String {
+        let count = report.count("blurred")
+        guard count > 0 else { return "" }
+        let whose = count == 1 ? "its original is" : "their originals are"
+        let place =
+            keep == .state
+            ? "in \(session.originals.root)" : "beside \(count == 1 ? "it" : "them"), in \(Originals.folderName)"
+        return
+            "blurred \(count == 1 ? "1 picture" : "\(count) pictures") (\(PathText.visible(chain))); \(whose) kept \(place), "
+            + "and 'penumbra unblur' puts \(count == 1 ? "it" : "them") back"
+    }
+}
+
+extension OriginalPlace: ExpressibleByArgument {}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import Coordination
+import Planning
+
+struct IsBlurredCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "is-blurred",
+        abstract: "Tell by the exit code whether pictures are blurred.",
+        discussion: """
+            A picture is blurred when it is, byte for byte, what 'penumbra blur' has made of it. A folder stands for all \
+            pictures in it and below.
+
+            Exit codes: 0 all are; 1 at least one is not; 66 a picture is missing, or there is none in a folder.
+            """)
+
+    @Argument(help: ArgumentHelp("Pictures, or folders of pictures.", valueName: "picture"), completion: .file())
+    var pictures: [String]
+
+    @OptionGroup(title: "Place Options") var place: PlaceOptions
+
+    @Flag(name: .shortAndLong, help: "Answer by the exit code alone.")
+    var quiet = false
+
+    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
+    var json = false
+
+    func validate() throws {
+        if pictures.contains("") { throw ValidationError("A path is empty; name pictures or folders.") }
+    }
+
+    func run() async throws {
+        try await Reporting(json: json, quiet: quiet).handling { reporting in
+            let session = try await InPlaceSession(place, reporting)
+            let search = session.search(pictures)
+            if search.pictures.isEmpty, search.problems.isEmpty {
+                throw CommandError(.missingInput, "there is no picture in what was named")
+            }
+            let (looked, stop) = try await LookedAtPicture.look(
+                at: search.pictures.map(\.file), session.originals, readsOriginals: false,
+                settings: session.installation.runSettings, loop: session.loop)
+            if stop != nil { return session.tell(stop, left: looked.count) }
+            let statuses = looked.map { answer(InPlaceAnswer($0), reporting) }
+            return max(statuses.max() ?? .done, search.problems.isEmpty ? .done : .badPlace)
+        }
+    }
+
+    private func answer(_ answer: InPlaceAnswer, _ reporting: Reporting) -> ExitStatus {
+        if json {
+            JSONLine.picture(answer.line).print()
+        } else if !quiet {
+            let text = "\(PathText.shown(answer.line.path, from: currentFolder())): \(PathText.visible(answer.words))"
+            if answer.status == .done { Console.print(text) } else { Console.complain(text) }
+        }
+        return answer.status
+    }
+}
+
+/// Whether a picture is blurred.
+struct InPlaceAnswer {
+    let line: InPlaceLine
+    let words: String
+    let status: ExitStatus
+
+    init(_ looked: LookedAtPicture) {
+        var kept: StoredOriginal?
+        (words, status, kept) = Self.answer(looked)
+        let state =
+            switch looked.condition {
+            case .blurred: "blurred"
+            case .edited: "edited since"
+            case .unknown, .original, .missing: status == .missingInput ? "gone" : "not blurred"
+            }
+        var line = InPlaceLine(looked.picture, state: state)
+        (line.filters, line.original) = (kept?.record.filters, kept?.path)
+        self.line = line
+    }
+
+    private static func answer(_ looked: LookedAtPicture) -> (String, ExitStatus, StoredOriginal?) {
+        switch looked.condition {
+        case .blurred(let kept): ("blurred (\(kept.record.filters))", .done, kept)
+        case .edited(let kept): ("edited since it was blurred (\(kept.record.filters))", .someFailed, kept)
+        case .original: ("is not blurred", .someFailed, nil)
+        case .missing(let kept):
+            looked.isUnreadable
+                ? ("cannot be read", .someFailed, kept) : ("no such file", .missingInput, kept)
+        case .unknown: looked.isThere ? ("is not blurred", .someFailed, nil) : ("no such file", .missingInput, nil)
+        }
+    }
+}

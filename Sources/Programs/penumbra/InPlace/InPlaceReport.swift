@@ -1,0 +1,161 @@
+import Coordination
+import FoundationEssentials
+import Planning
+import Reports
+
+/// Tells what became of pictures: one by one what somebody may want to know, and at the end how many there were.
+final class InPlaceReport {
+    /// What somebody has asked for.
+    enum Command {
+        case blur
+        case unblur
+    }
+
+    private let command: Command
+    private let reporting: Reporting
+    private let folder = currentFolder()
+    private var counts: [String: Int] = [:]
+    private(set) var status = ExitStatus.done
+
+    /// Lines of one kind that are printed.
+    private static let mostLines = 20
+
+    init(_ command: Command, _ reporting: Reporting) { (self.command, self.reporting) = (command, reporting) }
+
+    func count(_ state: String) -> Int { counts[state] ?? 0 }
+
+    func add(_ results: [InPlaceResult], filters: String? = nil) {
+        reporting.endProgress()
+        for result in results {
+            let line = InPlaceLine(result, of: command, filters: filters)
+            status = max(status, result.outcome.status)
+            counts[line.state, default: 0] += 1
+            if reporting.json { JSONLine.picture(line).print() } else { show(result, line) }
+        }
+    }
+
+    private func show(_ result: InPlaceResult, _ line: InPlaceLine) {
+        guard let message = line.message, count(line.state) <= Self.mostLines else { return }
+        // Workers' messages begin with the path.
+        let path = "\(result.picture.path): "
+        let words = message.hasPrefix(path) ? String(message.dropFirst(path.count)) : message
+        let text = "\(PathText.shown(result.picture.path, from: folder)): \(PathText.visible(words))"
+        switch result.outcome {
+        case .alreadyBlurred, .notBlurred: reporting.say(text)
+        case .skipped: break
+        default: Console.complain(text)
+        }
+    }
+
+    /// What is done, and what is left to say: `blurred 3 pictures …, 1 already blurred, 2 other files skipped`.
+    func end(_ done: String, _ kinds: [(state: String, words: String)], others: Int) {
+        let rest = kinds.compactMap { kind in
+            count(kind.state) > 0 ? "\(Figures.count(count(kind.state))) \(kind.words)" : nil
+        }
+        let skipped = count("skipped") + others
+        let skips = skipped > 0 ? ["\(Figures.plural(skipped, "other file")) skipped"] : []
+        for (state, number) in counts.sorted(by: { $0.key < $1.key }) where number > Self.mostLines {
+            guard !["blurred", "unblurred", "skipped"].contains(state) else { continue }
+            reporting.say("… and \(Figures.count(number - Self.mostLines)) more: \(state)")
+        }
+        guard !done.isEmpty || skipped > 0 else { return }
+        reporting.say(([done].filter { !$0.isEmpty } + rest + skips).joined(separator: ", "))
+    }
+}
+
+/// One picture of a command that changes pictures in place.
+struct InPlaceLine: Encodable {
+    let event = "picture"
+    let path: String
+    let pathBase64: String?
+    /// `blurred`, `already blurred`, `unblurred`, `not blurred`, `edited since`, `gone`, `skipped`, `refused`, `busy`,
+    /// `unfit`, `left`.
+    let state: String
+    var message: String?
+    var filters: String?
+    /// The file with the original that is meant.
+    var original: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case event, path, state, message, filters, original
+        case pathBase64 = "path_base64"
+    }
+
+    init(_ picture: InputFile, state: String) {
+        (path, self.state) = (picture.path, state)
+        pathBase64 = picture.bytes.map { Data($0).base64EncodedString() }
+    }
+
+    init(_ result: InPlaceResult, of command: InPlaceReport.Command, filters: String?) {
+        self.init(result.picture, state: result.outcome.word)
+        message = result.outcome.message(command)
+        switch result.outcome {
+        case .blurred(let older):
+            self.filters = filters
+            original = older.first?.path
+        case .alreadyBlurred(let kept), .edited(let kept), .gone(.some(let kept)):
+            (self.filters, original) = (kept.record.filters, kept.path)
+        case .unblurred(_, _, let older): original = older.first?.path
+        case .notBlurred, .gone(nil), .skipped, .refused, .busy, .unfit, .left: break
+        }
+    }
+}
+
+extension InPlaceResult.Outcome {
+    var word: String {
+        switch self {
+        case .blurred: "blurred"
+        case .alreadyBlurred: "already blurred"
+        case .unblurred: "unblurred"
+        case .notBlurred: "not blurred"
+        case .edited: "edited since"
+        case .gone: "gone"
+        case .skipped: "skipped"
+        case .refused: "refused"
+        case .busy: "busy"
+        case .unfit: "unfit"
+        case .left: "left"
+        }
+    }
+
+    var status: ExitStatus {
+        switch self {
+        case .blurred, .alreadyBlurred, .unblurred, .notBlurred, .skipped, .left: .done
+        case .edited, .refused: .someFailed
+        case .gone: .missingInput
+        case .busy: .busy
+        case .unfit: .badPlace
+        }
+    }
+
+    /// Behind the picture's path; nil where there is nothing to say.
+    func message(_ command: InPlaceReport.Command) -> String? {
+        switch self {
+        case .blurred(let older): older.first.map { "blurred as it was now; its older original is kept at \($0.path)" }
+        case .alreadyBlurred(let kept): "already blurred (\(kept.record.filters)); unblur it first to blur it otherwise"
+        case .unblurred(let edited, let missing, let older): Self.unblurred(edited, missing, older)
+        case .notBlurred: "is not blurred; nothing to do"
+        case .edited(let kept):
+            "edited since it was blurred (\(kept.record.filters)), and left as it is; --force "
+                + (command == .blur
+                    ? "blurs it as it is now, and keeps the older original, too"
+                    : "puts the original back, and the edits are lost")
+        case .gone(let kept):
+            kept.map { "no such file; its original is kept at \($0.path), and 'unblur --force' puts it back" }
+                ?? "no such file"
+        case .skipped(let reason), .refused(let reason): reason
+        case .busy: "another run or command writes to its folder; left as it is"
+        case .unfit(let message): message
+        case .left: nil
+        }
+    }
+
+    private static func unblurred(_ edited: Bool, _ missing: [String], _ older: [StoredOriginal]) -> String? {
+        let parts =
+            (edited ? ["the original is back, in place of what was there"] : [])
+            + (missing.isEmpty
+                ? [] : ["the original is back without \(missing.joined(separator: ", ")), which cannot be had here"])
+            + (older.first.map { ["an older original is kept at \($0.path), and 'unblur --force' puts it back"] } ?? [])
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+}

@@ -1,0 +1,269 @@
+import ExamplePictures
+import Foundation
+import Glibc
+import Testing
+
+/// `penumbra blur`, `unblur` and `is-blurred`: in place, and undone.
+@Suite(.serialized) struct BlurTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.drawPhotos()
+    }
+
+    private func penumbra(_ arguments: String...) async throws -> Program.Result {
+        try await Program.run(Program.penumbra, arguments, in: workspace)
+    }
+
+    private var root: String { "\(workspace.path)/state/penumbra/originals" }
+
+    @Test func `a picture is blurred in place, with the bytes that apply gives`() async throws {
+        let applied = try await penumbra("apply", "gaussian: {radius: 2}", "photos/a.png", "-o", "blurred.png")
+        #expect(applied.code == 0)
+        let result = try await penumbra("blur", "photos/a.png", "--radius", "2")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(
+            result.output
+                == "blurred 1 picture (gaussian: {radius: 2}); its original is kept in \(root), and 'penumbra unblur' puts "
+                + "it back\n")
+        #expect(try workspace.read("photos/a.png") == workspace.read("blurred.png"))
+        #expect(workspace.leftovers() == [])
+    }
+
+    @Test func `the blurred picture keeps rights, owner and attributes; undone, it has its bytes and time again`()
+        async throws
+    {
+        for place in ["state", "beside"] {
+            try workspace.adorn("photos/a.png")
+            let before = try workspace.whole("photos/a.png")
+            #expect(try await penumbra("blur", "photos/a.png", "--keep", place).code == 0)
+            let blurred = try workspace.whole("photos/a.png")
+            #expect(blurred.bytes != before.bytes)
+            #expect((blurred.mode, blurred.user, blurred.group) == (before.mode, before.user, before.group))
+            #expect(blurred.attribute == before.attribute)
+            #expect(blurred.modified > before.modified)
+            let result = try await penumbra("unblur", "photos/a.png")
+            #expect((result.code, result.output) == (0, "put back 1 original\n"))
+            #expect(try workspace.whole("photos/a.png") == before)
+            #expect(workspace.originals == [])
+            #expect(workspace.leftovers() == [])
+        }
+    }
+
+    @Test func `doing either twice changes nothing`() async throws {
+        let before = try workspace.whole("photos/a.png")
+        #expect(try await penumbra("blur", "photos/a.png", "--sigma", "2.5").code == 0)
+        let blurred = try workspace.whole("photos/a.png")
+        let again = try await penumbra("blur", "photos/a.png", "--radius", "7")
+        #expect(again.code == 0)
+        #expect(
+            again.output
+                == "photos/a.png: already blurred (gaussian: {radius: 2.5}); unblur it first to blur it otherwise\n")
+        #expect(try workspace.whole("photos/a.png") == blurred)
+        #expect(try await penumbra("blur", "photos/a.png", "--quiet").output == "")
+
+        #expect(try await penumbra("unblur", "photos/a.png").code == 0)
+        let undone = try await penumbra("unblur", "photos/a.png")
+        #expect((undone.code, undone.output) == (0, "photos/a.png: is not blurred; nothing to do\n"))
+        #expect(try workspace.whole("photos/a.png") == before)
+    }
+
+    @Test func `is-blurred answers by its exit code`() async throws {
+        #expect(try await penumbra("blur", "photos/a.png").code == 0)
+        let yes = try await penumbra("is-blurred", "photos/a.png")
+        #expect((yes.code, yes.output, yes.errors) == (0, "photos/a.png: blurred (gaussian: {radius: 10})\n", ""))
+        let no = try await penumbra("is-blurred", "photos/a.png", "photos/b.png")
+        #expect((no.code, no.errors) == (1, "photos/b.png: is not blurred\n"))
+        let gone = try await penumbra("is-blurred", "photos/z.png")
+        #expect((gone.code, gone.errors) == (66, "photos/z.png: no such file\n"))
+        let silent = try await penumbra("is-blurred", "--quiet", "photos")
+        #expect((silent.code, silent.output, silent.errors) == (1, "", ""))
+        try FileManager.default.createDirectory(atPath: "\(workspace.path)/empty", withIntermediateDirectories: false)
+        let nothing = try await penumbra("is-blurred", "empty")
+        #expect((nothing.code, nothing.errors) == (66, "there is no picture in what was named\n"))
+        // A copied file system has other inodes, and times that a copy has set.
+        try workspace.copy("photos/a.png", to: "copy.png")
+        try workspace.remove("photos/a.png")
+        try workspace.copy("copy.png", to: "photos/a.png")
+        try workspace.age("photos/a.png")
+        #expect(try await penumbra("is-blurred", "photos/a.png").code == 0)
+    }
+
+    @Test func `a picture that was edited since is left as it is, unless --force is given`() async throws {
+        let original = try workspace.whole("photos/a.png")
+        #expect(try await penumbra("blur", "photos/a.png", "--radius", "2").code == 0)
+        try workspace.edit("photos/a.png")
+        let edited = try workspace.whole("photos/a.png")
+        let blur = try await penumbra("blur", "photos/a.png", "--radius", "3")
+        #expect(blur.code == 1)
+        #expect(
+            blur.errors
+                == "photos/a.png: edited since it was blurred (gaussian: {radius: 2}), and left as it is; --force blurs it "
+                + "as it is now, and keeps the older original, too\n")
+        let unblur = try await penumbra("unblur", "photos/a.png")
+        #expect(unblur.code == 1)
+        #expect(
+            unblur.errors
+                == "photos/a.png: edited since it was blurred (gaussian: {radius: 2}), and left as it is; --force puts the "
+                + "original back, and the edits are lost\n")
+        let answer = try await penumbra("is-blurred", "photos/a.png")
+        #expect(
+            (answer.code, answer.errors)
+                == (1, "photos/a.png: edited since it was blurred (gaussian: {radius: 2})\n"))
+        #expect(try workspace.whole("photos/a.png") == edited)
+
+        let forced = try await penumbra("unblur", "--force", "photos/a.png")
+        #expect(forced.code == 0)
+        #expect(forced.errors == "photos/a.png: the original is back, in place of what was there\n")
+        #expect(try workspace.whole("photos/a.png") == original)
+    }
+
+    @Test func `an edited picture that is blurred once more has two originals, and both come back`() async throws {
+        let original = try workspace.whole("photos/a.png")
+        #expect(try await penumbra("blur", "photos/a.png", "--radius", "2").code == 0)
+        let first = try #require(workspace.originals.first)
+        try workspace.edit("photos/a.png")
+        let edited = try workspace.whole("photos/a.png")
+        let forced = try await penumbra("blur", "--force", "photos/a.png", "--radius", "3")
+        #expect(forced.code == 0)
+        #expect(
+            forced.errors
+                == "photos/a.png: blurred as it was now; its older original is kept at \(root)/objects/\(first)\n")
+        #expect(workspace.originals.count == 2)
+        let back = try await penumbra("unblur", "photos/a.png")
+        #expect(back.code == 0)
+        #expect(
+            back.errors
+                == "photos/a.png: an older original is kept at \(root)/objects/\(first), and 'unblur --force' puts it "
+                + "back\n")
+        #expect(try workspace.whole("photos/a.png") == edited)
+        #expect(try await penumbra("unblur", "--force", "photos/a.png").code == 0)
+        #expect(try workspace.whole("photos/a.png") == original)
+        #expect(workspace.originals == [])
+    }
+
+    @Test func `any filters will do`() async throws {
+        let chain = "halftone: {size: 6} | invert"
+        #expect(try await penumbra("apply", chain, "photos/a.png", "-o", "a.png").code == 0)
+        let result = try await penumbra("blur", "photos/a.png", "--filter", chain)
+        #expect(result.output.hasPrefix("blurred 1 picture (halftone: {size: 6} | invert); "))
+        #expect(try workspace.read("photos/a.png") == workspace.read("a.png"))
+        let unknown = try await penumbra("blur", "photos/b.png", "--filter", "gausian")
+        #expect(unknown.code == 65)
+        #expect(unknown.errors.contains("unknown filter 'gausian'"))
+        let wrong = try await penumbra("blur", "photos/b.png", "--radius", "3", "--filter", "invert")
+        #expect(wrong.code == 64)
+        #expect(wrong.errors.contains("--radius, --sigma and --filter each say how to blur; give one of them."))
+        #expect(try await penumbra("blur").code == 64)
+    }
+
+    @Test func `a folder stands for the pictures below it`() async throws {
+        try workspace.copy("photos/a.png", to: "photos/deep/d.PNG")
+        try workspace.copy("photos/a.png", to: "photos/.hidden/e.png")
+        try workspace.copy("photos/a.png", to: "elsewhere/far.png")
+        try workspace.write("notes", to: "photos/notes.txt")
+        try workspace.write("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>", to: "photos/v.svg")
+        #expect(symlink("../elsewhere/far.png", "\(workspace.path)/photos/far.png") == 0)
+        let before = try workspace.contents(below: "photos")
+        let result = try await penumbra("blur", "photos", "--radius", "2")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(result.output.hasPrefix("blurred 4 pictures (gaussian: {radius: 2}); their originals are kept in "))
+        #expect(result.output.hasSuffix(" puts them back, 3 other files skipped\n"))
+        let after = try workspace.contents(below: "photos")
+        let changed = before.filter { after[$0.key] != $0.value }.keys.sorted()
+        #expect(changed == ["a.png", "b.png", "c.jpg", "deep/d.PNG"])
+        // Two pictures of the same bytes have one original.
+        #expect(workspace.originals.count == 3)
+        let again = try await penumbra("blur", "photos")
+        #expect(again.code == 0)
+        #expect(try await penumbra("unblur", "photos/a.png").code == 0)
+        #expect(workspace.originals.count == 3, "the other picture needs it")
+        let undone = try await penumbra("unblur", "photos")
+        #expect((undone.code, undone.output) == (0, "put back 3 originals\n"))
+        #expect(try workspace.contents(below: "photos") == before)
+        #expect(try await penumbra("unblur", "photos").output == "put back 0 originals\n")
+    }
+
+    @Test func `originals that lie beside pictures move with them`() async throws {
+        let before = try workspace.read("photos/a.png")
+        let result = try await penumbra("blur", "photos/a.png", "photos/b.png", "--keep", "beside")
+        #expect(
+            result.output
+                == "blurred 2 pictures (gaussian: {radius: 10}); their originals are kept beside them, in "
+                + ".penumbra-originals, and 'penumbra unblur' puts them back\n")
+        #expect(workspace.originals == [])
+        #expect(rename("\(workspace.path)/photos", "\(workspace.path)/moved") == 0)
+        try workspace.remove("state")
+        let list = try await penumbra("blur", "--list", "moved")
+        #expect(list.output.contains("  moved/a.png\n") && list.output.contains("  moved/b.png\n"))
+        #expect(try await penumbra("is-blurred", "moved/a.png").code == 0)
+        #expect(try await penumbra("unblur", "moved").code == 0)
+        #expect(try workspace.read("moved/a.png") == before)
+        #expect(workspace.leftovers() == [])
+    }
+
+    @Test func `--list tells what became of blurred pictures`() async throws {
+        #expect(try await penumbra("blur", "--list").output == "no originals are kept\n")
+        let original = try workspace.read("photos/b.png")
+        for name in ["a", "b", "d", "e"] {
+            if !workspace.exists("photos/\(name).png") {
+                try workspace.draw("photos/\(name).png", width: 20 + name.utf8.reduce(0) { $0 + Int($1) }, height: 20)
+            }
+            #expect(try await penumbra("blur", "photos/\(name).png", "--radius", "2").code == 0)
+        }
+        try workspace.write(original, to: "photos/b.png")
+        try workspace.edit("photos/d.png")
+        try workspace.remove("photos/e.png")
+        let list = try await penumbra("blur", "--list")
+        #expect(list.code == 0)
+        let lines = list.output.split(separator: "\n").map { line in
+            line.replacing(#/\d{4}-\d\d-\d\d \d\d:\d\d/#, with: "TIME")
+        }
+        #expect(lines.first?.hasPrefix("state") == true)
+        #expect(
+            lines.dropFirst() == [
+                "blurred            TIME  gaussian: {radius: 2}  photos/a.png",
+                "original is there  TIME  gaussian: {radius: 2}  photos/b.png",
+                "edited since       TIME  gaussian: {radius: 2}  photos/d.png",
+                "missing            TIME  gaussian: {radius: 2}  photos/e.png",
+            ])
+        let json = try await penumbra("blur", "--list", "photos/d.png", "--json").output.split(separator: "\n")
+        #expect(json.count == 3)
+        #expect(json[1].contains(#""event":"kept","filters":"gaussian: {radius: 2}","original":"\#(root)/objects/"#))
+        #expect(json[1].contains(#""state":"edited since""#))
+
+        let gone = try await penumbra("unblur", "photos/e.png")
+        #expect(gone.code == 66)
+        #expect(gone.errors.hasPrefix("photos/e.png: no such file; its original is kept at \(root)/objects/"))
+        #expect(gone.errors.hasSuffix(", and 'unblur --force' puts it back\n"))
+        #expect(try await penumbra("unblur", "--force", "photos/e.png").code == 0)
+        #expect(workspace.exists("photos/e.png"))
+    }
+
+    @Test func `gc keeps originals, and nothing else`() async throws {
+        let before = try workspace.read("photos/a.png")
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", "state").code == 0)
+        #expect(try await penumbra("blur", "photos/b.png", "--keep", "beside").code == 0)
+        let kept = workspace.originals
+        try workspace.write("x", to: "state/penumbra/originals/objects/0123-1")
+        try workspace.write("x", to: "photos/.penumbra-originals/objects/0123-1")
+        let result = try await penumbra("gc")
+        #expect(result.output == "2 originals that no picture needs removed\n0 runs forgotten\n")
+        #expect(workspace.originals == kept)
+        #expect(workspace.files(below: "photos/.penumbra-originals/objects").count == 1)
+        #expect(try await penumbra("unblur", "photos").code == 0)
+        #expect(try workspace.read("photos/a.png") == before)
+    }
+
+    @Test func `jobs take blurred pictures as any others`() async throws {
+        for name in ["a.png", "b.png", "c.jpg"] { try workspace.age("photos/\(name)") }
+        try workspace.writeNightly(inputs: "photos")
+        #expect(try await Program.night(workspace) == NightSummary(published: 3))
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", "beside").code == 0)
+        #expect(try await Program.night(workspace) == NightSummary(published: 1, skipped: 2))
+        #expect(try await penumbra("unblur", "photos/a.png").code == 0)
+        #expect(try await Program.night(workspace) == NightSummary(published: 1, skipped: 2))
+        #expect(try await Program.night(workspace) == NightSummary(skipped: 3))
+    }
+}
