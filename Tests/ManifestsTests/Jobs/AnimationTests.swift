@@ -30,6 +30,9 @@ import Testing
                 ]),
             .gaussian, .invert,
             FilterDescriptor(
+                name: "overlay", kind: .point, summary: "Lays over", renderingVersion: 1,
+                parameters: [ParameterDescriptor("picture", .layer, summary: "Path", requiredLike: "logo.png")]),
+            FilterDescriptor(
                 name: "halve", kind: .geometry, summary: "Halves", renderingVersion: 1, parameters: []),
         ],
         formats: [
@@ -57,6 +60,13 @@ import Testing
             animation?.values == ["duration": .number(0.2), "fps": .number(30), "filters": .integer(2)])
         #expect(job?.isAnimated == true)
         #expect(job?.pages == .first)
+    }
+
+    @Test func `layers are in the picture that fades`() {
+        let lines = "layers: [{picture: l.png}]\nfilters: [invert]\nanimate: crossfade"
+        let job = reading(lines).job
+        #expect(job?.chain.map(\.filter) == ["overlay", "invert"])
+        #expect(job?.outputs.first?.animation?.values["filters"] == .integer(1))
     }
 
     @Test func `it may be written alone`() {

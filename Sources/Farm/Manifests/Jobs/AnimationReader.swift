@@ -59,7 +59,7 @@ struct AnimationReader {
 extension AnimationReader {
     /// The outputs with the animation behind their own filters.
     ///
-    /// - Parameter common: the filters before these.
+    /// - Parameter common: the filters before these. Layers are none: they are in the picture that fades.
     func outputs(
         _ outputs: [OutputsReader.Output], showing animation: Animation, after common: [FilterInvocation]
     ) -> [OutputsReader.Output] {

@@ -23,8 +23,9 @@ struct FilterHints {
         }
     }
 
-    /// A radius that needs no worker to tell that nothing changes.
+    /// A radius that needs no worker to tell that nothing changes: of a filter that is nothing but a blur.
     var zeroRadius: ParameterTyper.Typed? {
+        guard descriptor.parameters.first?.name == "radius" else { return nil }
         let zeros: [ParameterValue] = [.number(0), .integer(0), .pair(x: 0, y: 0)]
         return typed["radius"].flatMap { zeros.contains($0.value) ? $0 : nil }
     }

@@ -17,16 +17,18 @@ struct JobTyper {
         let exclude = reader.value("exclude", .list(of: .nonEmptyText), default: [])
         let pictures = PictureLookup(folder: Self.folder(of: manifestPath), look: look)
         let catalog = catalog.sharing(sharedValues(from: &reader))
-        let chain = commonChain(from: &reader, catalog, pictures)
+        let layers = layers(from: &reader, catalog, pictures)
+        let filters = commonFilters(from: &reader, catalog, pictures)
         _ = reader.entry("animate")  // a key of its own place, though its value is read behind the outputs
         let outputs = OutputsReader(catalog: catalog, pictures: pictures, log: log).outputs(from: &reader)
         let animating = AnimationReader(catalog: catalog, pictures: pictures, log: log)
         let animation = reader.optional("animate", animating.animation)
         var policies = Policies(from: &reader)
         reader.finish(aliases: Self.aliases) { ForeignKeys(catalog: catalog).problem(of: $0) }
-        guard let name, let inputs, let chain, var outputs else { return nil }
+        guard let name, let inputs, let layers, let filters, var outputs else { return nil }
 
-        if let animation { outputs = animating.outputs(outputs, showing: animation, after: chain) }
+        if let animation { outputs = animating.outputs(outputs, showing: animation, after: filters) }
+        let chain = layers + filters
         if showsOtherPictures(chain + outputs.flatMap(\.job.ownChain)) { policies.chooseSRGB(reader, log) }
         checkNames(of: outputs, inputs: inputs, at: reader)
         return policies.job(
@@ -40,22 +42,21 @@ struct JobTyper {
         ParameterTyper(log: log).values(of: catalog.sharedParameters, in: &reader).mapValues(\.value)
     }
 
-    /// Several outputs may each have filters of their own, and none in common.
-    private func commonChain(
+    private func layers(
         from reader: inout MappingReader, _ catalog: Catalog, _ pictures: PictureLookup
     ) -> [FilterInvocation]? {
-        let layers: [FilterInvocation]?
-        if reader.entry("layers") == nil {
-            layers = []
-        } else {
-            layers = reader.optional("layers", LayersReader(catalog: catalog, pictures: pictures).layers)
-        }
+        guard reader.entry("layers") != nil else { return [] }
+        return reader.optional("layers", LayersReader(catalog: catalog, pictures: pictures).layers)
+    }
+
+    /// Several outputs may each have filters of their own, and none in common.
+    private func commonFilters(
+        from reader: inout MappingReader, _ catalog: Catalog, _ pictures: PictureLookup
+    ) -> [FilterInvocation]? {
         let type = ChainReader(catalog: catalog, pictures: pictures).chain
         let isOptional = ["outputs", "layers", "animate"].contains { reader.mapping[$0] != nil }
-        let filters =
-            isOptional && reader.entry("filters") == nil ? [] : reader.required("filters", type, example: "[invert]")
-        guard let layers, let filters else { return nil }
-        return layers + filters
+        if isOptional, reader.entry("filters") == nil { return [] }
+        return reader.required("filters", type, example: "[invert]")
     }
 
     /// Whether other pictures are seen in the outputs, which needs one colour space for all.
