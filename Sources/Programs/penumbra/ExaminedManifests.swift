@@ -12,13 +12,26 @@ struct ExaminedManifests {
     let failure: String?
 
     init(_ results: [ReadResult], by worker: WorkerCommand) async {
-        let chains = ExaminedChains(
-            filters: Array(Set(results.flatMap(\.filters).map(\.invocation))),
-            pictures: Array(Set(results.flatMap { result in result.pictures.map { Self.picture($0, of: result) } })))
+        let filters = Array(Set(results.flatMap(\.filters).map(\.invocation)))
+        await self.init(ExaminedChains(filters: filters, pictures: Self.pictures(results)), worker)
+    }
+
+    /// The pictures alone, which are few: filters tell at the first frame what is wrong with them.
+    init(picturesOf results: [ReadResult], by worker: WorkerCommand) async {
+        await self.init(ExaminedChains(filters: [], pictures: Self.pictures(results)), worker)
+    }
+
+    private static func pictures(_ results: [ReadResult]) -> [ExaminedChains.Picture] {
+        Array(Set(results.flatMap { result in result.pictures.map { picture($0, of: result) } }))
+    }
+
+    private init(_ chains: ExaminedChains, _ worker: WorkerCommand) async {
         let nothing = Examination(filters: [], pictures: [])
         var (examination, failure): (Examination, String?) = (nothing, nil)
         do throws(ChainExamination.Failure) {
-            if !chains.filters.isEmpty { examination = try await ChainExamination.ask(chains, worker) }
+            if !chains.filters.isEmpty || !chains.pictures.isEmpty {
+                examination = try await ChainExamination.ask(chains, worker)
+            }
         } catch {
             failure = error.message
         }

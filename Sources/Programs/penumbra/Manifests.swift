@@ -64,6 +64,14 @@ struct ManifestFiles {
         return outcome
     }
 
+    /// The same with what only workers know of the pictures that filters read, which no frame could be rendered without.
+    func withExaminedPictures(by worker: WorkerCommand) async -> Outcome {
+        let results = results()
+        // Where nothing is known the first frame tells.
+        let examination = await ExaminedManifests(picturesOf: results.compactMap { try? $0.result.get() }, by: worker)
+        return outcome(of: results, examination.adding)
+    }
+
     private typealias Reading = (path: String, result: Result<ReadResult, CommandError>)
 
     private func results() -> [Reading] {

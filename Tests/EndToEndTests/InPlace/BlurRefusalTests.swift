@@ -54,6 +54,10 @@ import Testing
         #expect(pages.code == 1)
         #expect(pages.errors == "two.tif: has 2 pages, of which only the first would be left\n")
         #expect(try workspace.read("two.tif") == Data(Self.twoPages))
+        try workspace.write(Data("Pf\n1 1\n-1.0\n".utf8) + Data([0, 0, 0, 63]), to: "f.pnm")
+        #expect(
+            try await penumbra("blur", "f.pnm").errors
+                == "f.pnm: has samples of a kind (f32) that Penumbra does not write as ppm\n")
         try workspace.write("no picture", to: "n.png")
         let none = try await penumbra("blur", "n.png")
         #expect(none.code == 1)

@@ -31,6 +31,27 @@ import Testing
         #expect(workspace.leftovers() == [])
     }
 
+    @Test func `a JPEG is written with a better quality than outputs are`() async throws {
+        let applied = try await penumbra(
+            "apply", "gaussian: {radius: 10}", "photos/c.jpg", "-o", "c.jpg", "--set", "save.quality=94")
+        #expect(applied.code == 0)
+        #expect(try await penumbra("blur", "photos/c.jpg").code == 0)
+        #expect(try workspace.read("photos/c.jpg") == workspace.read("c.jpg"))
+    }
+
+    @Test func `a picture that somebody has put back is blurred anew, wherever its original was kept`() async throws {
+        let original = try workspace.read("photos/a.png")
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", "state").code == 0)
+        try workspace.write(original, to: "photos/a.png")
+        #expect(try await penumbra("is-blurred", "photos/a.png").code == 1)
+        #expect(try await penumbra("blur", "photos/a.png", "--radius", "3", "--keep", "beside").code == 0)
+        #expect(workspace.originals == [])
+        let list = try await penumbra("blur", "--list").output.split(separator: "\n")
+        #expect(list.count == 2 && list[1].hasPrefix("blurred  "))
+        #expect(try await penumbra("unblur", "photos/a.png").code == 0)
+        #expect(try workspace.read("photos/a.png") == original)
+    }
+
     @Test func `the blurred picture keeps rights, owner and attributes; undone, it has its bytes and time again`()
         async throws
     {
@@ -239,6 +260,23 @@ import Testing
         #expect(gone.errors.hasSuffix(", and 'unblur --force' puts it back\n"))
         #expect(try await penumbra("unblur", "--force", "photos/e.png").code == 0)
         #expect(workspace.exists("photos/e.png"))
+    }
+
+    @Test func `--json has a line for each picture`() async throws {
+        let lines = try await penumbra("blur", "--json", "photos/a.png", "photos/z.png").output.split(separator: "\n")
+        #expect(lines.count == 4)
+        #expect(
+            lines[1]
+                == #"{"event":"picture","filters":"gaussian: {radius: 10}","path":"\#(workspace.path)/photos/a.png","#
+                + #""state":"blurred"}"#)
+        #expect(
+            lines[2]
+                == #"{"event":"picture","message":"no such file","path":"\#(workspace.path)/photos/z.png","state":"gone"}"#
+        )
+        let answer = try await penumbra("is-blurred", "--json", "photos/a.png").output.split(separator: "\n")
+        #expect(answer.count == 3 && answer[1].hasSuffix(#""state":"blurred"}"#))
+        let back = try await penumbra("unblur", "--json", "photos/a.png").output.split(separator: "\n")
+        #expect(back.count == 3 && back[1].hasSuffix(#""state":"unblurred"}"#))
     }
 
     @Test func `gc keeps originals, and nothing else`() async throws {

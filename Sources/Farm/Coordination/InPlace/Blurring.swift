@@ -99,36 +99,31 @@ package struct Blurring: Sendable {
         _ index: Int, _ wanted: WantedPicture, _ looked: LookedAtPicture, _ folders: HeldFolders
     ) throws(InPlaceTrouble) -> Candidate {
         let folder = try folders.folder(of: wanted.picture)
-        var (generation, older) = ((looked.originals.map(\.record.generation).max() ?? 0) + 1, looked.originals)
+        var older = looked.originals
         if !looked.originals.isEmpty { folder.removeTemporary(of: wanted.picture) }
         switch looked.condition {
-        case _ where looked.isUnreadable: throw InPlaceTrouble(outcome: .refused(reason: "cannot be read"))
+        case _ where looked.isUnreadable: throw InPlaceTrouble.refused("cannot be read")
         case .blurred(let original): throw InPlaceTrouble(outcome: .alreadyBlurred(original))
         case .edited(let original) where !isForced: throw InPlaceTrouble(outcome: .edited(original))
         case .original(let original):
-            // The same original, whatever will be made of it now.
-            generation = original.record.generation
-            older.removeAll { $0.record.generation == generation }
+            // It is there itself, whatever will be made of it now.
+            try InPlaceTrouble.on { () throws(FileTrouble) in try original.store.remove(original.record) }
+            older.removeAll { $0.record == original.record }
         case .unknown, .edited, .missing: break
         }
         guard let found = folder.look(at: wanted.picture) else {
             throw InPlaceTrouble(outcome: .gone(looked.originals.first))
         }
-        guard found.isFile else { throw InPlaceTrouble(outcome: .refused(reason: "is not a file")) }
+        guard found.isFile else { throw InPlaceTrouble.refused("is not a file") }
         guard found.links == 1 else {
-            throw InPlaceTrouble(
-                outcome: .refused(
-                    reason:
-                        "is one file with \(found.links) names (hard links), of which the others would go on showing "
-                        + "the original; blur a copy of it"))
+            throw .refused(
+                "is one file with \(found.links) names (hard links), of which the others would go on showing the original; "
+                    + "blur a copy of it")
         }
-        do throws(FileTrouble) {
-            try folder.refuseReadOnly()
-        } catch {
-            throw InPlaceTrouble(error)
-        }
+        try InPlaceTrouble.on { () throws(FileTrouble) in try folder.refuseReadOnly() }
         return Candidate(
-            index: index, wanted: wanted, folder: folder, found: found, generation: generation, older: older)
+            index: index, wanted: wanted, folder: folder, found: found,
+            generation: (older.first?.record.generation ?? 0) + 1, older: older)
     }
 
     /// Reads the candidates' headers.
@@ -168,7 +163,7 @@ package struct Blurring: Sendable {
         _ candidate: Candidate, _ format: FormatDescriptor
     ) throws(InPlaceTrouble) -> InPlaceRendering.Item {
         let picture = candidate.wanted.picture
-        do throws(FileTrouble) {
+        return try InPlaceTrouble.on { () throws(FileTrouble) in
             let (store, key) = try originals.place(of: picture, place)
             let copy = try store.incomingPath(candidate.index)
             let attributes = try candidate.folder.copy(picture, to: copy)
@@ -176,8 +171,6 @@ package struct Blurring: Sendable {
                 picture: picture, folder: candidate.folder, store: store, key: key, copy: copy,
                 attributes: attributes, found: candidate.found, generation: candidate.generation,
                 format: format.name, save: InPlaceFormat.options(of: format), older: candidate.older)
-        } catch {
-            throw InPlaceTrouble(error)
         }
     }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import JobModel
 import Planning
 
@@ -15,7 +14,7 @@ struct HeldFolders {
 
     private static func key(of picture: InputFile) -> [UInt8] {
         let path = picture.exactPath
-        return Array(path[..<(path.lastIndex(of: UInt8(ascii: "/")) ?? 0)])
+        return Array(path[..<(path.lastIndex(of: PathNames.slash) ?? 0)])
     }
 
     /// Nil where nothing is, or the folder cannot be had.
@@ -29,23 +28,6 @@ struct HeldFolders {
         case .success(let folder): return folder
         case .failure(let trouble as FileTrouble): throw InPlaceTrouble(trouble)
         case .failure, nil: throw InPlaceTrouble(outcome: .busy)
-        }
-    }
-}
-
-/// Why nothing is done with a picture.
-struct InPlaceTrouble: Error {
-    let outcome: InPlaceResult.Outcome
-
-    init(outcome: InPlaceResult.Outcome) { self.outcome = outcome }
-
-    /// A folder that is read-only, or in which this user may not write, is a place that is not fit, as a full disk is.
-    init(_ trouble: FileTrouble) {
-        switch trouble.code {
-        case EEXIST: outcome = .refused(reason: "changed meanwhile; left as it is")
-        case EPERM where trouble.action.hasPrefix("keep "):
-            outcome = .refused(reason: "this user cannot \(trouble.action) for the blurred picture; left as it is")
-        default: outcome = .unfit(message: trouble.message)
         }
     }
 }

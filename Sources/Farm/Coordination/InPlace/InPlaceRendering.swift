@@ -70,27 +70,34 @@ final class InPlaceRendering: Sendable {
         state.withLock { $0.outcomes[frame] = outcome }
     }
 
-    private func replace(_ item: Item, _ original: FileContent, by receipt: OutputReceipt) throws(FileTrouble) {
-        guard item.folder.look(at: item.picture)?.stamp.isSameState(as: item.found.stamp) == true else {
-            throw FileTrouble(path: item.picture.path, code: EEXIST, action: "replace")
-        }
-        guard FileSystem.size(receipt.path) == receipt.bytes else {
-            throw FileTrouble(path: receipt.path, code: EIO, action: "read what was rendered")
-        }
-        try item.store.keep(item.copy, as: original)
+    private func replace(
+        _ item: Item, _ original: FileContent, by receipt: OutputReceipt
+    ) throws(InPlaceTrouble) {
+        guard isUntouched(item) else { throw .changed }
         let record = KeptOriginal(
             key: item.key, generation: item.generation, original: original, attributes: item.attributes,
             blurred: FileContent(receipt.digest, bytes: receipt.bytes), filters: filters, time: time)
-        try item.store.write(record)
-        do throws(FileTrouble) {
+        try InPlaceTrouble.on { () throws(FileTrouble) in
+            guard FileSystem.size(receipt.path) == receipt.bytes else {
+                throw FileTrouble(path: receipt.path, code: EIO, action: "read what was rendered")
+            }
+            try item.store.keep(item.copy, as: original)
+            try item.store.write(record)
+        }
+        do throws(InPlaceTrouble) {
             _ = try item.folder.replace(item.picture, item.found, by: receipt.path, item.attributes, .blurred)
         } catch {
             // Where the picture is as it was nothing is known of it. (Else its folder alone could not be synced.)
-            if item.folder.look(at: item.picture)?.stamp.isSameState(as: item.found.stamp) == true {
-                try item.store.remove(record)
+            if isUntouched(item) {
+                try InPlaceTrouble.on { () throws(FileTrouble) in try item.store.remove(record) }
             }
             throw error
         }
+    }
+
+    /// The picture is what was copied.
+    private func isUntouched(_ item: Item) -> Bool {
+        item.folder.look(at: item.picture)?.stamp.isSameState(as: item.found.stamp) == true
     }
 }
 
@@ -134,16 +141,14 @@ extension InPlaceRendering: RunLoop.Delegate {
         guard let publication = publications.first, let original = state.withLock({ $0.originals[frame] }) else {
             return .refused("nobody asked for this output")
         }
-        do throws(FileTrouble) {
-            guard FileContent(publication.source) == original else {
-                throw FileTrouble(path: item.picture.path, code: EEXIST, action: "replace")
-            }
+        do throws(InPlaceTrouble) {
+            guard FileContent(publication.source) == original else { throw .changed }
             try replace(item, original, by: publication.receipt)
             end(frame, .blurred(older: item.older))
             return nil
         } catch {
-            end(frame, InPlaceTrouble(error).outcome)
-            return error.isPlace ? .place(error.message) : .refused(error.message)
+            end(frame, error.outcome)
+            return error.place.map { .place($0.message) } ?? .refused("\(item.picture.path): not replaced")
         }
     }
 

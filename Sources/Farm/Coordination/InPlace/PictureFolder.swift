@@ -115,23 +115,32 @@ final class PictureFolder: Sendable {
     /// - Returns: what of the attributes could not be had.
     func replace(
         _ picture: InputFile, _ found: Found?, by source: String, _ attributes: FileAttributes, _ kind: Replacement
-    ) throws(FileTrouble) -> [String] {
+    ) throws(InPlaceTrouble) -> [String] {
         removeTemporary(of: picture)
-        do throws(FileTrouble) {
-            let missing = try prepare(picture, source, attributes, kind)
+        do throws(InPlaceTrouble) {
+            let missing = try InPlaceTrouble.on { () throws(FileTrouble) in
+                try prepare(picture, source, attributes, kind)
+            }
+            if kind == .blurred, let first = missing.first {
+                throw .refused("this user cannot keep \(first) for the blurred picture; left as it is")
+            }
             guard look(at: picture).map({ $0.stamp.isSameState(as: found?.stamp) }) ?? (found == nil) else {
-                throw FileTrouble(path: picture.path, code: EEXIST, action: "replace")
+                throw .changed
             }
-            let temporary = Self.temporary(of: picture)
-            guard renameat(descriptor, temporary, descriptor, Self.chars(Self.name(of: picture))) == 0 else {
-                throw FileTrouble(path: picture.path, code: errno, action: "replace")
-            }
-            try sync()
+            try InPlaceTrouble.on { () throws(FileTrouble) in try putInPlace(picture) }
             return missing
         } catch {
             removeTemporary(of: picture)
             throw error
         }
+    }
+
+    private func putInPlace(_ picture: InputFile) throws(FileTrouble) {
+        let name = Self.chars(Self.name(of: picture))
+        guard renameat(descriptor, Self.temporary(of: picture), descriptor, name) == 0 else {
+            throw FileTrouble(path: picture.path, code: errno, action: "replace")
+        }
+        try sync()
     }
 
     /// Writes and syncs the file that will be the picture.
@@ -147,9 +156,6 @@ final class PictureFolder: Sendable {
         defer { close(new) }
         try Self.copy(file, to: new, path: picture.path)
         let missing = try attributes.give(to: new, path: picture.path, withTimes: kind == .original)
-        if kind == .blurred, let first = missing.first {
-            throw FileTrouble(path: picture.path, code: EPERM, action: "keep \(first)")
-        }
         guard fsync(new) == 0 else { throw FileTrouble(path: picture.path, code: errno, action: "sync") }
         return missing
     }

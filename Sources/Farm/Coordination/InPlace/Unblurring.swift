@@ -66,28 +66,18 @@ package struct Unblurring: Sendable {
         isEdited: Bool
     ) throws(InPlaceTrouble) -> InPlaceResult.Outcome {
         guard !looked.damaged.contains(PathKey(original.path)) else {
-            throw InPlaceTrouble(
-                outcome: .refused(
-                    reason: "its original, \(original.path), is gone or damaged; nothing was changed"))
+            throw .refused("its original, \(original.path), is gone or damaged; nothing was changed")
         }
-        guard found?.isFile ?? true else { throw InPlaceTrouble(outcome: .refused(reason: "is not a file")) }
-        do throws(FileTrouble) {
-            let missing = try folder.replace(
-                looked.picture, found, by: original.path, original.record.attributes, .original)
-            try original.store.remove(original.record)
-            let older = looked.originals.filter { $0.record.generation != original.record.generation }
-            return .unblurred(edited: isEdited, missing: missing, older: older)
-        } catch {
-            throw InPlaceTrouble(error)
-        }
+        guard found?.isFile ?? true else { throw .refused("is not a file") }
+        let missing = try folder.replace(
+            looked.picture, found, by: original.path, original.record.attributes, .original)
+        try forget(original)
+        let older = looked.originals.filter { $0.record != original.record }
+        return .unblurred(edited: isEdited, missing: missing, older: older)
     }
 
-    /// The picture is its original already.
+    /// The picture is its original.
     private func forget(_ original: StoredOriginal) throws(InPlaceTrouble) {
-        do throws(FileTrouble) {
-            try original.store.remove(original.record)
-        } catch {
-            throw InPlaceTrouble(error)
-        }
+        try InPlaceTrouble.on { () throws(FileTrouble) in try original.store.remove(original.record) }
     }
 }

@@ -3,7 +3,7 @@ import JobModel
 import Scheduling
 import WorkerProtocol
 
-/// Puts verified outputs at their final paths. The only code that does.
+/// Puts verified outputs at their final paths. The only code that does. (Pictures that are blurred in place are none.)
 struct Publisher: Sendable {
     let journal: Journal
     /// How the job tells that a file is what it was.

@@ -134,7 +134,8 @@ struct RunCommand: AsyncParsableCommand {
             let catalog = try await installation.introducedCatalog()
             reporting.warn(ofPluginsIn: catalog)
             let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
-            let specs = try reporting.jobs(files.read()).filter { spec in
+            let read = await files.withExaminedPictures(by: installation.worker)
+            let specs = try reporting.jobs(read).filter { spec in
                 single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
             }
             let preparation = JobPreparation(

@@ -49,6 +49,7 @@ final class InPlaceReport {
 
     /// What is done, and what is left to say: `blurred 3 pictures …, 1 already blurred, 2 other files skipped`.
     func end(_ done: String, _ kinds: [(state: String, words: String)], others: Int) {
+        guard !reporting.json else { return }
         let rest = kinds.compactMap { kind in
             count(kind.state) > 0 ? "\(Figures.count(count(kind.state))) \(kind.words)" : nil
         }

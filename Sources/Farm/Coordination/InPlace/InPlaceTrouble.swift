@@ -1,0 +1,27 @@
+/// Why nothing is done with a picture.
+struct InPlaceTrouble: Error {
+    let outcome: InPlaceResult.Outcome
+    /// What no other picture could be helped by either.
+    let place: FileTrouble?
+
+    init(outcome: InPlaceResult.Outcome) { (self.outcome, place) = (outcome, nil) }
+
+    /// A folder that is read-only, or in which this user may not write, is a place that is not fit, as a full disk is.
+    init(_ trouble: FileTrouble) {
+        outcome = .unfit(message: trouble.message)
+        place = trouble.isPlace ? trouble : nil
+    }
+
+    static func refused(_ reason: String) -> InPlaceTrouble { InPlaceTrouble(outcome: .refused(reason: reason)) }
+
+    static let changed = refused("changed meanwhile; left as it is")
+
+    /// Does what may meet trouble with files.
+    static func on<Result>(_ body: () throws(FileTrouble) -> Result) throws(InPlaceTrouble) -> Result {
+        do throws(FileTrouble) {
+            return try body()
+        } catch {
+            throw InPlaceTrouble(error)
+        }
+    }
+}
