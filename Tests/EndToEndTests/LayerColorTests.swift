@@ -48,20 +48,12 @@ import Testing
 
     /// Writes both pictures, and tells what lies over what.
     private func write(_ photoMeaning: Meaning, _ format: SampleFormat, _ layerMeaning: Meaning) throws -> [Double] {
-        let photo = Self.photo(format)
+        let photo = Pattern.photograph.picture(PixelRect(x: 0, y: 0, width: 60, height: 40), .rgb, format)
         let layer = Pattern.photograph.picture(
             PixelRect(x: 0, y: 0, width: 40, height: 30), layerMeaning.layout, .u8, seed: 7)
         try PictureFiles.write(photo, to: "\(workspace.path)/photos/a.png", profile: photoMeaning.profile)
         try PictureFiles.write(layer, to: "\(workspace.path)/layers/b.png", profile: layerMeaning.profile)
         return composed(photo, layer, photoMeaning.inSRGB, layerMeaning.inSRGB)
-    }
-
-    /// Of 16 bits, one without strong colours: there the tables of the colour library are coarse.
-    private static func photo(_ format: SampleFormat) -> AnyRaster {
-        let picture = Pattern.photograph.picture(PixelRect(x: 0, y: 0, width: 60, height: 40), .rgb, format)
-        guard case .u16(let raster) = picture else { return picture }
-        let muted = raster.samples.map { 24576 + $0 / 4 }
-        return .u16(Raster(rect: raster.rect, layout: raster.layout, samples: muted))
     }
 
     /// Source-over of both, after `below` and `above` were done to their colours; 0–1.
@@ -99,7 +91,7 @@ import Testing
             let result = try await Program.run("run", "layers.yaml", "filter.yaml", in: workspace)
             #expect(result.code == 0, "\(result.errors)")
             let output = try PictureFiles.read("\(workspace.path)/out/a.png")
-            // Two levels of 255: the colour library works with tables.
+            // Two levels of 255: 8 bits go through the colour library's tables.
             #expect(worst(output.doubles.map { $0 / output.format.full }, truth) < 2 / 255)
             #expect(output.format == format)
             #expect(try workspace.read("out/a.png") == workspace.read("same/a.png"))

@@ -3,11 +3,27 @@ import Foundation
 /// Makes small ICC profiles: of gray and of three primaries, with a curve that is a power.
 package enum ProfileBuilder {
     package static func rgb(gamma: Double, _ primaries: TruePrimaries = .sRGB) -> [UInt8] {
+        rgb(curve(gamma), primaries)
+    }
+
+    /// - Parameter parameters: of a curve of ICC's kind 0 to 4, as many as that kind has.
+    package static func rgb(parametric kind: Int, _ parameters: [Double]) -> [UInt8] {
+        rgb(
+            Array("para".utf8) + big(UInt32(0)) + big(UInt16(kind)) + big(UInt16(0)) + parameters.flatMap(fixed), .sRGB)
+    }
+
+    /// - Parameter table: the curve at equal distances, 0–1.
+    package static func rgb(table: [Double]) -> [UInt8] {
+        let values = table.flatMap { big(UInt16(($0 * 65535).rounded())) }
+        return rgb(Array("curv".utf8) + big(UInt32(0)) + big(UInt32(table.count)) + values, .sRGB)
+    }
+
+    private static func rgb(_ curve: [UInt8], _ primaries: TruePrimaries) -> [UInt8] {
         build(
             "RGB ",
             [
                 ("rXYZ", xyz(primaries.red)), ("gXYZ", xyz(primaries.green)), ("bXYZ", xyz(primaries.blue)),
-                ("rTRC", curve(gamma)), ("gTRC", curve(gamma)), ("bTRC", curve(gamma)),
+                ("rTRC", curve), ("gTRC", curve), ("bTRC", curve),
             ])
     }
 

@@ -7,7 +7,7 @@ package struct TruePrimaries: Sendable {
     package let blue: [Double]
 
     package static let sRGB = TruePrimaries(
-        red: [0.4360, 0.2225, 0.0139], green: [0.3851, 0.7169, 0.0971], blue: [0.1431, 0.0606, 0.7141])
+        red: [0.43607, 0.22249, 0.01392], green: [0.38515, 0.71687, 0.09708], blue: [0.14307, 0.06061, 0.71410])
     package static let displayP3 = TruePrimaries(
         red: [0.5151, 0.2412, -0.0011], green: [0.2920, 0.6922, 0.0419], blue: [0.1571, 0.0666, 0.7841])
     package static let adobeRGB = TruePrimaries(
@@ -16,8 +16,15 @@ package struct TruePrimaries: Sendable {
     /// A colour of a space with these primaries and a curve that is a power, 0–1 each, in sRGB: by the definition of both
     /// spaces, cut off where sRGB ends.
     package func inSRGB(_ color: [Double], gamma: Double) -> [Double] {
-        let light = color.map { pow($0, gamma) }
-        let xyz = (0..<3).map { red[$0] * light[0] + green[$0] * light[1] + blue[$0] * light[2] }
+        inSRGB(light: color.map { pow($0, gamma) })
+    }
+
+    /// The same of a colour's light.
+    package func inSRGB(light: [Double]) -> [Double] {
+        func held(_ value: Double) -> Double { (value * 65536).rounded() / 65536 }  // as profiles hold primaries
+        let xyz = (0..<3).map {
+            held(red[$0]) * light[0] + held(green[$0]) * light[1] + held(blue[$0]) * light[2]
+        }
         return Self.sRGB.light(of: xyz).map { trueEncoded(min(1, max(0, $0))) }
     }
 

@@ -11,6 +11,8 @@ enum ColorConversion {
             return image.retained()
         case .fromLab:
             return try fromLab(image)
+        case .throughMatrix(let profile):
+            return try throughMatrix(image, profile, hasAlpha: color.hasAlpha)
         case .throughProfile(let fallback):
             let converted = try throughProfile(image, fallback: fallback, depth: color.sampleFormat == .u16 ? 16 : 8)
             return color.space == .gray ? try grayAgain(converted, hasAlpha: color.hasAlpha) : converted
@@ -36,6 +38,40 @@ enum ColorConversion {
         if let fallback { call.set("input_profile", to: fallback) }
         call.set("output_profile", to: "srgb")
         call.set("depth", to: .integer(depth))
+        return try call.image()
+    }
+
+    /// The curves of the profile, its primaries in those of sRGB, and sRGB's curve; alpha goes through all three unchanged.
+    private static func throughMatrix(
+        _ image: borrowing VipsImageReference, _ profile: MatrixProfile, hasAlpha: Bool
+    ) throws(VipsFailure) -> VipsImageReference {
+        let bands = hasAlpha ? 4 : 3
+        let matrix = profile.matrix(hasAlpha: hasAlpha, full: Double(MatrixProfile.steps))
+        let light = try looked(
+            up: image, in: try VipsImageReference(table: profile.light(hasAlpha: hasAlpha), bands: bands))
+        let mix = try VipsCall("recomb")
+        mix.set("in", to: light)
+        mix.set("m", to: try VipsImageReference(matrix: matrix))
+        let round = try VipsCall("round")
+        round.set("in", to: try mix.image())
+        round.set("round", to: .integer(Int(VIPS_OPERATION_ROUND_RINT.rawValue)))
+        // Whole numbers, cut off at 0; the table cuts off at its other end.
+        let cast = try VipsCall("cast")
+        cast.set("in", to: try round.image())
+        cast.set("format", to: .integer(Int(VIPS_FORMAT_UINT.rawValue)))
+        let encoded = try VipsImageReference(table: MatrixProfile.encoded(hasAlpha: hasAlpha), bands: bands)
+        let tagged = try VipsCall("copy")
+        tagged.set("in", to: try looked(up: try cast.image(), in: encoded))
+        tagged.set("interpretation", to: .integer(Int(VIPS_INTERPRETATION_RGB16.rawValue)))
+        return try tagged.image()
+    }
+
+    private static func looked(
+        up image: borrowing VipsImageReference, in table: borrowing VipsImageReference
+    ) throws(VipsFailure) -> VipsImageReference {
+        let call = try VipsCall("maplut")
+        call.set("in", to: image)
+        call.set("lut", to: table)
         return try call.image()
     }
 

@@ -7,13 +7,15 @@ enum ColorPlan: Hashable {
     case keep(profile: Bool)
     /// Through the embedded profile to sRGB, or where it has none through the named one of libvips.
     case throughProfile(fallback: String?)
+    /// Through the embedded profile to sRGB, by its definition: 16 bits.
+    case throughMatrix(MatrixProfile)
     /// From Lab, which needs no profile.
     case fromLab
 
     var converts: Bool {
         switch self {
         case .keep: false
-        case .throughProfile, .fromLab: true
+        case .throughProfile, .throughMatrix, .fromLab: true
         }
     }
 
@@ -33,7 +35,11 @@ enum ColorPlan: Hashable {
             guard color.sampleFormat != .f32 else {
                 throw UnsupportedFeature("floating-point samples and a profile under color: srgb")
             }
-            self = .throughProfile(fallback: nil)
+            if color.sampleFormat == .u16, color.space == .rgb, let matrix = profile?.matrix {
+                self = .throughMatrix(matrix)
+            } else {
+                self = .throughProfile(fallback: nil)
+            }
         }
     }
 }
