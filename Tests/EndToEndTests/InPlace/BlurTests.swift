@@ -279,6 +279,22 @@ import Testing
         #expect(back.count == 3 && back[1].hasSuffix(#""state":"unblurred"}"#))
     }
 
+    @Test func `an interrupted blur leaves whole pictures, and says what is left`() async throws {
+        for number in 0..<200 { try workspace.draw("photos/n\(number).png", width: 100 + number, height: 80) }
+        let before = try workspace.contents(below: "photos")
+        let program = try RunningProgram(["blur", "photos", "--workers", "1"], in: workspace)
+        program.wait { !workspace.files(below: "state/penumbra/originals/records").isEmpty }
+        kill(program.processID, SIGTERM)
+        let result = program.finish()
+        #expect(result.code == 143)
+        #expect(result.errors.hasPrefix("stopped by SIGTERM; "))
+        #expect(result.output.hasSuffix(" left\n"))
+        #expect(try workspace.contents(below: "photos") != before)
+        #expect(try await penumbra("unblur", "photos").code == 0)
+        #expect(try workspace.contents(below: "photos") == before)
+        #expect(workspace.leftovers() == [])
+    }
+
     @Test func `gc keeps originals, and nothing else`() async throws {
         let before = try workspace.read("photos/a.png")
         #expect(try await penumbra("blur", "photos/a.png", "--keep", "state").code == 0)

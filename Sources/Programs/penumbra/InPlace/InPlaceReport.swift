@@ -56,7 +56,7 @@ final class InPlaceReport {
         let skipped = count("skipped") + others
         let skips = skipped > 0 ? ["\(Figures.plural(skipped, "other file")) skipped"] : []
         for (state, number) in counts.sorted(by: { $0.key < $1.key }) where number > Self.mostLines {
-            guard !["blurred", "unblurred", "skipped"].contains(state) else { continue }
+            guard !["blurred", "unblurred", "skipped", "left"].contains(state) else { continue }
             reporting.say("… and \(Figures.count(number - Self.mostLines)) more: \(state)")
         }
         guard !done.isEmpty || skipped > 0 else { return }

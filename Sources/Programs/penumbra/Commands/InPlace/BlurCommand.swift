@@ -122,7 +122,8 @@ struct BlurCommand: AsyncParsableCommand {
             originals: session.originals, directory: directory, settings: session.installation.runSettings,
             time: Int(currentTime() / 1_000_000_000), observer: reporting.observer(named: "blur"),
             loop: { session.loop() }, ended: { report.add($0, filters: chain) })
-        report.end(done(report, session), [("already blurred", "already blurred")], others: search.others)
+        report.end(
+            done(report, session), [("already blurred", "already blurred"), ("left", "left")], others: search.others)
         let trouble = search.problems.isEmpty ? ExitStatus.done : .badPlace
         return max(report.status, trouble, session.tell(stop, left: report.count("left")))
     }

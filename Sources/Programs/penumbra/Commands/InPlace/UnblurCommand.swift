@@ -54,7 +54,7 @@ struct UnblurCommand: AsyncParsableCommand {
         let count = report.count("unblurred")
         let done =
             count > 0 || wanted.isEmpty ? "put back \(Figures.plural(count, "original"))" : ""
-        report.end(done, [("not blurred", "not blurred")], others: 0)
+        report.end(done, [("not blurred", "not blurred"), ("left", "left")], others: 0)
         let trouble = search.problems.isEmpty ? ExitStatus.done : .badPlace
         return max(report.status, trouble, session.tell(stop, left: report.count("left")))
     }
