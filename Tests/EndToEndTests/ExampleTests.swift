@@ -70,6 +70,7 @@ import Testing
 
     @Test func `manifests in the guides have no mistake and no warning`() async throws {
         #expect(Self.shown.count >= 4)
+        try workspace.draw("button.png", width: 30, height: 20)
         for (place, manifest) in Self.shown {
             try workspace.write(manifest, to: "shown.yaml")
             let result = try await Program.run("check", "shown.yaml", in: workspace)

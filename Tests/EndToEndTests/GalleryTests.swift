@@ -94,12 +94,15 @@ import Testing
         let manifests = Self.effects.map { "jobs/effects/\($0.name).yaml" }
         let run = try await Program.run(Program.penumbra, ["run"] + manifests, in: workspace)
         #expect(run.code == 0, "\(run.errors)")
+        // What is blurred in place is a copy of a photograph.
+        try workspace.copy("jobs/photos/cat.jpg", to: "photo.jpg")
         for command in commands {
             let path = "\(Program.folder):/usr/bin:/bin"
             let result = try await Program.run(
                 "/bin/sh", ["-c", command.text], in: workspace, environment: ["PATH": path])
             #expect(result.code == 0, "\(command.text): \(result.errors)")
-            try workspace.copy(command.output, to: "jobs/out/effects/\(command.name).png")
+            let suffix = command.output.split(separator: ".").last ?? ""
+            try workspace.copy(command.output, to: "jobs/out/effects/\(command.name).\(suffix)")
         }
         let made = workspace.files(below: "jobs/out/effects").map { "jobs/out/effects/\($0)" }
         let shrunk = try await Program.run(
@@ -116,7 +119,7 @@ import Testing
         }
     }
 
-    /// The lines to type that run no manifest, and the pictures that they write.
+    /// The first line to type of each section that runs no manifest, and the picture that it writes, its last word.
     private var commands: [(name: String, text: String, output: String)] {
         page.components(separatedBy: "\n## ").dropFirst().compactMap { section in
             let lines = section.split(separator: "\n")

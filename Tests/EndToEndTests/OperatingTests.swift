@@ -25,7 +25,7 @@ import Testing
             "/usr/bin/env", environment + ["/bin/bash", "-e", "-c", "exec 2>&1\n\(command.text)"], in: workspace)
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(15)))
     func `the operator's page shows what its commands do`() async throws {
         let commands = ShownCommand.all(in: try String(contentsOf: Self.page, encoding: .utf8))
         #expect(commands.count >= 50)

@@ -2,17 +2,6 @@ import Testing
 
 /// What is planned but not part of this version says so, and what to do instead.
 @Suite struct LaterVersionTests {
-    @Test func `animate is not part of this version`() {
-        #expect(
-            Reading.job("animate: x").messages
-                == """
-                job.yaml:1:1: error: 'animate' is not part of this version
-                1 | animate: x
-                  | ^^^^^^^
-                  = remove it: GIF and WebP outputs keep the frames of an animation
-                """)
-    }
-
     @Test func `slurm is not part of this version`() {
         #expect(
             Reading.job("slurm: x").messages
