@@ -24,7 +24,7 @@ public struct JobOutput: Hashable, Sendable, Codable {
 
     /// The same, with the last frame of an animation, unless it is one frame alone.
     public var shownChain: [FilterInvocation] {
-        guard let animation, case .word = animation.values[FilterInvocation.frame] else { return ownChain }
+        guard let animation, animation.values[FilterInvocation.frame] == .word("all") else { return ownChain }
         let last = animation.values.merging([FilterInvocation.frame: .word("last")]) { $1 }
         return chain + [FilterInvocation(filter: animation.filter, values: last)]
     }

@@ -16,7 +16,10 @@ import Testing
             FilterDescriptor(
                 name: "crossfade", kind: .animation, summary: "Fades", renderingVersion: 1,
                 parameters: times + [
-                    ParameterDescriptor("filters", .integer(minimum: 1, maximum: 9), summary: "How many")
+                    ParameterDescriptor("filters", .integer(minimum: 1, maximum: 9), summary: "How many"),
+                    ParameterDescriptor(
+                        "frame", .integerOrWord(minimum: 1, maximum: 9, words: ["all", "last"]), fallback: .word("all"),
+                        summary: "Which"),
                 ]),
             FilterDescriptor(
                 name: "move", kind: .animation, summary: "Moves", renderingVersion: 1,
@@ -57,7 +60,9 @@ import Testing
         let animation = job?.outputs.first?.animation
         #expect(animation?.filter == "crossfade")
         #expect(
-            animation?.values == ["duration": .number(0.2), "fps": .number(30), "filters": .integer(2)])
+            animation?.values == [
+                "duration": .number(0.2), "fps": .number(30), "filters": .integer(2), "frame": .word("all"),
+            ])
         #expect(job?.isAnimated == true)
         #expect(job?.pages == .first)
     }
@@ -193,6 +198,38 @@ import Testing
         #expect(
             Reading(mixed, catalog: Self.catalog).problems
                 == ["5:43: other outputs have '{frame}' in their names, and this one does not"])
+    }
+
+    @Test func `one frame alone is a picture as any other`() {
+        let single = "filters: [invert]\nanimate: {crossfade: {frame: 3}}"
+        #expect(reading(single, output: "o.png").job?.pages == .first)
+        #expect(
+            reading(single, output: "o-{frame}.png").messages == """
+                job.yaml:5:9: error: a single frame is made, and '{frame}' stands for each of several
+                5 | output: o-{frame}.png
+                  |         ^^^^^^^^^^^^^
+                  = leave '{frame}' out of the name, or 'frame' out of the animation
+                """)
+    }
+
+    @Test func `what is too long, or fades in more than there is, is told`() {
+        #expect(
+            reading("filters: [invert]\nanimate: {crossfade: {duration: 60, fps: 200}}", output: "{frame}.png").messages
+                == """
+                job.yaml:2:11: error: 'duration' and 'fps' make 12001 frames; an animation has at most 10000
+                2 | animate: {crossfade: {duration: 60, fps: 200}}
+                  |           ^^^^^^^^^
+                  = make it shorter, or show fewer frames a second
+                """)
+        #expect(
+            reading("filters: [invert, halve, invert]\nanimate: {crossfade: {filters: 2}}").problems
+                == ["2:11: 'filters: 2' is more than the 1 filter behind 'halve', which changes the size"])
+        #expect(
+            reading("filters: [invert, invert]\nanimate: {crossfade: {filters: 3}}").problems
+                == ["2:11: 'filters: 3' is more than the 2 filters that there are"])
+        #expect(
+            reading("filters: [invert]\nanimate: {crossfade: {fps: 100}}").problems
+                == ["2:11: 100 frames a second are more than the 90 that webp can show"])
     }
 
     @Test func `a way leads from place to place`() {

@@ -28,6 +28,8 @@ final class OriginalStore: Sendable {
     func create() throws(FileTrouble) {
         var created: [String] = []
         for folder in [objects, records, incoming] { created += try FileSystem.createFolders(folder) }
+        // Pictures that few may see lie in them.
+        if created.first == root { FileSystem.makePrivate(root) }
         for folder in created { try FileSystem.syncFolder(FileSystem.folder(of: folder)) }
     }
 

@@ -11,6 +11,14 @@ struct AnimationReader {
     struct Animation {
         let invocation: FilterInvocation
         let span: SourceSpan
+
+        /// The manifest names a frame.
+        var isOneFrame: Bool {
+            switch invocation.values[FilterInvocation.frame] {
+            case .integer, .word("last"): true
+            default: false
+            }
+        }
     }
 
     var animation: ValueReader<Animation> {
@@ -63,7 +71,8 @@ extension AnimationReader {
     func outputs(
         _ outputs: [OutputsReader.Output], showing animation: Animation, after common: [FilterInvocation]
     ) -> [OutputsReader.Output] {
-        checkNames(outputs, animation)
+        checkLength(animation)
+        if animation.isOneFrame { checkSingle(outputs) } else { checkNames(outputs, animation) }
         return outputs.map { output in
             var job = output.job
             job.animation = completed(animation, behind: common + job.chain)
@@ -74,10 +83,17 @@ extension AnimationReader {
     /// An animation that fades filters in is told how many, where the manifest does not say.
     private func completed(_ animation: Animation, behind chain: [FilterInvocation]) -> FilterInvocation {
         let invocation = animation.invocation
-        guard fades(invocation), case nil = invocation.values[Self.faded] else { return invocation }
+        guard fades(invocation) else { return invocation }
         let fixed = chain.lastIndex { catalog.filter(named: $0.filter)?.kind == .geometry }
         let count = chain.count - (fixed.map { $0 + 1 } ?? 0)
         if count == 0 { log.error(.job(.nothingToFade(behind: chain.last?.filter)), at: animation.span) }
+        if case .integer(let given) = invocation.values[Self.faded] {
+            if given > count, count > 0 {
+                let behind = fixed.map { chain[$0].filter }
+                log.error(.job(.tooManyToFade(given, of: count, behind: behind)), at: animation.span)
+            }
+            return invocation
+        }
         return FilterInvocation(
             filter: invocation.filter, values: invocation.values.merging([Self.faded: .integer(count)]) { $1 })
     }
@@ -88,6 +104,26 @@ extension AnimationReader {
 
     /// The parameter that says how many filters are faded in.
     private static let faded = "filters"
+
+    /// Frames of one animation.
+    static let mostFrames = 10_000
+
+    private func checkLength(_ animation: Animation) {
+        guard case .number(let duration) = animation.invocation.values["duration"],
+            case .number(let fps) = animation.invocation.values["fps"]
+        else { return }
+        let count = Int((duration * fps).rounded()) + 1
+        if count > Self.mostFrames {
+            log.error(.job(.tooLongAnimation(frames: count, most: Self.mostFrames)), at: animation.span)
+        }
+    }
+
+    /// One frame is a picture as any other.
+    private func checkSingle(_ outputs: [OutputsReader.Output]) {
+        for output in outputs where output.job.template.namesPages {
+            log.error(.job(.frameOfSingle), at: output.span)
+        }
+    }
 
     private func checkNames(_ outputs: [OutputsReader.Output], _ animation: Animation) {
         let numbered = outputs.filter(\.job.template.namesPages)
@@ -103,8 +139,9 @@ extension AnimationReader {
                 log.error(.job(.holdsNoAnimation(known: known)), at: output.span)
                 continue
             }
-            if case .number(let fps) = animation.invocation.values["fps"], fps * Double(frameTime) * 2 > 1000 {
-                let most = 500 / frameTime
+            // What is shown for a hundredth of a second or less, players show for a tenth.
+            let most = 1000 / max(2 * frameTime, 11)
+            if case .number(let fps) = animation.invocation.values["fps"], fps > Double(most) {
                 log.error(.job(.tooManyFrames(format: format.name, fps: fps.plain, most: most)), at: animation.span)
             }
         }

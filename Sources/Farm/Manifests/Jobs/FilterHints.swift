@@ -40,6 +40,13 @@ struct FilterHints {
 
     /// Where percent are usual, as the fallback shows, a number from 0 to 100 alone is hardly meant in pixels.
     private func warnIfUnclear(_ parameter: ParameterDescriptor, _ log: DiagnosticLog) {
+        if parameter.unit == "%", parameter.fallback == .number(100), let given = typed[parameter.name],
+            let text = given.text, case .number(let part) = given.value, part > 0, part < 1
+        {
+            log.warning(
+                .filter(.tinyPercent(parameter: parameter.name, written: text, meant: (100 * part).plain)),
+                at: given.span)
+        }
         guard case .length(.percent) = parameter.fallback, let given = typed[parameter.name], let text = given.text,
             case .length(.pixels(let pixels)) = given.value, pixels > 0, pixels <= 100, text.last?.isNumber == true
         else { return }

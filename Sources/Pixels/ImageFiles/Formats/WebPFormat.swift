@@ -29,14 +29,15 @@ package struct WebPFormat: ImageFormat {
     }
 
     package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
-        Saver(
-            "webpsave_target",
-            [
-                "Q": .integer(try options.integer("quality")),
-                "lossless": .boolean(try options.boolean("lossless")),
-                "effort": .integer(try options.integer("effort")),
-            ],
-            fields: [.icc])
+        let isLossless = try options.boolean("lossless")
+        var arguments: [String: VipsArgument] = [
+            "Q": .integer(try options.integer("quality")), "lossless": .boolean(isLossless),
+            "effort": .integer(try options.integer("effort")),
+        ]
+        // Every frame of an animation is whole. Else its encoder leaves what it takes for alike as it was frames ago, and what
+        // fades slowly never gets there.
+        if !isLossless { arguments["kmax"] = .integer(1) }
+        return Saver("webpsave_target", arguments, fields: [.icc])
     }
 
     package func revise(_ file: OutputFile, adding metadata: ImageMetadata) {

@@ -42,7 +42,6 @@ final class InPlaceReport {
         let text = "\(PathText.shown(result.picture.path, from: folder)): \(PathText.visible(words))"
         switch result.outcome {
         case .alreadyBlurred, .notBlurred: reporting.say(text)
-        case .skipped: break
         default: Console.complain(text)
         }
     }
@@ -53,13 +52,16 @@ final class InPlaceReport {
         let rest = kinds.compactMap { kind in
             count(kind.state) > 0 ? "\(Figures.count(count(kind.state))) \(kind.words)" : nil
         }
-        let skipped = count("skipped") + others
-        let skips = skipped > 0 ? ["\(Figures.plural(skipped, "other file")) skipped"] : []
+        let skipped = count("skipped")
+        let skips =
+            (skipped > 0
+                ? ["\(Figures.plural(skipped, "picture")) left as \(skipped == 1 ? "it is" : "they are")"] : [])
+            + (others > 0 ? ["\(Figures.plural(others, "other file")) skipped"] : [])
         for (state, number) in counts.sorted(by: { $0.key < $1.key }) where number > Self.mostLines {
-            guard !["blurred", "unblurred", "skipped", "left"].contains(state) else { continue }
+            guard !["blurred", "unblurred", "left"].contains(state) else { continue }
             reporting.say("… and \(Figures.count(number - Self.mostLines)) more: \(state)")
         }
-        guard !done.isEmpty || skipped > 0 else { return }
+        guard !done.isEmpty || !skips.isEmpty else { return }
         reporting.say(([done].filter { !$0.isEmpty } + rest + skips).joined(separator: ", "))
     }
 }
@@ -121,8 +123,9 @@ extension InPlaceResult.Outcome {
 
     var status: ExitStatus {
         switch self {
-        case .blurred, .alreadyBlurred, .unblurred, .notBlurred, .skipped, .left: .done
-        case .edited, .refused: .someFailed
+        case .blurred, .alreadyBlurred, .unblurred, .notBlurred, .left: .done
+        // Whoever blurs a folder must hear of what is still sharp in it.
+        case .edited, .refused, .skipped: .someFailed
         case .gone: .missingInput
         case .busy: .busy
         case .unfit: .badPlace
@@ -144,7 +147,8 @@ extension InPlaceResult.Outcome {
         case .gone(let kept):
             kept.map { "no such file; its original is kept at \($0.path), and 'unblur --force' puts it back" }
                 ?? "no such file"
-        case .skipped(let reason), .refused(let reason): reason
+        case .skipped(let reason): "\(reason); left as it is"
+        case .refused(let reason): reason
         case .busy: "another run or command writes to its folder; left as it is"
         case .unfit(let message): message
         case .left: nil

@@ -34,6 +34,8 @@ package enum FilterProblem: Hashable, Sendable {
     case withoutEffect(parameter: String, other: String, value: String, words: [String])
     /// A length without a unit, where percent would be as likely.
     case pixelsWithoutUnit(parameter: String, written: String)
+    /// Less than a percent, where others write parts of 1.
+    case tinyPercent(parameter: String, written: String, meant: String)
 }
 
 extension FilterProblem {
@@ -99,6 +101,10 @@ extension FilterProblem {
             Words(
                 "'\(parameter)' has no effect with '\(other): \(value)'",
                 remedy: "remove it" + (words.isEmpty ? "" : ", or write '\(other): \(words.alternatives)'"))
+        case .tinyPercent(let parameter, let written, let meant):
+            Words(
+                "'\(parameter): \(written)' is \(written) %, next to nothing",
+                remedy: "write \(parameter): \(meant) if a part of 1 is meant")
         case .pixelsWithoutUnit(let parameter, let written):
             Words(
                 "'\(parameter): \(written)' is \(written) px, not \(written)%",

@@ -32,6 +32,20 @@ extension JobProblem {
             Words(
                 "\(fps) frames a second are more than the \(most) that \(format) can show",
                 remedy: "write fps: \(most), or less")
+        case .tooLongAnimation(let frames, let most):
+            Words(
+                "'duration' and 'fps' make \(frames) frames; an animation has at most \(most)",
+                remedy: "make it shorter, or show fewer frames a second")
+        case .tooManyToFade(let given, let count, let behind):
+            Words(
+                "'filters: \(given)' is more than the \(counted(count, "filter")) "
+                    + (behind.map { "behind '\($0)', which changes the size" }
+                        ?? "that there \(count == 1 ? "is" : "are")"),
+                remedy: "write filters: \(count), or nothing")
+        case .frameOfSingle:
+            Words(
+                "a single frame is made, and '{frame}' stands for each of several",
+                remedy: "leave '{frame}' out of the name, or 'frame' out of the animation")
         default:
             Words(
                 "this installation makes no animations", remedy: "install penumbra and penumbra-worker of one version")

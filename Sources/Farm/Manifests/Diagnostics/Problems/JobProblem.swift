@@ -32,6 +32,10 @@ package enum JobProblem: Hashable, Sendable {
     case frameInSomeNames
     case holdsNoAnimation(known: [String])
     case tooManyFrames(format: String, fps: String, most: Int)
+    case tooLongAnimation(frames: Int, most: Int)
+    case tooManyToFade(Int, of: Int, behind: String?)
+    /// `{frame}` where a single frame is made.
+    case frameOfSingle
 
     case tooManyOutputs(count: Int, most: Int)
     case outputTwice(path: String)
@@ -88,7 +92,7 @@ extension JobProblem {
             Words(
                 "pictures that lie over each other need one colour space", remedy: "write 'color: srgb', or nothing")
         case .noAnimationsHere, .notOneAnimation, .unknownAnimation, .belongsUnderAnimate, .nothingToFade,
-            .frameInSomeNames, .holdsNoAnimation, .tooManyFrames:
+            .frameInSomeNames, .holdsNoAnimation, .tooManyFrames, .tooLongAnimation, .tooManyToFade, .frameOfSingle:
             animationWords
         case .tooManyOutputs(let count, let most):
             Words(
