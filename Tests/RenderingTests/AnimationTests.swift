@@ -197,7 +197,7 @@ struct AnimationTests {
             }
             let truth = over(picture) { x, y in [(0..<4).map { trueLayer.mean(x, y, $0, over: places) }] }
             let result = try render(chain("move", values, frame: frame, layer: layer), picture)
-            #expect(worstError(result, truth) <= 1.5 * format.allowedEffectError, "frame \(frame)")
+            #expect(worstError(result, truth) <= format.allowedEffectError, "frame \(frame)")
         }
     }
 

@@ -1,5 +1,6 @@
 import Glibc
 import JobModel
+import Planning
 
 /// The few calls that decide whether an output is safe. C's calls stay in this file.
 enum FileSystem {
@@ -259,24 +260,30 @@ enum FileSystem {
     }
 
     /// The names in a folder of Penumbra's own; empty when it cannot be read.
-    static func names(in folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
+    static func names(in folder: String) -> [String] { (try? allNames(in: folder)) ?? [] }
+
+    /// All names in a folder of Penumbra's own: for whoever concludes something from a name that is not there.
+    static func allNames(in folder: String) throws(FileTrouble) -> [String] {
+        guard let stream = opendir(folder) else { throw FileTrouble(path: folder, code: errno, action: "list") }
         defer { closedir(stream) }
         var result: [String] = []
-        while let entry = readdir(stream) {
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw FileTrouble(path: folder, code: errno, action: "list") }
+                return result
+            }
             let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
             let name = String(decoding: bytes, as: UTF8.self)
             if name != ".", name != ".." { result.append(name) }
         }
-        return result
     }
 }
 
 extension FileStamp {
     init(_ found: stat) {
-        func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
         self.init(
             device: UInt64(found.st_dev), inode: UInt64(found.st_ino), size: Int(found.st_size),
-            modified: nanoseconds(found.st_mtim), changed: nanoseconds(found.st_ctim))
+            modified: found.st_mtim.nanoseconds, changed: found.st_ctim.nanoseconds)
     }
 }

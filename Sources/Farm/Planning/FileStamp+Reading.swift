@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 package import JobModel
 
 extension FileStamp {
@@ -25,11 +25,7 @@ extension FileStamp {
     private init(_ status: stat) {
         self.init(
             device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int(status.st_size),
-            modified: Self.nanoseconds(status.st_mtim), changed: Self.nanoseconds(status.st_ctim))
-    }
-
-    private static func nanoseconds(_ time: timespec) -> Int64 {
-        Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+            modified: status.st_mtim.nanoseconds, changed: status.st_ctim.nanoseconds)
     }
 
     /// The stamps of many paths, read on several threads: one takes a microsecond or, over a network, a thousand.
@@ -39,5 +35,14 @@ extension FileStamp {
 
     package static func ofEach(_ inputs: [InputFile]) -> [FileStamp?] {
         concurrentMap(inputs) { FileStamp(of: $0) }
+    }
+}
+
+extension timespec {
+    /// Since 1970. Times before 1677 and after 2262, which file systems have, are the first and the last that fit.
+    package var nanoseconds: Int64 {
+        let (seconds, isTooMuch) = Int64(tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, isBeyond) = seconds.addingReportingOverflow(Int64(tv_nsec))
+        return isTooMuch || isBeyond ? (tv_sec < 0 ? .min : .max) : sum
     }
 }

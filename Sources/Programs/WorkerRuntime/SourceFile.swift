@@ -70,7 +70,12 @@ final class SourceFile {
 
 extension FileStamp {
     init(_ found: stat) {
-        func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
+        // File systems have times beyond those that fit; a stamp need only be the same each time.
+        func nanoseconds(_ time: timespec) -> Int64 {
+            let (seconds, isTooMuch) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+            let (sum, isBeyond) = seconds.addingReportingOverflow(Int64(time.tv_nsec))
+            return isTooMuch || isBeyond ? (time.tv_sec < 0 ? .min : .max) : sum
+        }
         self.init(
             device: UInt64(found.st_dev), inode: UInt64(found.st_ino), size: Int(found.st_size),
             modified: nanoseconds(found.st_mtim), changed: nanoseconds(found.st_ctim))

@@ -30,6 +30,32 @@ import Testing
         #expect(workspace.originals == [])
     }
 
+    @Test func `a picture that got hard links since is not undone under one name alone`() async throws {
+        let before = try workspace.read("photos/a.png")
+        #expect(try await penumbra("blur", "photos/a.png").code == 0)
+        #expect(link("\(workspace.path)/photos/a.png", "\(workspace.path)/other.png") == 0)
+        let refused = try await penumbra("unblur", "photos/a.png")
+        #expect(refused.code == 1)
+        #expect(
+            refused.errors
+                == "photos/a.png: has 2 names now (hard links), of which the others would go on showing the blurred picture; "
+                + "--force puts the original back under this one\n")
+        #expect(try await penumbra("unblur", "photos/a.png", "--force").code == 0)
+        #expect(try workspace.read("photos/a.png") == before)
+    }
+
+    @Test func `a picture whose time cannot be given back is left as it is`() async throws {
+        let path = "\(workspace.path)/photos/a.png"
+        let before = try workspace.read("photos/a.png")
+        var times = [timespec(tv_sec: 10_413_792_000, tv_nsec: 0), timespec(tv_sec: 10_413_792_000, tv_nsec: 0)]
+        guard utimensat(AT_FDCWD, path, &times, 0) == 0 else { return }
+        let result = try await penumbra("blur", "photos/a.png", "photos/b.png")
+        #expect(result.code != 0)
+        #expect(result.errors.contains("photos/a.png: "), "\(result.errors)")
+        #expect(try workspace.read("photos/a.png") == before)
+        #expect(try await penumbra("is-blurred", "photos/b.png").code == 0, "\(result.errors)")
+    }
+
     @Test func `a symbolic link stands for what it leads to`() async throws {
         #expect(symlink("photos/a.png", "\(workspace.path)/link.png") == 0)
         let before = try workspace.read("photos/a.png")

@@ -62,6 +62,7 @@ package struct Blurring: Sendable {
 
     private func blur(_ pictures: [WantedPicture]) async throws -> ([InPlaceResult], StopReason?) {
         let folders = HeldFolders(of: pictures.map(\.picture))
+        originals.reread(in: folders)
         var outcomes: [Int: InPlaceResult.Outcome] = [:]
         let (looked, unlooked) = try await LookedAtPicture.look(
             at: pictures.map(\.picture), originals, readsOriginals: false, settings: settings, loop: loop)
@@ -90,7 +91,7 @@ package struct Blurring: Sendable {
             for (place, outcome) in zip(places, rendered) { outcomes[place] = outcome }
             stop = reason
         }
-        originals.removeUnneeded(beside: pictures.map(\.picture))
+        originals.removeUnneeded(in: folders)
         withExtendedLifetime(folders) {}
         return (pictures.enumerated().map { InPlaceResult($1.picture, outcomes[$0] ?? .left) }, stop)
     }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Planning
 
 /// What a file has beside its bytes, as far as that can be given to another file. C's calls stay in this file.
 package struct FileAttributes: Hashable, Sendable, Codable {
@@ -18,12 +19,14 @@ package struct FileAttributes: Hashable, Sendable, Codable {
         var found = stat()
         guard fstat(file, &found) == 0 else { throw FileTrouble(path: path, code: errno, action: "examine") }
         (mode, user, group) = (found.st_mode & 0o7777, found.st_uid, found.st_gid)
-        (modified, accessed) = (Self.nanoseconds(found.st_mtim), Self.nanoseconds(found.st_atim))
+        (modified, accessed) = (found.st_mtim.nanoseconds, found.st_atim.nanoseconds)
+        // It could not be given back.
+        guard (Int64.min + 1..<Int64.max).contains(modified) else {
+            throw FileTrouble(
+                path: path, code: EOVERFLOW, action: "keep its time",
+                remedy: "give it a time before 2262: touch '\(path)'")
+        }
         extended = try ExtendedAttribute.all(of: file, path: path)
-    }
-
-    private static func nanoseconds(_ time: timespec) -> Int64 {
-        Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
     private static func time(_ nanoseconds: Int64) -> timespec {

@@ -17,6 +17,14 @@ struct HeldFolders {
         return Array(path[..<(path.lastIndex(of: PathNames.slash) ?? 0)])
     }
 
+    /// The paths of those that could be locked, where they are UTF-8.
+    var held: [String] {
+        folders.compactMap { key, folder in
+            guard case .success = folder else { return nil }
+            return key.isEmpty ? "/" : String(validating: key, as: UTF8.self)
+        }
+    }
+
     /// Nil where nothing is, or the folder cannot be had.
     func look(at picture: InputFile) -> PictureFolder.Found? {
         (try? folders[Self.key(of: picture)]?.get())?.look(at: picture)

@@ -11,8 +11,9 @@ import Synchronization
 /// does not depend on a database that can be lost.
 final class OriginalStore: Sendable {
     let root: String
-    /// Names of records by the beginning of their names, which stands for the picture.
-    private let names: Mutex<[Substring: [String]]>
+    /// Names of records by the beginning of their names, which stands for the picture; nil before they were asked for,
+    /// which is not before whoever changes them holds the lock.
+    private let names = Mutex<[Substring: [String]]?>(nil)
 
     private var objects: String { "\(root)/objects" }
     private var records: String { "\(root)/records" }
@@ -21,8 +22,20 @@ final class OriginalStore: Sendable {
     /// - Parameter root: may not be there yet.
     init(_ root: String) {
         self.root = root
-        let all = FileSystem.names(in: "\(root)/records").filter { $0.hasSuffix(".json") }
-        names = Mutex(Dictionary(grouping: all) { $0.prefix { $0 != "." } })
+    }
+
+    private func known() throws(FileTrouble) -> [Substring: [String]] {
+        if let known = names.withLock(\.self) { return known }
+        var all: [String] = []
+        do {
+            all = try FileSystem.allNames(in: records).filter { $0.hasSuffix(".json") }
+        } catch {
+            // Nothing was kept here yet. A list that cannot be read says nothing of the kind.
+            guard error.code == ENOENT || error.code == ENOTDIR else { throw error }
+        }
+        let known = Dictionary(grouping: all) { $0.prefix { $0 != "." } }
+        names.withLock { $0 = known }
+        return known
     }
 
     func create() throws(FileTrouble) {
@@ -33,18 +46,15 @@ final class OriginalStore: Sendable {
         for folder in created { try FileSystem.syncFolder(FileSystem.folder(of: folder)) }
     }
 
-    var isEmpty: Bool { names.withLock { $0.isEmpty } }
-
     // MARK: Records
 
     /// Of one picture.
     func originals(of key: [UInt8]) throws(FileTrouble) -> [KeptOriginal] {
-        let own = names.withLock { $0[FNV.name(of: key)[...]] ?? [] }
-        return try read(own).filter { $0.key == key }
+        try read(known()[FNV.name(of: key)[...]] ?? []).filter { $0.key == key }
     }
 
     func all() throws(FileTrouble) -> [KeptOriginal] {
-        try read(names.withLock { $0.values.flatMap { $0 } })
+        try read(known().values.flatMap { $0 })
     }
 
     private func read(_ names: [String]) throws(FileTrouble) -> [KeptOriginal] {
@@ -87,7 +97,7 @@ final class OriginalStore: Sendable {
         try FileSystem.syncFolder(records)
         names.withLock { names in
             let own = original.name.prefix { $0 != "." }
-            if names[own]?.contains(original.name) != true { names[own, default: []].append(original.name) }
+            if names?[own]?.contains(original.name) != true { names?[own, default: []].append(original.name) }
         }
     }
 
@@ -97,8 +107,8 @@ final class OriginalStore: Sendable {
         try FileSystem.syncFolder(records)
         names.withLock { names in
             let own = original.name.prefix { $0 != "." }
-            names[own]?.removeAll { $0 == original.name }
-            if names[own]?.isEmpty == true { names[own] = nil }
+            names?[own]?.removeAll { $0 == original.name }
+            if names?[own]?.isEmpty == true { names?[own] = nil }
         }
     }
 
@@ -123,14 +133,16 @@ final class OriginalStore: Sendable {
         try FileSystem.syncFolder(objects)
     }
 
-    /// Removes what commands have left that were killed, and originals that no record needs.
+    /// Removes what commands have left that were killed, and originals that no record needs. The lock is held. None is
+    /// removed unless all records are known: of those that cannot be listed nobody knows what they need.
     ///
     /// - Returns: how many originals.
     @discardableResult
     func removeUnneeded() -> Int {
         for name in FileSystem.names(in: incoming) { FileSystem.remove("\(incoming)/\(name)") }
         // From the disk: a record that was written by another store of this folder counts, too.
-        let needed = Set(FileSystem.names(in: records).map { String(Self.object(of: $0)) })
+        guard let all = try? FileSystem.allNames(in: records) else { return 0 }
+        let needed = Set(all.map { String(Self.object(of: $0)) })
         let unneeded = FileSystem.names(in: objects).filter { !needed.contains($0) }
         for name in unneeded { FileSystem.remove("\(objects)/\(name)") }
         return unneeded.count
@@ -138,6 +150,8 @@ final class OriginalStore: Sendable {
 
     /// Removes the folders of a store that keeps nothing.
     func removeIfEmpty() {
-        for folder in [objects, records, incoming, root] { FileSystem.removeIfEmpty(folder) }
+        FileSystem.removeIfEmpty(objects)
+        guard !FileSystem.exists(objects) else { return }
+        for folder in [records, incoming, root] { FileSystem.removeIfEmpty(folder) }
     }
 }

@@ -140,16 +140,24 @@ package final class Originals: Sendable {
         try FileSystem.syncFolder(notes)
     }
 
-    /// Removes originals that are not needed any more beside these pictures, whose folders are locked, and in the state
-    /// folder.
-    func removeUnneeded(beside pictures: [InputFile]) {
+    /// Removes originals that are not needed any more beside pictures in these folders, and in the state folder.
+    func removeUnneeded(in folders: HeldFolders) {
         shared.removeUnneeded()
-        for folder in Set(pictures.compactMap(Self.folder).map(PathKey.init)) { tidy(folder.path) }
+        for folder in folders.held { tidy(folder) }
+    }
+
+    /// Forgets what was known of originals beside pictures before these folders were locked.
+    func reread(in folders: HeldFolders) {
+        beside.withLock { stores in
+            for folder in folders.held { stores[PathKey(folder)] = nil }
+        }
     }
 
     @discardableResult
     private func tidy(_ folder: String) -> Int {
         let store = besideStore(in: folder)
+        // What lies on a disk that is not mounted is not gone.
+        guard FileSystem.exists(store.root) else { return 0 }
         let count = store.removeUnneeded()
         store.removeIfEmpty()
         if !FileSystem.exists(store.root) { FileSystem.remove("\(root)/beside/\(FNV.name(of: folder.utf8))") }

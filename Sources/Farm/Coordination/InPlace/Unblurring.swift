@@ -18,10 +18,13 @@ package struct Unblurring: Sendable {
         loop: () -> RunLoop, ended: ([InPlaceResult]) -> Void
     ) async throws -> StopReason? {
         let unblurring = Unblurring(originals: originals, isForced: isForced)
+        // What a killed command has left is removed even where there is nothing to put back.
+        originals.removeUnneeded(in: HeldFolders(of: []))
         for start in stride(from: 0, to: pictures.count, by: partSize) {
             let part = pictures[start..<min(start + partSize, pictures.count)].map(\.picture)
             // Before anything is looked at.
             let folders = HeldFolders(of: part)
+            originals.reread(in: folders)
             let before = part.map { folders.look(at: $0) }
             let (looked, stop) = try await LookedAtPicture.look(
                 at: part, originals, readsOriginals: true, settings: settings, loop: loop)
@@ -31,7 +34,7 @@ package struct Unblurring: Sendable {
             }
             ended(
                 zip(looked, before).map { InPlaceResult($0.picture, unblurring.unblur($0, found: $1, folders)) })
-            originals.removeUnneeded(beside: part)
+            originals.removeUnneeded(in: folders)
             withExtendedLifetime(folders) {}
         }
         return nil
@@ -69,6 +72,11 @@ package struct Unblurring: Sendable {
             throw .refused("its original, \(original.path), is gone or damaged; nothing was changed")
         }
         guard found?.isFile ?? true else { throw .refused("is not a file") }
+        if let links = found?.links, links > 1, !isForced {
+            throw .refused(
+                "has \(links) names now (hard links), of which the others would go on showing the blurred picture; --force puts "
+                    + "the original back under this one")
+        }
         let missing = try folder.replace(
             looked.picture, found, by: original.path, original.record.attributes, .original)
         try forget(original)

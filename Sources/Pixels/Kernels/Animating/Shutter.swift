@@ -1,36 +1,56 @@
 import Catalogs
-import Geometry
+package import Geometry
 package import Raster
 
 /// A picture that moves while a shutter is open: the mean of it at all places on its way.
 package struct Shutter: Sendable {
     private let picture: AnyRaster
     private let taps: [SparseTaps.Tap]
-    /// Where the picture's own corner would go at no offset.
-    private let origin: (x: Int, y: Int)
+    /// What of the mean can be seen, in coordinates of the frame.
+    private let area: PixelRect
 
     /// Places are no further apart than this, in pixels: the mean of bilinear samples is then within a thousandth of the
-    /// range of the integral.
+    /// range of the integral. (Of ways of more than 32768 pixels they are further apart; next to nothing of such a picture is
+    /// seen.)
     private static let step = 0.125
-    private static let most = 8192
+    private static let most = 1 << 18
 
     /// - Parameters:
     ///   - picture: its rectangle begins at 0, 0.
     ///   - times: while the shutter is open.
+    ///   - frame: what is seen.
     ///   - place: of the picture's corner at each time.
-    package init(_ picture: AnyRaster, times: ClosedRange<Double>, place: (Double) -> Route.Point) {
+    package init(
+        _ picture: AnyRaster, times: ClosedRange<Double>, in frame: PixelRect, place: (Double) -> Route.Point
+    ) {
         self.picture = picture
         let places = Self.places(times, place)
-        let corner = (x: places.map(\.x).min() ?? 0, y: places.map(\.y).min() ?? 0)
-        origin = (Int(corner.x.rounded(.down)), Int(corner.y.rounded(.down)))
         var taps = TapAccumulator()
-        for point in places {
-            let (x, y) = (point.x - Double(origin.x), point.y - Double(origin.y))
-            let cell = (x: Int(x.rounded(.down)), y: Int(y.rounded(.down)))
-            let bilinear = BilinearCell(fractionX: x - Double(cell.x), fractionY: y - Double(cell.y))
-            taps.add(bilinear, at: cell, times: 1 / Double(places.count))
+        var seen: PixelRect?
+        for point in places where Self.reach(of: picture, in: frame).contains(point) {
+            let corner = (x: Int(point.x.rounded(.down)), y: Int(point.y.rounded(.down)))
+            let bilinear = BilinearCell(fractionX: point.x - Double(corner.x), fractionY: point.y - Double(corner.y))
+            taps.add(bilinear, at: corner, times: 1 / Double(places.count))
+            let covered = PixelRect(
+                x: corner.x, y: corner.y, width: picture.rect.width + 1, height: picture.rect.height + 1)
+            seen = seen.map { $0.union(covered) } ?? covered
         }
         self.taps = taps.result.taps.filter { $0.weight > 0 }
+        area = seen?.intersection(frame) ?? .empty
+    }
+
+    /// Where the picture's corner is when anything of it is seen.
+    private static func reach(of picture: AnyRaster, in frame: PixelRect) -> Window {
+        Window(
+            x: Double(frame.x - picture.rect.width - 1)...Double(frame.right + 1),
+            y: Double(frame.y - picture.rect.height - 1)...Double(frame.bottom + 1))
+    }
+
+    private struct Window {
+        let x: ClosedRange<Double>
+        let y: ClosedRange<Double>
+
+        func contains(_ point: Route.Point) -> Bool { x.contains(point.x) && y.contains(point.y) }
     }
 
     /// At the middles of short times, all of one length.
@@ -41,41 +61,45 @@ package struct Shutter: Sendable {
         }
         let rough = places(64)
         let way = zip(rough, rough.dropFirst()).reduce(0) { $0 + $1.0.distance(to: $1.1) } * 64 / 63
-        return places(min(max(64, Int(way / step) + 1), most))
+        return places(Int(min(max(64, way / step + 1), Double(most))))
     }
 
-    /// The mean, in single precision with alpha, and where its first corner goes.
-    package var mean: (picture: AnyRaster, x: Int, y: Int) {
+    /// The mean, in single precision with alpha, and where its first corner goes; nil when nothing of it is seen. Takes time in
+    /// proportion to the picture and to its way.
+    package var mean: (picture: AnyRaster, x: Int, y: Int)? {
+        guard !area.isEmpty else { return nil }
         let layout = picture.layout.addingAlpha
-        let reach = (x: taps.map(\.dx).max() ?? 0, y: taps.map(\.dy).max() ?? 0)
-        let rect = PixelRect(x: 0, y: 0, width: picture.rect.width + reach.x, height: picture.rect.height + reach.y)
+        let rect = PixelRect(x: 0, y: 0, width: area.width, height: area.height)
         var sink = PixelWriter(AnyRaster(zeroed: rect, layout: layout, format: .f32), light: .encoded)
         let rows = stored(layout)
-        let byRow = Dictionary(grouping: taps) { $0.dy }
         for y in rect.rows {
             var sums = [Double](repeating: 0, count: rect.width * layout.channels)
-            for dy in byRow.keys.sorted() where picture.rect.rows.contains(y - dy) {
-                for tap in byRow[dy] ?? [] { add(rows[y - dy], tap, layout.channels, to: &sums) }
+            for tap in taps where picture.rect.rows.contains(y + area.y - tap.dy) {
+                add(rows[y + area.y - tap.dy], tap, layout.channels, to: &sums)
             }
             sink.write(sums.span, x: 0, y: y)
         }
-        return (sink.raster, origin.x, origin.y)
+        return (sink.raster, area.x, area.y)
     }
 
-    private func add(_ row: [Double], _ tap: SparseTaps.Tap, _ channels: Int, to sums: inout [Double]) {
-        let start = tap.dx * channels
-        for index in row.indices { sums[start + index] += row[index] * tap.weight }
+    /// - Parameter row: of the picture, which is at `tap`.
+    private func add(_ row: [Float], _ tap: SparseTaps.Tap, _ channels: Int, to sums: inout [Double]) {
+        let columns = (tap.dx..<tap.dx + picture.rect.width).clamped(to: area.columns)
+        let (from, to) = ((columns.lowerBound - tap.dx) * channels, (columns.lowerBound - area.x) * channels)
+        let (source, weight) = (row.span, tap.weight)
+        var target = sums.mutableSpan
+        for index in 0..<columns.count * channels { target[to + index] += Double(source[from + index]) * weight }
     }
 
     /// All rows, premultiplied, for 1 as full intensity.
-    private func stored(_ layout: PixelLayout) -> [[Double]] {
+    private func stored(_ layout: PixelLayout) -> [[Float]] {
         let reader = PixelReader(KernelSource(picture), layout: layout, light: .encoded)
         let full = picture.format.full
         return picture.rect.rows.map { y in
             var row = [Double](repeating: 0, count: picture.rect.width * layout.channels)
             var span = row.mutableSpan
             reader.read(columns: picture.rect.columns, atPosition: y, into: &span)
-            return row.map { $0 / full }
+            return row.map { Float($0 / full) }
         }
     }
 }

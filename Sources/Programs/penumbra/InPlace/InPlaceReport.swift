@@ -39,7 +39,9 @@ final class InPlaceReport {
         // Workers' messages begin with the path.
         let path = "\(result.picture.path): "
         let words = message.hasPrefix(path) ? String(message.dropFirst(path.count)) : message
-        let text = "\(PathText.shown(result.picture.path, from: folder)): \(PathText.visible(words))"
+        // A remedy stands on a line of its own.
+        let shown = words.components(separatedBy: "\n   = ").map(PathText.visible).joined(separator: "\n   = ")
+        let text = "\(PathText.shown(result.picture.path, from: folder)): \(shown)"
         switch result.outcome {
         case .alreadyBlurred, .notBlurred: reporting.say(text)
         default: Console.complain(text)

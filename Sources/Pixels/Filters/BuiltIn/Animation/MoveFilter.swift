@@ -98,7 +98,8 @@ private struct MovingLayer: Sendable {
         case .shutter(let angle):
             let half = angle / 360 / timeline.fps / 2
             guard half > 0, route.length > 0 else { return [sharp] }
-            let mean = Shutter(layer.raster, times: time - half...time + half, place: place).mean
+            let shutter = Shutter(layer.raster, times: time - half...time + half, in: input, place: place)
+            guard let mean = shutter.mean else { return [] }
             return [Overlay.Front(mean.picture, x: Double(mean.x), y: Double(mean.y))]
         }
     }
