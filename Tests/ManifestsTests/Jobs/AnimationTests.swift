@@ -214,7 +214,7 @@ import Testing
 
     @Test func `what is too long, or fades in more than there is, is told`() {
         #expect(
-            reading("filters: [invert]\nanimate: {crossfade: {duration: 60, fps: 200}}", output: "{frame}.png").messages
+            reading("filters: [invert]\nanimate: {crossfade: {duration: 60, fps: 200}}", output: "o-{frame}.png").messages
                 == """
                 job.yaml:2:11: error: 'duration' and 'fps' make 12001 frames; an animation has at most 10000
                 2 | animate: {crossfade: {duration: 60, fps: 200}}
