@@ -348,9 +348,12 @@ class Field:
         path = job("n", "n.jpg", ["gaussian: {radius: 2}"], "{stem}-{frame:03}.jpg",
                    "animate: {move: {picture: button.png, path: [{x: -320, y: 10%}, {x: 100%, y: 70%}], "
                    "duration: 9.9667, shutter: true}}\n")
-        workers = {name: (self.run(path) + ["--workers", str(count)], 1) for count, name in ((1, "one worker"), (2, "penumbra"))}
-        return Race("n", "a layer that moves in 300 frames of 1080p", 4,
-                    workers, 622)
+        # A single worker decodes, filters and encodes on threads of their own, on more than one core.
+        one = self.run(path) + ["--workers", "1"]
+        return Race("n", "a layer that moves in 300 frames of 1080p", 4, {
+            "penumbra": (self.run(path) + ["--workers", "2"], 1), "one worker": (one, 1),
+            "one worker on one core": (["taskset", "-c", "0", *one], 1),
+        }, 622)
 
 
 def megapixels(pictures):
@@ -400,6 +403,7 @@ def figures(races, kernel):
     if "m" in races:
         found["m: seconds"] = races["m"].results["penumbra"].seconds
     ratio("n: two workers of one", "n", "penumbra", "one worker")
+    ratio("n: two workers of one core", "n", "penumbra", "one worker on one core")
     if "p" in races:
         found["preview: seconds"] = races["p"].results["penumbra"].seconds
     return found
