@@ -214,13 +214,14 @@ import Testing
 
     @Test func `what is too long, or fades in more than there is, is told`() {
         #expect(
-            reading("filters: [invert]\nanimate: {crossfade: {duration: 60, fps: 200}}", output: "o-{frame}.png").messages
-                == """
-                job.yaml:2:11: error: 'duration' and 'fps' make 12001 frames; an animation has at most 10000
-                2 | animate: {crossfade: {duration: 60, fps: 200}}
-                  |           ^^^^^^^^^
-                  = make it shorter, or show fewer frames a second
-                """)
+            reading("filters: [invert]\nanimate: {crossfade: {duration: 60, fps: 200}}", output: "o-{frame}.png")
+                .messages
+                    == """
+                    job.yaml:2:11: error: 'duration' and 'fps' make 12001 frames; an animation has at most 10000
+                    2 | animate: {crossfade: {duration: 60, fps: 200}}
+                      |           ^^^^^^^^^
+                      = make it shorter, or show fewer frames a second
+                    """)
         #expect(
             reading("filters: [invert, halve, invert]\nanimate: {crossfade: {filters: 2}}").problems
                 == ["2:11: 'filters: 2' is more than the 1 filter behind 'halve', which changes the size"])
