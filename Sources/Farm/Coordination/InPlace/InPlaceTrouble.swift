@@ -1,3 +1,5 @@
+import Glibc
+
 /// Why nothing is done with a picture.
 struct InPlaceTrouble: Error {
     let outcome: InPlaceResult.Outcome
@@ -8,7 +10,8 @@ struct InPlaceTrouble: Error {
 
     /// A folder that is read-only, or in which this user may not write, is a place that is not fit, as a full disk is.
     init(_ trouble: FileTrouble) {
-        outcome = .unfit(message: trouble.message)
+        // A time that cannot be kept is the picture's own.
+        outcome = trouble.code == EOVERFLOW ? .refused(reason: trouble.message) : .unfit(message: trouble.message)
         place = trouble.isPlace ? trouble : nil
     }
 
