@@ -63,7 +63,8 @@ struct ChainTests {
         #expect(
             error?.description
                 == "unknown filter 'sepia'; there are backdrop, bilateral, box, crop, crossfade, disc, flatten, "
-                + "flip, gaussian, material, median, motion, move, overlay, resize, rotate, sharpen, spin, thumbnail, variable, zoom")
+                + "flip, gaussian, material, median, motion, move, overlay, resize, rotate, sharpen, spin, thumbnail, variable, zoom"
+        )
     }
 
     @Test func `a canvas gives the same pixels as memory`() throws {
