@@ -14,6 +14,8 @@ struct Wishes {
     var nice: Int?
     var ionice: DiskPriority?
     var silence: Duration?
+    var engine: EngineName?
+    var slurm: SlurmWishes?
 
     /// In seconds: some heartbeats may well be late.
     static let silenceRange = 5.0...86400
@@ -74,6 +76,8 @@ struct ConfigFile {
         wishes.nice = reader.optional("nice", .integer(in: Wishes.niceRange))
         wishes.ionice = reader.optional("ionice", .choice)
         wishes.silence = reader.optional("silence", .duration(in: Wishes.silenceRange))
+        wishes.engine = reader.optional("engine", .choice)
+        wishes.slurm = reader.optional("slurm", SlurmReader.wishes(folder))
         reader.finish()
         return wishes
     }
@@ -107,6 +111,7 @@ struct EnvironmentWishes {
         wishes.ionice = read("PENUMBRA_IONICE", .choice)
         wishes.silence = read("PENUMBRA_SILENCE", .duration(in: Wishes.silenceRange))
         wishes.worker = read("PENUMBRA_WORKER", .nonEmptyText)
+        wishes.engine = read("PENUMBRA_ENGINE", .choice)
         wishes.plugins = read("PENUMBRA_PLUGINS", .choice)
         wishes.pluginPins = read("PENUMBRA_PLUGIN_PINS", .pinsOnOneLine)
         wishes.pluginFolders = environment["PENUMBRA_PLUGIN_PATH"].map { $0.split(separator: ":").map(String.init) }

@@ -22,16 +22,19 @@ struct JobTyper {
         let animating = AnimationReader(catalog: catalog, pictures: pictures, log: log)
         let animation = reader.optional("animate", animating.animation)
         var policies = Policies(from: &reader)
+        let slurm = reader.optional("slurm", SlurmReader.wishes(Self.folder(of: manifestPath)))
         reader.finish(aliases: Self.aliases) { ForeignKeys(catalog: catalog).problem(of: $0) }
         guard let name, let inputs, let chain, var outputs else { return nil }
 
         if let animation { outputs = animating.outputs(outputs, showing: animation, after: chain) }
         if showsOtherPictures(chain + outputs.flatMap(\.job.ownChain)) { policies.chooseSRGB(reader, log) }
         checkNames(of: outputs, inputs: inputs, at: reader)
-        return policies.job(
+        var job = policies.job(
             JobSpec(
                 name: name, summary: summary, manifestPath: manifestPath, folder: Self.folder(of: manifestPath),
                 inputs: inputs, exclude: exclude, chain: chain, outputs: outputs.map(\.job)))
+        job.slurm = slurm
+        return job
     }
 
     /// Several outputs may each have filters of their own, and none in common.
