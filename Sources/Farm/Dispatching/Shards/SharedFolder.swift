@@ -49,7 +49,7 @@ package struct SharedFolder: Hashable, Sendable {
     /// Puts a file in place in one step, so that a reader on any node finds all of it or nothing.
     func write(_ value: some Encodable, to path: String, by writer: String) throws(Trouble) {
         do {
-            try write(FrameCodec.json(value), to: path, by: writer)
+            try put(FrameCodec.json(value), at: path, by: writer)
         } catch let trouble as Trouble {
             throw trouble
         } catch {
@@ -58,10 +58,10 @@ package struct SharedFolder: Hashable, Sendable {
     }
 
     func write(text: String, to path: String, by writer: String) throws(Trouble) {
-        try write(Array(text.utf8), to: path, by: writer)
+        try put(Array(text.utf8), at: path, by: writer)
     }
 
-    private func write(_ bytes: [UInt8], to path: String, by writer: String) throws(Trouble) {
+    private func put(_ bytes: [UInt8], at path: String, by writer: String) throws(Trouble) {
         let folder = PathNames.folder(of: path) ?? ""
         let aside = "\(folder)/.\(PathNames.last(of: path)).\(writer)"
         do {
