@@ -18,10 +18,13 @@ test: setup-tests build lint
 	Scripts/test
 	$(BUILD)/penumbra-faults run --seeds $(FAULT_SEEDS)
 
-## make test-slurm: install Slurm, and prove that a cluster of its own starts, breaks as asked, and leaves nothing behind
+## make test-slurm: install Slurm, prove that a cluster of its own starts, breaks as asked and leaves nothing behind, and run
+## jobs on it that are disturbed
 test-slurm:
 	Scripts/setup --slurm
 	Tests/Slurm/cluster-selftest
+	$(SWIFT_BUILD)
+	Tests/Slurm/engine-suite
 
 build: setup
 	$(SWIFT_BUILD) --build-tests

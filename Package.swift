@@ -125,7 +125,9 @@ let package = Package(
         module("Farm", "Planning", ["Catalogs", "JobModel"]),
         module("Farm", "Scheduling", ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", collections, heap]),
         module("Farm", "WorkerProtocol", ["Geometry", "Catalogs", "JobModel"]),
-        module("Farm", "Dispatching", ["WorkerProtocol", "Scheduling", subprocess, system]),
+        module(
+            "Farm", "Dispatching",
+            ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", subprocess, system]),
         module("Farm", "Exports"),
         module("Farm", "Reports", ["JobModel"]),
         module("Farm", "JobStorage", ["JobModel", sqlite]),
@@ -225,7 +227,7 @@ let package = Package(
             ["Coordination", "Planning", "JobStorage", "WorkerProtocol", "Catalogs", "JobModel", "TestSupport"]),
         tests("ExportsTests", ["Exports"]),
         tests("ReportsTests", ["Reports", "JobModel"]),
-        tests("SettingsTests", ["Settings"]),
+        tests("SettingsTests", ["Settings", "JobModel"]),
         tests(
             "EndToEndTests",
             [

@@ -1,3 +1,4 @@
+import JobModel
 import Settings
 import Testing
 
@@ -77,6 +78,20 @@ import Testing
 
     @Test func `XDG_STATE_HOME moves the state folder`() throws {
         #expect(try settings(environment: ["XDG_STATE_HOME": "/state"]).stateFolder.value == "/state/penumbra")
+    }
+
+    @Test func `jobs run here unless a cluster is asked for`() throws {
+        #expect(try settings().engine.value == .local)
+        let files = ["/etc/penumbra/penumbra.yaml": "engine: slurm\nslurm: {partition: fast, folder: shared}\n"]
+        let fromFile = try settings(files: files)
+        #expect(fromFile.engine.value == .slurm)
+        #expect(fromFile.slurm.value.partition == "fast")
+        #expect(fromFile.slurm.value.folder == "/etc/penumbra/shared")
+        var flags = Settings.Flags()
+        flags.engine = .local
+        let flagged = try settings(flags, environment: ["PENUMBRA_ENGINE": "slurm"])
+        #expect(flagged.engine.value == .local)
+        #expect(flagged.engine.origin == .flag("--engine"))
     }
 
     @Test func `auto in the file is as good as silence`() throws {

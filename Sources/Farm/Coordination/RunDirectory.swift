@@ -22,8 +22,11 @@ package final class RunDirectory: Sendable {
     private let places = Mutex<Set<String>>([])
     /// Folders in which temporary files were removed.
     private let removedFrom = Mutex<Set<String>>([])
-    /// A temporary file could not be removed.
+    /// There may be temporary files that were not removed.
     private let hasStuck = Mutex(false)
+
+    /// The name of the folder, beside outputs, that runs on a cluster keep theirs in.
+    package static let sharedName = ".penumbra-slurm"
 
     /// Creates and locks the folder.
     ///
@@ -99,6 +102,13 @@ package final class RunDirectory: Sendable {
         }
     }
 
+    /// The scratch space of a run, whoever has it.
+    package static func scratch(of name: String, state: String) -> String? {
+        var scratch: String?
+        for case .scratch(let folder) in Journal.read("\(state)/runs/\(name)/journal") { scratch = folder }
+        return scratch
+    }
+
     /// Another coordinator has claimed the run: on a shared file system locks may not have kept it away.
     var isSuperseded: Bool { CoordinatorClaim.exists(epoch: epoch + 1, in: path) }
 
@@ -137,6 +147,10 @@ package final class RunDirectory: Sendable {
         if FileSystem.exists(file) { hasStuck.withLock { $0 = true } }
         _ = removedFrom.withLock { $0.insert(PathText.folder(of: file)) }
     }
+
+    /// Others than this coordinator's workers write beside outputs, under names that begin like the run's: what they
+    /// leave is looked for at the end.
+    package func expectStrangers() { hasStuck.withLock { $0 = true } }
 
     /// Before the journal goes, which knows of files that a power failure would bring back.
     private static func syncRemovals(in folder: String) {
@@ -230,7 +244,12 @@ package final class RunDirectory: Sendable {
             }
             syncRemovals(in: folder)
         }
-        for case .scratch(let folder) in entries where folder.contains(run) { remove(folder) }
+        for case .scratch(let folder) in entries where folder.contains(run) {
+            remove(folder)
+            if PathText.name(of: PathText.folder(of: folder)) == sharedName {
+                FileSystem.removeIfEmpty(PathText.folder(of: folder))
+            }
+        }
         for case .folder(let folder) in entries.reversed() {
             FileSystem.removeIfEmpty(folder)
         }

@@ -87,7 +87,7 @@ package struct RunLoop: Sendable {
         post.yield(.tick)
         for await event in events {
             switch event {
-            case .workerLost(_, let death) where death.manner != .byOrder: delegate.workerLost()
+            case .workerLost(_, let death) where death.isOfProcess: delegate.workerLost()
             case .words(let worker, let words): delegate.heard(worker, words)
             default: break
             }

@@ -10,8 +10,12 @@ package struct RunSettings: Hashable, Sendable {
     /// A worker that says nothing for so long is stopped.
     package let silence: Duration
     package let seed: UInt64
+    /// Tasks that may be with a cluster at once, which has the workers; nil where they are here. A cluster's queue may be
+    /// long, so that nothing there is late.
+    package let tasksAway: Int?
 
-    package init(workers: Int, memory: Int, silence: Duration = .seconds(30), seed: UInt64) {
+    package init(workers: Int, memory: Int, silence: Duration = .seconds(30), seed: UInt64, tasksAway: Int? = nil) {
+        self.tasksAway = tasksAway
         self.silence = silence
         self.workers = workers
         self.memory = memory
@@ -37,8 +41,8 @@ package struct RunSettings: Hashable, Sendable {
     func schedulingPolicy(_ job: JobSpec, frames: Int, planned: Int = 0, failed: Int = 0) -> SchedulingPolicy {
         SchedulingPolicy(
             retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: job.timeout),
-            shard: shardPolicy(job, frames: frames), verify: job.verify, workers: workers, seed: seed,
+            shard: shardPolicy(job, frames: frames), verify: job.verify, workers: tasksAway ?? workers, seed: seed,
             failureLimit: planned > 0 ? job.maxFailures.count(of: planned) : nil, failedBefore: failed,
-            silenceLimit: silence)
+            silenceLimit: silence, endsLateWork: tasksAway == nil)
     }
 }

@@ -101,11 +101,13 @@ package struct Lease: Hashable, Sendable {
     package let worker: WorkerID
     package let deadline: Timestamp
     package let timeLimit: Duration
+    /// Of one core's time, in seconds, roughly: engines gather tasks by it.
+    package let estimate: Double
     package let spec: TaskSpec
 
     package init(
         id: LeaseID, task: TaskID, attempt: Int, round: Int, worker: WorkerID, deadline: Timestamp,
-        timeLimit: Duration, spec: TaskSpec
+        timeLimit: Duration, estimate: Double = 0, spec: TaskSpec
     ) {
         self.id = id
         self.task = task
@@ -114,6 +116,7 @@ package struct Lease: Hashable, Sendable {
         self.worker = worker
         self.deadline = deadline
         self.timeLimit = timeLimit
+        self.estimate = estimate
         self.spec = spec
     }
 

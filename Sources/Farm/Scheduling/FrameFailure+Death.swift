@@ -27,18 +27,22 @@ extension FrameFailure {
                 "the worker left with exit code \(code)\(place) in \(tries); the picture is set aside\(words)"
             case .brokeProtocol(let what): "the worker sent what is no message\(place): \(what)\(words)"
             case .failedToStart(let what): "the worker could not start: \(what)\(words)"
+            case .elementLost(let what):
+                "lost \(history.kills) times with the job that was to do it; the last time: \(what)"
+            case .elementFailed(let what): "the job that did it failed in \(tries); the last time: \(what)"
             }
         self.init(Self.cause(of: death.manner, plugin: plugin), message)
     }
 
     private static func cause(of manner: Death.Manner, plugin: String?) -> Cause {
         switch manner {
-        case .killed: .killed
+        case .killed, .elementLost: .killed
         case .outOfMemory: .outOfMemory
         case .byOrder: .timeout
         case .silent: .silent
         case .signal, .exited, .brokeProtocol: plugin == nil ? .crash : .plugin
         case .failedToStart: .crash
+        case .elementFailed: .trouble
         }
     }
 }

@@ -53,6 +53,8 @@ package enum StopReason: Hashable, Sendable {
     /// A plugin crashed on several pictures.
     case pluginFault(plugin: String, pictures: Int)
     /// No worker can be started.
+    /// A cluster does not take the work, or cannot do it; says why, and what to do.
+    case cluster(String)
     case engine(String)
     /// The only slot that is left fails, and not because of its pictures.
     case lastSlot(Retirement)

@@ -60,7 +60,7 @@ extension Scheduler {
         lastLease = lease.id.number
         frames[task.frame]?.histories[task.kind, default: AttemptHistory()].attempts = lease.attempt
         leases[lease.id] = lease
-        deadlines.add(lease.id, at: lease.deadline)
+        if policy.endsLateWork { deadlines.add(lease.id, at: lease.deadline) }
         deadlines.prune(downTo: leases.count) { leases[$0] != nil }
         roster[worker] = .busy(lease.id)
         directives.append(.start(lease))
@@ -74,7 +74,7 @@ extension Scheduler {
         let limit = timeLimit(of: task.kind, for: frame)
         return Lease(
             id: LeaseID(lastLease + 1), task: task, attempt: attempt, round: frame.restarts, worker: worker,
-            deadline: now + limit, timeLimit: limit, spec: spec)
+            deadline: now + limit, timeLimit: limit, estimate: estimate(of: task.kind, for: frame), spec: spec)
     }
 
     private func spec(of kind: TaskKind, for frame: FrameState, attempt: Int) -> TaskSpec? {
@@ -100,6 +100,10 @@ extension Scheduler {
         default:
             return nil
         }
+    }
+
+    private func estimate(of kind: TaskKind, for frame: FrameState) -> Double {
+        TaskEstimate.seconds(of: kind, frame.probe)
     }
 
     private func timeLimit(of kind: TaskKind, for frame: FrameState) -> Duration {

@@ -22,7 +22,7 @@ extension Scheduler {
     mutating func noteIdleDeath(of worker: WorkerID, _ manner: Death.Manner) {
         switch manner {
         case .signal, .exited, .outOfMemory, .silent, .brokeProtocol: break
-        case .killed, .byOrder, .failedToStart: return
+        case .killed, .byOrder, .failedToStart, .elementLost, .elementFailed: return
         }
         slotBook.countIdleDeath(in: worker.slot)
         retireIfNeeded(worker.slot)

@@ -11,7 +11,7 @@ extension Scheduler {
         // One that was on its way when its slot was retired.
         let isRetired = slotBook.retired.contains(worker.slot)
         roster.add(worker, isRetired ? .leaving(nil, because: .retired) : .idle, at: now)
-        silences.add(worker, at: now + policy.silenceLimit)
+        if policy.endsLateWork { silences.add(worker, at: now + policy.silenceLimit) }
         silences.prune(downTo: roster.count) { roster[$0] != nil }
     }
 
@@ -55,7 +55,7 @@ extension Scheduler {
             if killedStarts >= policy.killedStartLimit {
                 stop(.engine("every worker is killed before it is ready; is there memory enough for one?"))
             }
-        case .byOrder, .silent: break
+        case .byOrder, .silent, .elementLost, .elementFailed: break
         }
     }
 
@@ -68,8 +68,8 @@ extension Scheduler {
     private mutating func charge(_ lease: Lease, _ death: Death, plugin: String?) {
         let (id, kind) = (lease.task.frame, lease.task.kind)
         switch death.manner {
-        case .killed: frames[id]?.histories[kind]?.kills += 1
-        case .signal, .exited, .outOfMemory, .byOrder, .silent, .brokeProtocol, .failedToStart:
+        case .killed, .elementLost: frames[id]?.histories[kind]?.kills += 1
+        case .signal, .exited, .outOfMemory, .byOrder, .silent, .brokeProtocol, .failedToStart, .elementFailed:
             frames[id]?.histories[kind]?.crashes += 1
         }
         if Self.mayBeOfTheSlot(death.manner, plugin: plugin) { noteFault(lease) }
@@ -80,7 +80,7 @@ extension Scheduler {
         switch manner {
         case .signal, .exited, .outOfMemory, .brokeProtocol: plugin == nil
         case .silent: true
-        case .killed, .byOrder, .failedToStart: false
+        case .killed, .byOrder, .failedToStart, .elementLost, .elementFailed: false
         }
     }
 

@@ -18,6 +18,9 @@ package struct SchedulingPolicy: Hashable, Sendable {
     package var openFrames: Int { 2 * workers }
     /// A worker that is not heard of for so long is stopped, or as good as that.
     package let silenceLimit: Duration
+    /// Whether leases expire and silent workers are stopped; not where work may wait in a queue for hours, and whoever
+    /// does it in the end looks at the time himself.
+    package let endsLateWork: Bool
     /// A plugin that crashes on this many pictures stops the job.
     package let pluginFaultLimit = 3
     /// So many starts in a row that never became ready mean that none will.
@@ -27,9 +30,11 @@ package struct SchedulingPolicy: Hashable, Sendable {
 
     package init(
         retry: RetryPolicy, time: TimePolicy, shard: ShardPolicy, verify: VerifyLevel, workers: Int, seed: UInt64,
-        failureLimit: Int? = nil, failedBefore: Int = 0, silenceLimit: Duration = .seconds(30)
+        failureLimit: Int? = nil, failedBefore: Int = 0, silenceLimit: Duration = .seconds(30),
+        endsLateWork: Bool = true
     ) {
         self.silenceLimit = silenceLimit
+        self.endsLateWork = endsLateWork
         self.failureLimit = failureLimit
         self.failedBefore = failedBefore
         self.retry = retry

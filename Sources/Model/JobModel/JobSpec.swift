@@ -31,6 +31,8 @@ public struct JobSpec: Hashable, Sendable, Codable {
     /// Where the list of outputs is written, relative to `folder` or absolute.
     public var index: String?
     public var receipts: ReceiptPolicy
+    /// Where it runs on a cluster. Of no account for what is made.
+    public var slurm: SlurmWishes?
 
     public init(
         name: String, summary: String = "", manifestPath: String, folder: String, inputs: [String],

@@ -15,6 +15,8 @@ struct Wishes {
     var ionice: DiskPriority?
     var silence: Duration?
     var reduceTransparency: Bool?
+    var engine: EngineName?
+    var slurm: SlurmWishes?
 
     /// In seconds: some heartbeats may well be late.
     static let silenceRange = 5.0...86400
@@ -76,6 +78,8 @@ struct ConfigFile {
         wishes.ionice = reader.optional("ionice", .choice)
         wishes.silence = reader.optional("silence", .duration(in: Wishes.silenceRange))
         wishes.reduceTransparency = reader.optional("reduce_transparency", .boolean)
+        wishes.engine = reader.optional("engine", .choice)
+        wishes.slurm = reader.optional("slurm", SlurmReader.wishes(folder))
         reader.finish()
         return wishes
     }
@@ -110,6 +114,7 @@ struct EnvironmentWishes {
         wishes.silence = read("PENUMBRA_SILENCE", .duration(in: Wishes.silenceRange))
         wishes.reduceTransparency = read("PENUMBRA_REDUCE_TRANSPARENCY", .boolean)
         wishes.worker = read("PENUMBRA_WORKER", .nonEmptyText)
+        wishes.engine = read("PENUMBRA_ENGINE", .choice)
         wishes.plugins = read("PENUMBRA_PLUGINS", .choice)
         wishes.pluginPins = read("PENUMBRA_PLUGIN_PINS", .pinsOnOneLine)
         wishes.pluginFolders = environment["PENUMBRA_PLUGIN_PATH"].map { $0.split(separator: ":").map(String.init) }

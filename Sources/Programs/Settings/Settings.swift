@@ -1,4 +1,4 @@
-import JobModel
+package import JobModel
 
 /// Everything that is set for this machine and user, each value with its origin.
 package struct Settings: Sendable {
@@ -20,6 +20,9 @@ package struct Settings: Sendable {
     /// Folders with filter plugins, beside the worker's own.
     package let pluginFolders: Setting<[String]>
     package let pluginPins: Setting<[PluginPin]>
+    package let engine: Setting<EngineName>
+    /// What the config file says of jobs on a cluster; a manifest may say otherwise.
+    package let slurm: Setting<SlurmWishes>
     /// The worker program's path.
     package let worker: Setting<String>
     /// The config file that was read, if any.
@@ -31,6 +34,7 @@ package struct Settings: Sendable {
         package var stateFolder: String?
         package var scratch: String?
         package var workers: Int?
+        package var engine: EngineName?
 
         package init() {}
     }
@@ -124,6 +128,8 @@ package struct Settings: Sendable {
         pluginFolders = layered([], \.pluginFolders, "PENUMBRA_PLUGIN_PATH")
         pluginPins = layered([], \.pluginPins, "PENUMBRA_PLUGIN_PINS")
         worker = layered("\(surroundings.programFolder)/penumbra-worker", \.worker, "PENUMBRA_WORKER")
+        engine = layered(.local, \.engine, "PENUMBRA_ENGINE", flag: flags.engine, "--engine")
+        slurm = layered(SlurmWishes(), \.slurm, "")
         configFile = file?.path
     }
 

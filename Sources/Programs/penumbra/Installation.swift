@@ -13,7 +13,8 @@ struct Installation {
     /// The engine that told the catalog, until somebody runs it.
     private let introduced = Introduced()
 
-    init(_ settings: Settings) {
+    /// - Parameter plugins: in place of what the settings say.
+    init(_ settings: Settings, plugins: PluginConditions? = nil) {
         self.settings = settings
         var environment: [String: String] = [:]
         environment["PENUMBRA_WORKER_MEMORY"] = String(settings.memory.value / settings.workers.value)
@@ -21,7 +22,7 @@ struct Installation {
         if settings.ionice.value != .none { environment["PENUMBRA_IONICE"] = settings.ionice.value.rawValue }
         environment[CoordinatorClaim.variable] = CoordinatorClaim.token
         worker = WorkerCommand(
-            executable: settings.worker.value, environment: environment, plugins: Self.plugins(settings))
+            executable: settings.worker.value, environment: environment, plugins: plugins ?? Self.plugins(settings))
     }
 
     private static func plugins(_ settings: Settings) -> PluginConditions {

@@ -105,7 +105,7 @@ struct JobRunner {
     private func directory(for job: JobSpec) throws -> RunDirectory {
         if let claimed = try claimInterrupted(job) { return claimed }
         return try RunDirectory(
-            state: state, name: RunName.new(), scratch: installation.settings.scratch.value,
+            state: state, name: RunName.new(), scratch: scratchPlace(for: job),
             job: wishes.isRecorded ? job : nil)
     }
 
@@ -123,7 +123,8 @@ struct JobRunner {
     private func run(_ job: StartedJob) async throws -> FinishedJob {
         let prepared = job.prepared
         let started = Date()
-        let settings = installation.runSettings(for: prepared)
+        let settings = runSettings(for: prepared)
+        let engine = try await engine(for: job)
         let books = RunBooks(
             ledger: job.ledger, freshness: prepared.freshness, now: Int(currentTime() / 1_000_000_000))
         let history = try history(of: job, settings)
@@ -137,7 +138,7 @@ struct JobRunner {
             receipts: ReceiptMaker(
                 prepared.job, run: job.directory, catalog: preparation.catalog, now: currentTime),
             observer: collector ?? reporting.observer(for: prepared.job))
-        let loop = RunLoop(engine: installation.engine(), signals: signals.stream, deadline: wishes.deadline)
+        let loop = RunLoop(engine: engine, signals: signals.stream, deadline: wishes.deadline)
         let summary = await run.run(loop)
         reporting.ended(summary, prepared.job)
         let orphans = try await lookAfterOrphans(job, summary)
@@ -156,7 +157,7 @@ struct JobRunner {
         }
         if wishes.reports.page != nil, summary.stop == nil {
             finished.thumbnails = await Thumbnails.make(
-                of: finished, folder: job.directory.scratch, settings: settings,
+                of: finished, folder: job.directory.scratch, settings: installation.runSettings(for: prepared),
                 loop: RunLoop(engine: installation.engine(), signals: signals.stream))
         }
         return finished

@@ -24,4 +24,6 @@ struct RunWishes {
     var reports = RunReports()
     /// For whoever goes on with the run when it is killed.
     var request: RunRequest?
+    /// Further arguments of `sbatch`.
+    var slurmArguments: [String] = []
 }

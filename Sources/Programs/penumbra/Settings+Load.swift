@@ -8,23 +8,36 @@ extension Settings {
     /// Gathers the settings of a command line.
     ///
     /// - Throws: ``CommandError`` with the exit code of a wrong or missing config.
-    static func load(_ place: PlaceOptions) throws -> Settings {
+    static func load(_ place: PlaceOptions, engine: EngineName? = nil) throws -> Settings {
+        let settings = try load(place, engine: engine, cores: Machine.cores(), memory: Machine.memory())
+        try settings.refuseNetworkState()
+        return settings
+    }
+
+    /// For an element of a cluster's job, which keeps no state and has its cores and memory from the cluster.
+    static func load(_ place: PlaceOptions, allocation: Allocation) throws -> Settings {
+        var place = place
+        place.workers = place.workers ?? min(allocation.cores ?? .max, Machine.cores(), 1024)
+        let memory = min(allocation.memory ?? .max, Machine.memory())
+        return try load(place, engine: nil, cores: Machine.cores(), memory: memory)
+    }
+
+    private static func load(_ place: PlaceOptions, engine: EngineName?, cores: Int, memory: Int) throws -> Settings {
         var flags = Flags()
         flags.configFile = place.configFile
         flags.stateFolder = place.stateDir
         flags.scratch = place.scratch
         flags.workers = place.workers
+        flags.engine = engine
         let environment = ProcessInfo.processInfo.environment
         let surroundings = Surroundings(
             environment: environment, currentFolder: currentFolder(), programFolder: programFolder(),
-            cores: Machine.cores(), memory: Machine.memory(), homeFolder: Machine.homeFolder(environment)
+            cores: cores, memory: memory, homeFolder: Machine.homeFolder(environment)
         ) { foundFile(at: $0) }
         do {
-            let settings = try Settings(flags, surroundings)
-            try settings.refuseNetworkState()
-            return settings
-        } catch let problem as Problem {
-            throw CommandError(problem.kind == .missing ? .missingInput : .badManifest, problem.message)
+            return try Settings(flags, surroundings)
+        } catch {
+            throw CommandError(error.kind == .missing ? .missingInput : .badManifest, error.message)
         }
     }
 
@@ -57,11 +70,12 @@ extension Settings {
 }
 
 /// The folder of the running program.
-func programFolder() -> String {
+func programFolder() -> String { PathNames.folder(of: programPath()) ?? "." }
+
+func programPath() -> String {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &bytes, bytes.count)
-    let path = String(decoding: bytes.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return PathNames.folder(of: path) ?? "."
+    return String(decoding: bytes.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
 func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }

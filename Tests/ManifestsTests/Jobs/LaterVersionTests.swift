@@ -2,17 +2,6 @@ import Testing
 
 /// What is planned but not part of this version says so, and what to do instead.
 @Suite struct LaterVersionTests {
-    @Test func `slurm is not part of this version`() {
-        #expect(
-            Reading.job("slurm: x").messages
-                == """
-                job.yaml:1:1: error: 'slurm' is not part of this version
-                1 | slurm: x
-                  | ^^^^^
-                  = remove it: jobs run on this machine
-                """)
-    }
-
     @Test func `plugins is not part of this version`() {
         #expect(
             Reading.job("plugins: x").messages
@@ -23,5 +12,4 @@ import Testing
                   = name plugin folders in the configuration file: they belong to a machine, not to a job
                 """)
     }
-
 }

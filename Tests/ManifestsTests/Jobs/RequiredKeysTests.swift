@@ -76,7 +76,7 @@ import Testing
                 job.yaml:1:1: error: the job has no key 'zzz'
                 1 | zzz: 1
                   | ^^^
-                  = its keys are job, description, inputs, exclude, opaque, layers, filters, animate, output, save, outputs, color, tile, shard, existing, retries, timeout, max_pixels, verify, compare, upgrade, durability, max_failures, min_age, index and receipts
+                  = its keys are job, description, inputs, exclude, opaque, layers, filters, animate, output, save, outputs, color, tile, shard, existing, retries, timeout, max_pixels, verify, compare, upgrade, durability, max_failures, min_age, index, receipts and slurm
                 """)
     }
 

@@ -1,7 +1,7 @@
 import Dispatch
 import FoundationEssentials
 package import JobStorage
-import Scheduling
+package import Scheduling
 import Synchronization
 import WorkerProtocol
 
@@ -192,7 +192,7 @@ extension Haste {
 
 extension Death.Manner {
     /// As `penumbra logs` says it.
-    var words: String {
+    package var words: String {
         switch self {
         case .signal(let signal): "the worker crashed with signal \(signal)"
         case .exited(let code): "the worker left with exit code \(code)"
@@ -202,6 +202,7 @@ extension Death.Manner {
         case .silent(let limit): "the worker was silent for \(limit.components.seconds) s"
         case .brokeProtocol(let what): "the worker sent what is no message: \(what)"
         case .failedToStart(let what): "the worker could not start: \(what)"
+        case .elementLost(let what), .elementFailed(let what): what
         }
     }
 }

@@ -2,7 +2,7 @@ import JobModel
 
 /// The schemas of a job's keys. Keys with choices get them from the policies themselves.
 enum JobKeys {
-    static let properties: [(String, SchemaNode)] = names + contents + policies + limits
+    static let properties: [(String, SchemaNode)] = names + contents + policies + limits + places
 
     private static let names: [(String, SchemaNode)] = [
         (
@@ -93,6 +93,30 @@ enum JobKeys {
         ),
         ("max_pixels", key("Larger pictures are refused", "2000M", [.count])),
     ]
+
+    private static let places: [(String, SchemaNode)] = [
+        (
+            "slurm",
+            SchemaNode.mapping([
+                described("partition", .nonEmptyText, "The partition"),
+                described("account", .nonEmptyText, "The account"),
+                described("qos", .nonEmptyText, "The quality of service"),
+                described("time", .time(in: SlurmReader.times), "The time limit of an element: 30m, 2h"),
+                described("memory", .bytes, "The memory of an element: 4G"),
+                described("cpus_per_task", integer(SlurmReader.coreCounts), "Cores of an element, each with a worker"),
+                described("throttle", integer(SlurmReader.throttles), "Elements at once"),
+                described("shard_seconds", .time(in: SlurmReader.shardTimes), "How long an element is to work"),
+                described(
+                    "grace", .time(in: SlurmReader.graces), "How long a shared file system may take to show a file"),
+                described("folder", .path, "A folder that all nodes share, for what the run keeps"),
+                described("arguments", .list(of: .nonEmptyText, atLeast: 0), "Further arguments of sbatch"),
+            ]).adding(["description": "What is wanted of the jobs of a Slurm cluster, with --engine slurm"])
+        )
+    ]
+
+    private static func described(_ key: String, _ schema: SchemaNode, _ text: String) -> (String, SchemaNode) {
+        (key, schema.adding(["description": .text(text)]))
+    }
 
     private static func key(_ description: String, _ fallback: SchemaNode, _ schemas: [SchemaNode]) -> SchemaNode {
         SchemaNode.any(of: schemas).adding(["default": fallback, "description": .text(description)])

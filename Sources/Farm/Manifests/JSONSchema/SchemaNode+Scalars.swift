@@ -69,6 +69,11 @@ extension SchemaNode {
         ["type": "integer", "minimum": 1], text(matching: #"\+?(0|[1-9][0-9]*)(\.[0-9]+)?[kKMGT]?"#),
     ])
 
+    /// A number of bytes that may be written with a suffix: `4G`, `2GiB`.
+    static let bytes: SchemaNode = any(of: [
+        ["type": "integer", "minimum": 1], text(matching: #"\+?(0|[1-9][0-9]*)(\.[0-9]+)?([kKMGT]|[KMGT]i)?B?"#),
+    ])
+
     /// Pixels or percent from `minimum` on, or above 0.
     static func length(
         from minimum: Double, to maximum: Double = LengthLimit.widest.pixels, isAboveZero: Bool = false

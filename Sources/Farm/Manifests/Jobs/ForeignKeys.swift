@@ -20,8 +20,7 @@ struct ForeignKeys {
 
     /// Keys that are planned, and what to do until then.
     private static let laterKeys = [
-        "slurm": "remove it: jobs run on this machine",
-        "plugins": "name plugin folders in the configuration file: they belong to a machine, not to a job",
+        "plugins": "name plugin folders in the configuration file: they belong to a machine, not to a job"
     ]
 
     private static let decidedElsewhere = [

@@ -24,6 +24,7 @@ struct JobTyper {
         let animating = AnimationReader(catalog: catalog, pictures: pictures, log: log)
         let animation = reader.optional("animate", animating.animation)
         var policies = Policies(from: &reader)
+        let slurm = reader.optional("slurm", SlurmReader.wishes(Self.folder(of: manifestPath)))
         reader.finish(aliases: Self.aliases) { ForeignKeys(catalog: catalog).problem(of: $0) }
         guard let name, let inputs, let layers, let filters, var outputs else { return nil }
 
@@ -31,10 +32,12 @@ struct JobTyper {
         let chain = layers + filters
         if showsOtherPictures(chain + outputs.flatMap(\.job.ownChain)) { policies.chooseSRGB(reader, log) }
         checkNames(of: outputs, inputs: inputs, at: reader)
-        return policies.job(
+        var job = policies.job(
             JobSpec(
                 name: name, summary: summary, manifestPath: manifestPath, folder: Self.folder(of: manifestPath),
                 inputs: inputs, exclude: exclude, chain: chain, outputs: outputs.map(\.job)))
+        job.slurm = slurm
+        return job
     }
 
     /// What the job says for all its filters.

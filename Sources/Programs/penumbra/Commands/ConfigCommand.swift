@@ -52,6 +52,10 @@ struct ConfigCommand: AsyncParsableCommand {
                 "plugin_pins", settings.pluginPins,
                 settings.pluginPins.value.map { "\($0.file) \($0.sha256.prefix(12))…" }.joined(separator: ", ")),
             row("worker", settings.worker, settings.worker.value),
+            row("engine", settings.engine, settings.engine.value.rawValue),
         ]
+            + SlurmWords.fields(settings.slurm.value).map { name, value in
+                Row(setting: "slurm.\(name)", value: value, origin: settings.slurm.origin.description)
+            }
     }
 }

@@ -4,7 +4,9 @@ import Coordination
 import Dispatching
 import FoundationEssentials
 import Glibc
+import JobModel
 import JobStorage
+import Planning
 import Reports
 import Settings
 import WorkerProtocol
@@ -15,18 +17,33 @@ struct DoctorCommand: AsyncParsableCommand {
         abstract: "Check that this installation can work, and say what to mend.")
 
     @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Engine Options") var engine: EngineOptions
+
+    @Option(help: ArgumentHelp("With --engine slurm: a folder that all nodes share.", valueName: "dir"))
+    var shared: String?
 
     func run() async throws {
         try await Reporting(json: false).handling { _ in
-            let settings = try Settings.load(place)
+            let settings = try Settings.load(place, engine: engine.engine)
             var worst = await examineWorker(Installation(settings))
             worst = max(worst, examineFolder("state", settings.stateFolder.value))
             worst = max(worst, examineDatabase(Ledger.databasePath(state: settings.stateFolder.value)))
             if let scratch = settings.scratch.value { worst = max(worst, examineFolder("scratch", scratch)) }
             say(true, "\(settings.workers.value) workers, \(Figures.bytes(settings.memory.value)) of memory for them")
             say(true, settings.configFile.map { "config file \($0)" } ?? "no config file, defaults hold")
+            if settings.engine.value == .slurm { worst = max(worst, await examineCluster(settings)) }
             return worst
         }
+    }
+
+    private func examineCluster(_ settings: Settings) async -> ExitStatus {
+        var flags = SlurmWishes()
+        if !engine.slurmArguments.isEmpty { flags.arguments = engine.slurmArguments }
+        let wishes = flags.over(settings.slurm.value)
+        let examination = SlurmExamination(
+            settings: settings, installation: Installation(settings), options: SlurmOptions(wishes),
+            folder: shared.map { PathText.normalized($0, in: currentFolder()) } ?? wishes.folder, say: say)
+        return await examination.run()
     }
 
     private func say(_ isWell: Bool, _ text: String) { Console.print((isWell ? "ok    " : "FAIL  ") + text) }

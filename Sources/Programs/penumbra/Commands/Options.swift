@@ -1,5 +1,6 @@
 import ArgumentParser
 import JobModel
+import Manifests
 import Planning
 import Settings
 
@@ -23,6 +24,28 @@ struct PlaceOptions: ParsableArguments {
         }
     }
 }
+
+/// Who does the work.
+struct EngineOptions: ParsableArguments {
+    @Option(help: "Who does the work: local, worker processes here, or slurm, job arrays of a cluster.")
+    var engine: EngineName?
+
+    @Option(
+        name: .customLong("slurm-arg"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "A further argument of sbatch, such as --constraint=fast. May be given again.", valueName: "argument"))
+    var slurmArguments: [String] = []
+
+    func validate() throws {
+        for argument in slurmArguments {
+            if let problem = SlurmReader.problem(ofArgument: argument) {
+                throw ValidationError("--slurm-arg cannot be '\(argument)': \(problem).")
+            }
+        }
+    }
+}
+
+extension EngineName: ExpressibleByArgument {}
 
 /// Which manifests, and what of them is changed for this time.
 struct ManifestOptions: ParsableArguments {

@@ -202,13 +202,13 @@ extension PreviewCommand {
                     .unavailable, "the worker answered another question; reinstall both programs together")
             }
             return preview
-        } catch let reason as LocalEngine.NoAnswer {
+        } catch let reason as NoAnswer {
             throw Self.error(reason, task, output)
         }
     }
 
     private static func error(
-        _ reason: LocalEngine.NoAnswer, _ task: PreviewTask, _ output: String
+        _ reason: NoAnswer, _ task: PreviewTask, _ output: String
     ) -> CommandError {
         switch reason {
         case .failed(let failure):
@@ -217,6 +217,7 @@ extension PreviewCommand {
         case .died(let death):
             let words = death.lastWords.isEmpty ? "" : ": \(death.lastWords)"
             return CommandError(.someFailed, "\(task.input.path): the worker ended (\(death.manner))\(words)")
+        case .refused(let reason): return CommandError(.unavailable, SummaryText.describe(reason))
         case .interrupted(let signal):
             return CommandError(ExitStatus(rawValue: 128 + signal) ?? .terminated, "interrupted; nothing was written")
         case .tookTooLong:

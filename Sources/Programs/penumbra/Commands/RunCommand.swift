@@ -27,6 +27,7 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
     @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Engine Options") var engine: EngineOptions
 
     @Flag(help: "Make everything again, and replace whatever is at the outputs' paths.")
     var force = false
@@ -88,7 +89,8 @@ struct RunCommand: AsyncParsableCommand {
     var done: Set<PathKey> = []
 
     enum CodingKeys: CodingKey {
-        case manifests, jobs, place, force, quiet, strict, json, lockWait, deadline, deleteOrphans, deleteAllOrphans,
+        case manifests, jobs, place, engine, force, quiet, strict, json, lockWait, deadline, deleteOrphans,
+            deleteAllOrphans,
             watch,
             report, metrics
     }
@@ -101,6 +103,7 @@ struct RunCommand: AsyncParsableCommand {
         wishes.lockWait = lockWait?.seconds ?? 0
         wishes.allowsEmpty = jobs.allowEmpty || watch
         wishes.isStrict = strict
+        wishes.slurmArguments = engine.slurmArguments
         wishes.deadline = deadline.map { Deadline(start: .now, allowed: $0.duration) }
         if deleteOrphans { wishes.orphans = .removed }
         if deleteAllOrphans { wishes.orphans = .allRemoved }
@@ -129,7 +132,7 @@ struct RunCommand: AsyncParsableCommand {
             var wishes = wishes
             wishes.reports.page = try report.map { try ReportFile($0, .page) }
             wishes.reports.metrics = try metrics.map { try ReportFile($0, .metrics) }
-            let installation = Installation(try Settings.load(place))
+            let installation = Installation(try Settings.load(place, engine: engine.engine))
             let signals = Signals()
             let catalog = try await installation.introducedCatalog()
             reporting.warn(ofPluginsIn: catalog)

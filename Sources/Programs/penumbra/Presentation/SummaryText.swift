@@ -154,6 +154,8 @@ enum SummaryText {
             return
                 "the last worker slot that is left fails: \(faults(of: retirement)); \(Figures.plural(left, "frame")) left; "
                 + "'penumbra doctor' looks for the reason, 'penumbra logs' tells what the workers said"
+        case .cluster(let message):
+            return "\(message); \(Figures.plural(left, "frame")) left, which the next run goes on with"
         case .engine(let message):
             return "no worker can be started: \(message); 'penumbra doctor' looks for the reason"
         }

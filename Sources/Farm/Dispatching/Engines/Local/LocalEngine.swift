@@ -5,7 +5,7 @@ import WorkerProtocol
 
 /// Runs worker processes on this machine, one a slot. A process that dies is replaced.
 package final class LocalEngine: Engine {
-    private let command: WorkerCommand
+    let command: WorkerCommand
     private let crew = WorkerCrew()
     private let events = EventRelay()
     /// The slot of the worker that ``introduce()`` started.

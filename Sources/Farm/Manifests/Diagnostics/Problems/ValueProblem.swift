@@ -24,6 +24,8 @@ package enum ValueProblem: Hashable, Sendable {
     case notALength(name: String, text: String)
     case notASize(name: String, text: String)
     case notAColor(name: String, text: String)
+    /// Nor anything else that may be handed on to a program.
+    case unfitArgument(name: String, text: String, reason: String)
     /// Nor a list of pins, where `isList`.
     case notADigest(name: String, text: String, isList: Bool)
 }
@@ -101,6 +103,8 @@ extension ValueProblem {
             Words(
                 "'\(name)' needs a SHA-256, and \(text.quoted) is none",
                 remedy: "write \(isList ? "the file's name, a colon and " : "")the 64 digits that sha256sum prints")
+        case .unfitArgument(let name, let text, let reason):
+            Words("'\(name)' cannot be \(text.quoted)", remedy: reason)
         case .notAColor(let name, let text):
             Words(
                 "'\(name)' needs a color, and \(text.quoted) is none",

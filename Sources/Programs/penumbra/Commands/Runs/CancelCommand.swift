@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coordination
+import Dispatching
 import JobStorage
 
 struct CancelCommand: AsyncParsableCommand {
@@ -20,6 +21,9 @@ struct CancelCommand: AsyncParsableCommand {
                 try RunRequests.make(.cancel, of: run.stored.name, state: archive.state)
                 reporting.say("\(run.stored.name): its coordinator is told; 'penumbra wait' waits for the end")
             case .interrupted:
+                if let scratch = RunDirectory.scratch(of: run.stored.name, state: archive.state) {
+                    try await Self.endArrays(of: SharedFolder(scratch))
+                }
                 guard RunDirectory.remove(run.stored.name, state: archive.state) else {
                     throw CommandError(.busy, "\(run.stored.name): another coordinator has just taken it over")
                 }
@@ -29,6 +33,18 @@ struct CancelCommand: AsyncParsableCommand {
                 reporting.say("\(run.stored.name): has ended already")
             }
             return .done
+        }
+    }
+}
+
+extension CancelCommand {
+    /// Jobs that a killed coordinator has left in a cluster's queue.
+    private static func endArrays(of folder: SharedFolder) async throws {
+        do {
+            try await SlurmEngine.endArrays(of: folder, before: .max)
+        } catch {
+            throw CommandError(
+                .unavailable, "the run's jobs are in Slurm's queue and cannot be cancelled: \(error.message)")
         }
     }
 }

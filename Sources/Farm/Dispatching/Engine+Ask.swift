@@ -1,21 +1,23 @@
 package import Scheduling
 package import WorkerProtocol
 
-extension LocalEngine {
-    /// Why a worker gave no answer.
-    package enum NoAnswer: Error, Sendable {
-        case failed(TaskFailure)
-        case died(Death)
-        case interrupted(signal: Int32)
-        case tookTooLong
-    }
+/// Why an engine gave no answer.
+package enum NoAnswer: Error, Sendable {
+    case failed(TaskFailure)
+    case died(Death)
+    /// No worker can be had.
+    case refused(StopReason)
+    case interrupted(signal: Int32)
+    case tookTooLong
+}
 
-    private enum News: Sendable {
-        case event(Event)
-        case signal(Int32)
-        case timeIsUp
-    }
+private enum News: Sendable {
+    case event(Event)
+    case signal(Int32)
+    case timeIsUp
+}
 
+extension Engine {
     /// Has a single task done, by the first worker that is ready.
     ///
     /// - Parameters:
@@ -57,6 +59,7 @@ extension LocalEngine {
             case .event(.report(_, .finished(_, let receipt))): return .success(receipt)
             case .event(.report(_, .failed(_, let failure))): return .failure(.failed(failure))
             case .event(.workerLost(_, let death)): return .failure(.died(death))
+            case .event(.stop(let reason)): return .failure(.refused(reason))
             case .event: break
             case .signal(let signal):
                 if let worker { command.yield(.kill(worker)) }

@@ -1,0 +1,211 @@
+import Scheduling
+import WorkerProtocol
+
+/// What the engine knows while a run goes on. Looks at files; Slurm's commands are run by the engine, as ``Job``s beside it,
+/// so that a controller that is slow holds nothing up.
+struct SlurmDesk: Sendable {
+    enum News: Sendable {
+        case command(EngineCommand)
+        /// The run is over.
+        case ended
+        case tick
+        case submitted(SlurmSubmission, SlurmSubmitter.Outcome)
+        case looked(Result<[SlurmElement], SlurmClient.Trouble>)
+        case cancelled
+    }
+
+    enum Job: Sendable {
+        case submit(SlurmSubmission)
+        case look([String])
+        case cancel(String)
+    }
+
+    private let setup: SlurmEngine.Setup
+    private let options: SlurmOptions
+    private let largestArray: Int
+    private let tell: @Sendable (String) -> Void
+    private let onEvent: @Sendable (Event) -> Void
+    private let start = ContinuousClock.now
+    private var past: SlurmPast
+    private var book = SlurmBook()
+    private var gathering: ShardGathering
+    private var following: SlurmFollowing
+    private var results: SlurmResults
+    /// The shards that have left the gathering and whose results are not taken.
+    private var shards: [Int: [Lease]] = [:]
+    private var lastShard: Int
+    private var submissions = 0
+    private var isSubmitting = false
+    private var isLooking = false
+    private var lastLook = Timestamp.start
+    private var silentSince: Timestamp?
+    private var submitted: [SlurmSubmission] = []
+    /// Something went wrong that a person may want to read of in an element's log.
+    private(set) var hadTrouble = false
+
+    init(_ engine: SlurmEngine, past: SlurmPast, largestArray: Int, onEvent: @escaping @Sendable (Event) -> Void) {
+        (setup, options, tell) = (engine.setup, engine.options, engine.tell)
+        self.past = past
+        self.largestArray = largestArray
+        self.onEvent = onEvent
+        lastShard = past.lastShard
+        gathering = ShardGathering(seconds: options.shardSeconds, cores: options.cpusPerTask)
+        let grace = Duration.seconds(options.grace)
+        following = SlurmFollowing(grace: grace, logs: setup.logs)
+        results = SlurmResults(folder: setup.folder, grace: grace)
+    }
+
+    /// Between two questions to the controller. It answers others, too.
+    private static let lookEvery = Duration.seconds(3)
+
+    private var now: Timestamp { Timestamp(ContinuousClock.now - start) }
+
+    /// The names of submissions of which something may be left.
+    var names: [String] {
+        submitted.filter { one in shards.keys.contains(where: one.shards.contains) }.map(\.name)
+    }
+
+    /// All job arrays of this coordinator.
+    private(set) var jobs: [String] = []
+
+    mutating func begin() { post(book.open(to: 1)) }
+
+    /// - Returns: what is to be done beside.
+    mutating func handle(_ news: News) -> [Job] {
+        switch news {
+        case .command(let command): carryOut(command)
+        case .tick: return takeResults() + submit() + look()
+        case .submitted(let submission, let outcome): begin(submission, outcome)
+        case .looked(let answer): return note(answer)
+        case .ended, .cancelled: break
+        }
+        return []
+    }
+
+    private func post(_ events: [Event]) { events.forEach(onEvent) }
+
+    private mutating func carryOut(_ command: EngineCommand) {
+        switch command {
+        case .start(let lease):
+            book.start(lease)
+            if let receipt = past.take(lease.spec) {
+                post(book.end(TaskEnd(lease.id, .done(receipt)), place: "an earlier coordinator's element"))
+            } else {
+                gathering.add(lease, at: now)
+            }
+        case .widen(let count): post(book.open(to: count))
+        case .retire(let slot): post(book.retire(slot))
+        case .kill(let worker), .recycle(let worker):
+            if let lease = book.lease(of: worker) { _ = gathering.remove(lease) }
+            post(book.dismiss(worker))
+        }
+    }
+
+    private mutating func submit() -> [Job] {
+        guard !isSubmitting else { return [] }
+        let taken = gathering.take(largestArray, at: now)
+        guard !taken.isEmpty else { return [] }
+        let first = lastShard + 1
+        for leases in taken {
+            lastShard += 1
+            let shard = Shard(
+                run: setup.run, epoch: setup.epoch, number: lastShard, versions: setup.versions, workers: setup.workers,
+                tasks: leases.map(Shard.Task.init))
+            do {
+                try setup.folder.write(shard, to: setup.folder.shard(lastShard), by: "\(setup.epoch)")
+            } catch {
+                onEvent(.stop(.place(error.message)))
+                return []
+            }
+            shards[lastShard] = leases
+        }
+        submissions += 1
+        let name = "penumbra-\(setup.run)-\(setup.epoch)-\(submissions)"
+        let submission = SlurmSubmission(name: name, firstShard: first, count: taken.count)
+        submitted.append(submission)
+        isSubmitting = true
+        return [.submit(submission)]
+    }
+
+    private mutating func begin(_ submission: SlurmSubmission, _ outcome: SlurmSubmitter.Outcome) {
+        isSubmitting = false
+        switch outcome {
+        case .failed(let message): onEvent(.stop(.cluster(message)))
+        case .accepted(let job):
+            jobs.append(job)
+            let limits = shards.filter { submission.shards.contains($0.key) }.mapValues(Self.limit)
+            following.begin(submission, as: job, limits: limits)
+        }
+    }
+
+    /// A shard's tasks one after the other, each of them twice, and time to start: what lasts longer hangs.
+    private static func limit(_ leases: [Lease]) -> Duration {
+        leases.reduce(.seconds(600)) { $0 + $1.timeLimit * 2 }
+    }
+
+    private mutating func takeResults() -> [Job] {
+        guard !shards.isEmpty else { return [] }
+        for result in results.take(of: Set(shards.keys), at: now) {
+            guard let leases = shards.removeValue(forKey: result.shard) else { continue }
+            let log = following.log(of: result.shard)
+            following.end(result.shard)
+            for end in result.ends {
+                if case .died = end.outcome { hadTrouble = true }
+                post(book.end(end, place: "\(result.place), see \(log)"))
+            }
+            if let refusal = result.refusal {
+                hadTrouble = true
+                onEvent(.stop(.cluster("\(result.place) cannot work: \(refusal); see \(log)")))
+            }
+            lose(leases) { _ in Death(.elementLost("\(result.place) left it undone; see \(log)")) }
+        }
+        return []
+    }
+
+    /// Those that are held yet.
+    private mutating func lose(_ leases: [Lease], _ death: (LeaseID) -> Death) {
+        for lease in leases where book.holds(lease.id) { post(book.lose(lease.id, death(lease.id))) }
+    }
+
+    private mutating func look() -> [Job] {
+        let jobs = following.jobs
+        guard !isLooking, !jobs.isEmpty, now.elapsed - lastLook.elapsed >= Self.lookEvery else { return [] }
+        isLooking = true
+        lastLook = now
+        return [.look(jobs)]
+    }
+
+    private mutating func note(_ answer: Result<[SlurmElement], SlurmClient.Trouble>) -> [Job] {
+        isLooking = false
+        switch answer {
+        case .success(let elements):
+            if silentSince != nil { tell("Slurm answers again") }
+            silentSince = nil
+            return following.look(at: elements, now: now).compactMap { lost in
+                settle(lost)
+                return lost.cancelled.map(Job.cancel)
+            }
+        case .failure(let trouble):
+            let since = silentSince ?? now
+            if silentSince == nil { tell("Slurm does not answer, and is waited for: \(trouble.message)") }
+            silentSince = since
+            if now.elapsed - since.elapsed > SlurmSubmitter.patience { onEvent(.stop(.cluster(trouble.message))) }
+            return []
+        }
+    }
+
+    /// What its log tells counts; the rest is done again.
+    private mutating func settle(_ lost: SlurmFollowing.Lost) {
+        guard let leases = shards.removeValue(forKey: lost.shard) else { return }
+        hadTrouble = true
+        var begun: Set<LeaseID> = []
+        for line in setup.folder.logs(of: lost.shard) {
+            switch line {
+            case .begun(let lease): begun.insert(lease)
+            case .ended(let end) where results.isThere(end): post(book.end(end, place: lost.loss.words))
+            case .ended: break
+            }
+        }
+        lose(leases) { lost.loss.death(hasBegun: begun.contains($0)) }
+    }
+}

@@ -1,0 +1,153 @@
+package import Scheduling
+import WorkerProtocol
+
+/// Hands shards to Slurm's job arrays, over a file system that all nodes share.
+///
+/// What was done is told by each shard's own result file, never by Slurm alone: see ``SharedFolder`` and ``SlurmLoss``.
+package final class SlurmEngine: Engine {
+    /// Of one run.
+    package struct Setup: Sendable {
+        package let folder: SharedFolder
+        /// What elements print goes to `JOB_INDEX.out` in this folder.
+        package let logs: String
+        package let run: String
+        package let epoch: Int
+        /// The path of `penumbra` on the nodes.
+        package let program: String
+        package let versions: [String: String]
+        package let workers: Shard.Workers
+
+        package init(
+            folder: SharedFolder, logs: String, run: String, epoch: Int, program: String, versions: [String: String],
+            workers: Shard.Workers
+        ) {
+            self.folder = folder
+            self.logs = logs
+            self.run = run
+            self.epoch = epoch
+            self.program = program
+            self.versions = versions
+            self.workers = workers
+        }
+    }
+
+    let client: SlurmClient
+    let options: SlurmOptions
+    let setup: Setup
+    let tell: @Sendable (String) -> Void
+
+    /// - Parameter tell: gets sentences that a person should read: that Slurm does not answer, say.
+    package init(
+        client: SlurmClient = SlurmClient(), options: SlurmOptions, setup: Setup,
+        tell: @escaping @Sendable (String) -> Void
+    ) {
+        self.client = client
+        self.options = options
+        self.setup = setup
+        self.tell = tell
+    }
+
+    /// Tasks that may be with the cluster at once: enough for some shards of small pictures for each element, and little
+    /// enough that all of them are found in a moment.
+    package static let mostTasks = 4096
+
+    private static let tick = Duration.milliseconds(100)
+
+    package func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async {
+        let (news, tell) = AsyncStream.makeStream(of: SlurmDesk.News.self)
+        // What comes before all is ready waits in the stream.
+        guard let desk = await prepare(onEvent) else {
+            // No worker was ever ready, so none has to be taken leave of.
+            for await _ in commands {}
+            return
+        }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await command in commands { tell.yield(.command(command)) }
+                tell.yield(.ended)
+            }
+            group.addTask {
+                // Sleeping fails when the run is over.
+                while (try? await Task.sleep(for: Self.tick)) != nil { tell.yield(.tick) }
+            }
+            var desk = desk
+            desk.begin()
+            for await item in news {
+                if case .ended = item { break }
+                for job in desk.handle(item) {
+                    group.addTask { tell.yield(await self.carryOut(job)) }
+                }
+            }
+            group.cancelAll()
+            await leave(desk)
+            if !desk.hadTrouble { SharedFolder.remove(logs: setup.logs) }
+        }
+    }
+
+    /// Cancels what earlier coordinators of a run have submitted, if any has, and waits until it has ended.
+    package static func endArrays(
+        of folder: SharedFolder, before epoch: Int, client: SlurmClient = SlurmClient()
+    ) async throws(SlurmClient.Trouble) {
+        try await SlurmPast.end(before: epoch, in: folder, client)
+    }
+
+    private func prepare(_ onEvent: @escaping @Sendable (Event) -> Void) async -> SlurmDesk? {
+        do {
+            try setup.folder.create()
+            try SharedFolder.make(setup.logs)
+            if setup.epoch > 1 { try await SlurmPast.end(before: setup.epoch, in: setup.folder, client) }
+            let largest = try await client.largestArray()
+            return SlurmDesk(self, past: SlurmPast(of: setup.folder), largestArray: largest, onEvent: onEvent)
+        } catch let trouble as SharedFolder.Trouble {
+            onEvent(.stop(.cluster(trouble.message)))
+        } catch let trouble as SlurmClient.Trouble {
+            onEvent(.stop(.cluster(trouble.message)))
+        } catch {
+            onEvent(.stop(.cluster("Slurm cannot be used: \(error)")))
+        }
+        return nil
+    }
+
+    private func carryOut(_ job: SlurmDesk.Job) async -> SlurmDesk.News {
+        switch job {
+        case .submit(let submission):
+            let submitter = SlurmSubmitter(client: client, options: options, setup: setup, tell: tell)
+            return .submitted(submission, await submitter.submit(submission))
+        case .look(let jobs):
+            do {
+                return .looked(.success(try await client.elements(of: jobs)))
+            } catch {
+                return .looked(.failure(error))
+            }
+        case .cancel(let element):
+            // An element that could not be cancelled writes what nobody reads.
+            try? await client.cancel([element])
+            return .cancelled
+        }
+    }
+
+    /// Nothing of this run is left in the queue, nor on a node that can be reached.
+    private func leave(_ desk: SlurmDesk) async {
+        do {
+            for name in desk.names { try await client.cancel(named: name) }
+            let end = ContinuousClock.now + Self.farewell
+            while ContinuousClock.now < end {
+                let rest = try await client.elements(of: desk.jobs).filter { $0.condition != .ended }
+                // One that was started anew after its result had come.
+                try await client.cancel(rest.filter { $0.condition != .running }.map { "\($0.job)_\($0.index)" })
+                guard rest.contains(where: { $0.condition == .running }) else { return }
+                // Files of what runs on would be left behind.
+                try await Task.sleep(for: .milliseconds(300))
+            }
+        } catch let trouble as SlurmClient.Trouble {
+            tell(
+                "jobs of the run may be left in Slurm's queue, as 'squeue --name' tells with the names in "
+                    + "\(setup.folder.submissions): \(trouble.message)")
+        } catch {
+            // The run is over in any case.
+        }
+    }
+
+    /// Elements end within Slurm's grace, or when they have nothing to do.
+    private static let farewell = Duration.seconds(60)
+}

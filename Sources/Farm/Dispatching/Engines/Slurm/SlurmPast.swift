@@ -1,0 +1,69 @@
+import WorkerProtocol
+
+/// What earlier coordinators of a run had submitted. Their arrays are ended; what these have done counts, where the run asks
+/// for the same again.
+struct SlurmPast: Sendable {
+    private var receipts: [TaskSpec: TaskReceipt] = [:]
+    /// Of their last shard; 0 for none.
+    private(set) var lastShard = 0
+
+    /// How long elements may take to end.
+    private static let farewell = Duration.seconds(60)
+    private static let pause = Duration.milliseconds(500)
+
+    /// - Throws: when the controller cannot be reached. While elements of another coordinator may be running nothing is known.
+    static func end(before epoch: Int, in folder: SharedFolder, _ client: SlurmClient) async throws(SlurmClient.Trouble)
+    {
+        let lines = folder.lines(SlurmSubmitter.Line.self, of: folder.submissions).filter { $0.epoch < epoch }
+        guard !lines.isEmpty else { return }
+        let jobs = Set(lines.compactMap(\.job)).sorted()
+        // Numbers are used again when a controller has lost its state; names are not.
+        for name in Set(lines.map(\.name)).sorted() { try await client.cancel(named: name) }
+        let end = ContinuousClock.now + farewell
+        // Those that still run after this write under names of their own.
+        while ContinuousClock.now < end {
+            let rest = try await client.elements(of: jobs).filter { $0.condition == .running }
+            if rest.isEmpty { return }
+            // Sleeping fails when the run is over.
+            guard (try? await Task.sleep(for: pause)) != nil else { return }
+        }
+    }
+
+    init(of folder: SharedFolder) {
+        for name in folder.names(in: folder.shards) {
+            guard name.hasSuffix(".json"), let number = Int(name.dropLast(5)),
+                let shard = folder.read(Shard.self, from: folder.shard(number))
+            else { continue }
+            lastShard = max(lastShard, number)
+            take(shard, in: folder)
+        }
+    }
+
+    private mutating func take(_ shard: Shard, in folder: SharedFolder) {
+        let specs = Dictionary(shard.tasks.map { ($0.lease, $0.spec) }) { $1 }
+        for case .ended(let end) in folder.logs(of: shard.number) {
+            guard let spec = specs[end.lease], case .done(let receipt) = end.outcome, !receipt.files.isEmpty else {
+                continue
+            }
+            receipts[spec.withoutNames] = receipt
+        }
+    }
+
+    /// What the same task came to, if its files are there and its input is what it was. Given once.
+    mutating func take(_ spec: TaskSpec) -> TaskReceipt? {
+        guard !receipts.isEmpty, let receipt = receipts.removeValue(forKey: spec.withoutNames),
+            receipt.files.allSatisfy(SharedFolder.holds), Self.isSame(spec, receipt)
+        else { return nil }
+        return receipt
+    }
+
+    private static func isSame(_ spec: TaskSpec, _ receipt: TaskReceipt) -> Bool {
+        switch (spec, receipt) {
+        case (.frame(let task), .outputs(_, let source?)): SharedFolder.isUntouched(task.input, since: source)
+        case (.canvas(let task), .canvas(let canvas)): SharedFolder.isUntouched(task.input, since: canvas.source)
+        // They read nothing but files of the run, with the digests that are wanted.
+        case (.tile, .tile), (.stitch, .outputs): true
+        default: false
+        }
+    }
+}

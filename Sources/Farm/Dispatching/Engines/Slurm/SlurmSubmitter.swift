@@ -1,0 +1,99 @@
+/// Submits job arrays so that each is there once, whatever the controller answers.
+package struct SlurmSubmitter: Sendable {
+    private let client: SlurmClient
+    private let options: SlurmOptions
+    private let setup: SlurmEngine.Setup
+    private let pause: Duration
+    private let tell: @Sendable (String) -> Void
+
+    /// - Parameters:
+    ///   - pause: before each question to a controller that has not answered.
+    ///   - tell: gets sentences for a person: that Slurm does not answer.
+    package init(
+        client: SlurmClient, options: SlurmOptions, setup: SlurmEngine.Setup, pause: Duration = .seconds(3),
+        tell: @escaping @Sendable (String) -> Void
+    ) {
+        self.client = client
+        self.options = options
+        self.setup = setup
+        self.pause = pause
+        self.tell = tell
+    }
+
+    /// A line of the run's `submissions`: written before a submission, and again with its number after it. Whoever takes the
+    /// run over knows from it what to cancel.
+    struct Line: Hashable, Sendable, Codable {
+        let epoch: Int
+        let name: String
+        let job: String?
+    }
+
+    package enum Outcome: Hashable, Sendable {
+        case accepted(job: String)
+        case failed(String)
+    }
+
+    /// A controller that is away for so long is not coming back by itself.
+    static let patience = Duration.seconds(30 * 60)
+
+    package func submit(_ submission: SlurmSubmission) async -> Outcome {
+        do {
+            try note(submission, nil)
+            let job = try await submitSurely(submission)
+            try note(submission, job)
+            return .accepted(job: job)
+        } catch let trouble as SlurmClient.Trouble {
+            return .failed(trouble.message)
+        } catch let trouble as SharedFolder.Trouble {
+            return .failed(trouble.message)
+        } catch {
+            return .failed("the submission was given up: \(error)")
+        }
+    }
+
+    private func note(_ submission: SlurmSubmission, _ job: String?) throws(SharedFolder.Trouble) {
+        let line = Line(epoch: setup.epoch, name: submission.name, job: job)
+        try setup.folder.append(line, to: setup.folder.submissions, syncs: true)
+    }
+
+    /// A submission without an answer may have been accepted: a frozen controller does so when it wakes. So it is looked for,
+    /// twice, before it is made again.
+    private func submitSurely(_ submission: SlurmSubmission) async throws -> String {
+        let arguments = submission.arguments(options, folder: setup.folder.path, logs: setup.logs)
+        let script = "\(setup.folder.shards)/\(submission.name).sh"
+        try setup.folder.write(
+            text: submission.script(program: setup.program, folder: setup.folder.path), to: script, by: "\(setup.epoch)"
+        )
+        let begin = ContinuousClock.now
+        while true {
+            do {
+                return try await client.submit(script: script, arguments: arguments)
+            } catch {
+                try wait(for: error, since: begin)
+                tell("Slurm does not answer, and is asked again: \(error.message)")
+            }
+            if let job = try await found(submission, since: begin) { return job }
+        }
+    }
+
+    private func found(_ submission: SlurmSubmission, since begin: ContinuousClock.Instant) async throws -> String? {
+        var looks = 0
+        while looks < 2 {
+            try await Task.sleep(for: pause)
+            do {
+                if let job = try await client.jobs(named: submission.name).first { return job }
+                looks += 1
+            } catch {
+                try wait(for: error, since: begin)
+            }
+        }
+        return nil
+    }
+
+    /// A decision is no reason to wait, and neither is a controller that was away for too long.
+    private func wait(for trouble: SlurmClient.Trouble, since begin: ContinuousClock.Instant) throws(SlurmClient
+        .Trouble)
+    {
+        guard case .unanswered = trouble, begin.duration(to: .now) < Self.patience else { throw trouble }
+    }
+}

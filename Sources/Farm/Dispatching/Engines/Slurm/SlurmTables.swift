@@ -1,0 +1,81 @@
+/// A row of `squeue`: one element of a job array.
+package struct SlurmElement: Hashable, Sendable {
+    package let job: String
+    package let index: Int
+    package let state: String
+    package let reason: String
+    /// As `wait` has it: the exit code in the second byte, the signal in the first.
+    package let status: Int
+    package let restarts: Int
+    package let node: String
+
+    package init(
+        job: String, index: Int, state: String, reason: String = "None", status: Int = 0, restarts: Int = 0,
+        node: String = ""
+    ) {
+        self.job = job
+        self.index = index
+        self.state = state
+        self.reason = reason
+        self.status = status
+        self.restarts = restarts
+        self.node = node
+    }
+
+    package enum Condition: Hashable, Sendable {
+        /// Waits, or will be started again.
+        case waiting
+        case running
+        /// Waits for somebody who may never come.
+        case stuck
+        /// Not necessarily well.
+        case ended
+    }
+
+    package var condition: Condition {
+        switch state {
+        case "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING": .running
+        case "PENDING", "REQUEUE_HOLD":
+            // Slurm holds what it could not start, and releases it never. What a user holds he releases.
+            reason == "launch failed requeued held" || reason == "JobHeldAdmin" ? .stuck : .waiting
+        case "CONFIGURING", "REQUEUED", "REQUEUE_FED": .waiting
+        default: .ended
+        }
+    }
+
+    /// As messages name it.
+    package var name: String { "element \(job)_\(index)" + (node.isEmpty ? "" : " on \(node)") }
+}
+
+/// What Slurm's commands print.
+package enum SlurmTables {
+    /// Of `squeue -O`: with `:|` a column is as wide as it must be and ends with a bar.
+    package static let columns =
+        "ArrayJobID:|,ArrayTaskID:|,State:|,exit_code:|,RestartCnt:|,NodeList:|,Reason:"
+
+    /// Rows that are no element's, and those of another form, are left out.
+    package static func elements(_ text: String) -> [SlurmElement] {
+        text.split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: "|", maxSplits: 6, omittingEmptySubsequences: false).map(String.init)
+            guard fields.count == 7, let index = Int(fields[1]) else { return nil }
+            return SlurmElement(
+                job: fields[0], index: index, state: fields[2], reason: fields[6], status: Int(fields[3]) ?? 0,
+                restarts: Int(fields[4]) ?? 0, node: fields[5])
+        }
+    }
+
+    /// The number of a job, as `sbatch --parsable` prints it: `12`, or `12;cluster`.
+    package static func job(_ text: String) -> String? {
+        let number = text.split(whereSeparator: \.isWhitespace).last?.split(separator: ";").first
+        return number.flatMap { $0.allSatisfy(\.isNumber) ? String($0) : nil }
+    }
+
+    /// A number of `scontrol show config`.
+    package static func setting(_ name: String, in text: String) -> Int? {
+        for line in text.split(separator: "\n") {
+            let words = line.split(whereSeparator: { $0 == " " || $0 == "=" })
+            if words.first.map(String.init) == name { return words.dropFirst().first.flatMap { Int($0) } }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,197 @@
+import Catalogs
+import Scheduling
+import WorkerProtocol
+
+/// Does one shard with worker processes here: what an element of a job array is.
+package struct ShardRun: Sendable {
+    package let folder: SharedFolder
+    package let number: Int
+    /// As ``ShardResult/place``.
+    package let place: String
+    /// Of this attempt alone, whatever the cluster calls it: numbers of jobs are used again.
+    package let attempt: String
+
+    package enum End: Hashable, Sendable {
+        /// The result is in its place.
+        case done(tasks: Int, failed: Int)
+        /// So is the refusal.
+        case refused(String)
+        case interrupted(signal: Int32)
+    }
+
+    package init(folder: SharedFolder, number: Int, place: String, attempt: String) {
+        self.folder = folder
+        self.number = number
+        self.place = place
+        self.attempt = attempt
+    }
+
+    private enum News: Sendable {
+        case event(Event)
+        case signal(Int32)
+    }
+
+    /// The shard as its coordinator wrote it.
+    package func shard() throws(SharedFolder.Trouble) -> Shard {
+        let path = folder.shard(number)
+        guard let shard = folder.read(Shard.self, from: path), shard.format == Shard.currentFormat else {
+            throw SharedFolder.Trouble(
+                message: "\(path): no shard of this version of Penumbra; is the folder on a file system that this node "
+                    + "shares, and the program the coordinator's?")
+        }
+        return shard
+    }
+
+    /// - Parameters:
+    ///   - signals: the first one ends the workers; what is done stays in the log, for the next attempt.
+    ///   - workers: how many at once.
+    package func run(
+        _ shard: Shard, engine: LocalEngine, workers: Int, signals: AsyncStream<Int32>
+    ) async throws -> End {
+        let adopted = adopted(of: shard)
+        let rest = shard.tasks.filter { adopted[$0.lease] == nil }
+        var ends = shard.tasks.compactMap { adopted[$0.lease] }
+        if !rest.isEmpty {
+            guard let catalog = await engine.introduce() else { return try await explain(engine, ends, signals) }
+            if let difference = VersionDifference(wanted: shard.versions, found: catalog.makings) {
+                return try refuse("its programs are not the coordinator's: \(difference.words)", ends)
+            }
+            let count = max(1, min(workers, rest.count))
+            switch try await render(rest, of: shard, engine, workers: count, signals) {
+            case .success(let more): ends += more
+            case .failure(.signal(let signal)): return .interrupted(signal: signal)
+            case .failure(.gaveUp(let reason, let more)): return try refuse(reason, ends + more)
+            }
+        }
+        let result = ShardResult(shard: number, attempt: attempt, place: place, ends: ends)
+        try folder.write(result, to: folder.result(number, attempt), by: attempt)
+        return .done(tasks: ends.count, failed: ends.count { if case .done = $0.outcome { false } else { true } })
+    }
+
+    /// No worker became ready: because all of the element is being ended, or for a reason that is the node's.
+    private func explain(_ engine: LocalEngine, _ ends: [TaskEnd], _ signals: AsyncStream<Int32>) async throws -> End {
+        if let signal = await Self.first(of: signals) { return .interrupted(signal: signal) }
+        do {
+            _ = try await CatalogReader.read(engine.command)
+            return try refuse("its first worker ended before it was ready", ends)
+        } catch let failure as CatalogReader.Failure {
+            return try refuse(failure.message, ends)
+        }
+    }
+
+    /// A cluster signals all processes of an element, in any order; so the one that matters may be on its way.
+    private static func first(of signals: AsyncStream<Int32>) async -> Int32? {
+        await withTaskGroup(of: Int32?.self) { group in
+            group.addTask { await signals.first { _ in true } }
+            group.addTask {
+                // Sleeping fails when the signal is there.
+                try? await Task.sleep(for: .seconds(2))
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+    }
+
+    private func refuse(_ reason: String, _ ends: [TaskEnd]) throws -> End {
+        let result = ShardResult(shard: number, attempt: attempt, place: place, ends: ends, refusal: reason)
+        try folder.write(result, to: folder.result(number, attempt), by: attempt)
+        return .refused(reason)
+    }
+
+    /// What earlier attempts at the shard have done, and whose files are there.
+    private func adopted(of shard: Shard) -> [LeaseID: TaskEnd] {
+        let wanted = Set(shard.tasks.map(\.lease))
+        var found: [LeaseID: TaskEnd] = [:]
+        for case .ended(let end) in folder.logs(of: number) where wanted.contains(end.lease) {
+            guard case .done(let receipt) = end.outcome, receipt.files.allSatisfy(SharedFolder.holds) else { continue }
+            found[end.lease] = end
+        }
+        return found
+    }
+
+    private enum Stop: Error {
+        case signal(Int32)
+        case gaveUp(String, [TaskEnd])
+    }
+
+    private func render(
+        _ tasks: [Shard.Task], of shard: Shard, _ engine: LocalEngine, workers: Int, _ signals: AsyncStream<Int32>
+    ) async throws -> Result<[TaskEnd], Stop> {
+        let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
+        let (news, tell) = AsyncStream.makeStream(of: News.self)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await engine.run(commands) { tell.yield(.event($0)) } }
+            group.addTask { for await signal in signals { tell.yield(.signal(signal)) } }
+            group.addTask {
+                // Sleeping fails when all is done.
+                while (try? await Task.sleep(for: .milliseconds(200))) != nil { tell.yield(.event(.tick)) }
+            }
+            defer {
+                command.finish()
+                group.cancelAll()
+            }
+            command.yield(.widen(to: workers))
+            let desk = ShardDesk(tasks, workers: workers, silence: shard.workers.silence)
+            return try await decide(desk, news, command)
+        }
+    }
+
+    private func decide(
+        _ desk: ShardDesk, _ news: AsyncStream<News>, _ command: AsyncStream<EngineCommand>.Continuation
+    ) async throws -> Result<[TaskEnd], Stop> {
+        var desk = desk
+        var ends: [TaskEnd] = []
+        var busy: Set<WorkerID> = []
+        let start = ContinuousClock.now
+        for await item in news {
+            guard case .event(let event) = item else {
+                // They are killed, not let go: there are seconds left.
+                for worker in busy { command.yield(.kill(worker)) }
+                if case .signal(let signal) = item { return .failure(.signal(signal)) }
+                continue
+            }
+            if case .workerReady(let worker) = event { busy.insert(worker) }
+            for action in desk.handle(event, at: Timestamp(ContinuousClock.now - start)) {
+                switch action {
+                case .start(let lease): command.yield(.start(lease.written(by: attempt)))
+                case .kill(let worker): command.yield(.kill(worker))
+                case .recycle(let worker): command.yield(.recycle(worker))
+                case .begun(let lease): try note(.begun(lease))
+                case .ended(let end):
+                    let end = end.naming(attempt: attempt)
+                    try note(.ended(end))
+                    ends.append(end)
+                case .giveUp(let reason): return .failure(.gaveUp(reason, ends))
+                }
+            }
+            if desk.isDone { return .success(ends) }
+        }
+        return .success(ends)
+    }
+
+    private func note(_ line: AttemptLine) throws { try folder.append(line, to: folder.log(number, attempt)) }
+}
+
+extension Lease {
+    /// A worker that died may have left files; its successor has names of its own, too.
+    fileprivate func written(by attempt: String) -> Lease {
+        let name = self.attempt == 1 ? attempt : "\(attempt)-\(self.attempt)"
+        return Lease(
+            id: id, task: task, attempt: self.attempt, round: round, worker: worker, deadline: deadline,
+            timeLimit: timeLimit, spec: spec.written(by: name))
+    }
+}
+
+extension TaskEnd {
+    /// Messages name files as the coordinator knows them.
+    fileprivate func naming(attempt: String) -> TaskEnd {
+        guard case .failed(let failure) = outcome else { return self }
+        return TaskEnd(
+            lease, .failed(TaskFailure(failure.kind, Self.plain(failure.message, attempt))))
+    }
+
+    private static func plain(_ message: String, _ attempt: String) -> String {
+        message.replacing(".\(attempt)-2", with: "").replacing(".\(attempt)", with: "")
+    }
+}

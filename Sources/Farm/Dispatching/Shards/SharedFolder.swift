@@ -1,0 +1,161 @@
+import FoundationEssentials
+import Glibc
+import JobModel
+import WorkerProtocol
+
+/// A run's folder on the file system that all nodes share.
+///
+///     FOLDER/{shards/K.json, results/{K-ATTEMPT.log,K.ATTEMPT.json}, submissions, canvases and tiles}
+///
+/// Everything that another machine reads appears by a rename, whole and synced, or is a log of whole lines.
+package struct SharedFolder: Hashable, Sendable {
+    package let path: String
+
+    package init(_ path: String) { self.path = path }
+
+    var shards: String { "\(path)/shards" }
+    var results: String { "\(path)/results" }
+    var submissions: String { "\(path)/submissions" }
+
+    func shard(_ number: Int) -> String { "\(shards)/\(number).json" }
+    func log(_ shard: Int, _ attempt: String) -> String { "\(results)/\(shard)-\(attempt).log" }
+    func result(_ shard: Int, _ attempt: String) -> String { "\(results)/\(shard).\(attempt).json" }
+
+    package struct Trouble: Error, Hashable, Sendable {
+        /// One sentence that names the path.
+        package let message: String
+    }
+
+    func create() throws(Trouble) {
+        for folder in [shards, results] { try Self.make(folder) }
+    }
+
+    /// Creates a folder with those above it.
+    static func make(_ folder: String) throws(Trouble) {
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw Trouble(message: "\(folder): cannot create the folder on the shared file system: \(error)")
+        }
+    }
+
+    /// What elements printed is of no use when all went well. What cannot be removed stays.
+    static func remove(logs folder: String) {
+        try? FileManager.default.removeItem(atPath: folder)
+        // Of other runs, too, when this was the last.
+        rmdir(PathNames.folder(of: folder) ?? "")
+    }
+
+    /// Puts a file in place in one step, so that a reader on any node finds all of it or nothing.
+    func write(_ value: some Encodable, to path: String, by writer: String) throws(Trouble) {
+        do {
+            try put(FrameCodec.json(value), at: path, by: writer)
+        } catch let trouble as Trouble {
+            throw trouble
+        } catch {
+            throw Trouble(message: "\(path): cannot be written: \(error)")
+        }
+    }
+
+    func write(text: String, to path: String, by writer: String) throws(Trouble) {
+        try put(Array(text.utf8), at: path, by: writer)
+    }
+
+    private func put(_ bytes: [UInt8], at path: String, by writer: String) throws(Trouble) {
+        let folder = PathNames.folder(of: path) ?? ""
+        let aside = "\(folder)/.\(PathNames.last(of: path)).\(writer)"
+        do {
+            try Self.check(Self.append(bytes, to: aside, syncs: true), "write", aside)
+            try Self.check(rename(aside, path) == 0 ? 0 : errno, "put in place", path)
+        } catch {
+            unlink(aside)
+            throw error
+        }
+        // A file system that cannot sync folders says so; its renames are as safe as they get.
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+
+    /// Adds a line to a log.
+    func append(_ value: some Encodable, to path: String, syncs: Bool = false) throws(Trouble) {
+        do {
+            try Self.check(
+                Self.append(FrameCodec.json(value) + [UInt8(ascii: "\n")], to: path, syncs: syncs), "write", path)
+        } catch let trouble as Trouble {
+            throw trouble
+        } catch {
+            throw Trouble(message: "\(path): cannot be written: \(error)")
+        }
+    }
+
+    /// What a file holds; nil where it is not there, is not whole, or is of another version.
+    func read<Value: Decodable>(_ type: Value.Type, from path: String) -> Value? {
+        (try? Data(contentsOf: URL(filePath: path))).flatMap { try? FrameCodec.decode(type, from: $0) }
+    }
+
+    /// The lines of a log. One that a kill or a crash has torn is left out.
+    func lines<Value: Decodable>(_ type: Value.Type, of path: String) -> [Value] {
+        guard let data = try? Data(contentsOf: URL(filePath: path)) else { return [] }
+        return data.split(separator: UInt8(ascii: "\n")).compactMap { try? FrameCodec.decode(type, from: $0) }
+    }
+
+    /// All attempts' logs of a shard.
+    func logs(of shard: Int) -> [AttemptLine] {
+        names(in: results).filter { $0.hasPrefix("\(shard)-") && $0.hasSuffix(".log") }
+            .flatMap { lines(AttemptLine.self, of: "\(results)/\($0)") }
+    }
+
+    /// Opened anew each time, which makes network file systems look again.
+    func names(in folder: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+    }
+
+    /// The file is there, with all its bytes; of a folder, all files in it.
+    static func holds(_ file: TaskReceipt.File) -> Bool {
+        var found = stat()
+        guard lstat(file.path, &found) == 0 else { return false }
+        guard let bytes = file.bytes else { return true }
+        guard found.st_mode & S_IFMT == S_IFDIR else { return Int(found.st_size) == bytes }
+        return size(of: file.path) == bytes
+    }
+
+    /// An input whose name is not UTF-8 is not looked for.
+    static func isUntouched(_ input: InputSpec, since facts: FileFacts) -> Bool {
+        var found = stat()
+        guard input.bytes == nil, stat(input.path, &found) == 0 else { return false }
+        let modified = Int64(found.st_mtim.tv_sec) * 1_000_000_000 + Int64(found.st_mtim.tv_nsec)
+        let stamp = facts.stamp
+        return Int(found.st_size) == stamp.size && UInt64(found.st_ino) == stamp.inode && modified == stamp.modified
+    }
+
+    private static func size(of folder: String) -> Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.reduce(0) { sum, name in
+            var found = stat()
+            guard lstat("\(folder)/\(name)", &found) == 0 else { return sum }
+            return sum + (found.st_mode & S_IFMT == S_IFDIR ? size(of: "\(folder)/\(name)") : Int(found.st_size))
+        }
+    }
+
+    private static func check(_ code: Int32, _ action: String, _ path: String) throws(Trouble) {
+        guard code != 0 else { return }
+        throw Trouble(message: "\(path): cannot \(action): \(String(cString: strerror(code)))")
+    }
+
+    /// - Returns: 0, or why it failed.
+    private static func append(_ bytes: [UInt8], to path: String, syncs: Bool) -> Int32 {
+        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        guard file >= 0 else { return errno }
+        defer { close(file) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count < 0 ? errno : ENOSPC }
+            rest = rest.dropFirst(count)
+        }
+        return !syncs || fdatasync(file) == 0 ? 0 : errno
+    }
+}

@@ -1,0 +1,68 @@
+package import JobModel
+
+/// Reads `slurm:`, of a manifest or of a config file.
+package enum SlurmReader {
+    static let coreCounts = 1...1024
+    static let throttles = 1...100_000
+    /// In seconds: to a month.
+    static let times = 60.0...31 * 86400
+    /// In seconds. A shard that is done in less than a cluster needs to start it gains nothing.
+    static let shardTimes = 1.0...86400
+    static let graces = 1.0...3600
+    /// In bytes.
+    static let memories = 64_000_000...Int.max
+
+    /// Arguments of `sbatch` that the engine itself gives, or that would have it wait or print otherwise.
+    package static let reserved = [
+        "--array", "-a", "--output", "-o", "--error", "-e", "--open-mode", "--job-name", "-J", "--comment",
+        "--parsable",
+        "--wait", "-W", "--wrap", "--test-only", "--chdir", "-D", "--no-requeue", "--requeue", "--quiet", "-Q",
+        "--ntasks", "-n", "--nodes", "-N", "--export",
+    ]
+
+    /// Why an argument cannot be handed on to `sbatch`; nil when it can.
+    package static func problem(ofArgument argument: String) -> String? {
+        guard argument.hasPrefix("-") else { return "write it in one word with its option: --constraint=fast" }
+        // -a5 is as good as --array=5.
+        let isShort = !argument.hasPrefix("--")
+        let name = isShort ? String(argument.prefix(2)) : String(argument.prefix { $0 != "=" })
+        return reserved.contains(name) ? "Penumbra gives \(name) itself" : nil
+    }
+
+    /// - Parameter folder: the absolute folder that a relative path starts from.
+    package static func wishes(_ folder: String) -> ValueReader<SlurmWishes> {
+        ValueReader { node, name, log in
+            guard var reader = MappingReader(node, of: "'\(name)'", log: log) else { return nil }
+            let path = ValueReader<String>.nonEmptyText.map { PathNames.isAbsolute($0) ? $0 : "\(folder)/\($0)" }
+            var wishes = SlurmWishes()
+            wishes.partition = reader.optional("partition", .nonEmptyText)
+            wishes.account = reader.optional("account", .nonEmptyText)
+            wishes.qos = reader.optional("qos", .nonEmptyText)
+            wishes.time = reader.optional("time", .seconds(in: times))
+            wishes.memory = reader.optional("memory", .bytes(in: memories))
+            wishes.cpusPerTask = reader.optional("cpus_per_task", .integer(in: coreCounts))
+            wishes.throttle = reader.optional("throttle", .integer(in: throttles))
+            wishes.shardSeconds = reader.optional("shard_seconds", .seconds(in: shardTimes))
+            wishes.grace = reader.optional("grace", .seconds(in: graces))
+            wishes.folder = reader.optional("folder", path)
+            wishes.arguments = reader.optional("arguments", .list(of: .sbatchArgument))
+            reader.finish(aliases: aliases)
+            return wishes
+        }
+    }
+
+    private static let aliases = [
+        "queue": "partition", "mem": "memory", "cpus": "cpus_per_task", "cpus-per-task": "cpus_per_task",
+        "cores": "cpus_per_task", "args": "arguments", "extra": "arguments", "time_limit": "time", "run_dir": "folder",
+    ]
+}
+
+extension ValueReader where Value == String {
+    fileprivate static var sbatchArgument: ValueReader {
+        .scalar("an argument of sbatch") { text, name in
+            SlurmReader.problem(ofArgument: text).map {
+                .failure(ValueFault(.unfitArgument(name: name, text: text, reason: $0)))
+            } ?? .success(text)
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import Dispatching
+import JobModel
+import Scheduling
+import Testing
+import WorkerProtocol
+
+private let nothing = TaskSpec.compare(CompareTask(files: []))
+
+private func lease(_ number: Int, worker: WorkerID = WorkerID(1), estimate: Double = 0) -> Lease {
+    Lease(
+        id: LeaseID(number), task: TaskID(FrameID(number), .frame), attempt: 1, round: 0, worker: worker,
+        deadline: Timestamp(.seconds(60)), timeLimit: .seconds(60), estimate: estimate, spec: nothing)
+}
+
+private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(milliseconds)) }
+
+@Suite struct ShardGatheringTests {
+    private func sizes(_ estimates: [Double], seconds: Double, cores: Int) -> [Int] {
+        var gathering = ShardGathering(seconds: seconds, cores: cores)
+        for (number, estimate) in estimates.enumerated() { gathering.add(lease(number, estimate: estimate), at: at(0)) }
+        return gathering.take(1000, at: at(300)).map(\.count)
+    }
+
+    @Test func `a shard is as much as an element's cores do in the time that is wanted`() {
+        #expect(sizes(Array(repeating: 1, count: 25), seconds: 5, cores: 2) == [10, 10, 5])
+    }
+
+    @Test func `what is too much for a shard is one of its own, with a task for each core`() {
+        #expect(sizes([100, 100, 100], seconds: 5, cores: 1) == [1, 1, 1])
+        #expect(sizes([100, 100, 100, 100], seconds: 5, cores: 2) == [2, 2])
+    }
+
+    @Test func `tasks that cost nothing are not gathered without end`() {
+        #expect(sizes(Array(repeating: 0, count: 2500), seconds: 60, cores: 1) == [1000, 1000, 500])
+    }
+
+    @Test func `nothing is handed on while more comes`() {
+        var gathering = ShardGathering(seconds: 5, cores: 1)
+        gathering.add(lease(1, estimate: 1), at: at(0))
+        #expect(gathering.take(10, at: at(200)).isEmpty)
+        gathering.add(lease(2, estimate: 1), at: at(250))
+        #expect(gathering.take(10, at: at(400)).isEmpty)
+        #expect(gathering.take(10, at: at(550)).map(\.count) == [2])
+        #expect(gathering.take(10, at: at(900)).isEmpty)
+    }
+
+    @Test func `a task that the run wants no more is in no shard`() {
+        var gathering = ShardGathering(seconds: 5, cores: 1)
+        gathering.add(lease(1), at: at(0))
+        gathering.add(lease(2), at: at(0))
+        let (wasThere, isThere) = (gathering.remove(LeaseID(1)), gathering.remove(LeaseID(1)))
+        #expect(wasThere && !isThere)
+        #expect(gathering.take(10, at: at(300)).map { $0.map(\.id) } == [[LeaseID(2)]])
+    }
+}
+
+@Suite struct SlurmBookTests {
+    private func workers(_ events: [Event]) -> [String] {
+        events.map { event in
+            switch event {
+            case .workerReady(let worker): "ready \(worker.number) in \(worker.slot.number)"
+            case .workerLost(let worker, let death): "lost \(worker.number): \(death.manner), \(death.lastWords)"
+            case .report(let worker, .inPlugins(_, let names)): "\(worker.number) in \(names)"
+            case .report(let worker, _): "report of \(worker.number)"
+            default: "\(event)"
+            }
+        }
+    }
+
+    @Test func `every slot has its worker, and who dies is followed by another`() {
+        var book = SlurmBook()
+        #expect(workers(book.open(to: 2)) == ["ready 1 in 1", "ready 2 in 2"])
+        #expect(book.open(to: 2).isEmpty)
+        book.start(lease(5, worker: WorkerID(1, slot: SlotID(1))))
+        let end = TaskEnd(LeaseID(5), .died(Death(.signal(11), lastWords: "ouch"), inPlugins: ["Grain"]))
+        #expect(
+            workers(book.end(end, place: "element 12_3 on n2, see /l")) == [
+                "1 in [\"Grain\"]", "lost 1: signal(11), ouch; element 12_3 on n2, see /l", "ready 3 in 1",
+            ])
+        #expect(!book.holds(LeaseID(5)))
+        #expect(book.end(end, place: "").isEmpty, "the same again, from an element that ran twice")
+    }
+
+    @Test func `what is reported for a lease that was given up is dropped`() {
+        var book = SlurmBook()
+        _ = book.open(to: 1)
+        let worker = WorkerID(1, slot: SlotID(1))
+        book.start(lease(5, worker: worker))
+        #expect(workers(book.dismiss(worker)) == ["lost 1: byOrder, ", "ready 2 in 1"])
+        #expect(book.end(TaskEnd(LeaseID(5), .done(.check)), place: "").isEmpty)
+        #expect(book.dismiss(worker).isEmpty)
+        #expect(workers(book.retire(SlotID(1))) == ["lost 2: byOrder, "])
+    }
+}
+
+@Suite struct ShardDeskTests {
+    private var desk = ShardDesk(
+        [1, 2].map { Shard.Task(lease: LeaseID($0), timeLimit: .seconds(60), spec: nothing) }, workers: 1,
+        silence: .seconds(30))
+
+    /// Time goes on in steps, or the desk takes itself for stopped.
+    private mutating func wait(from begin: Int, to end: Int, hearing worker: WorkerID? = nil) -> [ShardDesk.Action] {
+        stride(from: begin, through: end, by: 1).flatMap { second -> [ShardDesk.Action] in
+            if let worker { _ = desk.handle(.report(worker, .alive), at: at(second * 1000)) }
+            return desk.handle(.tick, at: at(second * 1000))
+        }
+    }
+
+    private func begun(_ actions: [ShardDesk.Action]) -> [Int] {
+        actions.compactMap { if case .begun(let lease) = $0 { lease.number } else { nil } }
+    }
+
+    private func ended(_ actions: [ShardDesk.Action]) -> [TaskEnd] {
+        actions.compactMap { if case .ended(let end) = $0 { end } else { nil } }
+    }
+
+    @Test mutating func `one task after the other`() {
+        #expect(begun(desk.handle(.workerReady(WorkerID(1)), at: at(0))) == [1])
+        let next = desk.handle(.report(WorkerID(1), .finished(LeaseID(1), .check)), at: at(1))
+        #expect(ended(next) == [TaskEnd(LeaseID(1), .done(.check))])
+        #expect(begun(next) == [2])
+        #expect(!desk.isDone)
+        _ = desk.handle(.report(WorkerID(1), .failed(LeaseID(2), TaskFailure(.data, "broken"))), at: at(2))
+        #expect(desk.isDone)
+    }
+
+    @Test mutating func `a worker's death is told when its successor dies of the same`() {
+        _ = desk.handle(.workerReady(WorkerID(1)), at: at(0))
+        #expect(ended(desk.handle(.workerLost(WorkerID(1), Death(.signal(11))), at: at(1))).isEmpty)
+        let again = desk.handle(.workerReady(WorkerID(2)), at: at(2))
+        #expect(begun(again) == [1])
+        guard case .start(let lease) = again.last else {
+            Issue.record("nothing is started")
+            return
+        }
+        #expect(lease.attempt == 2, "its files have other names")
+        _ = desk.handle(.report(WorkerID(2), .inPlugins(LeaseID(1), ["Grain"])), at: at(3))
+        #expect(
+            ended(desk.handle(.workerLost(WorkerID(2), Death(.signal(11))), at: at(4))) == [
+                TaskEnd(LeaseID(1), .died(Death(.signal(11)), inPlugins: ["Grain"]))
+            ])
+    }
+
+    @Test mutating func `a task over its time is ended, and not tried again here`() {
+        _ = desk.handle(.workerReady(WorkerID(1)), at: at(0))
+        #expect(wait(from: 1, to: 59, hearing: WorkerID(1)).isEmpty)
+        #expect(wait(from: 60, to: 61, hearing: WorkerID(1)) == [.kill(WorkerID(1))])
+        #expect(
+            ended(desk.handle(.workerLost(WorkerID(1), Death(.byOrder)), at: at(62_000))) == [
+                TaskEnd(LeaseID(1), .died(Death(.byOrder), inPlugins: []))
+            ])
+    }
+
+    @Test mutating func `a worker that says nothing is ended, and its task tried again`() {
+        _ = desk.handle(.workerReady(WorkerID(1)), at: at(0))
+        #expect(wait(from: 1, to: 29).isEmpty)
+        #expect(wait(from: 30, to: 31) == [.kill(WorkerID(1))])
+        #expect(ended(desk.handle(.workerLost(WorkerID(1), Death(.byOrder)), at: at(32_000))).isEmpty)
+        #expect(begun(desk.handle(.workerReady(WorkerID(2)), at: at(32_100))) == [1])
+    }
+
+    @Test mutating func `an element that was stopped itself blames nobody`() {
+        _ = desk.handle(.workerReady(WorkerID(1)), at: at(0))
+        #expect(desk.handle(.tick, at: at(500_000)).isEmpty)
+    }
+
+    @Test mutating func `workers that never become ready end the element`() {
+        let death = Death(.failedToStart("penumbra-worker: no such file"))
+        let actions = (1...3).flatMap { desk.handle(.workerLost(WorkerID($0), death), at: at($0)) }
+        #expect(actions == [.giveUp("penumbra-worker: no such file")])
+    }
+}
+
+@Suite struct ShardTests {
+    @Test func `an attempt writes under names of its own, which begin as the run's do`() {
+        let frame = FrameTask(
+            input: InputSpec(path: "/in.png", maxPixels: 1, color: .keep), chain: [],
+            outputs: [
+                FrameTask.Output(
+                    OutputSpec(format: "png", save: SaveOptions()), temporaryPath: "/out/.penumbra-r-1-frame-1.1",
+                    name: "in.png")
+            ], tileMemory: 1, frameMemory: 1, syncs: false)
+        guard case .frame(let written) = TaskSpec.frame(frame).written(by: "a1b2") else { return }
+        #expect(written.outputs.map(\.temporaryPath) == ["/out/.penumbra-r-1-frame-1.1.a1b2"])
+        #expect(written.syncs, "another machine publishes it")
+        #expect(TaskSpec.frame(frame).withoutNames == TaskSpec.frame(written).withoutNames)
+    }
+
+    @Test func `versions that differ are named, both of each`() {
+        #expect(VersionDifference(wanted: ["a": "1"], found: ["a": "1"]) == nil)
+        #expect(
+            VersionDifference(wanted: ["a": "1", "b": "2"], found: ["a": "3", "c": "4"])?.words
+                == "a 3 instead of 1, b missing instead of 2, c 4 instead of none")
+    }
+}

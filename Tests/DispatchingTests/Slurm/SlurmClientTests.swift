@@ -1,0 +1,130 @@
+import Dispatching
+import Foundation
+import Synchronization
+import Testing
+import WorkerProtocol
+
+/// With programs in the place of Slurm's, which answer as the real ones were seen to answer.
+@Suite struct SlurmClientTests {
+    private let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "slurm-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    private func client(patience: Duration = .seconds(30)) -> SlurmClient {
+        SlurmClient(programs: folder.path, patience: patience)
+    }
+
+    private func program(_ name: String, _ script: String) throws {
+        let file = folder.appending(path: name)
+        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+    }
+
+    private func submitter() throws -> (SlurmSubmitter, Told) {
+        let told = Told()
+        let shards = folder.appending(path: "shards")
+        try FileManager.default.createDirectory(at: shards, withIntermediateDirectories: true)
+        let setup = SlurmEngine.Setup(
+            folder: SharedFolder(folder.path), logs: folder.path, run: "r", epoch: 1, program: "/bin/penumbra",
+            versions: [:], workers: Shard.Workers(plugins: PluginConditions(), silence: .seconds(30)))
+        let submitter = SlurmSubmitter(
+            client: client(), options: SlurmOptions(), setup: setup, pause: .milliseconds(10)
+        ) { told.note($0) }
+        return (submitter, told)
+    }
+
+    private final class Told: Sendable {
+        private let sentences = Mutex<[String]>([])
+        func note(_ sentence: String) { sentences.withLock { $0.append(sentence) } }
+        var all: [String] { sentences.withLock { $0 } }
+    }
+
+    private let submission = SlurmSubmission(name: "penumbra-r-1-1", firstShard: 1, count: 2)
+
+    @Test func `sbatch gets the script's path, and prints the job's number`() async throws {
+        try program("sbatch", "echo \"$@\" > '\(folder.path)/arguments'; echo '12;north'")
+        #expect(try await client().submit(script: "/s/a b.sh", arguments: ["--parsable"]) == "12")
+        #expect(
+            try String(contentsOf: folder.appending(path: "arguments"), encoding: .utf8) == "--parsable /s/a b.sh\n")
+    }
+
+    @Test(arguments: [
+        "sbatch: error: invalid partition specified: nosuch\nsbatch: error: Batch job submission failed: "
+            + "Invalid partition name specified",
+        "sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)",
+        "sbatch: error: Invalid --time specification",
+    ]) func `what Slurm has decided is a refusal`(errors: String) {
+        let last = errors.split(separator: "\n").last.map(String.init) ?? ""
+        #expect(SlurmClient.trouble("sbatch", errors) == .refused(last))
+    }
+
+    @Test(arguments: [
+        "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)",
+        "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation",
+        "slurm_load_jobs error: Socket timed out on send/recv operation",
+        "sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying",
+    ]) func `what nobody has decided is no refusal`(errors: String) {
+        guard case .unanswered = SlurmClient.trouble("sbatch", errors) else {
+            Issue.record("taken for a refusal")
+            return
+        }
+    }
+
+    @Test func `a command that hangs is ended`() async throws {
+        try program("squeue", "exec sleep 600")
+        await #expect(throws: SlurmClient.Trouble.unanswered("squeue had no answer from Slurm's controller within 1 s"))
+        {
+            try await client(patience: .seconds(1)).elements(of: ["1"])
+        }
+    }
+
+    @Test func `where there is no Slurm, that is said`() async throws {
+        let trouble = await #expect(throws: SlurmClient.Trouble.self) { try await client().largestArray() }
+        #expect(
+            trouble?.message
+                == "scontrol: no such command; '--engine slurm' works where Slurm's commands are, a login node say")
+    }
+
+    @Test func `jobs that Slurm knows no more have no elements`() async throws {
+        try program("squeue", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
+        #expect(try await client().elements(of: ["1"]) == [])
+    }
+
+    @Test func `a submission that was accepted though nobody answered is found, and not made again`() async throws {
+        try program(
+            "sbatch",
+            "echo x >> '\(folder.path)/tries'; "
+                + "echo 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' >&2; exit 1"
+        )
+        try program("squeue", "echo '7|penumbra-r-1-10'; echo '26|penumbra-r-1-1'; echo '26|penumbra-r-1-1'")
+        let (submitter, told) = try submitter()
+        #expect(await submitter.submit(submission) == .accepted(job: "26"))
+        #expect(try String(contentsOf: folder.appending(path: "tries"), encoding: .utf8) == "x\n")
+        #expect(
+            told.all == [
+                "Slurm does not answer, and is asked again: sbatch: error: Batch job submission failed: Socket timed out on "
+                    + "send/recv operation"
+            ])
+        let lines = try String(contentsOf: folder.appending(path: "submissions"), encoding: .utf8)
+        #expect(lines.split(separator: "\n").count == 2, "its name before, its number behind")
+    }
+
+    @Test func `one that was not accepted is made again`() async throws {
+        try program(
+            "sbatch",
+            "echo x >> '\(folder.path)/tries'; [ $(wc -l < '\(folder.path)/tries') = 2 ] && { echo 8; exit 0; }; "
+                + "echo 'sbatch: error: Unable to contact slurm controller (connect failure)' >&2; exit 1")
+        try program("squeue", "exit 0")
+        #expect(try await submitter().0.submit(submission) == .accepted(job: "8"))
+    }
+
+    @Test func `a refusal ends it at once, in Slurm's words`() async throws {
+        try program("sbatch", "echo 'sbatch: error: Batch job submission failed: Job dependency problem' >&2; exit 1")
+        #expect(
+            try await submitter().0.submit(submission)
+                == .failed("sbatch: error: Batch job submission failed: Job dependency problem"))
+    }
+}
