@@ -99,9 +99,8 @@ package final class JobRun: Sendable {
 
     private func takeTarget() -> Target? {
         state.withLock { state in
-            guard state.next < targets.count else { return nil }
-            state.next += 1
-            return targets[state.next - 1]
+            defer { state.next += 1 }
+            return state.next < targets.count ? targets[state.next] : nil
         }
     }
 }

@@ -56,11 +56,15 @@ struct ResumeCommand: AsyncParsableCommand {
             RunRequests.takeBack(.pause, of: run.stored.name, state: archive.place(of: run))
             if !options.json { Console.print("\(run.stored.name): goes on") }
             return 0
-        case .interrupted: return try await give(run, archive)
+        case .interrupted:
+            let place = archive.place(of: run)
+            return try await give(
+                run, archive, place == archive.state ? nil : SharedRun(place: place, name: run.stored.name))
         case .detached:
             if !options.json {
                 Console.print(
-                    "\(run.stored.name): is with the cluster; --run-dir \(archive.place(of: run)) takes it over here")
+                    "\(run.stored.name): is with the cluster; 'penumbra resume --run-dir \(archive.place(of: run))' takes it over"
+                )
             }
             return 0
         case .running, .done, .failed, .stopped:
