@@ -70,8 +70,7 @@ package final class JobRun: Sendable {
         observer.began(frames: total)
         let factory = TaskFactory(
             job: plan.job, runName: directory.name, epoch: directory.epoch, scratchFolder: directory.scratch,
-            tileMemory: settings.tileMemory,
-            frameMemory: settings.frameMemory)
+            tileMemory: settings.tileMemory, frameMemory: settings.frameMemory)
         let work = targets.count(where: \.isWork)
         let policy = settings.schedulingPolicy(plan.job, frames: work, planned: work + failed, failed: failed)
         let start = clock.now

@@ -23,11 +23,17 @@ struct ResumeCommand: AsyncParsableCommand {
     @Option(help: "Who does what is left: local, worker processes here, or slurm. Default: as the run was begun.")
     var engine: EngineName?
 
+    @Option(help: ArgumentHelp("Worker processes at once. Default: as the run was begun.", valueName: "n"))
+    var workers: Int?
+
     /// In a job of its own, which is followed by another one when it ends too early.
     @Flag(help: .hidden)
     var asJob = false
 
     func validate() throws {
+        if let workers, !(1...1024).contains(workers) {
+            throw ValidationError("--workers takes 1 to 1024, not \(workers).")
+        }
         if asJob, shared.runDir == nil { throw ValidationError("--as-job goes on with the run of a --run-dir.") }
     }
 
@@ -99,6 +105,7 @@ struct ResumeCommand: AsyncParsableCommand {
         }
         command.json = command.json || options.json
         command.engine.engine = engine ?? command.engine.engine
+        command.place.workers = workers ?? command.place.workers
         guard let shared else { return try await exitCode(of: command) }
         command.sharing = .resumed(shared, asJob: asJob)
         return try await PassingState.with(options.stateDir) { state in
