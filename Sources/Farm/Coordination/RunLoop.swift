@@ -97,7 +97,8 @@ package struct RunLoop: Sendable {
                 if case .finish(let reason) = directive { return reason }
                 carryOut(directive, delegate, command, post, in: &group)
             }
-            delegate.progressed(scheduler.progress, at: now)
+            // Often enough to look at; thousands of events come between two ticks.
+            if case .tick = event { delegate.progressed(scheduler.progress, at: now) }
         }
         return nil
     }
