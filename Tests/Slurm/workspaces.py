@@ -1,8 +1,10 @@
 """Jobs that are run on a cluster and on this machine, and what their outputs have to be."""
 
+import contextlib
 import os
 import random
 import subprocess
+import time
 from pathlib import Path
 
 from clusters import Failure, check, processes, until
@@ -48,13 +50,17 @@ class Workspace:
             [PROGRAMS / "penumbra", *command, *arguments], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
             stdout=self.log, stderr=self.log)
 
-    def end(self, code=0, seconds=LIMIT):
-        try:
-            found = self.running.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            self.running.kill()
-            self.running.wait()
-            raise Failure(f"the run did not end within {seconds} s: {self.said}") from None
+    def end(self, code=0, seconds=LIMIT, meanwhile=lambda: None):
+        """Waits for the run's end, and does something every half second until then."""
+        deadline = time.monotonic() + seconds
+        while self.running.poll() is None:
+            meanwhile()
+            if time.monotonic() > deadline:
+                self.stop()
+                raise Failure(f"the run did not end within {seconds} s: {self.said}")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.running.wait(timeout=0.5)
+        found = self.running.returncode
         check(found == code, f"ended with {found} instead of {code}: {self.said}")
 
     def stop(self):
@@ -113,6 +119,14 @@ def alone(cluster):
     """An element that runs, as Slurm names it."""
     queue = lambda: cluster.run("squeue", "--noheader", "--array", "--states=running", "--format=%F_%K").split()
     return until(queue, 30, "an element runs")[0]
+
+
+def resume_drained(cluster):
+    """As whoever looks after a cluster does: a controller that was killed starts again what it has started just before, and
+    takes a node out of use that has it already."""
+    drained = cluster.run("sinfo", "--noheader", "--states=drain", "--format=%n").split()
+    for node in set(drained):
+        cluster.run("scontrol", "update", f"nodename={node}", "state=resume")
 
 
 def is_same(space, wanted, cluster):
