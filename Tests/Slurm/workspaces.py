@@ -81,9 +81,15 @@ class Workspace:
         files = [file for file in sorted((self.folder / "out").rglob("*")) if file.is_file()]
         return {file.name: file.read_bytes() for file in files if "/.penumbra" not in str(file)}
 
+    def shared(self, pattern):
+        """Files of the run's folder that nodes share; none when the run is over, which removes it."""
+        with contextlib.suppress(FileNotFoundError):
+            return list(self.folder.glob(f"out/.penumbra-slurm/penumbra-*/{pattern}"))
+        return []
+
     def lines(self, kind):
         """Of the attempts' logs: 'begun' or 'ended'."""
-        logs = self.folder.glob("out/.penumbra-slurm/penumbra-*/results/*.log")
+        logs = self.shared("results/*.log")
         texts = [text for log in logs for text in log.read_text(errors="replace").splitlines()]
         return [text for text in texts if text.startswith(f'{{"{kind}"')]
 
@@ -124,9 +130,11 @@ def alone(cluster):
 def resume_drained(cluster):
     """As whoever looks after a cluster does: a controller that was killed starts again what it has started just before, and
     takes a node out of use that has it already."""
-    drained = cluster.run("sinfo", "--noheader", "--states=drain", "--format=%n").split()
+    drained = cluster.run("sinfo", "--noheader", "--Node", "--states=drain", "--format=%N").split()
     for node in set(drained):
-        cluster.run("scontrol", "update", f"nodename={node}", "state=resume")
+        # One whose job is just ending is resumed the next time.
+        with contextlib.suppress(Failure):
+            cluster.run("scontrol", "update", f"nodename={node}", "state=resume")
 
 
 def is_same(space, wanted, cluster):
