@@ -15,16 +15,16 @@ private func lease(_ number: Int, worker: WorkerID = WorkerID(1), estimate: Doub
 
 @Suite struct DealingTests {
     private func sums(_ estimates: [Double], to count: Int) -> [Double] {
-        PreparedShards.dealt(estimates.enumerated().map { lease($0 + 1, estimate: $1) }, to: count)
-            .map { $0.reduce(0) { $0 + $1.estimate } }
+        PreparedShards.dealt(estimates.enumerated().map { GatheredTask(lease($0 + 1, estimate: $1)) }, to: count)
+            .map { $0.reduce(0) { $0 + $1.lease.estimate } }
     }
 
     @Test func `each task is in one shard, and all shards are there`() {
-        let tasks = (1...23).map { lease($0, estimate: Double($0 % 5)) }
+        let tasks = (1...23).map { GatheredTask(lease($0, estimate: Double($0 % 5))) }
         let parts = PreparedShards.dealt(tasks, to: 7)
         #expect(parts.count == 7)
-        #expect(parts.flatMap { $0.map(\.id.number) }.sorted() == Array(1...23))
-        #expect(parts.allSatisfy { $0.map(\.id.number) == $0.map(\.id.number).sorted() })
+        #expect(parts.flatMap { $0.map(\.lease.id.number) }.sorted() == Array(1...23))
+        #expect(parts.allSatisfy { $0.map(\.lease.id.number) == $0.map(\.lease.id.number).sorted() })
     }
 
     @Test func `shards take about as long as each other`() {
@@ -46,13 +46,13 @@ private final class Recipient: HandingOverEngine.Recipient {
         return number.isMultiple(of: 2)
     }
 
-    func carryOut(_ tasks: [Lease], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble> {
-        done.withLock { $0 += tasks.map(\.id.number) }
-        return .success(tasks.map { TaskEnd($0.id, .done(.compare([]))) })
+    func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble> {
+        done.withLock { $0 += tasks.map(\.lease.id.number) }
+        return .success(tasks.map { TaskEnd($0.lease.id, .done(.compare([]))) })
     }
 
-    func receive(_ tasks: [Lease], from first: Int) async -> HandingOverTrouble? {
-        received.withLock { $0 += tasks.map(\.id.number) }
+    func receive(_ tasks: [GatheredTask], from first: Int) async -> HandingOverTrouble? {
+        received.withLock { $0 += tasks.map(\.lease.id.number) }
         return trouble
     }
 }
