@@ -30,29 +30,33 @@ extension JobRunner {
 
     /// What a run uses of this machine, or of others.
     func runSettings(for prepared: PreparedJob) -> RunSettings {
-        let here = settings.workers.value
+        let (here, options) = (settings.workers.value, SlurmOptions(slurmWishes(for: prepared.job)))
         switch wishes.sharing {
         case .resumed(let run, _):
             guard let record = run.record else { break }
             // As it was planned: what others have done of it would not fit into another plan.
             return runSettings(
                 record.workers, memory: record.memory,
-                isOnCluster ? Self.cluster : .substitutes(here))
+                isOnCluster ? Self.cluster(options) : .substitutes(here))
         case .prepared(let shards, _):
             return runSettings(shards, memory: settings.memory.value / here * shards, Self.others)
         case .none, .detached: break
         }
         guard isOnCluster else { return installation.runSettings(for: prepared) }
-        let options = SlurmOptions(slurmWishes(for: prepared.job))
         let workers = options.throttle * options.cpusPerTask
         // As an element's own workers share what it has; the same tasks do with less.
         let each = options.memory.map { $0 / 10 * 6 / options.cpusPerTask } ?? settings.memory.value / here
         return runSettings(
-            workers, memory: each * workers, wishes.sharing == .detached ? Self.others : Self.cluster)
+            workers, memory: each * workers, wishes.sharing == .detached ? Self.others : Self.cluster(options))
     }
 
-    /// Each picture in tiles takes twice its samples of the shared file system.
-    private static let cluster = RunSettings.Doers.away(tasks: SlurmEngine.mostTasks, tiledFrames: 16)
+    /// Enough tasks for some shards of small pictures for each core. Each picture in tiles takes twice its samples of the shared
+    /// file system.
+    private static func cluster(_ options: SlurmOptions) -> RunSettings.Doers {
+        let wanted = options.throttle * options.cpusPerTask * 64
+        return .away(tasks: min(max(wanted, SlurmEngine.leastTasks), SlurmEngine.mostTasks), tiledFrames: 16)
+    }
+
     /// Everything is handed over at once. Each task takes some kilobytes of this process until it is written down.
     private static let others = RunSettings.Doers.away(tasks: 200_000, tiledFrames: .max)
 

@@ -1,4 +1,4 @@
-package import Scheduling
+import Scheduling
 package import WorkerProtocol
 
 /// A run as a fixed number of shards, written down for whoever does them: a scheduler that Penumbra knows nothing of.

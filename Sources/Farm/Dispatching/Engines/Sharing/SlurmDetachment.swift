@@ -1,4 +1,4 @@
-package import Scheduling
+import Scheduling
 package import WorkerProtocol
 
 /// Hands a run to Slurm: all tasks that are ready as job arrays, and after them a job that goes on as the coordinator.

@@ -40,6 +40,7 @@ struct SlurmDesk: Sendable {
     private var isSubmitting = false
     private var isLooking = false
     private var lastLook = Timestamp.start
+    private var nextTaking = Timestamp.start
     private var silentSince: Timestamp?
     private var submitted: [SlurmSubmission] = []
     /// Another coordinator goes on with the run: what is in Slurm's hands stays there.
@@ -153,7 +154,10 @@ struct SlurmDesk: Sendable {
     }
 
     private mutating func takeResults() -> [Job] {
-        guard !shards.isEmpty else { return [] }
+        guard !shards.isEmpty, now >= nextTaking else { return [] }
+        let begin = now
+        // A folder of very many names takes its time, and is looked through less often.
+        defer { nextTaking = now + (now.elapsed - begin.elapsed) * 20 }
         for result in results.take(of: Set(shards.keys), at: now, log: following.log) {
             let number = result.shard.number
             guard let leases = shards.removeValue(forKey: number) else { continue }

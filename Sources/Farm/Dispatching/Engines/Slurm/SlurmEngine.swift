@@ -54,9 +54,10 @@ package final class SlurmEngine: Engine {
         self.tell = tell
     }
 
-    /// Tasks that may be with the cluster at once: enough for some shards of small pictures for each element, and little
-    /// enough that all of them are found in a moment.
-    package static let mostTasks = 4096
+    /// Tasks that may be with the cluster at once, whatever it has.
+    package static let leastTasks = 4096
+    /// Each takes some two kilobytes of the coordinator.
+    package static let mostTasks = 131_072
 
     private static let tick = Duration.milliseconds(100)
 
