@@ -98,6 +98,7 @@ struct Referee {
         case .workerLost(let worker, let death): bury(worker, death)
         case .report(let worker, .finished(let id, let receipt)): accept(id, receipt, from: worker)
         case .report(let worker, .failed(let id, let failure)): note(failure, of: id, from: worker)
+        case .adopted(let worker, let id, let receipt): accept(id, receipt, from: worker)
         case .report, .tick, .words, .pause: break
         case .published(let frame): frames[frame]?.wasPublished = true
         case .publishFailed: break

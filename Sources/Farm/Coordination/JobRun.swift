@@ -78,6 +78,8 @@ package final class JobRun: Sendable {
         let stop = await loop.run(Scheduler(policy: policy, factory: factory), self)
         books.writeRefreshed()
         recorder?.flush()
+        // Another coordinator goes on with these: nothing of them is removed.
+        for (_, frame) in state.withLock({ $0.open.sorted { $0.key < $1.key } }) { record(frame.target.report(.left)) }
         while let target = takeTarget() { record(target.settled() ?? target.report(.left)) }
         return state.withLock { state in
             // What is left without a stop was left before the run began, by its deadline; a deadline that left nothing is none.
@@ -240,6 +242,7 @@ extension JobRun: RunLoop.Delegate {
     package var request: RunLoop.Request? {
         if let problem = recorder?.problem { return .stop(.place(problem.message)) }
         if directory.isSuperseded { return .stop(.superseded) }
+        directory.beat(at: clock.now)
         let requests = directory.requests
         return requests.isCancelled ? .stop(.cancelled) : .pause(requests.isPaused)
     }

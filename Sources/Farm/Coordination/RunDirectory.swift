@@ -16,6 +16,9 @@ package final class RunDirectory: Sendable {
     /// From 1, one more for each coordinator that has had the run.
     package let epoch: Int
     let journal: Journal
+    /// The folder that holds `runs`: the state folder, or the place of a run that other machines see.
+    private let state: String
+    private let lastBeat = Mutex<ContinuousClock.Instant?>(nil)
     private let lock: KernelLock
     private let createdFolders = Mutex<[String]>([])
     /// Folders in which this coordinator's temporary files are.
@@ -36,6 +39,7 @@ package final class RunDirectory: Sendable {
     ///   - job: whose run this is; nil for one that is not gone on with when it is killed.
     package init(state: String, name: String, scratch: String?, job: JobSpec? = nil) throws(FileTrouble) {
         self.name = name
+        self.state = state
         path = "\(state)/runs/\(name)"
         epoch = 1
         _ = try FileSystem.createFolders("\(state)/runs")
@@ -68,9 +72,11 @@ package final class RunDirectory: Sendable {
     package init?(claiming name: String, state: String) throws(FileTrouble) {
         path = "\(state)/runs/\(name)"
         self.name = name
+        self.state = state
         let gate = try Self.gate(state)
         defer { withExtendedLifetime(gate) {} }
-        guard FileSystem.isFolder(path), let lock = try KernelLock.take("\(path)/lock") else { return nil }
+        guard FileSystem.isFolder(path), let lock = try KernelLock.take("\(path)/lock"), CoordinatorClaim.isQuiet(path)
+        else { return nil }
         self.lock = lock
         let latest = CoordinatorClaim.latestEpoch(in: path)
         CoordinatorClaim.endWorkers(ofEpoch: latest, in: path)
@@ -107,6 +113,25 @@ package final class RunDirectory: Sendable {
         var scratch: String?
         for case .scratch(let folder) in Journal.read("\(state)/runs/\(name)/journal") { scratch = folder }
         return scratch
+    }
+
+    /// The run as other machines see it, where its folder is not in the state folder of this one.
+    package var shared: SharedRun { SharedRun(place: state, name: name) }
+
+    /// Lets another coordinator have the run at once, wherever it is.
+    package func release() {
+        // Else it waits for a minute.
+        try? CoordinatorClaim.release(epoch: epoch, in: path)
+    }
+
+    /// From time to time, for whoever cannot see this coordinator's lock.
+    func beat(at now: ContinuousClock.Instant) {
+        let isDue = lastBeat.withLock { last in
+            if let last, last.duration(to: now) < CoordinatorClaim.heartbeat { return false }
+            last = now
+            return true
+        }
+        if isDue { CoordinatorClaim.beat(epoch: epoch, in: path) }
     }
 
     /// Another coordinator has claimed the run: on a shared file system locks may not have kept it away.

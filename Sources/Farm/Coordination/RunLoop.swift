@@ -45,12 +45,15 @@ package struct RunLoop: Sendable {
     let engine: any Engine
     let signals: AsyncStream<Int32>
     let deadline: Deadline?
+    /// Whether a signal ends this process alone, and not the run: another coordinator is to go on with it.
+    let outlivesSignals: Bool
     let clock: ContinuousClock
 
     package init(
-        engine: any Engine, signals: AsyncStream<Int32>, deadline: Deadline? = nil,
+        engine: any Engine, signals: AsyncStream<Int32>, deadline: Deadline? = nil, outlivesSignals: Bool = false,
         clock: ContinuousClock = ContinuousClock()
     ) {
+        self.outlivesSignals = outlivesSignals
         self.deadline = deadline
         self.engine = engine
         self.signals = signals
@@ -89,6 +92,9 @@ package struct RunLoop: Sendable {
             switch event {
             case .workerLost(_, let death) where death.isOfProcess: delegate.workerLost()
             case .words(let worker, let words): delegate.heard(worker, words)
+            case .stop(let reason) where handsOver(for: reason):
+                command.yield(.handOver)
+                return reason
             default: break
             }
             let now = Timestamp(clock.now - start)
@@ -100,6 +106,14 @@ package struct RunLoop: Sendable {
             delegate.progressed(scheduler.progress, at: now)
         }
         return nil
+    }
+
+    private func handsOver(for reason: StopReason) -> Bool {
+        switch reason {
+        case .detached: true
+        case .interrupted: outlivesSignals
+        default: false
+        }
     }
 
     private func carryOut(

@@ -10,12 +10,20 @@ package struct RunSettings: Hashable, Sendable {
     /// A worker that says nothing for so long is stopped.
     package let silence: Duration
     package let seed: UInt64
-    /// Tasks that may be with a cluster at once, which has the workers; nil where they are here. A cluster's queue may be
-    /// long, so that nothing there is late.
-    package let tasksAway: Int?
+    /// Who does a run's tasks.
+    package enum Doers: Hashable, Sendable {
+        /// As many processes here as the run has workers.
+        case here
+        /// Another number of processes here: the run was planned for others.
+        case substitutes(Int)
+        /// Others, elsewhere, who may have so many tasks at once. They may have to wait, so that nothing there is late.
+        case away(tasks: Int)
+    }
 
-    package init(workers: Int, memory: Int, silence: Duration = .seconds(30), seed: UInt64, tasksAway: Int? = nil) {
-        self.tasksAway = tasksAway
+    package let doers: Doers
+
+    package init(workers: Int, memory: Int, silence: Duration = .seconds(30), seed: UInt64, doers: Doers = .here) {
+        self.doers = doers
         self.silence = silence
         self.workers = workers
         self.memory = memory
@@ -32,6 +40,17 @@ package struct RunSettings: Hashable, Sendable {
         ShardPolicy(mode: job.shard, workers: workers, frames: frames, frameMemory: frameMemory)
     }
 
+    /// Tasks at once.
+    private var slots: Int {
+        switch doers {
+        case .here: workers
+        case .substitutes(let count): count
+        case .away(let tasks): tasks
+        }
+    }
+
+    private var isHere: Bool { if case .away = doers { false } else { true } }
+
     /// For small things that are made by the way.
     package func wholeFrames(_ job: JobSpec, count: Int) -> SchedulingPolicy { schedulingPolicy(job, frames: count) }
 
@@ -41,8 +60,8 @@ package struct RunSettings: Hashable, Sendable {
     func schedulingPolicy(_ job: JobSpec, frames: Int, planned: Int = 0, failed: Int = 0) -> SchedulingPolicy {
         SchedulingPolicy(
             retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: job.timeout),
-            shard: shardPolicy(job, frames: frames), verify: job.verify, workers: tasksAway ?? workers, seed: seed,
+            shard: shardPolicy(job, frames: frames), verify: job.verify, workers: slots, seed: seed,
             failureLimit: planned > 0 ? job.maxFailures.count(of: planned) : nil, failedBefore: failed,
-            silenceLimit: silence, endsLateWork: tasksAway == nil)
+            silenceLimit: silence, endsLateWork: isHere)
     }
 }

@@ -25,6 +25,8 @@ package enum EngineCommand: Sendable {
     case kill(WorkerID)
     /// Lets an idle process leave, and starts another.
     case recycle(WorkerID)
+    /// Another coordinator goes on with the run. What a cluster does goes on; processes here are ended.
+    case handOver
 }
 
 /// How a worker process is started.

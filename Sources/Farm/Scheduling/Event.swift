@@ -10,6 +10,8 @@ package enum Event: Sendable {
     case workerReady(WorkerID)
     case workerLost(WorkerID, Death)
     case report(WorkerID, Report)
+    /// What a lease asks for was done before, by whoever had the run then.
+    case adopted(WorkerID, LeaseID, TaskReceipt)
     /// What a worker wrote to its standard error; nothing follows from it.
     case words(WorkerID, String)
     case published(FrameID)

@@ -52,9 +52,11 @@ package enum StopReason: Hashable, Sendable {
     case place(String)
     /// A plugin crashed on several pictures.
     case pluginFault(plugin: String, pictures: Int)
-    /// No worker can be started.
+    /// The work goes on without this coordinator, which has handed it over.
+    case detached
     /// A cluster does not take the work, or cannot do it; says why, and what to do.
     case cluster(String)
+    /// No worker can be started.
     case engine(String)
     /// The only slot that is left fails, and not because of its pictures.
     case lastSlot(Retirement)

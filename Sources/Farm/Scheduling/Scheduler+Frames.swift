@@ -10,21 +10,27 @@ extension Scheduler {
         case .inPlugins(let id, let names):
             if roster[worker] == .busy(id) { plugins[id] = names.isEmpty ? nil : names.joined(separator: "' or '") }
         case .worn(let id): if roster[worker] == .busy(id) { worn.insert(id) }
-        case .finished(let id, let receipt):
-            guard let lease = endLease(id, of: worker) else { return }
-            guard isCurrent(lease) else {
-                directives.append(.ended(lease, .dropped))
-                return slotBook.clear(lease.worker.slot)
-            }
-            flagHaste(lease, at: now)
-            directives.append(.ended(lease, .done(receipt)))
-            noteSuccess(lease)
-            advance(lease, receipt)
+        case .finished(let id, let receipt): finish(id, receipt, of: worker, isHere: true, at: now)
         case .failed(let id, let failure):
             guard let lease = endLease(id, of: worker) else { return }
             directives.append(.ended(lease, .failed(failure)))
             if isCurrent(lease) { fail(lease, failure, at: now) }
         }
+    }
+
+    /// - Parameter isHere: whether the worker has done it for this lease; nobody can be too fast at what was there before.
+    mutating func finish(
+        _ id: LeaseID, _ receipt: TaskReceipt, of worker: WorkerID, isHere: Bool, at now: Timestamp
+    ) {
+        guard let lease = endLease(id, of: worker) else { return }
+        guard isCurrent(lease) else {
+            directives.append(.ended(lease, .dropped))
+            return slotBook.clear(lease.worker.slot)
+        }
+        if isHere { flagHaste(lease, at: now) }
+        directives.append(.ended(lease, .done(receipt)))
+        noteSuccess(lease)
+        advance(lease, receipt)
     }
 
     /// Frees the worker. Nil when the lease had ended before.

@@ -63,6 +63,7 @@ package struct Scheduler: Sendable {
         case .workerReady(let worker): welcome(worker, at: now)
         case .workerLost(let worker, let death): lose(worker, death, at: now)
         case .report(let worker, let report): hear(report, from: worker, at: now)
+        case .adopted(let worker, let lease, let receipt): finish(lease, receipt, of: worker, isHere: false, at: now)
         case .published(let frame): finishPublishing(frame)
         case .publishFailed(let frame, let problem): failPublishing(frame, problem)
         case .decided(let frame, let decision): follow(decision, for: frame)

@@ -111,6 +111,8 @@ package struct ProbeReceipt: Hashable, Sendable, Codable {
     package let isIdentity: Bool
     package let passage: FramePassage
     package let cost: FrameCost
+    /// Of the input, when it was looked at.
+    package var stamp: FileStamp?
 
     package init(
         source: ImageFacts, pages: Int = 1, outputs: [OutputGeometry], shrinking: Shrinking? = nil,

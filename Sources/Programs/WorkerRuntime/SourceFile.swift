@@ -44,10 +44,10 @@ final class SourceFile {
     func isUntouched(since earlier: FileStamp) -> Bool { stamp.isUntouched(since: earlier) }
 
     /// Reads all of it.
-    func facts() throws -> FileFacts {
-        let digest = try Digest(ofFileAt: openName)
-        return FileFacts(stamp: stamp.ifOlder(than: Self.clockGrain, now: Self.now), digest: digest)
-    }
+    func facts() throws -> FileFacts { FileFacts(stamp: trustedStamp, digest: try Digest(ofFileAt: openName)) }
+
+    /// By which a later change will show.
+    var trustedStamp: FileStamp { stamp.ifOlder(than: Self.clockGrain, now: Self.now) }
 
     /// File systems tell times in steps of up to two seconds; so long, a second change may not show.
     private static let clockGrain: Int64 = 2_000_000_000

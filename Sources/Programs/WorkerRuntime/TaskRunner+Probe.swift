@@ -13,10 +13,12 @@ extension TaskRunner {
     private static let mostTiles = 65_536
 
     func probe(_ task: ProbeTask) throws -> ProbeReceipt {
-        try reading(task.input) { input, _ in
+        try reading(task.input) { input, source in
             var task = task
             task.input = input
-            return try receipt(of: task)
+            var receipt = try receipt(of: task)
+            receipt.stamp = source.trustedStamp
+            return receipt
         }
     }
 

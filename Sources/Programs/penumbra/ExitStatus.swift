@@ -28,6 +28,7 @@ enum ExitStatus: Int32, Comparable, Sendable {
         case .pluginFault, .failures: self = .someFailed
         case .deadline: self = .workLeft
         case .cancelled, .superseded: self = .interrupted
+        case .detached: self = .done
         case nil where isStrict && !(summary.stillBroken.isEmpty && summary.kept.isEmpty): self = .someFailed
         case nil: self = summary.failures.isEmpty ? .done : .someFailed
         }

@@ -1,6 +1,7 @@
 import Catalogs
 import Coordination
 import Dispatching
+import FoundationEssentials
 import JobModel
 import Scheduling
 import Settings
@@ -14,6 +15,7 @@ extension JobRunner {
     /// A folder for runs' scratch space; nil for the run's own. What nodes of a cluster share lies beside the outputs, which
     /// they have to reach anyway, unless somebody names another place.
     func scratchPlace(for job: JobSpec) -> String? {
+        if case .prepared(_, let place) = wishes.sharing { return place }
         guard isOnCluster else { return settings.scratch.value }
         if case .flag = settings.scratch.origin { return settings.scratch.value }
         let outputs = OutputFolders.of(job).first ?? job.folder
@@ -24,30 +26,63 @@ extension JobRunner {
         settings.slurmWishes(for: job, arguments: wishes.slurmArguments)
     }
 
-    /// What a run uses of this machine, or of the cluster.
+    /// What a run uses of this machine, or of others.
     func runSettings(for prepared: PreparedJob) -> RunSettings {
+        let here = settings.workers.value
+        switch wishes.sharing {
+        case .resumed(let run, _):
+            guard let record = run.record else { break }
+            // As it was planned: what others have done of it would not fit into another plan.
+            return runSettings(
+                record.workers, memory: record.memory,
+                isOnCluster ? .away(tasks: SlurmEngine.mostTasks) : .substitutes(here))
+        case .prepared(let shards, _):
+            return runSettings(
+                shards, memory: settings.memory.value / here * shards, .away(tasks: Self.mostHandedOver))
+        case .none, .detached: break
+        }
         guard isOnCluster else { return installation.runSettings(for: prepared) }
         let options = SlurmOptions(slurmWishes(for: prepared.job))
         let workers = options.throttle * options.cpusPerTask
         // As an element's own workers share what it has; the same tasks do with less.
-        let each =
-            options.memory.map { $0 / 10 * 6 / options.cpusPerTask } ?? settings.memory.value / settings.workers.value
-        return RunSettings(
-            workers: workers, memory: each * workers, silence: settings.silence.value,
-            seed: UInt64.random(in: .min ... .max), tasksAway: SlurmEngine.mostTasks)
+        let each = options.memory.map { $0 / 10 * 6 / options.cpusPerTask } ?? settings.memory.value / here
+        let tasks = wishes.sharing == .detached ? Self.mostHandedOver : SlurmEngine.mostTasks
+        return runSettings(workers, memory: each * workers, .away(tasks: tasks))
+    }
+
+    /// Tasks: each takes some kilobytes of this process until they are written down.
+    private static let mostHandedOver = 200_000
+
+    private func runSettings(_ workers: Int, memory: Int, _ doers: RunSettings.Doers) -> RunSettings {
+        RunSettings(
+            workers: workers, memory: memory, silence: settings.silence.value,
+            seed: UInt64.random(in: .min ... .max), doers: doers)
     }
 
     /// - Throws: ``CommandError`` where the run was begun elsewhere and cannot be gone on with by this engine.
     func engine(for started: StartedJob) async throws -> any Engine {
         let directory = started.directory
         let folder = SharedFolder(directory.scratch)
+        if isShared { directory.expectStrangers() }
+        if case .prepared(let shards, _) = wishes.sharing {
+            if directory.epoch > 1 { await endArrays(of: folder, before: directory.epoch) }
+            let (signals, workers) = (signals, settings.workers.value)
+            let recipient = PreparedShards(
+                setup(for: started).source, count: shards, command: installation.worker, workers: workers
+            ) { signals.stream }
+            return HandingOverEngine(folder: folder, recipient: recipient)
+        }
         guard isOnCluster else {
             if directory.epoch > 1 { await endArrays(of: folder, before: directory.epoch) }
-            return installation.engine()
+            return isShared ? AdoptingEngine(installation.engine(), folder: folder) : installation.engine()
         }
-        let job = started.prepared.job
+        return try clusterEngine(for: started)
+    }
+
+    private func clusterEngine(for started: StartedJob) throws -> any Engine {
+        let (directory, job) = (started.directory, started.prepared.job)
         let place = scratchPlace(for: job) ?? ""
-        guard directory.scratch.hasPrefix("\(place)/") else {
+        guard isShared || directory.scratch.hasPrefix("\(place)/") else {
             throw CommandError(
                 .usage,
                 "\(job.name): the interrupted run \(directory.name) keeps its tiles at \(directory.scratch), and not on "
@@ -55,14 +90,32 @@ extension JobRunner {
                     + "   = go on with it by --engine local, or give it up by 'penumbra cancel \(directory.name)'")
         }
         directory.expectStrangers()
-        let reporting = reporting
-        return SlurmEngine(
-            options: SlurmOptions(slurmWishes(for: job)),
-            setup: SlurmEngine.Setup(
-                folder: folder, logs: "\(place)/logs/\(directory.name)", run: directory.name, epoch: directory.epoch,
-                program: programPath(), versions: preparation.catalog.makings,
-                workers: Shard.Workers(plugins: installation.worker.plugins, silence: settings.silence.value))
-        ) { reporting.note("\(job.name): \($0)") }
+        let (reporting, options) = (reporting, SlurmOptions(slurmWishes(for: job)))
+        let tell: @Sendable (String) -> Void = { reporting.note("\(job.name): \($0)") }
+        guard wishes.sharing == .detached else {
+            return SlurmEngine(options: options, setup: setup(for: started), tell: tell)
+        }
+        return HandingOverEngine(
+            folder: SharedFolder(directory.scratch),
+            recipient: SlurmDetachment(
+                options: options, setup: setup(for: started), runFolder: directory.shared.folder, tell: tell))
+    }
+
+    private func setup(for started: StartedJob) -> SlurmEngine.Setup {
+        let directory = started.directory
+        let place = PathNames.folder(of: directory.scratch) ?? ""
+        return SlurmEngine.Setup(
+            folder: SharedFolder(directory.scratch), logs: "\(place)/logs/\(directory.name)", run: directory.name,
+            epoch: directory.epoch, program: programPath(), versions: preparation.catalog.makings,
+            workers: Shard.Workers(plugins: installation.worker.plugins, silence: settings.silence.value),
+            succession: succession(of: directory.shared))
+    }
+
+    private func succession(of run: SharedRun) -> SlurmSuccession? {
+        guard case .resumed(_, asJob: true) = wishes.sharing,
+            let job = ProcessInfo.processInfo.environment["SLURM_JOB_ID"]
+        else { return nil }
+        return SlurmSuccession(job: job, runFolder: run.folder)
     }
 
     /// An earlier coordinator of the run may have had a cluster.

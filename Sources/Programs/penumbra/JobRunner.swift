@@ -27,7 +27,8 @@ struct JobRunner {
                 finished.append(try await run(job))
                 if let status = finished.last?.status, status == .badPlace || status > .busy { break }
             }
-            if let directory = started.last?.directory {
+            // Whoever goes on with them reports.
+            if let directory = started.last?.directory, !started.contains(where: \.isHandedOver) {
                 try wishes.reports.write(finished, versions: preparation.catalog.versions, directory)
             }
             return finished.map(\.status).max() ?? .done
@@ -39,10 +40,14 @@ struct JobRunner {
         _ jobs: [JobSpec], _ body: ([StartedJob]) async throws -> ExitStatus
     ) async throws -> ExitStatus {
         RunDirectory.sweep(state: state)
+        importEnds()
         var started: [StartedJob] = []
         defer {
             // An interrupted run that was not gone on with stays what it is.
-            for job in started where job.directory.epoch == 1 || job.hasRun {
+            for job in started where isShared && (job.isHandedOver || !job.hasRun && job.directory.epoch > 1) {
+                job.directory.release()
+            }
+            for job in started where !job.isHandedOver && (job.directory.epoch == 1 || job.hasRun) {
                 // A folder that comes and goes with every run would wake a watch for ever.
                 if reporting.isWatching { job.directory.keepFolders() }
                 job.directory.remove()
@@ -96,13 +101,14 @@ struct JobRunner {
                 prepared: prepared, directory: directory, lock: lock, ledger: ledger, index: index)
         } catch {
             if reporting.isWatching { directory.keepFolders() }
-            if directory.epoch == 1 { directory.remove() }
+            if directory.epoch == 1 { directory.remove() } else if isShared { directory.release() }
             throw error
         }
     }
 
     /// That of a run which was killed, or a new one.
     private func directory(for job: JobSpec) throws -> RunDirectory {
+        if let shared = try sharedDirectory(for: job) { return shared }
         if let claimed = try claimInterrupted(job) { return claimed }
         return try RunDirectory(
             state: state, name: RunName.new(), scratch: scratchPlace(for: job),
@@ -111,7 +117,9 @@ struct JobRunner {
 
     /// Nil where no run was interrupted, or it cannot be gone on with: its disk is not mounted, say.
     private func claimInterrupted(_ job: JobSpec) throws -> RunDirectory? {
-        guard wishes.isRecorded, let name = try RunHistory.unfinished(of: job, state: state) else { return nil }
+        guard wishes.isRecorded, !isShared, let name = try RunHistory.unfinished(of: job, state: state) else {
+            return nil
+        }
         do {
             return try RunDirectory(claiming: name, state: state)
         } catch {
@@ -125,6 +133,7 @@ struct JobRunner {
         let started = Date()
         let settings = runSettings(for: prepared)
         let engine = try await engine(for: job)
+        try share(job, settings)
         let books = RunBooks(
             ledger: job.ledger, freshness: prepared.freshness, now: Int(currentTime() / 1_000_000_000))
         let history = try history(of: job, settings)
@@ -138,8 +147,14 @@ struct JobRunner {
             receipts: ReceiptMaker(
                 prepared.job, run: job.directory, catalog: preparation.catalog, now: currentTime),
             observer: collector ?? reporting.observer(for: prepared.job))
-        let loop = RunLoop(engine: engine, signals: signals.stream, deadline: wishes.deadline)
+        let loop = RunLoop(
+            engine: engine, signals: signals.stream, deadline: wishes.deadline, outlivesSignals: outlivesSignals)
         let summary = await run.run(loop)
+        if try handOver(job, summary) {
+            return FinishedJob(
+                prepared: prepared, summary: summary, reports: [], status: ExitStatus(summary), started: started,
+                ended: Date(), workers: settings.workers)
+        }
         reporting.ended(summary, prepared.job)
         let orphans = try await lookAfterOrphans(job, summary)
         let tidied = max(tidyUp(job), summary.stop == nil ? keepReceipts(job) : .done)
@@ -150,6 +165,7 @@ struct JobRunner {
             workers: settings.workers)
         // The run is another coordinator's now.
         if summary.stop != .superseded {
+            try end(job, summary, finished.status)
             try history?.end(
                 exitCode: Int(finished.status.rawValue),
                 reason: summary.stop.map { SummaryText.describe($0, left: summary.left) },

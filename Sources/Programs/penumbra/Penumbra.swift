@@ -23,7 +23,7 @@ struct Penumbra: AsyncParsableCommand {
             FiltersCommand.self,
             FormatsCommand.self, SchemaCommand.self,
             PluginCommand.self, ConfigCommand.self, DoctorCommand.self, ExportCommand.self,
-            ShardCommand.self,
+            PrepareCommand.self, ShardCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(

@@ -26,4 +26,17 @@ struct RunWishes {
     var request: RunRequest?
     /// Further arguments of `sbatch`.
     var slurmArguments: [String] = []
+    var sharing = Sharing.none
+
+    /// How a run goes on without the process that began it.
+    enum Sharing: Hashable {
+        /// Not at all.
+        case none
+        /// It is handed to a cluster.
+        case detached
+        /// It is written down as so many shards, in this place, for whoever does them.
+        case prepared(shards: Int, place: String)
+        /// It was begun before, and is gone on with.
+        case resumed(SharedRun, asJob: Bool)
+    }
 }

@@ -11,6 +11,7 @@ final class StartedJob {
     /// Nil where the manifest asks for none.
     let index: IndexFile?
     private let isRun = Mutex(false)
+    private let handedOver = Mutex(false)
 
     init(prepared: PreparedJob, directory: RunDirectory, lock: JobLock?, ledger: Ledger?, index: IndexFile?) {
         self.prepared = prepared
@@ -22,6 +23,11 @@ final class StartedJob {
 
     /// Its work was begun, and is over or stopped when the command ends.
     var hasRun: Bool { isRun.withLock { $0 } }
+
+    /// Another coordinator goes on with it.
+    var isHandedOver: Bool { handedOver.withLock { $0 } }
+
+    func isToGoOn() { handedOver.withLock { $0 = true } }
 
     func beginsToRun() { isRun.withLock { $0 = true } }
 }

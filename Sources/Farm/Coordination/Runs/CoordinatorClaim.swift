@@ -9,11 +9,18 @@ package enum CoordinatorClaim {
     /// Workers know whose they are by this variable.
     package static let variable = "PENUMBRA_COORDINATOR"
 
-    /// Of this process: no other one of this boot has the same number and the same start.
-    package static let token = "\(getpid()).\(startOfProcess(getpid()) ?? "0")"
+    /// Of this process: no other one of this boot of this machine has the same number and the same start.
+    package static let token = "\(getpid()).\(startOfProcess(getpid()) ?? "0")@\(host)"
+
+    private static let host = ProcessInfo.processInfo.hostName
 
     /// A run that nobody went on with for so long is given up, in seconds.
     private static let patience = 7.0 * 24 * 3600
+
+    /// A coordinator on another machine that was not heard of for so long is gone, in nanoseconds.
+    private static let silence: Int64 = 60_000_000_000
+    /// How often a coordinator is to be heard of, where others cannot see its lock.
+    static let heartbeat = Duration.seconds(10)
 
     static func path(_ epoch: Int, _ folder: String) -> String { "\(folder)/coordinator.\(epoch)" }
 
@@ -34,6 +41,33 @@ package enum CoordinatorClaim {
             name.hasPrefix("coordinator.") ? Int(name.dropFirst("coordinator.".count)) : nil
         }.max() ?? 0
     }
+
+    /// The latest coordinator has let the run go, or was on this machine, where the kernel's lock tells of it, or was not
+    /// heard of for a minute. (Not on every network file system do locks reach beyond a machine.)
+    static func isQuiet(_ folder: String) -> Bool {
+        let latest = latestEpoch(in: folder)
+        let path = path(latest, folder)
+        guard latest > 0, !FileSystem.exists("\(folder)/released.\(latest)"),
+            let data = try? Data(contentsOf: URL(filePath: path)),
+            let other = String(decoding: data, as: UTF8.self).split(separator: "@").dropFirst().first, other != host,
+            let heard = FileSystem.stamp(path)?.modified
+        else { return true }
+        // Machines' clocks differ: the file system's own counts.
+        let probe = "\(folder)/now.\(token)"
+        defer { FileSystem.remove(probe) }
+        guard (try? FileSystem.append(Array("now".utf8), to: probe)) != nil,
+            let now = FileSystem.stamp(probe)?.modified
+        else { return false }
+        return now - heard > silence
+    }
+
+    /// Another may have the run at once.
+    static func release(epoch: Int, in folder: String) throws(FileTrouble) {
+        try FileSystem.append([], to: "\(folder)/released.\(epoch)")
+    }
+
+    /// Says that the coordinator lives.
+    static func beat(epoch: Int, in folder: String) { utimensat(AT_FDCWD, path(epoch, folder), nil, 0) }
 
     /// Nobody had the run for a month: what it left on a disk that is away is looked for no longer.
     static func isForgotten(_ folder: String) -> Bool {

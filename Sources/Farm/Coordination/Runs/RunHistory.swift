@@ -69,6 +69,16 @@ package final class RunHistory: Sendable {
         try store.write { try $0.end(run.id, at: time, exitCode: killed, reason: reason) }
     }
 
+    /// Ends a run that another machine has ended.
+    package static func end(_ name: String, as end: SharedRun.End, state: String) throws(StoreProblem) {
+        let store = try JobStore(path: Ledger.databasePath(state: state))
+        guard let run = try store.read({ try $0.run(named: name) }), !run.state.isEnded else { return }
+        try store.write { writer in
+            try writer.set(run.id, counts: end.record.counts)
+            try writer.end(run.id, at: end.ended, exitCode: end.exitCode, reason: end.reason)
+        }
+    }
+
     package static func prune(keeping runs: Int, state: String) throws(StoreProblem) {
         let store = try JobStore(path: Ledger.databasePath(state: state))
         try store.write { try $0.prune(runs: runs) }

@@ -2,15 +2,19 @@
 package struct RunRequests: Hashable, Sendable {
     package let isPaused: Bool
     package let isCancelled: Bool
+    /// Its coordinator has left it to others, none of whom has begun.
+    package let isDetached: Bool
 
     package enum Kind: String, CaseIterable, Sendable {
         case pause
         case cancel
+        case detached
     }
 
     init(of folder: String) {
         isPaused = FileSystem.exists("\(folder)/\(Kind.pause)")
         isCancelled = FileSystem.exists("\(folder)/\(Kind.cancel)")
+        isDetached = FileSystem.exists("\(folder)/\(Kind.detached)")
     }
 
     package static func of(run name: String, state: String) -> RunRequests { RunRequests(of: folder(name, state)) }
@@ -32,7 +36,7 @@ package struct RunRequests: Hashable, Sendable {
         do {
             let gate = try RunDirectory.gate(state)
             defer { withExtendedLifetime(gate) {} }
-            return try KernelLock.take(path) == nil
+            return try KernelLock.take(path) == nil || !CoordinatorClaim.isQuiet(folder(name, state))
         } catch {
             return true
         }

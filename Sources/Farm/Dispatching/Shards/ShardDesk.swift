@@ -55,7 +55,9 @@ package struct ShardDesk: Sendable {
             heard[worker] = now
             actions = hear(report, from: worker)
         case .tick: actions = endLate(at: now)
-        case .frames, .planEnded, .words, .published, .publishFailed, .decided, .stop, .pause, .drain, .stalled: break
+        case .frames, .planEnded, .words, .adopted, .published, .publishFailed, .decided, .stop, .pause, .drain,
+            .stalled:
+            break
         }
         return actions + startWaiting(at: now)
     }

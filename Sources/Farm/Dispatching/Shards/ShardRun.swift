@@ -10,6 +10,7 @@ package struct ShardRun: Sendable {
     package let place: String
     /// Of this attempt alone, whatever the cluster calls it: numbers of jobs are used again.
     package let attempt: String
+    private let onProgress: @Sendable (_ done: Int, _ all: Int) -> Void
 
     package enum End: Hashable, Sendable {
         /// The result is in its place.
@@ -19,7 +20,11 @@ package struct ShardRun: Sendable {
         case interrupted(signal: Int32)
     }
 
-    package init(folder: SharedFolder, number: Int, place: String, attempt: String) {
+    package init(
+        folder: SharedFolder, number: Int, place: String, attempt: String,
+        onProgress: @escaping @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
+    ) {
+        self.onProgress = onProgress
         self.folder = folder
         self.number = number
         self.place = place
@@ -133,12 +138,14 @@ package struct ShardRun: Sendable {
             }
             command.yield(.widen(to: workers))
             let desk = ShardDesk(tasks, workers: workers, silence: shard.workers.silence)
-            return try await decide(desk, news, command)
+            return try await decide(
+                desk, before: shard.tasks.count - tasks.count, all: shard.tasks.count, news, command)
         }
     }
 
     private func decide(
-        _ desk: ShardDesk, _ news: AsyncStream<News>, _ command: AsyncStream<EngineCommand>.Continuation
+        _ desk: ShardDesk, before: Int, all: Int, _ news: AsyncStream<News>,
+        _ command: AsyncStream<EngineCommand>.Continuation
     ) async throws -> Result<[TaskEnd], Stop> {
         var desk = desk
         var ends: [TaskEnd] = []
@@ -162,6 +169,7 @@ package struct ShardRun: Sendable {
                     let end = end.naming(attempt: attempt)
                     try note(.ended(end))
                     ends.append(end)
+                    onProgress(before + ends.count, all)
                 case .giveUp(let reason): return .failure(.gaveUp(reason, ends))
                 }
             }

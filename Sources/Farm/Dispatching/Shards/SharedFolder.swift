@@ -16,6 +16,8 @@ package struct SharedFolder: Hashable, Sendable {
     var shards: String { "\(path)/shards" }
     var results: String { "\(path)/results" }
     var submissions: String { "\(path)/submissions" }
+    var coordinators: String { "\(path)/coordinators" }
+    var prepared: String { "\(path)/prepared.json" }
 
     func shard(_ number: Int) -> String { "\(shards)/\(number).json" }
     func log(_ shard: Int, _ attempt: String) -> String { "\(results)/\(shard)-\(attempt).log" }
@@ -122,12 +124,12 @@ package struct SharedFolder: Hashable, Sendable {
     }
 
     /// An input whose name is not UTF-8 is not looked for.
-    static func isUntouched(_ input: InputSpec, since facts: FileFacts) -> Bool {
+    static func isUntouched(_ input: InputSpec, since earlier: FileStamp?) -> Bool {
         var found = stat()
-        guard input.bytes == nil, stat(input.path, &found) == 0 else { return false }
+        guard let earlier, input.bytes == nil, stat(input.path, &found) == 0 else { return false }
         let modified = Int64(found.st_mtim.tv_sec) * 1_000_000_000 + Int64(found.st_mtim.tv_nsec)
-        let stamp = facts.stamp
-        return Int(found.st_size) == stamp.size && UInt64(found.st_ino) == stamp.inode && modified == stamp.modified
+        return Int(found.st_size) == earlier.size && UInt64(found.st_ino) == earlier.inode
+            && modified == earlier.modified
     }
 
     private static func size(of folder: String) -> Int {

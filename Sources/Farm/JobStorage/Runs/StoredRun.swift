@@ -17,6 +17,18 @@ package struct StoredRun: Hashable, Sendable {
     package let counts: String
 }
 
+extension StoredRun {
+    /// A run that the database does not know.
+    package init(
+        name: String, job: String, manifest: String, epoch: Int, state: RunState, started: Int64, workers: Int,
+        request: String, counts: String
+    ) {
+        self.init(
+            id: RunID(number: 0), name: name, job: job, manifest: manifest, epoch: epoch, state: state,
+            started: started, workers: workers, request: request, counts: counts)
+    }
+}
+
 /// One of the runs in the database.
 package struct RunID: Hashable, Sendable {
     let number: Int64

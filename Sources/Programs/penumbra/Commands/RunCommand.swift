@@ -61,6 +61,11 @@ struct RunCommand: AsyncParsableCommand {
     )
     var watch = false
 
+    @Flag(
+        help: "Hand the work to the cluster and return: 'penumbra status', 'wait' and 'cancel' take it by --run-dir."
+    )
+    var detach = false
+
     @Option(
         help: ArgumentHelp(
             "Write a page that says what was done, with pictures before and after.", valueName: "file.html"))
@@ -88,11 +93,12 @@ struct RunCommand: AsyncParsableCommand {
     /// The inputs that 'penumbra retry --state left' passes by.
     var done: Set<PathKey> = []
 
+    /// How the run goes on without this process; nil for what ``detach`` says.
+    var sharing: RunWishes.Sharing?
+
     enum CodingKeys: CodingKey {
         case manifests, jobs, place, engine, force, quiet, strict, json, lockWait, deadline, deleteOrphans,
-            deleteAllOrphans,
-            watch,
-            report, metrics
+            deleteAllOrphans, watch, detach, report, metrics
     }
 
     private var wishes: RunWishes {
@@ -104,6 +110,7 @@ struct RunCommand: AsyncParsableCommand {
         wishes.allowsEmpty = jobs.allowEmpty || watch
         wishes.isStrict = strict
         wishes.slurmArguments = engine.slurmArguments
+        wishes.sharing = sharing ?? (detach ? .detached : .none)
         wishes.deadline = deadline.map { Deadline(start: .now, allowed: $0.duration) }
         if deleteOrphans { wishes.orphans = .removed }
         if deleteAllOrphans { wishes.orphans = .allRemoved }
@@ -119,6 +126,10 @@ struct RunCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--watch goes on until it is stopped; leave out \(ending.joined(separator: " and ")).")
         }
+        if detach, watch || deadline != nil || jobs.filesFrom == "-" {
+            let wrong = watch ? "--watch" : deadline != nil ? "--deadline" : "--files-from -"
+            throw ValidationError("--detach leaves the run to others, who cannot have \(wrong).")
+        }
     }
 
     func run() async throws {
@@ -133,6 +144,9 @@ struct RunCommand: AsyncParsableCommand {
             wishes.reports.page = try report.map { try ReportFile($0, .page) }
             wishes.reports.metrics = try metrics.map { try ReportFile($0, .metrics) }
             let installation = Installation(try Settings.load(place, engine: engine.engine))
+            if wishes.sharing == .detached, installation.settings.engine.value != .slurm {
+                throw CommandError(.usage, "--detach needs a cluster: give --engine slurm, too")
+            }
             let signals = Signals()
             let catalog = try await installation.introducedCatalog()
             reporting.warn(ofPluginsIn: catalog)

@@ -1,6 +1,8 @@
 import ArgumentParser
+import Coordination
 import Dispatching
 import FoundationEssentials
+import Planning
 import Settings
 
 struct ShardCommand: AsyncParsableCommand {
@@ -8,49 +10,119 @@ struct ShardCommand: AsyncParsableCommand {
         commandName: "shard",
         abstract: "Do one shard of a run: what an element of a job array executes.",
         discussion: """
-            'penumbra run --engine slurm' submits it; nobody has to give it by hand, but may, to see why a shard fails: it reads \
-            DIR/shards/K.json, has the tasks in it done by worker processes on all cores that it may use, and puts \
-            what came of them at DIR/results. What an earlier attempt at the shard has done is not done again.
-            """,
-        shouldDisplay: false)
+            Reads what 'penumbra prepare', or the coordinator of a cluster's run, has written, has the tasks done by worker \
+            processes on all cores that it may use, and puts what came of them beside it. What an earlier attempt at the \
+            shard has done is not done again; several attempts at once do no harm.
+            """)
+
+    /// What a job array of this run's coordinator says: the folder that holds `shards`.
+    @Option(name: .customLong("run"), help: .hidden)
+    var work: String?
 
     @Option(
-        name: .customLong("run"), help: ArgumentHelp("The run's folder on the shared file system.", valueName: "dir"))
-    var folder: String
+        help: ArgumentHelp("The folder that 'penumbra prepare' wrote the shards to.", valueName: "dir"))
+    var runDir: String?
 
-    @Option(help: ArgumentHelp("The shard's number.", valueName: "k"))
+    @Option(help: ArgumentHelp("The shard's number, from 1.", valueName: "k"))
     var index: Int
+
+    @Flag(help: "Print lines that Open Job Description knows: openjd_progress, openjd_status, openjd_fail.")
+    var openjd = false
 
     @OptionGroup(title: "Place Options") var place: PlaceOptions
 
+    func validate() throws {
+        guard (work == nil) != (runDir == nil) else { throw ValidationError("Give the shards' folder by --run-dir.") }
+    }
+
     func run() async throws {
+        let teller = OpenJDTeller(isOn: openjd)
         try await Reporting(json: false).handling { reporting in
-            let signals = Signals()
-            let allocation = Allocation(ProcessInfo.processInfo.environment)
-            let run = ShardRun(
-                folder: SharedFolder(folder), number: index, place: allocation.place,
-                attempt: String(UInt64.random(in: 1 << 60 ... .max), radix: 16))
-            let end: ShardRun.End
             do {
-                let shard = try run.shard()
-                let settings = try Settings.load(place, allocation: allocation)
-                let installation = Installation(settings, plugins: shard.workers.plugins)
-                end = try await run.run(
-                    shard, engine: installation.engine(), workers: settings.workers.value, signals: signals.stream)
+                let signals = Signals()
+                var worst = ExitStatus.done
+                for shard in try wanted(reporting) {
+                    worst = max(worst, try await carryOut(shard, signals, reporting, teller))
+                }
+                teller.tell(progress: 100)
+                return worst
             } catch let trouble as SharedFolder.Trouble {
+                teller.tell(failure: trouble.message)
                 throw CommandError(.badPlace, trouble.message)
-            }
-            switch end {
-            case .done(let tasks, let failed):
-                reporting.say("shard \(index), attempt \(run.attempt): \(tasks) tasks, \(failed) failed")
-                return .done
-            case .refused(let reason): throw CommandError(.unavailable, "shard \(index): \(reason)")
-            case .interrupted(let signal):
-                throw CommandError(
-                    ExitStatus(rawValue: 128 + signal) ?? .terminated,
-                    "shard \(index), attempt \(run.attempt): ended by a signal; what was done is in its log")
+            } catch let error as CommandError {
+                teller.tell(failure: error.message)
+                throw error
             }
         }
+    }
+
+    /// One of each run in the folder.
+    private func wanted(_ reporting: Reporting) throws -> [(folder: SharedFolder, number: Int)] {
+        if let work { return [(SharedFolder(work), index)] }
+        let folder = PathText.normalized(runDir ?? "", in: currentFolder())
+        let runs = SharedRun.find(folder)
+        guard !runs.isEmpty else {
+            throw CommandError(
+                .missingInput, "\(folder): no run; 'penumbra prepare --run-dir' writes shards there")
+        }
+        return try runs.compactMap { run in
+            guard run.end == nil, let scratch = RunDirectory.scratch(of: run.name, state: run.place) else {
+                reporting.say("\(run.name): has ended, there is nothing to do")
+                return nil
+            }
+            let shared = SharedFolder(scratch)
+            guard let shards = PreparedShards.Range(of: shared) else {
+                throw CommandError(.missingInput, "\(folder): is not prepared yet; 'penumbra prepare' does that")
+            }
+            guard (1...shards.count).contains(index) else {
+                throw CommandError(
+                    .usage, "--index takes 1 to \(shards.count) here, not \(index): so many shards were prepared")
+            }
+            return (shared, shards.first + index - 1)
+        }
+    }
+
+    private func carryOut(
+        _ shard: (folder: SharedFolder, number: Int), _ signals: Signals, _ reporting: Reporting,
+        _ teller: OpenJDTeller
+    ) async throws -> ExitStatus {
+        let allocation = Allocation(ProcessInfo.processInfo.environment)
+        let run = ShardRun(
+            folder: shard.folder, number: shard.number, place: allocation.place,
+            attempt: String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
+        ) { done, all in teller.tell(progress: 100 * done / max(1, all), "\(done) of \(all) tasks") }
+        let written = try run.shard()
+        let settings = try Settings.load(place, allocation: allocation)
+        let installation = Installation(settings, plugins: written.workers.plugins)
+        let end = try await run.run(
+            written, engine: installation.engine(), workers: settings.workers.value, signals: signals.stream)
+        switch end {
+        case .done(let tasks, let failed):
+            reporting.say("shard \(index), attempt \(run.attempt): \(tasks) tasks, \(failed) failed")
+            return .done
+        case .refused(let reason): throw CommandError(.unavailable, "shard \(index): \(reason)")
+        case .interrupted(let signal):
+            throw CommandError(
+                ExitStatus(rawValue: 128 + signal) ?? .terminated,
+                "shard \(index), attempt \(run.attempt): ended by a signal; what was done is in its log")
+        }
+    }
+}
+
+/// Tells a scheduler of Open Job Description how it goes, on the standard output.
+/// <https://github.com/OpenJobDescription/openjd-specifications/wiki/How-Jobs-Are-Run>
+struct OpenJDTeller: Sendable {
+    let isOn: Bool
+
+    func tell(progress percent: Int, _ status: String? = nil) {
+        guard isOn else { return }
+        if let status { Console.print("openjd_status: \(status)") }
+        Console.print("openjd_progress: \(percent)")
+    }
+
+    func tell(failure message: String) {
+        // A line of its own; what follows it belongs to no message.
+        if isOn { Console.print("openjd_fail: \(message.split(separator: "\n").joined(separator: " "))") }
     }
 }
 

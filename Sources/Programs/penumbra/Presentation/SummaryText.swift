@@ -137,6 +137,7 @@ enum SummaryText {
             return "stopped by \(name(ofSignal: signal)); finished outputs are in place, nothing is half-written"
         case .cancelled:
             return "cancelled by 'penumbra cancel'; finished outputs are in place, nothing is half-written"
+        case .detached: return "\(Figures.plural(left, "frame")) handed over"
         case .superseded:
             return "another coordinator has taken this run over; nothing was undone"
         case .place(let message):

@@ -98,6 +98,7 @@ package final class LocalEngine: Engine {
         case .retire(let slot): crew.retire(slot)
         case .kill(let worker): crew.kill(worker)
         case .recycle(let worker): crew.letGo(worker)
+        case .handOver: crew.killAll()
         }
     }
 }

@@ -57,6 +57,13 @@ package struct SlurmBook: Sendable {
         }
     }
 
+    /// It was done before, by whoever had the run then.
+    package mutating func adopt(_ lease: LeaseID, _ receipt: TaskReceipt) -> [Event] {
+        guard let worker = holders.removeValue(forKey: lease) else { return [] }
+        held[worker] = nil
+        return [.adopted(worker, lease, receipt)]
+    }
+
     /// Nobody will report of it.
     package mutating func lose(_ lease: LeaseID, _ death: Death) -> [Event] {
         holders[lease].map { die($0, death) } ?? []

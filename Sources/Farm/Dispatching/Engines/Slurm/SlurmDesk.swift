@@ -40,6 +40,8 @@ struct SlurmDesk: Sendable {
     private var lastLook = Timestamp.start
     private var silentSince: Timestamp?
     private var submitted: [SlurmSubmission] = []
+    /// Another coordinator goes on with the run: what is in Slurm's hands stays there.
+    private(set) var isHandedOver = false
     /// Something went wrong that a person may want to read of in an element's log.
     private(set) var hadTrouble = false
 
@@ -89,12 +91,13 @@ struct SlurmDesk: Sendable {
         case .start(let lease):
             book.start(lease)
             if let receipt = past.take(lease.spec) {
-                post(book.end(TaskEnd(lease.id, .done(receipt)), place: "an earlier coordinator's element"))
+                post(book.adopt(lease.id, receipt))
             } else {
                 gathering.add(lease, at: now)
             }
         case .widen(let count): post(book.open(to: count))
         case .retire(let slot): post(book.retire(slot))
+        case .handOver: isHandedOver = true
         case .kill(let worker), .recycle(let worker):
             if let lease = book.lease(of: worker) { _ = gathering.remove(lease) }
             post(book.dismiss(worker))
@@ -108,11 +111,8 @@ struct SlurmDesk: Sendable {
         let first = lastShard + 1
         for leases in taken {
             lastShard += 1
-            let shard = Shard(
-                run: setup.run, epoch: setup.epoch, number: lastShard, versions: setup.versions, workers: setup.workers,
-                tasks: leases.map(Shard.Task.init))
             do {
-                try setup.folder.write(shard, to: setup.folder.shard(lastShard), by: "\(setup.epoch)")
+                _ = try setup.source.write(leases, as: lastShard)
             } catch {
                 onEvent(.stop(.place(error.message)))
                 return []

@@ -16,10 +16,12 @@ package final class SlurmEngine: Engine {
         package let program: String
         package let versions: [String: String]
         package let workers: Shard.Workers
+        /// Nil where no job has to go on with the run when this process ends.
+        package let succession: SlurmSuccession?
 
         package init(
             folder: SharedFolder, logs: String, run: String, epoch: Int, program: String, versions: [String: String],
-            workers: Shard.Workers
+            workers: Shard.Workers, succession: SlurmSuccession? = nil
         ) {
             self.folder = folder
             self.logs = logs
@@ -28,6 +30,11 @@ package final class SlurmEngine: Engine {
             self.program = program
             self.versions = versions
             self.workers = workers
+            self.succession = succession
+        }
+
+        package var source: ShardSource {
+            ShardSource(folder: folder, run: run, epoch: epoch, versions: versions, workers: workers)
         }
     }
 
@@ -79,6 +86,7 @@ package final class SlurmEngine: Engine {
                 }
             }
             group.cancelAll()
+            guard !desk.isHandedOver else { return }
             await leave(desk)
             if !desk.hadTrouble { SharedFolder.remove(logs: setup.logs) }
         }
@@ -91,11 +99,20 @@ package final class SlurmEngine: Engine {
         try await SlurmPast.end(before: epoch, in: folder, client)
     }
 
+    /// Cancels the jobs that would go on with a run.
+    package static func endCoordinators(
+        of folder: SharedFolder, client: SlurmClient = SlurmClient()
+    ) async throws(SlurmClient.Trouble) {
+        let lines = folder.lines(SlurmSubmitter.Line.self, of: folder.coordinators)
+        for name in Set(lines.map(\.name)).sorted() { try await client.cancel(named: name) }
+    }
+
     private func prepare(_ onEvent: @escaping @Sendable (Event) -> Void) async -> SlurmDesk? {
         do {
             try setup.folder.create()
             try SharedFolder.make(setup.logs)
             if setup.epoch > 1 { try await SlurmPast.end(before: setup.epoch, in: setup.folder, client) }
+            try await setup.succession?.begin(client, options, setup, tell)
             let largest = try await client.largestArray()
             return SlurmDesk(self, past: SlurmPast(of: setup.folder), largestArray: largest, onEvent: onEvent)
         } catch let trouble as SharedFolder.Trouble {
@@ -130,6 +147,7 @@ package final class SlurmEngine: Engine {
     private func leave(_ desk: SlurmDesk) async {
         do {
             for name in desk.names { try await client.cancel(named: name) }
+            try await setup.succession?.end(client, setup)
             let end = ContinuousClock.now + Self.farewell
             while ContinuousClock.now < end {
                 let rest = try await client.elements(of: desk.jobs).filter { $0.condition != .ended }

@@ -1,3 +1,4 @@
+import JobModel
 import WorkerProtocol
 
 /// What earlier coordinators of a run had submitted. Their arrays are ended; what these have done counts, where the run asks
@@ -42,9 +43,7 @@ struct SlurmPast: Sendable {
     private mutating func take(_ shard: Shard, in folder: SharedFolder) {
         let specs = Dictionary(shard.tasks.map { ($0.lease, $0.spec) }) { $1 }
         for case .ended(let end) in folder.logs(of: shard.number) {
-            guard let spec = specs[end.lease], case .done(let receipt) = end.outcome, !receipt.files.isEmpty else {
-                continue
-            }
+            guard let spec = specs[end.lease], case .done(let receipt) = end.outcome else { continue }
             receipts[spec.withoutNames] = receipt
         }
     }
@@ -59,8 +58,9 @@ struct SlurmPast: Sendable {
 
     private static func isSame(_ spec: TaskSpec, _ receipt: TaskReceipt) -> Bool {
         switch (spec, receipt) {
-        case (.frame(let task), .outputs(_, let source?)): SharedFolder.isUntouched(task.input, since: source)
-        case (.canvas(let task), .canvas(let canvas)): SharedFolder.isUntouched(task.input, since: canvas.source)
+        case (.frame(let task), .outputs(_, let source?)): SharedFolder.isUntouched(task.input, since: source.stamp)
+        case (.probe(let task), .probe(let probe)): SharedFolder.isUntouched(task.input, since: probe.stamp)
+        case (.canvas(let task), .canvas(let canvas)): SharedFolder.isUntouched(task.input, since: canvas.source.stamp)
         // They read nothing but files of the run, with the digests that are wanted.
         case (.tile, .tile), (.stitch, .outputs): true
         default: false

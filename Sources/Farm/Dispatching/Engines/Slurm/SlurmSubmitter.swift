@@ -36,7 +36,7 @@ package struct SlurmSubmitter: Sendable {
     /// A controller that is away for so long is not coming back by itself.
     static let patience = Duration.seconds(30 * 60)
 
-    package func submit(_ submission: SlurmSubmission) async -> Outcome {
+    package func submit(_ submission: some SlurmJob) async -> Outcome {
         do {
             try note(submission, nil)
             let job = try await submitSurely(submission)
@@ -51,14 +51,15 @@ package struct SlurmSubmitter: Sendable {
         }
     }
 
-    private func note(_ submission: SlurmSubmission, _ job: String?) throws(SharedFolder.Trouble) {
+    private func note(_ submission: some SlurmJob, _ job: String?) throws(SharedFolder.Trouble) {
         let line = Line(epoch: setup.epoch, name: submission.name, job: job)
-        try setup.folder.append(line, to: setup.folder.submissions, syncs: true)
+        let list = submission is SlurmCoordinator ? setup.folder.coordinators : setup.folder.submissions
+        try setup.folder.append(line, to: list, syncs: true)
     }
 
     /// A submission without an answer may have been accepted: a frozen controller does so when it wakes. So it is looked for,
     /// twice, before it is made again.
-    private func submitSurely(_ submission: SlurmSubmission) async throws -> String {
+    private func submitSurely(_ submission: some SlurmJob) async throws -> String {
         let arguments = submission.arguments(options, folder: setup.folder.path, logs: setup.logs)
         let script = "\(setup.folder.shards)/\(submission.name).sh"
         try setup.folder.write(
@@ -76,7 +77,7 @@ package struct SlurmSubmitter: Sendable {
         }
     }
 
-    private func found(_ submission: SlurmSubmission, since begin: ContinuousClock.Instant) async throws -> String? {
+    private func found(_ submission: some SlurmJob, since begin: ContinuousClock.Instant) async throws -> String? {
         var looks = 0
         while looks < 2 {
             try await Task.sleep(for: pause)

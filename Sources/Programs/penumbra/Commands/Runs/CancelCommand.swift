@@ -11,23 +11,23 @@ struct CancelCommand: AsyncParsableCommand {
 
     @OptionGroup var argument: RunArgument
     @OptionGroup var options: RunOptions
+    @OptionGroup var shared: RunDirOption
 
     func run() async throws {
         try await Reporting(json: options.json).handling { reporting in
-            let archive = try options.archive()
+            let archive = try options.archive(shared)
             let run = try archive.run(argument.run)
             switch run.condition {
             case .running, .paused:
-                try RunRequests.make(.cancel, of: run.stored.name, state: archive.state)
+                try RunRequests.make(.cancel, of: run.stored.name, state: archive.place(of: run))
                 reporting.say("\(run.stored.name): its coordinator is told; 'penumbra wait' waits for the end")
-            case .interrupted:
-                if let scratch = RunDirectory.scratch(of: run.stored.name, state: archive.state) {
-                    try await Self.endArrays(of: SharedFolder(scratch))
+            case .interrupted, .detached:
+                if let scratch = RunDirectory.scratch(of: run.stored.name, state: archive.place(of: run)) {
+                    try await Self.endJobs(of: SharedFolder(scratch))
                 }
-                guard RunDirectory.remove(run.stored.name, state: archive.state) else {
+                guard try archive.giveUp(run, reason: "cancelled") else {
                     throw CommandError(.busy, "\(run.stored.name): another coordinator has just taken it over")
                 }
-                try RunHistory.giveUp(run.stored, state: archive.state, reason: "cancelled", at: currentTime())
                 reporting.say("\(run.stored.name): given up, and what it left is removed")
             case .done, .failed, .stopped:
                 reporting.say("\(run.stored.name): has ended already")
@@ -39,8 +39,9 @@ struct CancelCommand: AsyncParsableCommand {
 
 extension CancelCommand {
     /// Jobs that a killed coordinator has left in a cluster's queue.
-    private static func endArrays(of folder: SharedFolder) async throws {
+    private static func endJobs(of folder: SharedFolder) async throws {
         do {
+            try await SlurmEngine.endCoordinators(of: folder)
             try await SlurmEngine.endArrays(of: folder, before: .max)
         } catch {
             throw CommandError(
@@ -57,15 +58,16 @@ struct PauseCommand: AsyncParsableCommand {
 
     @OptionGroup var argument: RunArgument
     @OptionGroup var options: RunOptions
+    @OptionGroup var shared: RunDirOption
 
     func run() async throws {
         try await Reporting(json: options.json).handling { reporting in
-            let archive = try options.archive()
+            let archive = try options.archive(shared)
             let run = try archive.run(argument.run)
             guard run.condition.isGoingOn else {
                 throw CommandError(.someFailed, "\(run.stored.name): is not running, so that it cannot be paused")
             }
-            try RunRequests.make(.pause, of: run.stored.name, state: archive.state)
+            try RunRequests.make(.pause, of: run.stored.name, state: archive.place(of: run))
             reporting.say("\(run.stored.name): paused; 'penumbra resume' goes on")
             return .done
         }

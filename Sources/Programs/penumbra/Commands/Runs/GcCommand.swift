@@ -30,9 +30,7 @@ struct GcCommand: AsyncParsableCommand {
             let before = try archive.runs()
             var givenUp = 0
             for run in before where interrupted && run.condition == .interrupted {
-                guard RunDirectory.remove(run.stored.name, state: archive.state) else { continue }
-                try RunHistory.giveUp(run.stored, state: archive.state, reason: "given up", at: currentTime())
-                givenUp += 1
+                if try archive.giveUp(run, reason: "given up") { givenUp += 1 }
             }
             RunDirectory.sweep(state: archive.state)
             if !before.isEmpty { try RunHistory.prune(keeping: keep, state: archive.state) }

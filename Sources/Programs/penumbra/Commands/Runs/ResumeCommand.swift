@@ -1,8 +1,10 @@
 import ArgumentParser
 import Coordination
+import FoundationEssentials
 import Glibc
 import JobModel
 import JobStorage
+import Settings
 
 struct ResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,11 +18,24 @@ struct ResumeCommand: AsyncParsableCommand {
 
     @OptionGroup var argument: RunArgument
     @OptionGroup var options: RunOptions
+    @OptionGroup var shared: RunDirOption
+
+    @Option(help: "Who does what is left: local, worker processes here, or slurm. Default: as the run was begun.")
+    var engine: EngineName?
+
+    /// In a job of its own, which is followed by another one when it ends too early.
+    @Flag(help: .hidden)
+    var asJob = false
+
+    func validate() throws {
+        if asJob, shared.runDir == nil { throw ValidationError("--as-job goes on with the run of a --run-dir.") }
+    }
 
     func run() async throws {
         // The run that goes on writes JSON lines, and this command none.
         try await Reporting(json: false).handling { _ in
-            let archive = try options.archive()
+            let archive = try options.archive(shared)
+            if archive.isShared { throw ExitCode(try await goOnWithAll(archive)) }
             let wanted =
                 try argument.run.map { [try archive.run($0)] } ?? archive.runs().filter { $0.condition.canGoOn }
             if wanted.isEmpty, options.json {
@@ -38,10 +53,16 @@ struct ResumeCommand: AsyncParsableCommand {
     private func goOn(with run: KnownRun, _ archive: RunArchive) async throws -> Int32 {
         switch run.condition {
         case .paused:
-            RunRequests.takeBack(.pause, of: run.stored.name, state: archive.state)
+            RunRequests.takeBack(.pause, of: run.stored.name, state: archive.place(of: run))
             if !options.json { Console.print("\(run.stored.name): goes on") }
             return 0
         case .interrupted: return try await give(run, archive)
+        case .detached:
+            if !options.json {
+                Console.print(
+                    "\(run.stored.name): is with the cluster; --run-dir \(archive.place(of: run)) takes it over here")
+            }
+            return 0
         case .running, .done, .failed, .stopped:
             let what = run.condition == .running ? "is running" : "has ended"
             if !options.json { Console.print("\(run.stored.name): \(what), there is nothing to go on with") }
@@ -49,12 +70,40 @@ struct ResumeCommand: AsyncParsableCommand {
         }
     }
 
+    /// Runs that several machines see: what they came to is told by their folders.
+    private func goOnWithAll(_ archive: RunArchive) async throws -> Int32 {
+        var worst: Int32 = 0
+        for run in try argument.run.map({ [try archive.run($0)] }) ?? archive.runs() {
+            if let code = run.exitCode {
+                if !options.json { Console.print("\(run.stored.name): has ended with exit code \(code)") }
+                worst = max(worst, Int32(code))
+            } else if run.condition == .paused {
+                worst = max(worst, try await goOn(with: run, archive))
+            } else {
+                worst = max(worst, try await give(run, archive, SharedRun(place: archive.state, name: run.stored.name)))
+            }
+        }
+        return worst
+    }
+
     /// The run's own command again.
-    private func give(_ run: KnownRun, _ archive: RunArchive) async throws -> Int32 {
+    ///
+    /// - Parameter shared: where it is, if not in this machine's state folder.
+    private func give(_ run: KnownRun, _ archive: RunArchive, _ shared: SharedRun? = nil) async throws -> Int32 {
         guard var command = try RepeatedRun(run, options, archive).command else {
             return ExitStatus.missingInput.rawValue
         }
         command.json = command.json || options.json
+        command.engine.engine = engine ?? command.engine.engine
+        guard let shared else { return try await exitCode(of: command) }
+        command.sharing = .resumed(shared, asJob: asJob)
+        return try await PassingState.with(options.stateDir) { state in
+            command.place.stateDir = state
+            return try await exitCode(of: command)
+        }
+    }
+
+    private func exitCode(of command: RunCommand) async throws -> Int32 {
         do {
             try await command.run()
             return 0
@@ -93,10 +142,23 @@ struct RepeatedRun {
         command.request = request
         command.retried = request.inputs.map { Set($0.map(PathKey.init)) }
         command.single = (run.stored.manifest, run.stored.job)
-        command.place.stateDir = archive.state
+        if !archive.isShared { command.place.stateDir = archive.state }
         command.place.configFile = options.configFile ?? command.place.configFile
         // It comes to an end, whatever the command was.
         command.watch = false
+        command.detach = false
         self.command = command
+    }
+}
+
+/// A state folder for one command, on a local disk: other machines could not use one that lasts.
+enum PassingState {
+    /// - Parameter given: by the user; nil for a new folder, which is removed afterwards.
+    static func with<Result>(_ given: String?, _ body: (String) async throws -> Result) async throws -> Result {
+        if let given { return try await body(given) }
+        let name = "penumbra-state-\(String(UInt64.random(in: 1 << 60 ... .max), radix: 16))"
+        let folder = FileManager.default.temporaryDirectory.appending(path: name).path(percentEncoded: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        return try await body(folder)
     }
 }

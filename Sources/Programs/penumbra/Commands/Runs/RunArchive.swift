@@ -4,18 +4,39 @@ import Scheduling
 
 /// The runs that a state folder knows, past and present.
 struct RunArchive {
+    /// Or the place of runs that several machines see, which no database knows.
     let state: String
     /// Nil where nothing ever ran.
     private let store: JobStore?
+    /// Nil for those of the database.
+    private let shared: [SharedRun]?
 
     init(state: String) throws {
         self.state = state
         let path = Ledger.databasePath(state: state)
         store = try JobStore.looking(at: path)
+        shared = nil
     }
+
+    /// - Parameter folder: of one run, or one that holds runs.
+    init(runFolder folder: String) throws(CommandError) {
+        let found = SharedRun.find(folder)
+        guard let first = found.first else {
+            throw CommandError(
+                .missingInput,
+                "\(folder): no run; 'penumbra run --detach' and 'penumbra prepare' say where they keep theirs")
+        }
+        (state, store, shared) = (first.place, nil, found)
+    }
+
+    var isShared: Bool { shared != nil }
 
     /// The latest ones first.
     func runs() throws -> [KnownRun] {
+        if let shared {
+            return shared.compactMap { run in run.stored.map { KnownRun($0, state: run.place) } }
+                .sorted { $0.stored.started > $1.stored.started }
+        }
         let runs = try read { try $0.runs() } ?? []
         // One may have ended since its row was read.
         return runs.contains { $0.condition == .interrupted } ? try read { try $0.runs() } ?? [] : runs
@@ -48,6 +69,29 @@ struct RunArchive {
             $0.stored.job == found.stored.job && $0.stored.manifest == found.stored.manifest
         }
         return others.first { !$0.isRetry } ?? found
+    }
+
+    /// Where the run's folder is.
+    func place(of run: KnownRun) -> String {
+        guard shared == nil else { return state }
+        return DetachedRuns.all(state: state).first { $0.name == run.stored.name }?.place ?? state
+    }
+
+    /// Ends a run whose coordinator is gone, and removes what it left.
+    ///
+    /// - Returns: false when another coordinator has it.
+    func giveUp(_ run: KnownRun, reason: String) throws -> Bool {
+        let folder = SharedRun(place: place(of: run), name: run.stored.name)
+        let record = folder.record
+        guard RunDirectory.remove(folder.name, state: folder.place) else { return false }
+        if let record {
+            try folder.write(
+                SharedRun.End(
+                    record: record, epoch: run.stored.epoch, ended: currentTime(), exitCode: RunHistory.killed,
+                    reason: reason))
+        }
+        if shared == nil { try RunHistory.giveUp(run.stored, state: state, reason: reason, at: currentTime()) }
+        return true
     }
 
     /// Pictures of the run's job that failed as data and have not changed.
@@ -88,13 +132,16 @@ struct KnownRun {
         case paused
         /// Its coordinator was killed: it can be gone on with.
         case interrupted
+        /// In the hands of a cluster, or of another scheduler: no coordinator lives.
+        case detached
         case done
         /// All was tried, and some frames failed.
         case failed
         /// It ended before its plan did.
         case stopped
 
-        var isGoingOn: Bool { self == .running || self == .paused }
+        /// Somebody has it.
+        var isGoingOn: Bool { self == .running || self == .paused || self == .detached }
         var isEnded: Bool { self == .done || self == .failed || self == .stopped }
     }
 
@@ -111,12 +158,17 @@ struct KnownRun {
         counts = RunCounts(json: stored.counts)
         guard case .ended(let time, let code, let why) = stored.state else {
             (exitCode, reason, ended) = (nil, nil, nil)
-            let isPaused = RunRequests.of(run: stored.name, state: state).isPaused
-            let isAlive = RunRequests.isAlive(run: stored.name, state: state)
-            condition = isAlive ? (isPaused ? .paused : .running) : .interrupted
+            let place = DetachedRuns.all(state: state).first { $0.name == stored.name }?.place ?? state
+            condition = Self.condition(of: stored.name, in: place)
             return
         }
         (exitCode, reason, ended) = (code, why, time)
         condition = why != nil ? .stopped : code == 0 ? .done : .failed
+    }
+
+    private static func condition(of run: String, in place: String) -> Condition {
+        let requests = RunRequests.of(run: run, state: place)
+        if RunRequests.isAlive(run: run, state: place) { return requests.isPaused ? .paused : .running }
+        return requests.isDetached ? .detached : .interrupted
     }
 }

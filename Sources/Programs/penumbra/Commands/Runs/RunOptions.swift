@@ -1,4 +1,5 @@
 import ArgumentParser
+import Planning
 import Settings
 
 /// What all commands about runs have in common.
@@ -18,7 +19,23 @@ struct RunOptions: ParsableArguments {
         return place
     }
 
-    func archive() throws -> RunArchive { try RunArchive(state: Settings.load(place).stateFolder.value) }
+    func archive(_ shared: RunDirOption = RunDirOption()) throws -> RunArchive {
+        if let folder = shared.runDir {
+            return try RunArchive(runFolder: PathText.normalized(folder, in: currentFolder()))
+        }
+        let state = try Settings.load(place).stateFolder.value
+        DetachedEnds.take(into: state)
+        return try RunArchive(state: state)
+    }
+}
+
+/// Runs that go on without the process which began them.
+struct RunDirOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A detached or prepared run's folder, or one that holds such runs, from any machine that sees it.",
+            valueName: "dir"))
+    var runDir: String?
 }
 
 /// One run.

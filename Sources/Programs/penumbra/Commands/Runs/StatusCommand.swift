@@ -10,6 +10,7 @@ struct StatusCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: RunOptions
+    @OptionGroup var shared: RunDirOption
 
     @Flag(help: "All runs that are remembered, not the latest ten alone.")
     var all = false
@@ -21,7 +22,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Reporting(json: options.json).handling { _ in
-            let archive = try options.archive()
+            let archive = try options.archive(shared)
             var view = StatusView(json: options.json, isRedrawn: follow && Console.outputIsTerminal)
             while true {
                 let runs = try archive.runs()

@@ -9,6 +9,7 @@ struct WaitCommand: AsyncParsableCommand {
 
     @OptionGroup var argument: RunArgument
     @OptionGroup var options: RunOptions
+    @OptionGroup var shared: RunDirOption
 
     @Option(help: ArgumentHelp("How long to wait at most: 90, 5m.", valueName: "time"))
     var timeout: TimeArgument?
@@ -17,7 +18,7 @@ struct WaitCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Reporting(json: options.json).handling { reporting in
-            let archive = try options.archive()
+            let archive = try options.archive(shared)
             let clock = ContinuousClock()
             let end = timeout.map { clock.now + $0.duration }
             // The run that is meant now, whatever begins later.

@@ -1,0 +1,166 @@
+package import Scheduling
+package import WorkerProtocol
+
+/// Begins a run that others go on with: gathers all tasks that are ready, hands them over, and stops this coordinator.
+///
+/// To the scheduler it is many workers, each with one lease.
+package struct HandingOverEngine: Engine {
+    /// Who gets the tasks.
+    package protocol Recipient: Sendable {
+        /// Whether a task is handed over. Others are done here, first: what they find decides what follows.
+        func takes(_ spec: TaskSpec) -> Bool
+        /// Does tasks here.
+        ///
+        /// - Parameter number: for a shard of them.
+        func carryOut(_ tasks: [Lease], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble>
+        /// - Parameter first: the number of the first shard that is free.
+        func receive(_ tasks: [Lease], from first: Int) async -> HandingOverTrouble?
+    }
+
+    private enum News: Sendable {
+        case command(EngineCommand)
+        case ended
+        case tick
+        case done([Lease], Result<[TaskEnd], HandingOverTrouble>)
+        case handedOver(HandingOverTrouble?)
+    }
+
+    private let folder: SharedFolder
+    private let recipient: any Recipient
+
+    package init(folder: SharedFolder, recipient: any Recipient) {
+        self.folder = folder
+        self.recipient = recipient
+    }
+
+    private static let tick = Duration.milliseconds(50)
+
+    package func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async {
+        let (news, tell) = AsyncStream.makeStream(of: News.self)
+        do {
+            try folder.create()
+        } catch {
+            return onEvent(.stop(.place(error.message)))
+        }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await command in commands { tell.yield(.command(command)) }
+                tell.yield(.ended)
+            }
+            group.addTask {
+                // Sleeping fails when the run is over.
+                while (try? await Task.sleep(for: Self.tick)) != nil { tell.yield(.tick) }
+            }
+            var desk = Desk(past: SlurmPast(of: folder), recipient: recipient, onEvent: onEvent)
+            for await item in news {
+                if case .ended = item { break }
+                guard let job = desk.handle(item) else { continue }
+                group.addTask { tell.yield(await carryOut(job)) }
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func carryOut(_ job: Desk.Job) async -> News {
+        switch job {
+        case .carryOut(let tasks, let number): .done(tasks, await recipient.carryOut(tasks, as: number))
+        case .handOver(let tasks, let first): .handedOver(await recipient.receive(tasks, from: first))
+        }
+    }
+
+    /// What is known while tasks are gathered.
+    private struct Desk {
+        enum Job: Sendable {
+            case carryOut([Lease], as: Int)
+            case handOver([Lease], from: Int)
+        }
+
+        var past: SlurmPast
+        let recipient: any Recipient
+        let onEvent: @Sendable (Event) -> Void
+        private let clock = ContinuousClock()
+        private var book = SlurmBook()
+        private var early: [Lease] = []
+        private var gathered: [Lease] = []
+        private var lastShard: Int
+        private var isBusy = false
+        private var latest: ContinuousClock.Instant
+
+        init(past: SlurmPast, recipient: any Recipient, onEvent: @escaping @Sendable (Event) -> Void) {
+            self.past = past
+            self.recipient = recipient
+            self.onEvent = onEvent
+            lastShard = past.lastShard
+            latest = clock.now
+            for event in book.open(to: 1) { onEvent(event) }
+        }
+
+        mutating func handle(_ news: News) -> Job? {
+            switch news {
+            case .command(let command): carryOut(command)
+            case .tick: return next()
+            case .done(let tasks, let result): note(tasks, result)
+            case .handedOver(let trouble): onEvent(.stop(trouble?.reason ?? .detached))
+            case .ended: break
+            }
+            return nil
+        }
+
+        private mutating func carryOut(_ command: EngineCommand) {
+            latest = clock.now
+            switch command {
+            case .start(let lease):
+                book.start(lease)
+                if let receipt = past.take(lease.spec) {
+                    post(book.adopt(lease.id, receipt))
+                } else if recipient.takes(lease.spec) {
+                    gathered.append(lease)
+                } else {
+                    early.append(lease)
+                }
+            case .widen(let count): post(book.open(to: count))
+            case .retire(let slot): post(book.retire(slot))
+            case .kill(let worker), .recycle(let worker):
+                if let lease = book.lease(of: worker) {
+                    for list in [\Desk.early, \Desk.gathered] { self[keyPath: list].removeAll { $0.id == lease } }
+                }
+                post(book.dismiss(worker))
+            case .handOver: break
+            }
+        }
+
+        /// When nothing has come for a moment, nothing will before something is done.
+        private mutating func next() -> Job? {
+            guard !isBusy, latest.duration(to: clock.now) >= ShardGathering.lull else { return nil }
+            if !early.isEmpty {
+                defer { early = [] }
+                isBusy = true
+                lastShard += 1
+                return .carryOut(early, as: lastShard)
+            }
+            guard !gathered.isEmpty else { return nil }
+            isBusy = true
+            return .handOver(gathered, from: lastShard + 1)
+        }
+
+        private mutating func note(_ tasks: [Lease], _ result: Result<[TaskEnd], HandingOverTrouble>) {
+            isBusy = false
+            latest = clock.now
+            switch result {
+            case .success(let ends):
+                for end in ends { post(book.end(end, place: "here")) }
+                for lease in tasks where book.holds(lease.id) { post(book.lose(lease.id, Death(.killed))) }
+            case .failure(let trouble): onEvent(.stop(trouble.reason))
+            }
+        }
+
+        private func post(_ events: [Event]) { events.forEach(onEvent) }
+    }
+}
+
+/// Why work could not be handed over.
+package struct HandingOverTrouble: Error, Hashable, Sendable {
+    package let reason: StopReason
+
+    package init(_ reason: StopReason) { self.reason = reason }
+}

@@ -1,0 +1,93 @@
+/// A job before Slurm knows it.
+package protocol SlurmJob: Sendable {
+    /// Unique: by it a submission is found again whose answer was lost.
+    var name: String { get }
+
+    /// Those of `sbatch`, without the script.
+    ///
+    /// - Parameters:
+    ///   - folder: the run's, on the shared file system.
+    ///   - logs: the folder of what jobs print.
+    func arguments(_ options: SlurmOptions, folder: String, logs: String) -> [String]
+
+    /// Replaces itself by the program, so that Slurm's signals reach that.
+    func script(program: String, folder: String) -> String
+}
+
+extension SlurmJob {
+    fileprivate func common(_ options: SlurmOptions, folder: String, output: String, logs: String) -> [String] {
+        var arguments = [
+            "--parsable", "--job-name=\(name)", "--comment=\(name)",
+            // Of a pattern: a percent sign is written twice.
+            "--output=\(logs.replacing("%", with: "%%"))/\(output)", "--open-mode=append", "--requeue",
+            "--chdir=\(folder)", "--nodes=1", "--ntasks=1",
+        ]
+        if let partition = options.partition { arguments.append("--partition=\(partition)") }
+        if let account = options.account { arguments.append("--account=\(account)") }
+        if let qos = options.qos { arguments.append("--qos=\(qos)") }
+        if let time = options.time { arguments.append("--time=\(max(1, Int((time / 60).rounded(.up))))") }
+        return arguments
+    }
+
+    fileprivate func quoted(_ text: String) -> String { "'\(text.replacing("'", with: #"'\''"#))'" }
+}
+
+/// A job array: one element a shard.
+package struct SlurmSubmission: Hashable, SlurmJob {
+    package let name: String
+    /// The shard of the element with index 0; the others follow.
+    package let firstShard: Int
+    package let count: Int
+
+    package init(name: String, firstShard: Int, count: Int) {
+        self.name = name
+        self.firstShard = firstShard
+        self.count = count
+    }
+
+    package var shards: Range<Int> { firstShard..<(firstShard + count) }
+
+    package func arguments(_ options: SlurmOptions, folder: String, logs: String) -> [String] {
+        var arguments = common(options, folder: folder, output: "%A_%a.out", logs: logs)
+        arguments += ["--array=0-\(count - 1)%\(options.throttle)", "--cpus-per-task=\(options.cpusPerTask)"]
+        if let memory = options.memory { arguments.append("--mem=\(max(1, memory >> 20))M") }
+        return arguments + options.arguments
+    }
+
+    package func script(program: String, folder: String) -> String {
+        """
+        #!/bin/sh
+        exec \(quoted(program)) shard --run \(quoted(folder)) --index "$((SLURM_ARRAY_TASK_ID + \(firstShard)))"
+
+        """
+    }
+}
+
+/// A job that goes on with a run as its coordinator.
+package struct SlurmCoordinator: Hashable, SlurmJob {
+    package let name: String
+    /// The jobs that have to end first, however they do: a dependency on their success could wait for ever.
+    package let after: [String]
+    /// The run as `penumbra resume` takes it.
+    package let runFolder: String
+
+    package init(name: String, after: [String], runFolder: String) {
+        self.name = name
+        self.after = after
+        self.runFolder = runFolder
+    }
+
+    package func arguments(_ options: SlurmOptions, folder: String, logs: String) -> [String] {
+        let arguments = common(options, folder: folder, output: "coordinator-%j.out", logs: logs)
+        return arguments + ["--cpus-per-task=1", "--dependency=afterany:\(after.joined(separator: ":"))"]
+            + options.arguments
+    }
+
+    package func script(program: String, folder: String) -> String {
+        """
+        #!/bin/sh
+        exec \(quoted(program)) resume --run-dir \(quoted(runFolder)) --engine slurm --as-job
+
+        """
+    }
+}

@@ -1,0 +1,65 @@
+import ArgumentParser
+import Planning
+import Settings
+
+struct PrepareCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prepare",
+        abstract: "Write a run down as shards, for a scheduler that Penumbra knows nothing of.",
+        discussion: """
+            Finds the inputs, reads their headers, decodes pictures that are to be tiled, and divides the rest into shards in \
+            DIR, a folder on a file system that all machines share:
+
+              penumbra prepare job.yaml --run-dir DIR --shards 8
+              penumbra shard --run-dir DIR --index 1        … to 8, in any order, anywhere, several times if need be
+              penumbra resume --run-dir DIR --engine local  does what is missing, joins tiles, verifies and publishes
+
+            'penumbra export' writes all that for Slurm and for Open Job Description. A run that was prepared before and has \
+            not ended is prepared again: what was done of it counts.
+            """)
+
+    @OptionGroup var manifests: ManifestOptions
+    @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
+    @OptionGroup(title: "Place Options") var place: PlaceOptions
+
+    @Option(help: ArgumentHelp("Where the shards go, with all that belongs to the run.", valueName: "dir"))
+    var runDir: String
+
+    @Option(help: ArgumentHelp("How many.", valueName: "n"))
+    var shards: Int
+
+    @Flag(help: "Make everything again, and replace whatever is at the outputs' paths.")
+    var force = false
+
+    func validate() throws {
+        guard (1...10_000).contains(shards) else {
+            throw ValidationError("--shards takes 1 to 10000, not \(shards).")
+        }
+        if jobs.filesFrom == "-" {
+            throw ValidationError("--files-from - cannot be read again by who goes on with the run; give a file.")
+        }
+    }
+
+    func run() async throws {
+        let folder = PathText.normalized(runDir, in: currentFolder())
+        var command = try RunCommand.parse(arguments)
+        command.request = RunRequest(arguments: arguments, folder: currentFolder())
+        command.engine.engine = .local
+        command.sharing = .prepared(shards: shards, place: folder)
+        try await PassingState.with(place.stateDir) { state in
+            command.place.stateDir = state
+            try await command.run()
+        }
+    }
+
+    /// Those of 'penumbra run' that ask for the same.
+    private var arguments: [String] {
+        func option(_ name: String, _ value: String?) -> [String] { value.map { [name, $0] } ?? [] }
+        let whole = { PathText.normalized($0, in: currentFolder()) }
+        return manifests.manifests + manifests.overrides.flatMap { ["--set", $0] }
+            + option("--only", jobs.only) + option("--limit", jobs.limit.map(String.init))
+            + (jobs.allowEmpty ? ["--allow-empty"] : []) + option("--files-from", jobs.filesFrom.map(whole))
+            + option("--config", place.configFile.map(whole)) + option("--workers", place.workers.map(String.init))
+            + (force ? ["--force"] : [])
+    }
+}

@@ -1,0 +1,133 @@
+import Coordination
+import FoundationEssentials
+import JobModel
+import JobStorage
+import Planning
+import Reports
+import Scheduling
+import Settings
+
+/// Runs that go on without the process that began them.
+extension JobRunner {
+    var isShared: Bool { wishes.sharing != .none }
+
+    /// A signal ends this process, and not the run.
+    var outlivesSignals: Bool { if case .resumed = wishes.sharing { true } else { false } }
+
+    /// Nil for a run of this process alone.
+    func sharedDirectory(for job: JobSpec) throws -> RunDirectory? {
+        switch wishes.sharing {
+        case .none:
+            try refuseDetached(job)
+            return nil
+        case .detached:
+            try refuseDetached(job)
+            let place = scratchPlace(for: job) ?? ""
+            return try RunDirectory(state: place, name: RunName.new(), scratch: place, job: job)
+        case .prepared(_, let place):
+            if let name = RunDirectory.unfinished(of: job, state: place).first {
+                return try claimed(SharedRun(place: place, name: name), job)
+            }
+            return try RunDirectory(state: place, name: RunName.new(), scratch: place, job: job)
+        case .resumed(let run, _): return try claimed(run, job)
+        }
+    }
+
+    private func claimed(_ run: SharedRun, _ job: JobSpec) throws -> RunDirectory {
+        if let directory = try RunDirectory(claiming: run.name, state: run.place) { return directory }
+        throw CommandError(
+            .busy,
+            "\(job.name): the run \(run.name) has a coordinator that lives; 'penumbra status --run-dir \(run.folder)' tells "
+                + "of it")
+    }
+
+    /// A job that a cluster has is not done here at the same time.
+    private func refuseDetached(_ job: JobSpec) throws {
+        var open = DetachedRuns.all(state: installation.settings.stateFolder.value).filter { $0.end == nil }
+        if let place = scratchPlace(for: job) {
+            open += RunDirectory.unfinished(of: job, state: place).map { SharedRun(place: place, name: $0) }
+        }
+        guard
+            let run = open.first(where: { $0.record?.manifest == job.manifestPath && $0.record?.job == job.name })
+        else { return }
+        throw CommandError(
+            .busy,
+            "\(job.name): its detached run \(run.name) has not ended\n"
+                + "   = penumbra status, wait, resume and cancel take it by --run-dir \(run.folder)")
+    }
+
+    /// What detached runs have come to is known here, too, as soon as anybody looks.
+    func importEnds() { DetachedEnds.take(into: installation.settings.stateFolder.value) }
+
+    /// Writes down what other coordinators need.
+    func share(_ job: StartedJob, _ settings: RunSettings) throws {
+        guard isShared, job.directory.shared.record == nil else { return }
+        let prepared = job.prepared
+        var counts = RunCounts()
+        counts.frames = prepared.targets.count + prepared.ended.count
+        counts.work = prepared.workCount
+        try job.directory.shared.write(
+            SharedRun.Record(
+                run: job.directory.name, job: prepared.job.name, manifest: prepared.job.manifestPath,
+                started: currentTime(), workers: settings.workers, memory: settings.memory,
+                request: wishes.request?.text ?? "{}", counts: counts.json))
+    }
+
+    /// - Returns: false when the run is over.
+    func handOver(_ job: StartedJob, _ summary: RunSummary) throws -> Bool {
+        guard isShared, let stop = summary.stop else { return false }
+        switch stop {
+        case .detached: break
+        case .interrupted, .place, .engine, .cluster, .lastSlot:
+            guard outlivesSignals else { return false }
+            reporting.complain("\(job.prepared.job.name): \(SummaryText.describe(stop, left: summary.left))")
+        case .cancelled, .superseded, .pluginFault, .deadline, .failures: return false
+        }
+        job.isToGoOn()
+        job.directory.keepFolders()
+        let run = job.directory.shared
+        if stop == .detached { try RunRequests.make(.detached, of: run.name, state: run.place) }
+        if case .detached = wishes.sharing {
+            try DetachedRuns.remember(run, state: installation.settings.stateFolder.value)
+        }
+        let job = job.prepared.job.name
+        switch wishes.sharing {
+        case .detached:
+            reporting.say(
+                "\(job): \(Figures.plural(summary.left, "frame")) handed to Slurm; run \(run.name), in \(run.folder)\n"
+                    + "   = penumbra status, wait and cancel take it by --run-dir, from any node")
+        case .prepared(let shards, let place):
+            reporting.say(
+                "\(job): \(Figures.plural(summary.left, "frame")) in \(Figures.plural(shards, "shard")) at \(place)")
+        case .resumed:
+            reporting.say(
+                "\(job): \(Figures.plural(summary.left, "frame")) left; 'penumbra resume --run-dir \(run.folder)'")
+        case .none: break
+        }
+        return true
+    }
+
+    /// Tells every machine that sees the run's folder what it came to.
+    func end(_ job: StartedJob, _ summary: RunSummary, _ status: ExitStatus) throws {
+        let run = job.directory.shared
+        guard isShared, var record = run.record else { return }
+        let work = RunCounts(json: record.counts).work
+        record.counts = RunCounts(summary, work: max(work, job.prepared.workCount)).json
+        try run.write(
+            SharedRun.End(
+                record: record, epoch: job.directory.epoch, ended: currentTime(), exitCode: Int(status.rawValue),
+                reason: summary.stop.map { SummaryText.describe($0, left: summary.left) }))
+    }
+}
+
+/// What other machines have done of the runs that were begun here.
+enum DetachedEnds {
+    /// Ends runs in the database as their folders tell. What cannot be written now is, another time.
+    static func take(into state: String) {
+        for run in DetachedRuns.all(state: state) {
+            guard let end = run.end else { continue }
+            guard (try? RunHistory.end(run.name, as: end, state: state)) != nil else { continue }
+            DetachedRuns.forget(run, state: state)
+        }
+    }
+}
