@@ -54,7 +54,7 @@ import Yams
     }
 
     /// In a template's texts, though not in the values of parameters, two braces begin a reference.
-    @Test(arguments: ["{{Param.Shards}}", "it's \"so\" $HOME `id`", "a: b #c", "é 🌘", "-x=y", "%s{stem}"])
+    @Test(arguments: ["{{Param.Nothing}}", "it's \"so\" $HOME `id`", "a: b #c", "é 🌘", "-x=y", "%s{stem}"])
     func `names that mean something elsewhere are values of parameters alone`(name: String) throws {
         var job = ExportedJob.make(
             manifest: "/work/jobs/\(name).yaml", program: "/opt/\(name)/penumbra", runFolder: "/run/\(name)")
@@ -131,7 +131,7 @@ import Yams
             description: Penumbra's config file.
           - name: Set
             type: STRING
-            description: "Changes a value of the manifest, as 'penumbra run --set' does."
+            description: Changes a value of the manifest, as 'penumbra run --set' does.
             default: "filters[0].gaussian.radius=14"
           - name: Inputs
             type: PATH

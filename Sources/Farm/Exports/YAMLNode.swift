@@ -15,7 +15,7 @@ package indirect enum YAMLNode: Hashable, Sendable {
         .map(entries.compactMap { key, value in value.map { Entry(key: key, value: $0) } })
     }
 
-    static func texts(_ texts: [String]) -> YAMLNode { .list(texts.map(YAMLNode.text)) }
+    package static func texts(_ texts: [String]) -> YAMLNode { .list(texts.map(YAMLNode.text)) }
 
     /// Ends with a line break.
     package var written: String { lines.map { $0 + "\n" }.joined() }

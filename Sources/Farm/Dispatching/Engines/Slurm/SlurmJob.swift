@@ -15,18 +15,13 @@ package protocol SlurmJob: Sendable {
 }
 
 extension SlurmJob {
-    fileprivate func common(_ options: SlurmOptions, folder: String, output: String, logs: String) -> [String] {
-        var arguments = [
-            "--parsable", "--job-name=\(name)", "--comment=\(name)",
+    /// - Parameter more: what only this kind of job has.
+    fileprivate func common(more: [String], folder: String, output: String, logs: String) -> [String] {
+        ["--parsable", "--job-name=\(name)", "--comment=\(name)"] + more + [
             // Of a pattern: a percent sign is written twice.
             "--output=\(logs.replacing("%", with: "%%"))/\(output)", "--open-mode=append", "--requeue",
-            "--chdir=\(folder)", "--nodes=1", "--ntasks=1",
+            "--chdir=\(folder)",
         ]
-        if let partition = options.partition { arguments.append("--partition=\(partition)") }
-        if let account = options.account { arguments.append("--account=\(account)") }
-        if let qos = options.qos { arguments.append("--qos=\(qos)") }
-        if let time = options.time { arguments.append("--time=\(max(1, Int((time / 60).rounded(.up))))") }
-        return arguments
     }
 
     fileprivate func quoted(_ text: String) -> String { "'\(text.replacing("'", with: #"'\''"#))'" }
@@ -48,10 +43,9 @@ package struct SlurmSubmission: Hashable, SlurmJob {
     package var shards: Range<Int> { firstShard..<(firstShard + count) }
 
     package func arguments(_ options: SlurmOptions, folder: String, logs: String) -> [String] {
-        var arguments = common(options, folder: folder, output: "%A_%a.out", logs: logs)
-        arguments += ["--array=0-\(count - 1)%\(options.throttle)", "--cpus-per-task=\(options.cpusPerTask)"]
-        if let memory = options.memory { arguments.append("--mem=\(max(1, memory >> 20))M") }
-        return arguments + options.arguments
+        common(
+            more: ["--array=0-\(count - 1)%\(options.throttle)"], folder: folder, output: "%A_%a.out", logs: logs
+        ) + options.requests
     }
 
     package func script(program: String, folder: String) -> String {
@@ -78,9 +72,10 @@ package struct SlurmCoordinator: Hashable, SlurmJob {
     }
 
     package func arguments(_ options: SlurmOptions, folder: String, logs: String) -> [String] {
-        let arguments = common(options, folder: folder, output: "coordinator-%j.out", logs: logs)
-        return arguments + ["--cpus-per-task=1", "--dependency=afterany:\(after.joined(separator: ":"))"]
-            + options.arguments
+        common(
+            more: ["--dependency=afterany:\(after.joined(separator: ":"))"], folder: folder,
+            output: "coordinator-%j.out", logs: logs
+        ) + options.requests(cores: 1)
     }
 
     package func script(program: String, folder: String) -> String {

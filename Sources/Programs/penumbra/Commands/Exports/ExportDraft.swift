@@ -90,8 +90,8 @@ struct ExportDraft {
 
     private func size(cores: Int) -> String {
         let count = shards(cores)
-        let seconds = survey.estimate.seconds / Double(count * cores)
-        return "\(Figures.plural(count, "shard")) of about \(Figures.fixed(seconds, 1)) s on "
+        let time = Figures.duration(.seconds(survey.estimate.seconds / Double(count * cores)))
+        return "\(Figures.plural(count, "shard")) of about \(time) on "
             + "\(Figures.plural(cores, "core")), by the headers of \(Figures.plural(survey.lookedAt, "picture"))"
     }
 }
