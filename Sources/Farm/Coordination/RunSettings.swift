@@ -16,8 +16,9 @@ package struct RunSettings: Hashable, Sendable {
         case here
         /// Another number of processes here: the run was planned for others.
         case substitutes(Int)
-        /// Others, elsewhere, who may have so many tasks at once. They may have to wait, so that nothing there is late.
-        case away(tasks: Int)
+        /// Others, elsewhere, who may have so many tasks at once, of so many frames in tiles. They may have to wait, so that
+        /// nothing there is late.
+        case away(tasks: Int, tiledFrames: Int)
     }
 
     package let doers: Doers
@@ -45,11 +46,13 @@ package struct RunSettings: Hashable, Sendable {
         switch doers {
         case .here: workers
         case .substitutes(let count): count
-        case .away(let tasks): tasks
+        case .away(let tasks, _): tasks
         }
     }
 
     private var isHere: Bool { if case .away = doers { false } else { true } }
+
+    private var tiledFrames: Int { if case .away(_, let count) = doers { count } else { 1 } }
 
     /// For small things that are made by the way.
     package func wholeFrames(_ job: JobSpec, count: Int) -> SchedulingPolicy { schedulingPolicy(job, frames: count) }
@@ -62,6 +65,6 @@ package struct RunSettings: Hashable, Sendable {
             retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: job.timeout),
             shard: shardPolicy(job, frames: frames), verify: job.verify, workers: slots, seed: seed,
             failureLimit: planned > 0 ? job.maxFailures.count(of: planned) : nil, failedBefore: failed,
-            silenceLimit: silence, endsLateWork: isHere)
+            silenceLimit: silence, endsLateWork: isHere, tiledFrames: tiledFrames)
     }
 }

@@ -6,7 +6,7 @@
 struct OpenFrames: Sendable {
     private var states: [FrameID: FrameState] = [:]
     private var waitingToTile = AscendingSet<FrameID>()
-    /// How many frames' canvases are being filled or tiled: one, or more while damaged tiles are rendered again.
+    /// How many frames' canvases are being filled or tiled.
     private var occupants = 0
 
     var count: Int { states.count }
@@ -14,8 +14,10 @@ struct OpenFrames: Sendable {
     var keys: Dictionary<FrameID, FrameState>.Keys { states.keys }
     var values: Dictionary<FrameID, FrameState>.Values { states.values }
 
-    /// The lowest frame that waits to be tiled, when no other one is; else nil.
-    var nextToTile: FrameID? { occupants == 0 ? waitingToTile.elements.first : nil }
+    /// The lowest frame that waits to be tiled, when fewer others are than may be; else nil.
+    func nextToTile(besides others: Int) -> FrameID? {
+        occupants <= others ? waitingToTile.elements.first : nil
+    }
 
     /// Compares the index with the frames; for tests.
     var isConsistent: Bool {

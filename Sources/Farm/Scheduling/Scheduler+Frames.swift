@@ -99,15 +99,16 @@ extension Scheduler {
         }
     }
 
-    /// Lets the next waiting frame fill its canvas when no other one is being filled or tiled.
+    /// Lets waiting frames fill their canvases while there is scratch space for them.
     mutating func beginTiling() {
-        guard stopped == nil, let id = frames.nextToTile else { return }
-        switch frames[id]?.phase {
-        case .waitingToTile(let probe):
-            frames[id]?.phase = .filling(probe)
-            enqueue(id, .canvas)
-        case .waitingToAdopt(let tiling): beginTiles(id, tiling)
-        default: break
+        while stopped == nil, let id = frames.nextToTile(besides: policy.tiledFrames - 1) {
+            switch frames[id]?.phase {
+            case .waitingToTile(let probe):
+                frames[id]?.phase = .filling(probe)
+                enqueue(id, .canvas)
+            case .waitingToAdopt(let tiling): beginTiles(id, tiling)
+            default: return
+            }
         }
     }
 

@@ -21,6 +21,8 @@ package struct SchedulingPolicy: Hashable, Sendable {
     /// Whether leases expire and silent workers are stopped; not where work may wait in a queue for hours, and whoever
     /// does it in the end looks at the time himself.
     package let endsLateWork: Bool
+    /// Frames that may have canvases and tiles in scratch space at once.
+    package let tiledFrames: Int
     /// A plugin that crashes on this many pictures stops the job.
     package let pluginFaultLimit = 3
     /// So many starts in a row that never became ready mean that none will.
@@ -31,8 +33,9 @@ package struct SchedulingPolicy: Hashable, Sendable {
     package init(
         retry: RetryPolicy, time: TimePolicy, shard: ShardPolicy, verify: VerifyLevel, workers: Int, seed: UInt64,
         failureLimit: Int? = nil, failedBefore: Int = 0, silenceLimit: Duration = .seconds(30),
-        endsLateWork: Bool = true
+        endsLateWork: Bool = true, tiledFrames: Int = 1
     ) {
+        self.tiledFrames = tiledFrames
         self.silenceLimit = silenceLimit
         self.endsLateWork = endsLateWork
         self.failureLimit = failureLimit

@@ -35,10 +35,9 @@ extension JobRunner {
             // As it was planned: what others have done of it would not fit into another plan.
             return runSettings(
                 record.workers, memory: record.memory,
-                isOnCluster ? .away(tasks: SlurmEngine.mostTasks) : .substitutes(here))
+                isOnCluster ? Self.cluster : .substitutes(here))
         case .prepared(let shards, _):
-            return runSettings(
-                shards, memory: settings.memory.value / here * shards, .away(tasks: Self.mostHandedOver))
+            return runSettings(shards, memory: settings.memory.value / here * shards, Self.others)
         case .none, .detached: break
         }
         guard isOnCluster else { return installation.runSettings(for: prepared) }
@@ -46,12 +45,14 @@ extension JobRunner {
         let workers = options.throttle * options.cpusPerTask
         // As an element's own workers share what it has; the same tasks do with less.
         let each = options.memory.map { $0 / 10 * 6 / options.cpusPerTask } ?? settings.memory.value / here
-        let tasks = wishes.sharing == .detached ? Self.mostHandedOver : SlurmEngine.mostTasks
-        return runSettings(workers, memory: each * workers, .away(tasks: tasks))
+        return runSettings(
+            workers, memory: each * workers, wishes.sharing == .detached ? Self.others : Self.cluster)
     }
 
-    /// Tasks: each takes some kilobytes of this process until they are written down.
-    private static let mostHandedOver = 200_000
+    /// Each picture in tiles takes twice its samples of the shared file system.
+    private static let cluster = RunSettings.Doers.away(tasks: SlurmEngine.mostTasks, tiledFrames: 16)
+    /// Everything is handed over at once. Each task takes some kilobytes of this process until it is written down.
+    private static let others = RunSettings.Doers.away(tasks: 200_000, tiledFrames: .max)
 
     private func runSettings(_ workers: Int, memory: Int, _ doers: RunSettings.Doers) -> RunSettings {
         RunSettings(
