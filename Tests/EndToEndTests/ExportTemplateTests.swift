@@ -26,7 +26,7 @@ import Testing
         #expect(!result.output.contains("hint"))
         #expect(
             result.errors == """
-                hint: 2 shards of about 37 ms on 2 cores, by the headers of 3 pictures; --shards and --workers say otherwise
+                hint: 2 shards of about 39 ms on 2 cores, by the headers of 3 pictures; --shards and --workers say otherwise
                 hint: to run it on this machine when it is saved as template.yaml: openjd run template.yaml \
                 -p Manifest=\(workspace.path)/job.yaml -p Inputs=\(workspace.path)/photos -p Outputs=\(workspace.path)/out \
                 -p RunDir=\(workspace.path)/out/.penumbra-openjd-test

@@ -81,7 +81,7 @@ import Testing
             .split(separator: "\n").filter { $0.hasPrefix("#SBATCH") }.suffix(2)
         #expect(
             lines.map(Array.init) == [
-                #"#SBATCH --constraint=a&b|[c*2]"#, ##"#SBATCH --mail-user=it\'s\ \"me\"\ \#1\ \\x\ é"##,
+                #"#SBATCH --constraint=a&b|[c*2]"#, ##"#SBATCH "--mail-user=it's \"me\" #1 \\x é""##,
             ])
     }
 

@@ -23,15 +23,28 @@ struct ResumeCommand: AsyncParsableCommand {
     @Option(help: "Who does what is left: local, worker processes here, or slurm. Default: as the run was begun.")
     var engine: EngineName?
 
+    @Flag(help: "Print lines that Open Job Description knows: openjd_progress, openjd_status, openjd_fail.")
+    var openjd = false
+
     /// In a job of its own, which is followed by another one when it ends too early.
     @Flag(help: .hidden)
     var asJob = false
 
     func validate() throws {
+        if openjd, options.json { throw ValidationError("--openjd and --json cannot both have the standard output.") }
         if asJob, shared.runDir == nil { throw ValidationError("--as-job goes on with the run of a --run-dir.") }
     }
 
     func run() async throws {
+        do {
+            try await goOn()
+        } catch let exit as ExitCode where exit.rawValue != 0 {
+            OpenJDTeller(isOn: openjd).tell(failure: "penumbra resume has ended with exit code \(exit.rawValue)")
+            throw exit
+        }
+    }
+
+    private func goOn() async throws {
         // The run that goes on writes JSON lines, and this command none.
         try await Reporting(json: false).handling { _ in
             let archive = try options.archive(shared)
@@ -94,6 +107,7 @@ struct ResumeCommand: AsyncParsableCommand {
             return ExitStatus.missingInput.rawValue
         }
         command.json = command.json || options.json
+        command.openjd = openjd
         command.engine.engine = engine ?? command.engine.engine
         guard let shared else { return try await exitCode(of: command) }
         command.sharing = .resumed(shared, asJob: asJob)
