@@ -78,6 +78,23 @@ import Testing
         #expect(path.output.contains("attr.worker.cpu.arch"))
     }
 
+    @Test func `settings that a farm does not know are told`() async throws {
+        try workspace.write("workers: 2\n", to: "config/penumbra/penumbra.yaml")
+        let environment = ["PENUMBRA_REDUCE_TRANSPARENCY": "true", "PENUMBRA_NICE": "5", "PENUMBRA_WORKERS": "2"]
+        let result = try await Program.run(
+            "export", "--to", "openjd", "job.yaml", "--output", "template.yaml", in: workspace, environment: environment
+        )
+        #expect(result.code == 0)
+        #expect(
+            result.errors.split(separator: "\n").dropFirst().dropLast() == [
+                """
+                hint: a farm does not know this shell's PENUMBRA_NICE, PENUMBRA_REDUCE_TRANSPARENCY; use a config file, and \
+                give it by --config
+                """,
+                "hint: the config file \(workspace.path)/config/penumbra/penumbra.yaml counts here; --config takes it along",
+            ])
+    }
+
     @Test func `a file that is there is left as it is`() async throws {
         let manifest = try workspace.read("job.yaml")
         let taken = try await export("job.yaml", "--output", "job.yaml")

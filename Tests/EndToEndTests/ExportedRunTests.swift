@@ -52,6 +52,27 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `a template may be submitted again, and does what is new`() async throws {
+        try workspace.drawPhotos()
+        try workspace.writeManifest(more: "existing: update")
+        let wanted = try await reference()
+        let photo = try workspace.read("photos/c.jpg")
+        try FileManager.default.removeItem(atPath: "\(workspace.path)/photos/c.jpg")
+        let first = try await runTemplate(shards: 2)
+        #expect(first.output.contains("test: 2 published"), "\(first.output)")
+        try workspace.write(photo, to: "photos/c.jpg")
+        for said in ["test: 1 published, 2 skipped", "test: 0 published, 3 skipped"] {
+            let again = try await OpenJD.run(
+                "run", "my templates/template.yaml", "-p", "Manifest=\(workspace.path)/job.yaml", "-p",
+                "Inputs=\(workspace.path)/photos", "-p", "Outputs=\(workspace.path)/out", "-p",
+                "RunDir=\(workspace.path)/out/.penumbra-openjd-test", in: workspace)
+            #expect(again.code == 0, "\(again.output)")
+            #expect(again.output.contains(said), "\(again.output)")
+        }
+        #expect(try outputs() == wanted)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `a picture in tiles, by the runner of Open Job Description`() async throws {
         try workspace.draw("photos/eclipse.png", width: 640, height: 500)
         try workspace.writeManifest(more: "shard: tile\ntile: 128")
@@ -73,6 +94,7 @@ import Testing
         let result = try await runTemplate(shards: 2)
         #expect(result.code == 1, "\(result.output)\(result.errors)")
         #expect(result.output.contains("photos/notes.png"))
+        #expect(result.output.contains("openjd_fail: penumbra resume has ended with exit code 1\n"))
         #expect(try outputs() == wanted)
     }
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Manifests
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -146,10 +145,6 @@ struct ShardOptions: ParsableArguments {
             throw ValidationError("--shards takes 1 to 1024, not \(shards).")
         }
         if program?.isEmpty == true { throw ValidationError("--program is empty.") }
-        for argument in slurmArguments {
-            if let problem = SlurmReader.problem(ofArgument: argument) {
-                throw ValidationError("--slurm-arg cannot be '\(argument)': \(problem).")
-            }
-        }
+        try EngineOptions.check(slurmArguments)
     }
 }

@@ -84,6 +84,21 @@ struct ExportDraft {
         return Int(min(worker * Double(cores) / 0.6, 1e15))
     }
 
+    /// What counts here and not on a farm, which knows nothing of this shell, nor of its user's home.
+    func surprises(_ environment: [String: String]) -> [String] {
+        // Those that a template says itself, or that prepared runs have no use for.
+        let said: Set = [
+            "PENUMBRA_CONFIG", "PENUMBRA_WORKERS", "PENUMBRA_ENGINE", "PENUMBRA_STATE_DIR", "PENUMBRA_SCRATCH",
+        ]
+        let names = environment.keys.filter { $0.hasPrefix("PENUMBRA_") && !said.contains($0) }.sorted()
+        let variables = names.isEmpty ? nil : names.joined(separator: ", ")
+        let file = configFile == nil ? settings.configFile : nil
+        return [
+            variables.map { "a farm does not know this shell's \($0); use a config file, and give it by --config" },
+            file.map { "the config file \($0) counts here; --config takes it along" },
+        ].compactMap(\.self)
+    }
+
     var templateSize: String { size(cores: settings.workers.value) + "; --shards and --workers say otherwise" }
 
     var scriptsSize: String { size(cores: slurm.cpusPerTask) + "; --shards and 'cpus_per_task' say otherwise" }

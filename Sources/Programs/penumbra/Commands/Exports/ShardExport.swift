@@ -1,4 +1,5 @@
 import Exports
+import FoundationEssentials
 import JobModel
 import Planning
 import Settings
@@ -44,6 +45,7 @@ struct ShardExport {
             Console.draw(template.text, to: .output)
         }
         hint(draft.templateSize)
+        for surprise in draft.surprises(ProcessInfo.processInfo.environment) { hint(surprise) }
         let saved = output == nil ? " when it is saved as template.yaml" : ""
         hint("to run it on this machine\(saved): \(template.runCommand(output ?? "template.yaml"))")
     }

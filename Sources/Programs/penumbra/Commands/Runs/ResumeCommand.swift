@@ -36,10 +36,15 @@ struct ResumeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let teller = OpenJDTeller(isOn: openjd)
         do {
             try await goOn()
-        } catch let exit as ExitCode where exit.rawValue != 0 {
-            OpenJDTeller(isOn: openjd).tell(failure: "penumbra resume has ended with exit code \(exit.rawValue)")
+        } catch let exit as ExitCode {
+            if exit == .success {
+                teller.tell(progress: 100)
+            } else {
+                teller.tell(failure: "penumbra resume has ended with exit code \(exit.rawValue)")
+            }
             throw exit
         }
     }
