@@ -174,7 +174,10 @@ let package = Package(
             name: "BenchmarkedKernels", dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels"],
             path: "Tests/Benchmarks/BenchmarkedKernels", swiftSettings: settings),
         .executableTarget(
-            name: "simulate-farm", dependencies: ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling"],
+            name: "simulate-farm",
+            dependencies: [
+                "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Dispatching", collections,
+            ],
             path: "Tests/Benchmarks/SimulateFarm", swiftSettings: settings),
         .executableTarget(
             name: "plugin-overhead",

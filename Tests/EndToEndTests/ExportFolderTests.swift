@@ -59,9 +59,9 @@ import Testing
                 #SBATCH --array=1-5%3
                 #SBATCH --nodes=1
                 #SBATCH --ntasks=1
-                #SBATCH --cpus-per-task=2
                 #SBATCH --partition=batch
                 #SBATCH --time=30
+                #SBATCH --cpus-per-task=2
                 #SBATCH --mem=1907M
                 #SBATCH --constraint=fast
 

@@ -5,6 +5,7 @@ import os
 import signal
 
 from clusters import check, processes, until
+from workspaces import MANY, Workspace, is_same
 
 
 def run_folder(space):
@@ -35,8 +36,8 @@ def ends(space):
     return [json.loads(path.read_text()) for path in (space.folder / "out").glob(".penumbra-slurm/ended/*.json")]
 
 
-def detached(cluster, place, wanted, suite):
-    space = suite.Workspace(place, "detached", **suite.MANY)
+def detached(cluster, place, wanted):
+    space = Workspace(place, "detached", **MANY)
     folder = detach(space, cluster)
     space.run(cluster, "--run-dir", folder, command=("status",))
     check(any(f" {state} " in space.said for state in ("detached", "running")), space.said)
@@ -44,7 +45,7 @@ def detached(cluster, place, wanted, suite):
     space.run(cluster, "--engine", "slurm", code=75)
     check("its detached run " in space.said, space.said)
     wait(space, cluster, folder)
-    suite.is_same(space, wanted("many", **suite.MANY), cluster)
+    is_same(space, wanted("many", **MANY), cluster)
     space.run(cluster, "--json", command=("status",))
     check('"state":"done"' in space.said, f"the database does not know of the end: {space.said}")
     space.run(cluster, "--engine", "slurm")
@@ -61,30 +62,30 @@ def coordinators(space):
     return found
 
 
-def detached_coordinator_killed(cluster, place, wanted, suite):
-    space = suite.Workspace(place, "detached coordinator killed", **suite.MANY)
+def detached_coordinator_killed(cluster, place, wanted):
+    space = Workspace(place, "detached coordinator killed", **MANY)
     folder = detach(space, cluster)
     space.wait_for_work(1, runs=False)
     os.kill(coordinators(space)[0], signal.SIGKILL)
     # Its successor goes on by itself.
     until(lambda: ends(space), 200, lambda: f"the run ends: {jobs(space, cluster)}")
     wait(space, cluster, folder)
-    suite.is_same(space, wanted("many", **suite.MANY), cluster)
+    is_same(space, wanted("many", **MANY), cluster)
     check(ends(space)[0]["epoch"] >= 3, f"{ends(space)}")
 
 
-def detached_taken_over(cluster, place, wanted, suite):
+def detached_taken_over(cluster, place, wanted):
     """From another node, with a state folder that has never heard of the run."""
-    space = suite.Workspace(place, "detached taken over", **suite.MANY)
+    space = Workspace(place, "detached taken over", **MANY)
     folder = detach(space, cluster)
     other = {"XDG_STATE_HOME": str(space.folder / "other state")}
     space.run(cluster, "--run-dir", folder, "--engine", "slurm", command=("resume",), environment=other)
-    suite.is_same(space, wanted("many", **suite.MANY), cluster)
+    is_same(space, wanted("many", **MANY), cluster)
     wait(space, cluster, folder)
 
 
-def detached_cancelled(cluster, place, wanted, suite):
-    space = suite.Workspace(place, "detached cancelled", **suite.MANY)
+def detached_cancelled(cluster, place, wanted):
+    space = Workspace(place, "detached cancelled", **MANY)
     folder = detach(space, cluster)
     space.run(cluster, "--run-dir", folder, command=("cancel",))
     wait_for_end = lambda: ends(space)
@@ -93,7 +94,7 @@ def detached_cancelled(cluster, place, wanted, suite):
     strays = [str(path) for path in (space.folder / "out").rglob(".penumbra-2*")]
     check(not strays, f"left behind: {strays}")
     space.run(cluster, "--engine", "slurm")
-    suite.is_same(space, wanted("many", **suite.MANY), cluster)
+    is_same(space, wanted("many", **MANY), cluster)
 
 
 STEPS = [

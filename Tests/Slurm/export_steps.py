@@ -3,6 +3,7 @@
 import re
 
 from clusters import check, until
+from workspaces import LARGE, MANY, Workspace, is_same, leaves_no_jobs
 
 
 def export(space, cluster, shards, *arguments):
@@ -37,8 +38,8 @@ def wait(cluster, folder, finish):
     check(state(cluster, finish) == "COMPLETED", f"finish.sh: {state(cluster, finish)}: {logs(folder)}")
 
 
-def exported(cluster, place, wanted, suite):
-    space = suite.Workspace(place, "exported", **suite.MANY)
+def exported(cluster, place, wanted):
+    space = Workspace(place, "exported", **MANY)
     mail = "--mail-user=it's \"me\" #1 \\x"
     # With a type, Slurm shows whom it would tell; none of the jobs is requeued.
     folder = export(space, cluster, 5, f"--slurm-arg={mail}", "--slurm-arg=--mail-type=REQUEUE")
@@ -47,7 +48,7 @@ def exported(cluster, place, wanted, suite):
     check(f"MailUser={mail.split('=')[1]} MailType=REQUEUE" in shown, f"an option is read otherwise than it was given: {shown}")
     check(f"Dependency=afterany:{jobs[1]}" in shown, shown)
     wait(cluster, folder, jobs[2])
-    suite.is_same(space, wanted("many", **suite.MANY), cluster)
+    is_same(space, wanted("many", **MANY), cluster)
     done = re.findall(r"render\.\d+_(\d)\.out: .*?: (\d+) tasks, 0 failed", logs(folder), re.DOTALL)
     check({number for number, _ in done} == set("12345"), f"each shard is done once: {logs(folder)}")
     check(sum(int(tasks) for _, tasks in done) == 12, f"each of the pictures is in a shard: {logs(folder)}")
@@ -55,32 +56,32 @@ def exported(cluster, place, wanted, suite):
     check(" done " in space.said, space.said)
 
 
-def exported_tiles(cluster, place, wanted, suite):
-    space = suite.Workspace(place, "exported tiles", **suite.LARGE)
+def exported_tiles(cluster, place, wanted):
+    space = Workspace(place, "exported tiles", **LARGE)
     folder = export(space, cluster, 6)
     wait(cluster, folder, submit(cluster, folder)[2])
-    suite.is_same(space, wanted("large", **suite.LARGE), cluster)
+    is_same(space, wanted("large", **LARGE), cluster)
     check(len(re.findall(r": [1-9]\d* tasks, 0 failed", logs(folder))) == 6, f"six shards have tiles: {logs(folder)}")
 
 
-def exported_cancelled(cluster, place, wanted, suite):
+def exported_cancelled(cluster, place, wanted):
     """What the elements have left undone is done by finish.sh."""
-    space = suite.Workspace(place, "exported, cancelled", **suite.MANY)
+    space = Workspace(place, "exported, cancelled", **MANY)
     folder = export(space, cluster, 5)
     _, render, finish = submit(cluster, folder)
     begun = lambda: "tasks, 0 failed" in logs(folder)
     until(begun, 100, lambda: f"a shard is done: {logs(folder)}")
     cluster.run("scancel", render)
     wait(cluster, folder, finish)
-    suite.is_same(space, wanted("many", **suite.MANY), cluster)
+    is_same(space, wanted("many", **MANY), cluster)
 
 
-def exported_too_long(cluster, place, wanted, suite):
-    space = suite.Workspace(place, "exported, too long", photos=1, side=40, radius=5)
+def exported_too_long(cluster, place, wanted):
+    space = Workspace(place, "exported, too long", photos=1, side=40, radius=5)
     folder = export(space, cluster, 101)
     told = cluster.run("sh", str(folder / "submit.sh"), code=69)
     check("render.sh has 101 elements, and an array has at most 100 here" in told, told)
-    suite.leaves_no_jobs(space, cluster)
+    leaves_no_jobs(space, cluster)
 
 
 STEPS = [

@@ -70,8 +70,7 @@ package final class JobRun: Sendable {
         observer.began(frames: total)
         let factory = TaskFactory(
             job: plan.job, runName: directory.name, epoch: directory.epoch, scratchFolder: directory.scratch,
-            tileMemory: settings.tileMemory,
-            frameMemory: settings.frameMemory)
+            tileMemory: settings.tileMemory, frameMemory: settings.frameMemory)
         let work = targets.count(where: \.isWork)
         let policy = settings.schedulingPolicy(plan.job, frames: work, planned: work + failed, failed: failed)
         let start = clock.now
@@ -99,9 +98,8 @@ package final class JobRun: Sendable {
 
     private func takeTarget() -> Target? {
         state.withLock { state in
-            guard state.next < targets.count else { return nil }
-            state.next += 1
-            return targets[state.next - 1]
+            defer { state.next += 1 }
+            return state.next < targets.count ? targets[state.next] : nil
         }
     }
 }

@@ -68,7 +68,7 @@ package struct RunLoop: Sendable {
         let (events, post) = AsyncStream.makeStream(of: Event.self)
         let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
         async let crew: Void = engine.run(commands) { post.yield($0) }
-        let reason = await withTaskGroup(of: Void.self) { group in
+        let reason = await withDiscardingTaskGroup { group in
             group.addTask { await keepTicking(post, delegate) }
             group.addTask { await forwardSignals(post) }
             defer { group.cancelAll() }
@@ -82,7 +82,7 @@ package struct RunLoop: Sendable {
     private func decide(
         _ scheduler: Scheduler, _ events: AsyncStream<Event>, _ delegate: some Delegate,
         _ command: AsyncStream<EngineCommand>.Continuation, _ post: AsyncStream<Event>.Continuation,
-        in group: inout TaskGroup<Void>
+        in group: inout DiscardingTaskGroup
     ) async -> StopReason? {
         var scheduler = scheduler
         var watch = StallWatch()
@@ -103,7 +103,8 @@ package struct RunLoop: Sendable {
                 if case .finish(let reason) = directive { return reason }
                 carryOut(directive, delegate, command, post, in: &group)
             }
-            delegate.progressed(scheduler.progress, at: now)
+            // Often enough to look at; thousands of events come between two ticks.
+            if case .tick = event { delegate.progressed(scheduler.progress, at: now) }
         }
         return nil
     }
@@ -118,7 +119,7 @@ package struct RunLoop: Sendable {
 
     private func carryOut(
         _ directive: Directive, _ delegate: some Delegate, _ command: AsyncStream<EngineCommand>.Continuation,
-        _ post: AsyncStream<Event>.Continuation, in group: inout TaskGroup<Void>
+        _ post: AsyncStream<Event>.Continuation, in group: inout DiscardingTaskGroup
     ) {
         switch directive {
         case .wantFrames(let count): for event in answer(delegate.nextFrames(count), count) { post.yield(event) }

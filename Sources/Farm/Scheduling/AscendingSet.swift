@@ -1,28 +1,77 @@
-/// A set in ascending order, kept as an array: finding takes a binary search, and adding moves what comes after, which
-/// for some thousands of small elements is cheaper than any tree.
-struct AscendingSet<Element: Comparable & Hashable & Sendable>: Hashable, Sendable {
-    private(set) var elements: [Element] = []
+/// A set in ascending order, in runs of some hundreds: finding takes binary searches, and adding and removing move what comes
+/// after in one run alone, however many elements there are.
+package struct AscendingSet<Element: Comparable & Sendable>: Sendable {
+    private static var longestRun: Int { 512 }
 
-    mutating func insert(_ element: Element) {
-        let index = position(of: element)
-        if !holds(element, at: index) { elements.insert(element, at: index) }
+    /// None is empty, and each ends before the next one begins.
+    private var runs: [[Element]] = []
+
+    package init() {}
+
+    package var elements: [Element] { Array(runs.joined()) }
+
+    package var isEmpty: Bool { runs.isEmpty }
+
+    package var first: Element? { runs.first?.first }
+
+    /// The lowest that is greater. For walks during which the set changes.
+    package func first(after element: Element) -> Element? {
+        guard !runs.isEmpty else { return nil }
+        let run = run(for: element)
+        let place = place(of: element, in: run)
+        let next = holds(element, run, place) ? place + 1 : place
+        return next < runs[run].count ? runs[run][next] : run + 1 < runs.count ? runs[run + 1].first : nil
     }
 
-    mutating func remove(_ element: Element) {
-        let index = position(of: element)
-        if holds(element, at: index) { elements.remove(at: index) }
+    package mutating func insert(_ element: Element) {
+        guard !runs.isEmpty else { return runs.append([element]) }
+        let run = run(for: element)
+        let place = place(of: element, in: run)
+        guard !holds(element, run, place) else { return }
+        runs[run].insert(element, at: place)
+        if runs[run].count > Self.longestRun { split(run) }
     }
 
-    private func holds(_ element: Element, at index: Int) -> Bool {
-        index < elements.count && elements[index] == element
+    package mutating func remove(_ element: Element) {
+        guard !runs.isEmpty else { return }
+        let run = run(for: element)
+        let place = place(of: element, in: run)
+        guard holds(element, run, place) else { return }
+        runs[run].remove(at: place)
+        if runs[run].isEmpty { runs.remove(at: run) } else { joinNext(to: run) }
     }
 
-    /// Where the element is, or would be.
-    private func position(of element: Element) -> Int {
-        var range = 0..<elements.count
+    private mutating func split(_ run: Int) {
+        let half = runs[run].count / 2
+        runs.insert(Array(runs[run][half...]), at: run + 1)
+        runs[run].removeSubrange(half...)
+    }
+
+    /// Short runs become one, so that there are never more than a few for so many elements.
+    private mutating func joinNext(to run: Int) {
+        guard run + 1 < runs.count, runs[run].count + runs[run + 1].count <= Self.longestRun / 2 else { return }
+        runs[run] += runs.remove(at: run + 1)
+    }
+
+    /// The last one that does not begin after the element.
+    private func run(for element: Element) -> Int {
+        max(0, Self.count(below: runs.count) { runs[$0][0] <= element } - 1)
+    }
+
+    private func place(of element: Element, in run: Int) -> Int {
+        Self.count(below: runs[run].count) { runs[run][$0] < element }
+    }
+
+    private func holds(_ element: Element, _ run: Int, _ place: Int) -> Bool {
+        place < runs[run].count && runs[run][place] == element
+    }
+
+    /// For how many places from 0 something holds that holds for no later one.
+    private static func count(below end: Int, where holds: (Int) -> Bool) -> Int {
+        var range = 0..<end
         while !range.isEmpty {
             let middle = range.lowerBound + range.count / 2
-            range = elements[middle] < element ? middle + 1..<range.upperBound : range.lowerBound..<middle
+            range = holds(middle) ? middle + 1..<range.upperBound : range.lowerBound..<middle
         }
         return range.lowerBound
     }

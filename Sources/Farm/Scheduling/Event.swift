@@ -105,7 +105,8 @@ package struct Lease: Hashable, Sendable {
     package let timeLimit: Duration
     /// Of one core's time, in seconds, roughly: engines gather tasks by it.
     package let estimate: Double
-    package let spec: TaskSpec
+    package var spec: TaskSpec { specApart.value }
+    private let specApart: Apart<TaskSpec>
 
     package init(
         id: LeaseID, task: TaskID, attempt: Int, round: Int, worker: WorkerID, deadline: Timestamp,
@@ -119,7 +120,7 @@ package struct Lease: Hashable, Sendable {
         self.deadline = deadline
         self.timeLimit = timeLimit
         self.estimate = estimate
-        self.spec = spec
+        specApart = .of(spec)
     }
 
     /// When it was given.

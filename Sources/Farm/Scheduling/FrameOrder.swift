@@ -25,9 +25,23 @@ package struct FrameOrder: Hashable, Sendable {
     package let pages: PageChoice
     /// The outputs' formats, by their names in the catalog.
     package let formats: [String]
-    package let goal: Goal
+    package var goal: Goal {
+        switch aim {
+        case .survey: .survey
+        case .comparison: .comparison
+        case .publish(let outputs, let probe): .publish(outputs: outputs, probe: probe?.value)
+        }
+    }
+    private let aim: Aim
     /// What an earlier coordinator of the run had done of it.
     package let adopted: AdoptedWork?
+
+    /// The goal, with what is mostly absent kept apart.
+    private enum Aim: Hashable {
+        case survey
+        case comparison
+        case publish(outputs: [String?], probe: Apart<ProbeReceipt>?)
+    }
 
     package init(
         id: FrameID, input: String, inputBytes: [UInt8]? = nil, compared: [CompareTask.File] = [],
@@ -41,7 +55,12 @@ package struct FrameOrder: Hashable, Sendable {
         self.variant = variant
         self.pages = pages
         self.formats = formats
-        self.goal = goal
+        aim =
+            switch goal {
+            case .survey: .survey
+            case .comparison: .comparison
+            case .publish(let outputs, let probe): .publish(outputs: outputs, probe: probe.map(Apart.of))
+            }
         self.adopted = adopted
     }
 }
@@ -63,7 +82,7 @@ package struct FrameVariant: Hashable, Sendable {
 
 /// Work of a coordinator that was killed, which need not be done again. Its receipts are believed as those of a worker
 /// are: the stitch takes the digest of each tile again, and whoever adopts outputs has taken theirs.
-package enum AdoptedWork: Hashable, Sendable {
+package indirect enum AdoptedWork: Hashable, Sendable {
     /// A canvas, and those of its tiles that were rendered, by their places in the grid.
     case tiles(ProbeReceipt, CanvasReceipt, [Int: TileReceipt])
     /// All outputs that were asked for, in their order, written and synced under temporary names.

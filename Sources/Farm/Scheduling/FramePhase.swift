@@ -15,7 +15,9 @@ import WorkerProtocol
 ///                                              tile                               or filling again
 ///
 /// (Auditing and checking happen as `verify` says.) A failure may end a frame in any phase.
-enum FramePhase: Hashable, Sendable {
+///
+/// What is known of a frame is large, and is kept apart from the frames that wait with nothing known.
+indirect enum FramePhase: Hashable, Sendable {
     /// Files are read to tell whether the frame has to be rendered.
     case comparing
     /// The coordinator, which knows what they were, decides.

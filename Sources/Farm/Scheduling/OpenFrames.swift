@@ -6,8 +6,8 @@
 struct OpenFrames: Sendable {
     private var states: [FrameID: FrameState] = [:]
     private var waitingToTile = AscendingSet<FrameID>()
-    /// How many frames' canvases are being filled or tiled.
-    private var occupants = 0
+    /// The frames whose canvases are being filled or tiled.
+    private var occupants: Set<FrameID> = []
 
     var count: Int { states.count }
     var isEmpty: Bool { states.isEmpty }
@@ -15,42 +15,49 @@ struct OpenFrames: Sendable {
     var values: Dictionary<FrameID, FrameState>.Values { states.values }
 
     /// The lowest frame that waits to be tiled, when fewer others are than may be; else nil.
-    func nextToTile(besides others: Int) -> FrameID? {
-        occupants <= others ? waitingToTile.elements.first : nil
+    func nextToTile(besides others: Int) -> FrameID? { occupants.count <= others ? waitingToTile.first : nil }
+
+    /// Those of the frames that are being tiled.
+    var tilings: [Tiling] {
+        occupants.compactMap { id in if case .tiling(let tiling) = states[id]?.phase { tiling } else { nil } }
     }
 
     /// Compares the index with the frames; for tests.
     var isConsistent: Bool {
-        waitingToTile.elements == states.keys.filter { Scratch(states[$0]) == .waiting }.sorted()
-            && occupants == states.keys.count { Scratch(states[$0]) == .occupied }
+        waitingToTile.elements == states.keys.filter { scratch(of: $0) == .waiting }.sorted()
+            && occupants == Set(states.keys.filter { scratch(of: $0) == .occupied })
     }
 
     /// Changes a frame in place: a frame of thousands of tiles is never copied.
     subscript(id: FrameID) -> FrameState? {
         get { states[id] }
         _modify {
-            let before = Scratch(states[id])
-            defer { note(id, from: before, to: Scratch(states[id])) }
+            let before = scratch(of: id)
+            defer { note(id, from: before, to: scratch(of: id)) }
             yield &states[id]
         }
     }
 
     mutating func removeValue(forKey id: FrameID) -> FrameState? {
         guard let state = states.removeValue(forKey: id) else { return nil }
-        note(id, from: Scratch(state), to: .none)
+        note(id, from: Scratch(state.phase), to: .none)
         return state
     }
 
     private enum Scratch {
         case none, waiting, occupied
 
-        init(_ state: FrameState?) {
-            switch state?.phase {
+        init(_ phase: FramePhase) {
+            switch phase {
             case .waitingToTile, .waitingToAdopt: self = .waiting
-            case .some(let phase): self = phase.occupiesScratch ? .occupied : .none
-            case nil: self = .none
+            default: self = phase.occupiesScratch ? .occupied : .none
             }
         }
+    }
+
+    /// Looks at the phase alone: this is done at every change.
+    private func scratch(of id: FrameID) -> Scratch {
+        states.index(forKey: id).map { Scratch(states.values[$0].phase) } ?? .none
     }
 
     private mutating func note(_ id: FrameID, from before: Scratch, to after: Scratch) {
@@ -58,12 +65,12 @@ struct OpenFrames: Sendable {
         switch before {
         case .none: break
         case .waiting: waitingToTile.remove(id)
-        case .occupied: occupants -= 1
+        case .occupied: occupants.remove(id)
         }
         switch after {
         case .none: break
         case .waiting: waitingToTile.insert(id)
-        case .occupied: occupants += 1
+        case .occupied: occupants.insert(id)
         }
     }
 }

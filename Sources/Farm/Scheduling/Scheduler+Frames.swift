@@ -94,7 +94,7 @@ extension Scheduler {
         if policy.shard.decision(for: probe).tiled {
             frames[id]?.phase = .waitingToTile(probe)
         } else {
-            frames[id]?.phase = .rendering(probe)
+            frames[id]?.phase = .rendering(probe.withoutTiles)
             enqueue(id, .frame)
         }
     }
@@ -173,5 +173,15 @@ extension Scheduler {
         case .refused(let message):
             conclude(id, .failed(FrameFailure(.output, message)))
         }
+    }
+}
+
+extension ProbeReceipt {
+    /// As much as is asked of a frame that is rendered whole: nobody asks what its tiles would read, which is most of it.
+    fileprivate var withoutTiles: ProbeReceipt {
+        ProbeReceipt(
+            source: source, pages: pages, outputs: outputs, shrinking: shrinking, layout: layout, halo: halo,
+            grid: grid,
+            tileSources: [], readAmplification: readAmplification, isIdentity: isIdentity, passage: passage, cost: cost)
     }
 }

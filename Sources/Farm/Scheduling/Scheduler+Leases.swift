@@ -26,8 +26,9 @@ extension Scheduler {
 
     mutating func dispatch(at now: Timestamp) {
         guard stopped == nil, !isPaused else { return }
-        for worker in roster.idle {
-            guard !ready.isEmpty else { return }
+        var next = roster.idle.first
+        while let worker = next, !ready.isEmpty {
+            next = roster.idle.first(after: worker)
             if let task = nextTask(for: worker) {
                 lease(task, to: worker, at: now)
             } else if ready.contains(where: { everyWorkerRendered($0.frame) }) {

@@ -1,4 +1,5 @@
 import Geometry
+import HeapModule
 import WorkerProtocol
 
 /// Decides what every worker does next, as a pure value: events and the time in, directives out.
@@ -85,7 +86,7 @@ package struct Scheduler: Sendable {
     }
 
     package struct Progress: Hashable, Sendable {
-        /// Attempts that run now.
+        /// The first attempts of those that run now, as many as anybody can read of.
         package let running: [Lease]
         /// Tiles done and planned, of the frames that are being tiled.
         package let tilesDone: Int
@@ -93,13 +94,24 @@ package struct Scheduler: Sendable {
     }
 
     package var progress: Progress {
-        let tilings = frames.values.compactMap { frame -> Tiling? in
-            if case .tiling(let tiling) = frame.phase { tiling } else { nil }
-        }
+        let tilings = frames.tilings
         return Progress(
-            running: leases.values.sorted { $0.id.number < $1.id.number },
+            running: firstLeases(64),
             tilesDone: tilings.reduce(0) { $0 + $1.receipts.count },
             tilesPlanned: tilings.reduce(0) { $0 + $1.probe.grid.count })
+    }
+
+    /// In their order, without sorting all of them.
+    private func firstLeases(_ count: Int) -> [Lease] {
+        var first = Heap<Int>()
+        for id in leases.keys {
+            guard first.count == count else {
+                first.insert(id.number)
+                continue
+            }
+            if let last = first.max, id.number < last { first.replaceMax(with: id.number) }
+        }
+        return first.unordered.sorted().compactMap { leases[LeaseID($0)] }
     }
 }
 

@@ -14,8 +14,9 @@ package struct SchedulingPolicy: Hashable, Sendable {
     package let failedBefore: Int
     /// Frames whose outputs wait to be published, at most.
     package let mostPublishing = 512
-    /// Frames held at once: enough that no worker waits for the plan.
-    package var openFrames: Int { 2 * workers }
+    /// Frames held at once: enough that no worker waits for the plan. The plan answers at once, so thousands of workers
+    /// do not take thousands of frames in store.
+    package var openFrames: Int { workers + min(workers, 1024) }
     /// A worker that is not heard of for so long is stopped, or as good as that.
     package let silenceLimit: Duration
     /// Whether leases expire and silent workers are stopped; not where work may wait in a queue for hours, and whoever

@@ -18,16 +18,18 @@ struct SlotBook: Sendable {
     }
 
     private var records: [SlotID: Record] = [:]
-    /// Where each task failed before; most tasks never do.
-    private var failures: [TaskID: Set<SlotID>] = [:]
+    /// Where each task failed before; most frames have none that does.
+    private var failures: [FrameID: [TaskKind: Set<SlotID>]] = [:]
     private(set) var retired: Set<SlotID> = []
 
     /// The slots in which a task failed, in a way that may be the slots' fault, and was not done since.
-    func slots(thatFailed task: TaskID) -> Set<SlotID> { failures.isEmpty ? [] : failures[task] ?? [] }
+    func slots(thatFailed task: TaskID) -> Set<SlotID> {
+        failures.isEmpty ? [] : failures[task.frame]?[task.kind] ?? []
+    }
 
     mutating func fail(_ task: TaskID, in slot: SlotID) {
         records[slot, default: Record()].open.insert(task)
-        failures[task, default: []].insert(slot)
+        failures[task.frame, default: [:]][task.kind, default: []].insert(slot)
     }
 
     mutating func countIdleDeath(in slot: SlotID) { records[slot, default: Record()].idleDeaths += 1 }
@@ -40,7 +42,8 @@ struct SlotBook: Sendable {
     /// - Returns: the slots in which the task failed before.
     mutating func succeed(_ task: TaskID, in slot: SlotID) -> Set<SlotID> {
         if task.kind != .probe, task.kind != .compare { clear(slot) }
-        guard !failures.isEmpty, let failed = failures.removeValue(forKey: task) else { return [] }
+        guard !failures.isEmpty, let failed = failures[task.frame]?.removeValue(forKey: task.kind) else { return [] }
+        if failures[task.frame]?.isEmpty == true { failures[task.frame] = nil }
         for other in failed where records[other]?.open.remove(task) != nil {
             records[other]?.proven.insert(task.frame)
         }
@@ -49,9 +52,9 @@ struct SlotBook: Sendable {
 
     /// Nobody will ever try its tasks again.
     mutating func forget(_ frame: FrameID) {
-        for (task, slots) in failures where task.frame == frame {
-            failures[task] = nil
-            for slot in slots { records[slot]?.open.remove(task) }
+        guard !failures.isEmpty, let failed = failures.removeValue(forKey: frame) else { return }
+        for (kind, slots) in failed {
+            for slot in slots { records[slot]?.open.remove(TaskID(frame, kind)) }
         }
     }
 

@@ -1,7 +1,7 @@
 import WorkerProtocol
 
 /// The workers that are ready, and what each one holds.
-struct WorkerRoster: Hashable, Sendable {
+struct WorkerRoster: Sendable {
     enum Occupation: Hashable, Sendable {
         case idle
         case busy(LeaseID)
@@ -11,10 +11,8 @@ struct WorkerRoster: Hashable, Sendable {
 
     private(set) var occupations: [WorkerID: Occupation] = [:]
     private var heard: [WorkerID: Timestamp] = [:]
-    private var idleWorkers = AscendingSet<WorkerID>()
-
     /// In the order of their numbers, so that the same events give the same directives.
-    var idle: [WorkerID] { idleWorkers.elements }
+    private(set) var idle = AscendingSet<WorkerID>()
 
     var all: [WorkerID] { occupations.keys.sorted() }
 
@@ -24,13 +22,13 @@ struct WorkerRoster: Hashable, Sendable {
         get { occupations[worker] }
         set {
             occupations[worker] = newValue
-            if newValue == .idle { idleWorkers.insert(worker) } else { idleWorkers.remove(worker) }
+            if newValue == .idle { idle.insert(worker) } else { idle.remove(worker) }
             if newValue == nil { heard[worker] = nil }
         }
     }
 
     /// Compares the index with what it is of; for tests.
-    var isConsistent: Bool { idle == all.filter { occupations[$0] == .idle } }
+    var isConsistent: Bool { idle.elements == all.filter { occupations[$0] == .idle } }
 
     /// The lease that a worker's death or report is about.
     func lease(of worker: WorkerID) -> LeaseID? {

@@ -15,7 +15,7 @@ extension JobRunner {
     var outlivesSignals: Bool { if case .resumed = wishes.sharing { true } else { false } }
 
     /// Nil for a run of this process alone.
-    func sharedDirectory(for job: JobSpec) throws -> RunDirectory? {
+    func sharedDirectory(for job: JobSpec) async throws -> RunDirectory? {
         switch wishes.sharing {
         case .none:
             try refuseDetached(job)
@@ -23,18 +23,27 @@ extension JobRunner {
         case .detached:
             try refuseDetached(job)
             let place = scratchPlace(for: job) ?? ""
+            RunDirectory.sweep(state: place)
             return try RunDirectory(state: place, name: RunName.new(), scratch: place, job: job)
         case .prepared(_, let place):
+            RunDirectory.sweep(state: place)
             if let name = RunDirectory.unfinished(of: job, state: place).first {
-                return try claimed(SharedRun(place: place, name: name), job)
+                return try await claimed(SharedRun(place: place, name: name), job)
             }
             return try RunDirectory(state: place, name: RunName.new(), scratch: place, job: job)
-        case .resumed(let run, _): return try claimed(run, job)
+        case .resumed(let run, let asJob): return try await claimed(run, job, wait: asJob ? Self.longestWait : .zero)
         }
     }
 
-    private func claimed(_ run: SharedRun, _ job: JobSpec) throws -> RunDirectory {
-        if let directory = try RunDirectory(claiming: run.name, state: run.place) { return directory }
+    /// A coordinator whose machine died is taken for alive for a minute.
+    private static let longestWait = Duration.seconds(150)
+
+    private func claimed(_ run: SharedRun, _ job: JobSpec, wait: Duration = .zero) async throws -> RunDirectory {
+        let end = ContinuousClock.now + wait
+        repeat {
+            if let directory = try RunDirectory(claiming: run.name, state: run.place) { return directory }
+            if wait > .zero { try await Task.sleep(for: .seconds(2)) }
+        } while ContinuousClock.now < end
         throw CommandError(
             .busy,
             "\(job.name): the run \(run.name) has a coordinator that lives; 'penumbra status --run-dir \(run.folder)' tells "

@@ -72,7 +72,7 @@ struct JobRunner {
     }
 
     private func start(_ job: JobSpec, _ lockedFolders: inout Set<FileStamp.Identity>) async throws -> StartedJob {
-        var directory = try directory(for: job)
+        var directory = try await directory(for: job)
         do {
             guard wishes.remembers else {
                 let prepared = try await preparation.prepare(job, contents: LedgerContents())
@@ -107,8 +107,8 @@ struct JobRunner {
     }
 
     /// That of a run which was killed, or a new one.
-    private func directory(for job: JobSpec) throws -> RunDirectory {
-        if let shared = try sharedDirectory(for: job) { return shared }
+    private func directory(for job: JobSpec) async throws -> RunDirectory {
+        if let shared = try await sharedDirectory(for: job) { return shared }
         if let claimed = try claimInterrupted(job) { return claimed }
         return try RunDirectory(
             state: state, name: RunName.new(), scratch: scratchPlace(for: job),

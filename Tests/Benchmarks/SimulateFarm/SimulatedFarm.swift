@@ -3,7 +3,7 @@ import Scheduling
 import WorkerProtocol
 
 /// Workers on paper that take, finish, fail, crash and hang in virtual time; everything is drawn from a seed.
-struct SimulatedFarm {
+struct SimulatedFarm: Simulation {
     private enum Happening {
         case tick
         case frames(Int)
@@ -25,46 +25,26 @@ struct SimulatedFarm {
     private var random: SplitMix64
     private var agenda = Agenda<Happening>()
     private var work: [WorkerID: Work] = [:]
+    /// The latest of each slot.
+    private var workers: [SlotID: WorkerID] = [:]
+    private var retired: Set<SlotID> = []
     private var startedWorkers = 0
     private var slots = 1
     private var isFinished = false
     private let clock = ContinuousClock()
 
     private(set) var now = Timestamp.start
-    private(set) var events = 0
-    private(set) var decisions = 0
-    private(set) var completions = 0
-    private(set) var published = 0
-    private(set) var failed = 0
-    private(set) var deaths = 0
-    /// Inside the scheduler; the rest is the simulation's own.
-    private(set) var schedulerTime = Duration.zero
-    /// Of all workers together, in virtual time.
-    private(set) var workTime = Duration.zero
+    private(set) var counts = Counts()
+    let cores: Int
 
     init(_ options: Options) {
-        let job = SimulatedPlan.job
-        plan = SimulatedPlan(tasks: options.tasks)
+        cores = options.workers
+        plan = SimulatedPlan(options)
         random = SplitMix64(seed: options.seed)
-        let policy = SchedulingPolicy(
-            retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: job.timeout),
-            shard: ShardPolicy(
-                mode: .auto, workers: options.workers, frames: options.tasks, frameMemory: SimulatedPlan.frameMemory),
-            verify: options.verify, workers: options.workers, seed: options.seed, silenceLimit: .seconds(1_000_000))
-        let factory = TaskFactory(
-            job: job, runName: "run", scratchFolder: "/scratch", tileMemory: 1 << 30,
-            frameMemory: SimulatedPlan.frameMemory)
-        scheduler = Scheduler(policy: policy, factory: factory)
+        scheduler = .simulated(options, workers: options.workers, endsLateWork: true)
     }
 
-    /// Nil when every frame was concluded, once.
-    var complaint: String? {
-        guard isFinished else { return "nothing is left to happen, and the run has not finished" }
-        guard published + failed == plan.frames else {
-            return "\(plan.frames) frames were planned, \(published) published and \(failed) failed"
-        }
-        return nil
-    }
+    var complaint: String? { plan.complaint(about: counts, isFinished: isFinished) }
 
     mutating func run() {
         agenda.add(.tick, at: now)
@@ -92,11 +72,11 @@ struct SimulatedFarm {
     }
 
     private mutating func deliver(_ event: Event) {
-        events += 1
+        counts.events += 1
         let began = clock.now
         let directives = scheduler.handle(event, at: now)
-        schedulerTime += clock.now - began
-        decisions += directives.count
+        counts.coordinatorTime += clock.now - began
+        counts.decisions += directives.count(where: \.isDecision)
         for directive in directives { carryOut(directive) }
     }
 
@@ -109,23 +89,34 @@ struct SimulatedFarm {
             slots = count
         case .kill(let worker, _), .recycle(let worker): agenda.add(.dies(worker), at: now + .milliseconds(20))
         case .publish(let frame, _): agenda.add(.published(frame), at: now + .milliseconds(10))
-        case .decide, .ended, .flag, .retire: break
-        case .conclude(_, .published): published += 1
-        case .conclude: failed += 1
+        case .retire(let retirement): retire(retirement.slot)
+        case .decide, .ended, .flag: break
+        case .conclude(_, .published): counts.published += 1
+        case .conclude: counts.failed += 1
         case .finish: isFinished = true
         }
     }
 
     private mutating func startWorker(in slot: SlotID) {
         startedWorkers += 1
-        agenda.add(.ready(WorkerID(startedWorkers, slot: slot)), at: now + .milliseconds(200))
+        let worker = WorkerID(startedWorkers, slot: slot)
+        workers[slot] = worker
+        agenda.add(.ready(worker), at: now + .milliseconds(200))
+    }
+
+    /// Its worker leaves, and nobody takes its place.
+    private mutating func retire(_ slot: SlotID) {
+        retired.insert(slot)
+        if let worker = workers[slot] { agenda.add(.dies(worker), at: now + .milliseconds(20)) }
     }
 
     private mutating func begin(_ lease: Lease) {
+        counts.leases += 1
         work[lease.worker] = Work(lease: lease, since: now)
         guard let fate = drawFate() else { return }
         let length = plan.duration(of: lease.task) * Double.random(in: 0.5..<1.5, using: &random)
         agenda.add(.ends(lease.worker, lease.id, fate), at: now + length)
+        counts.mostLeases = max(counts.mostLeases, work.count)
     }
 
     /// Nil for an attempt that hangs until its lease expires.
@@ -147,7 +138,7 @@ struct SimulatedFarm {
         }
         guard let lease = release(worker) else { return }
         if fate == .finished {
-            completions += 1
+            counts.completions += 1
             deliver(.report(worker, .finished(lease.id, plan.receipt(for: lease))))
         } else {
             deliver(.report(worker, .failed(lease.id, TaskFailure(.transient, "trouble"))))
@@ -156,15 +147,35 @@ struct SimulatedFarm {
 
     private mutating func release(_ worker: WorkerID) -> Lease? {
         guard let done = work.removeValue(forKey: worker) else { return nil }
-        workTime += now.elapsed - done.since.elapsed
+        counts.workTime += now.elapsed - done.since.elapsed
         return done.lease
     }
 
     /// A fresh process takes its place.
     private mutating func bury(_ worker: WorkerID, _ manner: Death.Manner) {
+        // Killed as it crashed, say.
+        guard workers[worker.slot] == worker else { return }
+        workers[worker.slot] = nil
         _ = release(worker)
-        deaths += 1
+        counts.deaths += 1
         deliver(.workerLost(worker, Death(manner)))
-        startWorker(in: worker.slot)
+        if !retired.contains(worker.slot) { startWorker(in: worker.slot) }
+    }
+}
+
+extension Scheduler {
+    /// - Parameter workers: tasks that may be leased at once.
+    static func simulated(_ options: Options, workers: Int, endsLateWork: Bool) -> Scheduler {
+        let job = SimulatedPlan.job
+        let policy = SchedulingPolicy(
+            retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: job.timeout),
+            shard: ShardPolicy(
+                mode: .auto, workers: workers, frames: options.tasks, frameMemory: SimulatedPlan.frameMemory),
+            verify: options.verify, workers: workers, seed: options.seed, silenceLimit: .seconds(1_000_000),
+            endsLateWork: endsLateWork)
+        let factory = TaskFactory(
+            job: job, runName: "run", scratchFolder: "/scratch", tileMemory: 1 << 30,
+            frameMemory: SimulatedPlan.frameMemory)
+        return Scheduler(policy: policy, factory: factory)
     }
 }

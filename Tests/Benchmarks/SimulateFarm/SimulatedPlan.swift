@@ -4,9 +4,18 @@ import JobModel
 import Scheduling
 import WorkerProtocol
 
-/// A plan without files: most frames are rendered whole, and one in eight thousand is cut into 4096 tiles. Only one
-/// frame at a time is tiled, so with more of them the last ones would be left when all others are done.
+/// A plan without files.
 struct SimulatedPlan {
+    enum Pictures: String {
+        /// Most frames are rendered whole, and one in eight thousand is cut into 4096 tiles. Only one frame at a time is
+        /// tiled, so with more of them the last ones would be left when all others are done.
+        case mixed
+        /// All are rendered whole.
+        case whole
+        /// All are cut into a hundred thousand tiles.
+        case tiled
+    }
+
     static let job = JobSpec(
         name: "simulation", manifestPath: "/jobs/job.yaml", folder: "/jobs", inputs: ["*.png"],
         chain: [FilterInvocation(filter: "gaussian", values: ["radius": .number(4)])],
@@ -19,12 +28,29 @@ struct SimulatedPlan {
     private static let tiledOnceIn = 8000
 
     let tasks: Int
+    private let pictures: Pictures
     private(set) var plannedTasks = 0
     private(set) var frames = 0
-    private let whole = ProbeReceipt.simulated(side: 4096, tile: 1024, streams: true)
-    private let tiled = ProbeReceipt.simulated(side: 32768, tile: 512, streams: false)
+    /// Made anew for each frame, as it comes from a worker: nothing of it is shared.
+    private var whole: ProbeReceipt {
+        // Of a core's time: some seconds for each task, so that a cluster has shards of some dozens.
+        .simulated(
+            width: 4096, height: 4096, tile: 1024, streams: true, cost: FrameCost(decode: 2, chain: 16, encode: 2))
+    }
+    private let tiled: ProbeReceipt
 
-    init(tasks: Int) { self.tasks = tasks }
+    init(_ options: Options) {
+        tasks = options.tasks
+        pictures = options.pictures
+        tiled =
+            pictures == .tiled
+            ? .simulated(
+                width: 200 * 512, height: 500 * 512, tile: 512, streams: false,
+                cost: FrameCost(decode: 300, chain: 500_000, encode: 300))
+            : .simulated(
+                width: 32768, height: 32768, tile: 512, streams: false,
+                cost: FrameCost(decode: 40, chain: 1000, encode: 40))
+    }
 
     /// The next frames, fewer at the end of the plan.
     mutating func next(_ count: Int) -> [FrameOrder] {
@@ -41,7 +67,22 @@ struct SimulatedPlan {
         return orders
     }
 
-    private func isTiled(_ id: FrameID) -> Bool { id.number % Self.tiledOnceIn == 100 }
+    private func isTiled(_ id: FrameID) -> Bool {
+        switch pictures {
+        case .mixed: id.number % Self.tiledOnceIn == 100
+        case .whole: false
+        case .tiled: true
+        }
+    }
+
+    /// Nil when every frame was concluded, once.
+    func complaint(about counts: Counts, isFinished: Bool) -> String? {
+        guard isFinished else { return "nothing is left to happen, and the run has not finished" }
+        guard counts.published + counts.failed == frames else {
+            return "\(frames) frames were planned, \(counts.published) published and \(counts.failed) failed"
+        }
+        return nil
+    }
 
     /// How long an attempt takes: between half and one and a half of this.
     func duration(of task: TaskID) -> Duration {
@@ -72,7 +113,7 @@ struct SimulatedPlan {
             BandReceipt(rows: $0 * 256..<($0 + 1) * 256, digest: Digest(high: 0, low: UInt64($0)))
         }
         return OutputReceipt(
-            path: path, digest: Digest(high: 1, low: 2), bytes: 10, image: whole.source, bands: bands,
+            path: path, digest: Digest(high: 1, low: 2), bytes: 10, image: tiled.source, bands: bands,
             pixels: .simulated)
     }
 
@@ -85,15 +126,17 @@ struct SimulatedPlan {
 }
 
 extension ProbeReceipt {
-    fileprivate static func simulated(side: Int, tile: Int, streams: Bool) -> ProbeReceipt {
-        let source = ImageFacts(fileFormat: "png", width: side, height: side, layout: .rgb, format: .u8)
+    fileprivate static func simulated(
+        width: Int, height: Int, tile: Int, streams: Bool, cost: FrameCost
+    ) -> ProbeReceipt {
+        let source = ImageFacts(fileFormat: "png", width: width, height: height, layout: .rgb, format: .u8)
         let grid = TileGrid(extent: source.rect, tileWidth: tile, tileHeight: tile)
         return ProbeReceipt(
             source: source, outputs: [OutputGeometry(extent: grid.extent)], layout: .rgb,
             halo: Halo(horizontal: 4, vertical: 4), grid: grid, tileSources: grid.tiles.map { [$0] },
             readAmplification: 1.2, isIdentity: false,
             passage: FramePassage(heldBecause: streams ? nil : "it is interlaced", bytes: source.rect.area * 3),
-            cost: FrameCost(decode: 0.1, chain: 0.01, encode: 0.1))
+            cost: cost)
     }
 }
 

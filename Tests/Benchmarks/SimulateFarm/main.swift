@@ -1,31 +1,38 @@
-// Drives the scheduler alone: a million tasks over a thousand workers that exist on paper only, in virtual time.
+// Drives the coordinator's decisions alone, for workers that exist on paper only, in virtual time: its scheduler, and with
+// --nodes what the Slurm engine decides, too.
 //
-//     simulate-farm [--tasks N] [--workers N] [--seed N] [--verify digest|audit|full] [--require N] [--json]
+//     simulate-farm [--tasks N] [--pictures mixed|whole|tiled] [--workers N | --nodes N [--cores N] [--away N]]
+//                   [--seed N] [--verify digest|audit|full] [--require DECISIONS] [--megabytes N] [--weigh] [--json]
 //
-// Prints what was done and how fast; with --json one line of JSON after it. Exits with 1 when fewer than --require task
-// completions a second were reached, or a frame was not concluded exactly once.
+// Prints what was done and how fast; with --json one line of JSON after it. Exits with 1 when there were fewer than --require
+// decisions a second or more than --megabytes at the peak, or a frame was not concluded exactly once. --weigh prints what
+// a frame and a lease take instead.
 
 import Foundation
 
+func complain(_ words: String) { FileHandle.standardError.write(Data("simulate-farm: \(words)\n".utf8)) }
+
+func simulate(_ simulation: some Simulation, _ options: Options) throws -> Int32 {
+    var farm = simulation
+    let began = processorSeconds()
+    farm.run()
+    let figures = Figures(of: farm, took: processorSeconds() - began)
+    print(figures.table)
+    if options.printsJSON { print(try figures.json()) }
+    let complaints = (farm.complaint.map { [$0] } ?? []) + options.bars.missed(by: figures)
+    for words in complaints { complain(words) }
+    return complaints.isEmpty ? 0 : 1
+}
+
 guard let options = Options(CommandLine.arguments.dropFirst()) else {
-    FileHandle.standardError.write(Data("simulate-farm: \(Options.usage)\n".utf8))
+    complain(Options.usage)
     exit(64)
 }
-
-var farm = SimulatedFarm(options)
-let clock = ContinuousClock()
-let began = clock.now
-farm.run()
-let figures = Figures(of: farm, options, took: clock.now - began)
-print(figures.table)
-if options.printsJSON { print(try figures.json()) }
-
-if let complaint = farm.complaint {
-    FileHandle.standardError.write(Data("simulate-farm: \(complaint)\n".utf8))
-    exit(1)
+if options.weighs {
+    print(Weighing(options).table)
+    exit(0)
 }
-if let required = options.required, figures.completionsPerSecond < required {
-    let reached = "\(Int(figures.completionsPerSecond)) completions a second"
-    FileHandle.standardError.write(Data("simulate-farm: \(reached), \(Int(required)) are required\n".utf8))
-    exit(1)
-}
+let code =
+    options.nodes > 0
+    ? try simulate(SimulatedCluster(options), options) : try simulate(SimulatedFarm(options), options)
+exit(code)

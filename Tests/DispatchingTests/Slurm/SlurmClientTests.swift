@@ -6,21 +6,15 @@ import WorkerProtocol
 
 /// With programs in the place of Slurm's, which answer as the real ones were seen to answer.
 @Suite struct SlurmClientTests {
-    private let folder: URL
+    private let slurm: FakeSlurm
+    private var folder: URL { slurm.folder }
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "slurm-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
+    init() throws { slurm = try FakeSlurm() }
+
+    private func program(_ name: String, _ script: String) throws { try slurm.program(name, script) }
 
     private func client(patience: Duration = .seconds(30)) -> SlurmClient {
         SlurmClient(programs: folder.path, patience: patience)
-    }
-
-    private func program(_ name: String, _ script: String) throws {
-        let file = folder.appending(path: name)
-        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: file)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
     }
 
     private func submitter() throws -> (SlurmSubmitter, Told) {
@@ -79,6 +73,31 @@ import WorkerProtocol
         {
             try await client(patience: .seconds(1)).elements(of: ["1"])
         }
+    }
+
+    /// A moment is one of starting the process, of reading from it, of ending it.
+    @Test func `commands are given up at any moment, 200 times, and nothing of them is left`() async throws {
+        try program("squeue", "echo $$ >> '\(folder.path)/begun'; echo 'slurm: busy' >&2; exec sleep 600")
+        await withTaskGroup(of: Void.self) { group in
+            for lane in 0..<4 {
+                group.addTask {
+                    for round in 0..<50 {
+                        let client = client(patience: .microseconds((round * 797 + lane * 211) % 30_000))
+                        await #expect(throws: SlurmClient.Trouble.self) { try await client.elements(of: ["1"]) }
+                    }
+                }
+            }
+        }
+        let begun = try String(contentsOf: folder.appending(path: "begun"), encoding: .utf8)
+        let left = begun.split(separator: "\n").compactMap { Int32($0) }.filter { kill($0, 0) == 0 }
+        #expect(left.isEmpty)
+    }
+
+    @Test func `what Slurm was asked for is known of, though nobody waits for it any more`() async throws {
+        try program("sbatch", "echo 12")
+        let asked = Task { try await client().submit(script: "/s", arguments: []) }
+        asked.cancel()
+        #expect(try await asked.value == "12")
     }
 
     @Test func `where there is no Slurm, that is said`() async throws {

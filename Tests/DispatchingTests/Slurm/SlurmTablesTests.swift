@@ -55,23 +55,43 @@ import Testing
         let submission = SlurmSubmission(name: "penumbra-r-1-2", firstShard: 5, count: 4)
         #expect(
             submission.arguments(options, folder: "/s/50% off", logs: "/s/50% off/logs") == [
-                "--parsable", "--job-name=penumbra-r-1-2", "--comment=penumbra-r-1-2", "--array=0-3%3",
+                "--parsable", "--job-name=penumbra-r-1-2", "--comment=penumbra-r-1-2",
                 "--output=/s/50%% off/logs/%A_%a.out", "--open-mode=append", "--requeue", "--chdir=/s/50% off",
-                "--nodes=1",
-                "--ntasks=1", "--cpus-per-task=2",
+                "--nodes=1", "--ntasks=1", "--array=0-3%3", "--cpus-per-task=2",
             ])
         options.partition = "fast"
         options.time = 61
         options.memory = 3 << 30
         options.arguments = ["--exclude=n2"]
         #expect(
-            submission.arguments(options, folder: "/s", logs: "/l").suffix(4) == [
-                "--partition=fast", "--time=2", "--mem=3072M", "--exclude=n2",
+            submission.arguments(options, folder: "/s", logs: "/l").suffix(6) == [
+                "--partition=fast", "--time=2", "--array=0-3%3", "--cpus-per-task=2", "--mem=3072M", "--exclude=n2",
             ])
         #expect(
             submission.script(program: "/opt/it's/penumbra", folder: "/s") == """
                 #!/bin/sh
                 exec '/opt/it'\\''s/penumbra' shard --run '/s' --index "$((SLURM_ARRAY_TASK_ID + 5))"
+
+                """)
+    }
+
+    @Test func `a coordinator's job waits for the end of others, whatever it is, and needs one core`() {
+        var options = SlurmOptions(cpusPerTask: 8)
+        options.account = "art"
+        options.memory = 64 << 30
+        options.arguments = ["--constraint=fast"]
+        let job = SlurmCoordinator(name: "penumbra-r-1-coordinator", after: ["12", "13"], runFolder: "/s/runs/it's")
+        #expect(
+            job.arguments(options, folder: "/s/penumbra-r", logs: "/s/logs") == [
+                "--parsable", "--job-name=penumbra-r-1-coordinator", "--comment=penumbra-r-1-coordinator",
+                "--output=/s/logs/coordinator-%j.out", "--open-mode=append", "--requeue", "--chdir=/s/penumbra-r",
+                "--nodes=1", "--ntasks=1", "--account=art", "--cpus-per-task=1", "--dependency=afterany:12:13",
+                "--constraint=fast",
+            ])
+        #expect(
+            job.script(program: "/opt/penumbra", folder: "/s") == """
+                #!/bin/sh
+                exec '/opt/penumbra' resume --run-dir '/s/runs/it'\\''s' --engine slurm --as-job
 
                 """)
     }

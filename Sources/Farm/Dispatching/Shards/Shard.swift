@@ -1,4 +1,5 @@
 package import Catalogs
+import JobModel
 package import Scheduling
 package import WorkerProtocol
 
@@ -10,17 +11,34 @@ package struct Shard: Hashable, Sendable, Codable {
         /// Of one try, which is looked at where it is done.
         package let timeLimit: Duration
         package let spec: TaskSpec
+        /// What an earlier attempt at the same made of it. Counts where the files' bytes are what it says.
+        package let earlier: TaskReceipt?
 
-        package init(_ lease: Lease) {
-            self.lease = lease.id
-            timeLimit = lease.timeLimit
-            spec = lease.spec
+        package init(_ lease: Lease, earlier: TaskReceipt? = nil) {
+            self.init(lease: lease.id, timeLimit: lease.timeLimit, spec: lease.spec, earlier: earlier)
         }
 
-        package init(lease: LeaseID, timeLimit: Duration, spec: TaskSpec) {
+        package init(lease: LeaseID, timeLimit: Duration, spec: TaskSpec, earlier: TaskReceipt? = nil) {
             self.lease = lease
             self.timeLimit = timeLimit
             self.spec = spec
+            self.earlier = earlier
+        }
+
+        func adopting(_ earlier: TaskReceipt?) -> Task {
+            Task(lease: lease, timeLimit: timeLimit, spec: spec, earlier: earlier)
+        }
+
+        /// What a worker does: it looks at what is there, or makes it.
+        var order: TaskSpec {
+            guard case .outputs(let receipts, _) = earlier else { return spec }
+            return .compare(CompareTask(files: receipts.map { CompareTask.File(path: $0.path) }))
+        }
+
+        /// - Parameter report: what ``order`` came to.
+        func isAsBefore(_ report: TaskReceipt) -> Bool {
+            guard case .outputs(let receipts, _) = earlier, case .compare(let facts) = report else { return false }
+            return facts.map { $0?.digest } == receipts.map(\.digest)
         }
     }
 
@@ -39,24 +57,32 @@ package struct Shard: Hashable, Sendable, Codable {
     /// Raised whenever what is written here changes.
     package static let currentFormat = 1
 
+    /// Two coordinators of a run, each of which takes itself for the only one, write shards of one number. What comes of them is
+    /// told apart by this.
+    package struct ID: Hashable, Sendable, Codable {
+        package let run: String
+        /// Of the coordinator that wrote it.
+        package let epoch: Int
+        /// From 1, of the whole run, whoever coordinates it.
+        package let number: Int
+
+        package init(run: String, epoch: Int, number: Int) {
+            self.run = run
+            self.epoch = epoch
+            self.number = number
+        }
+    }
+
     package let format: Int
-    package let run: String
-    /// Of the coordinator that wrote it.
-    package let epoch: Int
-    /// From 1, of the whole run, whoever coordinates it.
-    package let number: Int
+    package let id: ID
     /// That the workers must have, or their pixels might be others.
     package let versions: [String: String]
     package let workers: Workers
     package let tasks: [Task]
 
-    package init(
-        run: String, epoch: Int, number: Int, versions: [String: String], workers: Workers, tasks: [Task]
-    ) {
+    package init(_ id: ID, versions: [String: String], workers: Workers, tasks: [Task]) {
         format = Self.currentFormat
-        self.run = run
-        self.epoch = epoch
-        self.number = number
+        self.id = id
         self.versions = versions
         self.workers = workers
         self.tasks = tasks

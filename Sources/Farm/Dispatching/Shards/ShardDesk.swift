@@ -67,8 +67,13 @@ package struct ShardDesk: Sendable {
         case .ready, .alive: return []
         case .inPlugins(_, let names): running[worker]?.plugins = names
         case .worn: running[worker]?.isWorn = true
-        case .finished(let lease, let receipt): return end(lease, .done(receipt), of: worker)
-        case .failed(let lease, let failure): return end(lease, .failed(failure), of: worker)
+        case .finished(let lease, let receipt):
+            guard let earlier = running[worker]?.task.earlier else { return end(lease, .done(receipt), of: worker) }
+            return running[worker]?.task.isAsBefore(receipt) == true
+                ? end(lease, .done(earlier), of: worker) : redo(lease, of: worker)
+        case .failed(let lease, let failure):
+            if running[worker]?.task.earlier != nil { return redo(lease, of: worker) }
+            return end(lease, .failed(failure), of: worker)
         }
         return []
     }
@@ -78,6 +83,15 @@ package struct ShardDesk: Sendable {
         running[worker] = nil
         if !ended.isWorn { idle.append(worker) }
         return [.ended(TaskEnd(lease, outcome))] + (ended.isWorn ? [.recycle(worker)] : [])
+    }
+
+    /// What an earlier attempt had made is not what it was.
+    private mutating func redo(_ lease: LeaseID, of worker: WorkerID) -> [Action] {
+        guard let ended = running[worker], ended.task.lease == lease, !ended.isOverdue else { return [] }
+        waiting.append(ended.task.adopting(nil))
+        running[worker] = nil
+        if !ended.isWorn { idle.append(worker) }
+        return ended.isWorn ? [.recycle(worker)] : []
     }
 
     private mutating func lose(_ worker: WorkerID, _ death: Death) -> [Action] {
@@ -144,7 +158,7 @@ package struct ShardDesk: Sendable {
             let lease = Lease(
                 id: task.lease, task: TaskID(FrameID(1), .frame), attempt: tried.contains(task.lease) ? 2 : 1, round: 0,
                 worker: worker,
-                deadline: now + task.timeLimit, timeLimit: task.timeLimit, spec: task.spec)
+                deadline: now + task.timeLimit, timeLimit: task.timeLimit, spec: task.order)
             actions += [.begun(task.lease), .start(lease)]
         }
         return actions

@@ -54,33 +54,54 @@ package struct ShardRun: Sendable {
         _ shard: Shard, engine: LocalEngine, workers: Int, signals: AsyncStream<Int32>
     ) async throws -> End {
         let adopted = adopted(of: shard)
-        let rest = shard.tasks.filter { adopted[$0.lease] == nil }
-        var ends = shard.tasks.compactMap { adopted[$0.lease] }
-        if !rest.isEmpty {
-            guard let catalog = await engine.introduce() else { return try await explain(engine, ends, signals) }
-            if let difference = VersionDifference(wanted: shard.versions, found: catalog.makings) {
-                return try refuse("its programs are not the coordinator's: \(difference.words)", ends)
-            }
-            let count = max(1, min(workers, rest.count))
-            switch try await render(rest, of: shard, engine, workers: count, signals) {
-            case .success(let more): ends += more
-            case .failure(.signal(let signal)): return .interrupted(signal: signal)
-            case .failure(.gaveUp(let reason, let more)): return try refuse(reason, ends + more)
+        var ends: [TaskEnd] = []
+        var rest: [Shard.Task] = []
+        for task in shard.tasks {
+            switch adopted[task.lease] {
+            // Nobody looks at these again before they are published.
+            case .outputs(let receipts, let source)?: rest.append(task.adopting(.outputs(receipts, of: source)))
+            case let receipt?: ends.append(TaskEnd(task.lease, .done(receipt)))
+            case nil: rest.append(task)
             }
         }
-        let result = ShardResult(shard: number, attempt: attempt, place: place, ends: ends)
-        try folder.write(result, to: folder.result(number, attempt), by: attempt)
+        if !rest.isEmpty {
+            do throws(Stop) {
+                let (engine, catalog) = try await start(engine, signals)
+                if let difference = VersionDifference(wanted: shard.versions, found: catalog.makings) {
+                    throw .gaveUp("its programs are not the coordinator's: \(difference.words)", [])
+                }
+                ends += try await render(rest, of: shard, engine, workers: max(1, min(workers, rest.count)), signals)
+            } catch {
+                switch error {
+                case .signal(let signal): return .interrupted(signal: signal)
+                case .gaveUp(let reason, let more):
+                    try put(ends + more, of: shard, refusal: reason)
+                    return .refused(reason)
+                case .trouble(let trouble): throw trouble
+                }
+            }
+        }
+        try put(ends, of: shard)
         return .done(tasks: ends.count, failed: ends.count { if case .done = $0.outcome { false } else { true } })
     }
 
-    /// No worker became ready: because all of the element is being ended, or for a reason that is the node's.
-    private func explain(_ engine: LocalEngine, _ ends: [TaskEnd], _ signals: AsyncStream<Int32>) async throws -> End {
-        if let signal = await Self.first(of: signals) { return .interrupted(signal: signal) }
+    private enum Stop: Error {
+        case signal(Int32)
+        case gaveUp(String, [TaskEnd])
+        case trouble(SharedFolder.Trouble)
+    }
+
+    /// The engine with its first worker. That one may end before it is ready: because all of the element is being ended, for a
+    /// reason that is the node's, or because somebody killed just that.
+    private func start(
+        _ engine: LocalEngine, _ signals: AsyncStream<Int32>
+    ) async throws(Stop) -> (LocalEngine, Catalog) {
+        if let catalog = await engine.introduce() { return (engine, catalog) }
+        if let signal = await Self.first(of: signals) { throw .signal(signal) }
         do {
-            _ = try await CatalogReader.read(engine.command)
-            return try refuse("its first worker ended before it was ready", ends)
-        } catch let failure as CatalogReader.Failure {
-            return try refuse(failure.message, ends)
+            return (LocalEngine(command: engine.command), try await CatalogReader.read(engine.command))
+        } catch {
+            throw .gaveUp(error.message, [])
         }
     }
 
@@ -98,55 +119,48 @@ package struct ShardRun: Sendable {
         }
     }
 
-    private func refuse(_ reason: String, _ ends: [TaskEnd]) throws -> End {
-        let result = ShardResult(shard: number, attempt: attempt, place: place, ends: ends, refusal: reason)
-        try folder.write(result, to: folder.result(number, attempt), by: attempt)
-        return .refused(reason)
+    private func put(_ ends: [TaskEnd], of shard: Shard, refusal: String? = nil) throws(SharedFolder.Trouble) {
+        let result = ShardResult(shard: shard.id, attempt: attempt, place: place, ends: ends, refusal: refusal)
+        try folder.write(result, to: folder.result(shard.id, attempt), by: attempt)
     }
 
     /// What earlier attempts at the shard have done, and whose files are there.
-    private func adopted(of shard: Shard) -> [LeaseID: TaskEnd] {
+    private func adopted(of shard: Shard) -> [LeaseID: TaskReceipt] {
         let wanted = Set(shard.tasks.map(\.lease))
-        var found: [LeaseID: TaskEnd] = [:]
-        for case .ended(let end) in folder.logs(of: number) where wanted.contains(end.lease) {
+        var found: [LeaseID: TaskReceipt] = [:]
+        for case .ended(let end) in folder.logs(of: shard.id) where wanted.contains(end.lease) {
             guard case .done(let receipt) = end.outcome, receipt.files.allSatisfy(SharedFolder.holds) else { continue }
-            found[end.lease] = end
+            found[end.lease] = receipt
         }
         return found
     }
 
-    private enum Stop: Error {
-        case signal(Int32)
-        case gaveUp(String, [TaskEnd])
-    }
-
     private func render(
         _ tasks: [Shard.Task], of shard: Shard, _ engine: LocalEngine, workers: Int, _ signals: AsyncStream<Int32>
-    ) async throws -> Result<[TaskEnd], Stop> {
+    ) async throws(Stop) -> [TaskEnd] {
         let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
         let (news, tell) = AsyncStream.makeStream(of: News.self)
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await engine.run(commands) { tell.yield(.event($0)) } }
+        async let crew: Void = engine.run(commands) { tell.yield(.event($0)) }
+        command.yield(.widen(to: workers))
+        let outcome = await withTaskGroup(of: Void.self) { group in
             group.addTask { for await signal in signals { tell.yield(.signal(signal)) } }
             group.addTask {
                 // Sleeping fails when all is done.
                 while (try? await Task.sleep(for: .milliseconds(200))) != nil { tell.yield(.event(.tick)) }
             }
-            defer {
-                command.finish()
-                group.cancelAll()
-            }
-            command.yield(.widen(to: workers))
+            defer { group.cancelAll() }
             let desk = ShardDesk(tasks, workers: workers, silence: shard.workers.silence)
-            return try await decide(
-                desk, before: shard.tasks.count - tasks.count, all: shard.tasks.count, news, command)
+            return await decide(desk, for: shard, before: shard.tasks.count - tasks.count, news, command)
         }
+        command.finish()
+        await crew
+        return try outcome.get()
     }
 
     private func decide(
-        _ desk: ShardDesk, before: Int, all: Int, _ news: AsyncStream<News>,
+        _ desk: ShardDesk, for shard: Shard, before: Int, _ news: AsyncStream<News>,
         _ command: AsyncStream<EngineCommand>.Continuation
-    ) async throws -> Result<[TaskEnd], Stop> {
+    ) async -> Result<[TaskEnd], Stop> {
         var desk = desk
         var ends: [TaskEnd] = []
         var busy: Set<WorkerID> = []
@@ -164,12 +178,13 @@ package struct ShardRun: Sendable {
                 case .start(let lease): command.yield(.start(lease.written(by: attempt)))
                 case .kill(let worker): command.yield(.kill(worker))
                 case .recycle(let worker): command.yield(.recycle(worker))
-                case .begun(let lease): try note(.begun(lease))
+                case .begun(let lease):
+                    if let trouble = note(.begun(lease), of: shard) { return .failure(.trouble(trouble)) }
                 case .ended(let end):
                     let end = end.naming(attempt: attempt)
-                    try note(.ended(end))
+                    if let trouble = note(.ended(end), of: shard) { return .failure(.trouble(trouble)) }
                     ends.append(end)
-                    onProgress(before + ends.count, all)
+                    onProgress(before + ends.count, shard.tasks.count)
                 case .giveUp(let reason): return .failure(.gaveUp(reason, ends))
                 }
             }
@@ -178,7 +193,14 @@ package struct ShardRun: Sendable {
         return .success(ends)
     }
 
-    private func note(_ line: AttemptLine) throws { try folder.append(line, to: folder.log(number, attempt)) }
+    private func note(_ line: AttemptLine, of shard: Shard) -> SharedFolder.Trouble? {
+        do {
+            try folder.append(line, to: folder.log(shard.id, attempt))
+            return nil
+        } catch {
+            return error
+        }
+    }
 }
 
 extension Lease {

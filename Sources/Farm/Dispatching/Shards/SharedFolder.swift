@@ -5,7 +5,7 @@ import WorkerProtocol
 
 /// A run's folder on the file system that all nodes share.
 ///
-///     FOLDER/{shards/K.json, results/{K-ATTEMPT.log,K.ATTEMPT.json}, submissions, canvases and tiles}
+///     FOLDER/{shards/K.json, results/{K.EPOCH-ATTEMPT.log,K.EPOCH.ATTEMPT.json}, submissions, canvases and tiles}
 ///
 /// Everything that another machine reads appears by a rename, whole and synced, or is a log of whole lines.
 package struct SharedFolder: Hashable, Sendable {
@@ -20,8 +20,12 @@ package struct SharedFolder: Hashable, Sendable {
     var prepared: String { "\(path)/prepared.json" }
 
     func shard(_ number: Int) -> String { "\(shards)/\(number).json" }
-    func log(_ shard: Int, _ attempt: String) -> String { "\(results)/\(shard)-\(attempt).log" }
-    func result(_ shard: Int, _ attempt: String) -> String { "\(results)/\(shard).\(attempt).json" }
+    func log(_ shard: Shard.ID, _ attempt: String) -> String {
+        "\(results)/\(shard.number).\(shard.epoch)-\(attempt).log"
+    }
+    func result(_ shard: Shard.ID, _ attempt: String) -> String {
+        "\(results)/\(shard.number).\(shard.epoch).\(attempt).json"
+    }
 
     package struct Trouble: Error, Hashable, Sendable {
         /// One sentence that names the path.
@@ -104,8 +108,8 @@ package struct SharedFolder: Hashable, Sendable {
     }
 
     /// All attempts' logs of a shard.
-    func logs(of shard: Int) -> [AttemptLine] {
-        names(in: results).filter { $0.hasPrefix("\(shard)-") && $0.hasSuffix(".log") }
+    func logs(of shard: Shard.ID) -> [AttemptLine] {
+        names(in: results).filter { $0.hasPrefix("\(shard.number).\(shard.epoch)-") && $0.hasSuffix(".log") }
             .flatMap { lines(AttemptLine.self, of: "\(results)/\($0)") }
     }
 

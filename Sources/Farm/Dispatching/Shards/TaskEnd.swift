@@ -19,15 +19,15 @@ package struct TaskEnd: Hashable, Sendable, Codable {
     }
 }
 
-/// A line of an attempt's log, `results/K-ATTEMPT.log`: what is known of the attempt if it never comes to its end.
+/// A line of an attempt's log, `results/K.EPOCH-ATTEMPT.log`: what is known of the attempt if it never comes to its end.
 package enum AttemptLine: Hashable, Sendable, Codable {
     case begun(LeaseID)
     case ended(TaskEnd)
 }
 
-/// What an attempt at a shard came to: `results/K.ATTEMPT.json`, which appears whole or not at all.
+/// What an attempt at a shard came to: `results/K.EPOCH.ATTEMPT.json`, which appears whole or not at all.
 package struct ShardResult: Hashable, Sendable, Codable {
-    package let shard: Int
+    package let shard: Shard.ID
     package let attempt: String
     /// Where it was done, as messages name it: `element 12_3 on n2`.
     package let place: String
@@ -35,7 +35,7 @@ package struct ShardResult: Hashable, Sendable, Codable {
     /// Why nothing, or nothing more, can be done in that place; nil when all is well.
     package let refusal: String?
 
-    package init(shard: Int, attempt: String, place: String, ends: [TaskEnd], refusal: String? = nil) {
+    package init(shard: Shard.ID, attempt: String, place: String, ends: [TaskEnd], refusal: String? = nil) {
         self.shard = shard
         self.attempt = attempt
         self.place = place

@@ -10,7 +10,7 @@ struct RunLine: Encodable {
     let run: String
     let job: String
     let manifest: String
-    /// `running`, `paused`, `interrupted`, `done`, `failed` or `stopped`.
+    /// `running`, `paused`, `interrupted`, `detached`, `done`, `failed` or `stopped`.
     let state: String
     var reason: String?
     var exitCode: Int?

@@ -12,16 +12,16 @@ package struct HandingOverEngine: Engine {
         /// Does tasks here.
         ///
         /// - Parameter number: for a shard of them.
-        func carryOut(_ tasks: [Lease], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble>
+        func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble>
         /// - Parameter first: the number of the first shard that is free.
-        func receive(_ tasks: [Lease], from first: Int) async -> HandingOverTrouble?
+        func receive(_ tasks: [GatheredTask], from first: Int) async -> HandingOverTrouble?
     }
 
     private enum News: Sendable {
         case command(EngineCommand)
         case ended
         case tick
-        case done([Lease], Result<[TaskEnd], HandingOverTrouble>)
+        case done([GatheredTask], Result<[TaskEnd], HandingOverTrouble>)
         case handedOver(HandingOverTrouble?)
     }
 
@@ -71,8 +71,8 @@ package struct HandingOverEngine: Engine {
     /// What is known while tasks are gathered.
     private struct Desk {
         enum Job: Sendable {
-            case carryOut([Lease], as: Int)
-            case handOver([Lease], from: Int)
+            case carryOut([GatheredTask], as: Int)
+            case handOver([GatheredTask], from: Int)
         }
 
         var past: SlurmPast
@@ -80,8 +80,8 @@ package struct HandingOverEngine: Engine {
         let onEvent: @Sendable (Event) -> Void
         private let clock = ContinuousClock()
         private var book = SlurmBook()
-        private var early: [Lease] = []
-        private var gathered: [Lease] = []
+        private var early: [GatheredTask] = []
+        private var gathered: [GatheredTask] = []
         private var lastShard: Int
         private var isBusy = false
         private var latest: ContinuousClock.Instant
@@ -111,18 +111,17 @@ package struct HandingOverEngine: Engine {
             switch command {
             case .start(let lease):
                 book.start(lease)
-                if let receipt = past.take(lease.spec) {
-                    post(book.adopt(lease.id, receipt))
-                } else if recipient.takes(lease.spec) {
-                    gathered.append(lease)
-                } else {
-                    early.append(lease)
+                switch past.take(lease.spec) {
+                // Whoever gets it looks at the files' bytes first.
+                case .outputs(let receipts, let source)?: add(lease, earlier: .outputs(receipts, of: source))
+                case let receipt?: post(book.adopt(lease.id, receipt))
+                case nil: add(lease, earlier: nil)
                 }
             case .widen(let count): post(book.open(to: count))
             case .retire(let slot): post(book.retire(slot))
             case .kill(let worker), .recycle(let worker):
                 if let lease = book.lease(of: worker) {
-                    for list in [\Desk.early, \Desk.gathered] { self[keyPath: list].removeAll { $0.id == lease } }
+                    for list in [\Desk.early, \Desk.gathered] { self[keyPath: list].removeAll { $0.lease.id == lease } }
                 }
                 post(book.dismiss(worker))
             case .handOver: break
@@ -143,19 +142,40 @@ package struct HandingOverEngine: Engine {
             return .handOver(gathered, from: lastShard + 1)
         }
 
-        private mutating func note(_ tasks: [Lease], _ result: Result<[TaskEnd], HandingOverTrouble>) {
+        private mutating func add(_ lease: Lease, earlier: TaskReceipt?) {
+            let task = GatheredTask(lease, earlier: earlier)
+            if recipient.takes(lease.spec) { gathered.append(task) } else { early.append(task) }
+        }
+
+        private mutating func note(_ tasks: [GatheredTask], _ result: Result<[TaskEnd], HandingOverTrouble>) {
             isBusy = false
             latest = clock.now
             switch result {
             case .success(let ends):
                 for end in ends { post(book.end(end, place: "here")) }
-                for lease in tasks where book.holds(lease.id) { post(book.lose(lease.id, Death(.killed))) }
+                for lease in tasks.map(\.lease) where book.holds(lease.id) {
+                    post(book.lose(lease.id, Death(.killed)))
+                }
             case .failure(let trouble): onEvent(.stop(trouble.reason))
             }
         }
 
         private func post(_ events: [Event]) { events.forEach(onEvent) }
     }
+}
+
+/// A task that is ready.
+package struct GatheredTask: Sendable {
+    package let lease: Lease
+    /// As ``Shard/Task/earlier``.
+    let earlier: TaskReceipt?
+
+    package init(_ lease: Lease, earlier: TaskReceipt? = nil) {
+        self.lease = lease
+        self.earlier = earlier
+    }
+
+    var ofShard: Shard.Task { Shard.Task(lease, earlier: earlier) }
 }
 
 /// Why work could not be handed over.

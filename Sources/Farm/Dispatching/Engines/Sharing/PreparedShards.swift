@@ -1,4 +1,4 @@
-package import Scheduling
+import Scheduling
 package import WorkerProtocol
 
 /// A run as a fixed number of shards, written down for whoever does them: a scheduler that Penumbra knows nothing of.
@@ -46,9 +46,9 @@ package struct PreparedShards: HandingOverEngine.Recipient {
         }
     }
 
-    package func carryOut(_ tasks: [Lease], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble> {
+    package func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble> {
         do {
-            let shard = try run.write(tasks, as: number)
+            let shard = try run.write(tasks.map(\.ofShard), as: number)
             let attempt = ShardRun(
                 folder: run.folder, number: number, place: "this machine",
                 attempt: String(UInt64.random(in: 1 << 60 ... .max), radix: 16))
@@ -56,7 +56,7 @@ package struct PreparedShards: HandingOverEngine.Recipient {
                 shard, engine: LocalEngine(command: command), workers: workers, signals: signals())
             switch end {
             case .done:
-                let result = run.folder.read(ShardResult.self, from: run.folder.result(number, attempt.attempt))
+                let result = run.folder.read(ShardResult.self, from: run.folder.result(shard.id, attempt.attempt))
                 return .success(result?.ends ?? [])
             case .refused(let reason): return .failure(HandingOverTrouble(.engine(reason)))
             case .interrupted(let signal): return .failure(HandingOverTrouble(.interrupted(signal: signal)))
@@ -66,10 +66,10 @@ package struct PreparedShards: HandingOverEngine.Recipient {
         }
     }
 
-    package func receive(_ tasks: [Lease], from first: Int) async -> HandingOverTrouble? {
+    package func receive(_ tasks: [GatheredTask], from first: Int) async -> HandingOverTrouble? {
         do {
             for (index, part) in Self.dealt(tasks, to: count).enumerated() {
-                _ = try run.write(part, as: first + index)
+                _ = try run.write(part.map(\.ofShard), as: first + index)
             }
             try run.folder.write(Range(first: first, count: count), to: run.folder.prepared, by: "\(run.epoch)")
             return nil
@@ -80,14 +80,16 @@ package struct PreparedShards: HandingOverEngine.Recipient {
 
     /// The largest tasks first, to and fro, by estimates: all shards take about as long. Some are empty where there are fewer
     /// tasks than shards.
-    package static func dealt(_ tasks: [Lease], to count: Int) -> [[Lease]] {
-        var parts = Array(repeating: [Lease](), count: count)
-        let sorted = tasks.sorted { ($1.estimate, $0.id.number) < ($0.estimate, $1.id.number) }
+    package static func dealt(_ tasks: [GatheredTask], to count: Int) -> [[GatheredTask]] {
+        var parts = Array(repeating: [GatheredTask](), count: count)
+        let sorted = tasks.sorted {
+            ($1.lease.estimate, $0.lease.id.number) < ($0.lease.estimate, $1.lease.id.number)
+        }
         for (index, task) in sorted.enumerated() {
             let (round, step) = index.quotientAndRemainder(dividingBy: count)
             parts[round.isMultiple(of: 2) ? step : count - 1 - step].append(task)
         }
-        return parts.map { $0.sorted { $0.id.number < $1.id.number } }
+        return parts.map { $0.sorted { $0.lease.id.number < $1.lease.id.number } }
     }
 }
 
@@ -109,10 +111,9 @@ package struct ShardSource: Sendable {
         self.workers = workers
     }
 
-    func write(_ tasks: [Lease], as number: Int) throws(SharedFolder.Trouble) -> Shard {
+    func write(_ tasks: [Shard.Task], as number: Int) throws(SharedFolder.Trouble) -> Shard {
         let shard = Shard(
-            run: run, epoch: epoch, number: number, versions: versions, workers: workers,
-            tasks: tasks.map(Shard.Task.init))
+            Shard.ID(run: run, epoch: epoch, number: number), versions: versions, workers: workers, tasks: tasks)
         try folder.write(shard, to: folder.shard(number), by: "\(epoch)")
         return shard
     }

@@ -1,4 +1,4 @@
-package import Scheduling
+import Scheduling
 package import WorkerProtocol
 
 /// Hands a run to Slurm: all tasks that are ready as job arrays, and after them a job that goes on as the coordinator.
@@ -23,11 +23,11 @@ package struct SlurmDetachment: HandingOverEngine.Recipient {
 
     package func takes(_ spec: TaskSpec) -> Bool { true }
 
-    package func carryOut(_ tasks: [Lease], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble> {
+    package func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble> {
         .success([])
     }
 
-    package func receive(_ tasks: [Lease], from first: Int) async -> HandingOverTrouble? {
+    package func receive(_ tasks: [GatheredTask], from first: Int) async -> HandingOverTrouble? {
         do {
             try SharedFolder.make(setup.logs)
             let largest = try await client.largestArray()
@@ -53,10 +53,13 @@ package struct SlurmDetachment: HandingOverEngine.Recipient {
         }
     }
 
-    private func gathered(_ tasks: [Lease]) -> [[Lease]] {
+    private func gathered(_ tasks: [GatheredTask]) -> [[Shard.Task]] {
         var gathering = ShardGathering(seconds: options.shardSeconds, cores: options.cpusPerTask)
-        for task in tasks { gathering.add(task, at: .start) }
-        return gathering.take(.max, at: .start + ShardGathering.lull)
+        for task in tasks { gathering.add(task.lease, at: .start) }
+        let earlier = Dictionary(tasks.map { ($0.lease.id, $0.earlier) }) { $1 }
+        return gathering.take(.max, at: .start + ShardGathering.lull).map { leases in
+            leases.map { Shard.Task($0, earlier: earlier[$0.id] ?? nil) }
+        }
     }
 
     private func submitted(_ job: some SlurmJob) async throws(HandingOverTrouble) -> String {

@@ -92,7 +92,8 @@ package struct SlurmClient: Sendable {
     private func run(_ program: String, _ arguments: [String]) async throws(Trouble) -> String {
         let answer: Answer?
         do {
-            answer = try await limited(program, arguments)
+            // Goes on when its caller is cancelled: what Slurm was asked for may be done, and has to be known of.
+            answer = try await Task { try await limited(program, arguments) }.value
         } catch let error as SubprocessError where error.code == .executableNotFound {
             throw .missing(program)
         } catch {
@@ -109,14 +110,7 @@ package struct SlurmClient: Sendable {
     /// Nil when it took too long; it is killed then.
     private func limited(_ program: String, _ arguments: [String]) async throws -> Answer? {
         try await withThrowingTaskGroup(of: Answer?.self) { group in
-            group.addTask {
-                let executable = programs.map { Executable.path(FilePath("\($0)/\(program)")) } ?? .name(program)
-                let done = try await Subprocess.run(
-                    executable, arguments: Arguments(arguments), platformOptions: WorkerProcess.platform,
-                    input: .none, output: .string(limit: 64 << 20), error: .string(limit: 1 << 20))
-                return Answer(
-                    status: done.terminationStatus, output: done.standardOutput, errors: done.standardError)
-            }
+            group.addTask { try await answer(of: program, arguments) }
             group.addTask {
                 try await Task.sleep(for: patience)
                 return nil
@@ -124,6 +118,27 @@ package struct SlurmClient: Sendable {
             defer { group.cancelAll() }
             return try await group.next() ?? nil
         }
+    }
+
+    /// The command writes to files of ours, and not to pipes of Subprocess's: that ends this process when it comes upon a pipe
+    /// that it has not closed, and a pipe that the command's children hold is read for as long as they live.
+    private func answer(of program: String, _ arguments: [String]) async throws -> Answer {
+        let executable = programs.map { Executable.path(FilePath("\($0)/\(program)")) } ?? .name(program)
+        let (input, output, errors) = (try NamelessFile(), try NamelessFile(), try NamelessFile())
+        defer { withExtendedLifetime((input, output, errors)) {} }
+        let done = try await Subprocess.run(
+            executable, arguments: Arguments(arguments), platformOptions: Self.platform,
+            input: .fileDescriptor(input.descriptor, closeAfterSpawningProcess: false),
+            output: .fileDescriptor(output.descriptor, closeAfterSpawningProcess: false),
+            error: .fileDescriptor(errors.descriptor, closeAfterSpawningProcess: false))
+        return Answer(status: done.terminationStatus, output: try output.text(), errors: try errors.text())
+    }
+
+    /// Where `squeue` is a site's script around Slurm's own, all of it is killed.
+    private static var platform: PlatformOptions {
+        var options = WorkerProcess.platform
+        options.teardownSequence = [.send(signal: .kill, toProcessGroup: true, allowedDurationToNextStep: .seconds(1))]
+        return options
     }
 
     /// What Slurm's commands say when they have not reached anybody who could decide.

@@ -34,6 +34,8 @@ struct SlurmDesk: Sendable {
     /// The shards that have left the gathering and whose results are not taken.
     private var shards: [Int: [Lease]] = [:]
     private var lastShard: Int
+    /// What leases that are not in a shard yet came to under an earlier coordinator.
+    private var earlier: [LeaseID: TaskReceipt] = [:]
     private var submissions = 0
     private var isSubmitting = false
     private var isLooking = false
@@ -54,11 +56,13 @@ struct SlurmDesk: Sendable {
         gathering = ShardGathering(seconds: options.shardSeconds, cores: options.cpusPerTask)
         let grace = Duration.seconds(options.grace)
         following = SlurmFollowing(grace: grace, logs: setup.logs)
-        results = SlurmResults(folder: setup.folder, grace: grace)
+        results = SlurmResults(folder: setup.folder, run: setup.run, epoch: setup.epoch, grace: grace)
     }
 
     /// Between two questions to the controller. It answers others, too.
     private static let lookEvery = Duration.seconds(3)
+
+    private func id(of shard: Int) -> Shard.ID { Shard.ID(run: setup.run, epoch: setup.epoch, number: shard) }
 
     private var now: Timestamp { Timestamp(ContinuousClock.now - start) }
 
@@ -90,10 +94,14 @@ struct SlurmDesk: Sendable {
         switch command {
         case .start(let lease):
             book.start(lease)
-            if let receipt = past.take(lease.spec) {
-                post(book.adopt(lease.id, receipt))
-            } else {
+            switch past.take(lease.spec) {
+            case .outputs(let receipts, let source)?:
+                // An element looks at their bytes first: nobody does before they are published.
+                earlier[lease.id] = .outputs(receipts, of: source)
                 gathering.add(lease, at: now)
+            case let receipt?:
+                post(book.adopt(lease.id, receipt))
+            case nil: gathering.add(lease, at: now)
             }
         case .widen(let count): post(book.open(to: count))
         case .retire(let slot): post(book.retire(slot))
@@ -112,7 +120,8 @@ struct SlurmDesk: Sendable {
         for leases in taken {
             lastShard += 1
             do {
-                _ = try setup.source.write(leases, as: lastShard)
+                _ = try setup.source.write(
+                    leases.map { Shard.Task($0, earlier: earlier.removeValue(forKey: $0.id)) }, as: lastShard)
             } catch {
                 onEvent(.stop(.place(error.message)))
                 return []
@@ -145,10 +154,11 @@ struct SlurmDesk: Sendable {
 
     private mutating func takeResults() -> [Job] {
         guard !shards.isEmpty else { return [] }
-        for result in results.take(of: Set(shards.keys), at: now) {
-            guard let leases = shards.removeValue(forKey: result.shard) else { continue }
-            let log = following.log(of: result.shard)
-            following.end(result.shard)
+        for result in results.take(of: Set(shards.keys), at: now, log: following.log) {
+            let number = result.shard.number
+            guard let leases = shards.removeValue(forKey: number) else { continue }
+            let log = following.log(of: number)
+            following.end(number)
             for end in result.ends {
                 if case .died = end.outcome { hadTrouble = true }
                 post(book.end(end, place: "\(result.place), see \(log)"))
@@ -199,7 +209,7 @@ struct SlurmDesk: Sendable {
         guard let leases = shards.removeValue(forKey: lost.shard) else { return }
         hadTrouble = true
         var begun: Set<LeaseID> = []
-        for line in setup.folder.logs(of: lost.shard) {
+        for line in setup.folder.logs(of: id(of: lost.shard)) {
             switch line {
             case .begun(let lease): begun.insert(lease)
             case .ended(let end) where results.isThere(end): post(book.end(end, place: lost.loss.words))

@@ -68,6 +68,18 @@ package final class SlurmEngine: Engine {
             for await _ in commands {}
             return
         }
+        let last = await follow(desk, news, tell, commands)
+        guard !last.isHandedOver else { return }
+        // In a task of its own: a run that is cancelled leaves nothing behind, either.
+        await Task { await leave(last) }.value
+        if !last.hadTrouble { SharedFolder.remove(logs: setup.logs) }
+    }
+
+    /// - Returns: the desk as it is when nothing is being asked of Slurm any more.
+    private func follow(
+        _ desk: SlurmDesk, _ news: AsyncStream<SlurmDesk.News>, _ tell: AsyncStream<SlurmDesk.News>.Continuation,
+        _ commands: AsyncStream<EngineCommand>
+    ) async -> SlurmDesk {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await command in commands { tell.yield(.command(command)) }
@@ -86,9 +98,7 @@ package final class SlurmEngine: Engine {
                 }
             }
             group.cancelAll()
-            guard !desk.isHandedOver else { return }
-            await leave(desk)
-            if !desk.hadTrouble { SharedFolder.remove(logs: setup.logs) }
+            return desk
         }
     }
 
@@ -145,25 +155,35 @@ package final class SlurmEngine: Engine {
 
     /// Nothing of this run is left in the queue, nor on a node that can be reached.
     private func leave(_ desk: SlurmDesk) async {
-        do {
-            for name in desk.names { try await client.cancel(named: name) }
-            try await setup.succession?.end(client, setup)
-            let end = ContinuousClock.now + Self.farewell
-            while ContinuousClock.now < end {
-                let rest = try await client.elements(of: desk.jobs).filter { $0.condition != .ended }
-                // One that was started anew after its result had come.
-                try await client.cancel(rest.filter { $0.condition != .running }.map { "\($0.job)_\($0.index)" })
-                guard rest.contains(where: { $0.condition == .running }) else { return }
-                // Files of what runs on would be left behind.
-                try await Task.sleep(for: .milliseconds(300))
+        let end = ContinuousClock.now + Self.farewell
+        while true {
+            do {
+                if try await cancelAll(of: desk) || ContinuousClock.now >= end { return }
+            } catch {
+                guard case .unanswered = error, ContinuousClock.now < end else {
+                    return tell(
+                        "jobs of the run may be left in Slurm's queue, as 'squeue --name' tells with the names in "
+                            + "\(setup.folder.submissions): \(error.message)")
+                }
             }
-        } catch let trouble as SlurmClient.Trouble {
-            tell(
-                "jobs of the run may be left in Slurm's queue, as 'squeue --name' tells with the names in "
-                    + "\(setup.folder.submissions): \(trouble.message)")
-        } catch {
-            // The run is over in any case.
+            // Files of what runs on would be left behind. Nobody cancels this task.
+            try? await Task.sleep(for: .milliseconds(300))
         }
+    }
+
+    /// - Returns: whether all have ended.
+    private func cancelAll(of desk: SlurmDesk) async throws(SlurmClient.Trouble) -> Bool {
+        try await setup.succession?.end(client, setup)
+        var jobs = desk.jobs
+        // One whose number did not come any more may be there all the same.
+        for name in desk.names {
+            try await client.cancel(named: name)
+            jobs += try await client.jobs(named: name)
+        }
+        let rest = try await client.elements(of: Set(jobs).sorted()).filter { $0.condition != .ended }
+        // One that was started anew after its result had come.
+        try await client.cancel(rest.filter { $0.condition != .running }.map { "\($0.job)_\($0.index)" })
+        return rest.isEmpty
     }
 
     /// Elements end within Slurm's grace, or when they have nothing to do.

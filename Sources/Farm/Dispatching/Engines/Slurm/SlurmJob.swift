@@ -15,13 +15,13 @@ package protocol SlurmJob: Sendable {
 }
 
 extension SlurmJob {
-    /// - Parameter more: what only this kind of job has.
-    fileprivate func common(more: [String], folder: String, output: String, logs: String) -> [String] {
-        ["--parsable", "--job-name=\(name)", "--comment=\(name)"] + more + [
+    fileprivate func common(_ options: SlurmOptions, folder: String, output: String, logs: String) -> [String] {
+        [
+            "--parsable", "--job-name=\(name)", "--comment=\(name)",
             // Of a pattern: a percent sign is written twice.
             "--output=\(logs.replacing("%", with: "%%"))/\(output)", "--open-mode=append", "--requeue",
             "--chdir=\(folder)",
-        ]
+        ] + options.placement
     }
 
     fileprivate func quoted(_ text: String) -> String { "'\(text.replacing("'", with: #"'\''"#))'" }
@@ -43,9 +43,8 @@ package struct SlurmSubmission: Hashable, SlurmJob {
     package var shards: Range<Int> { firstShard..<(firstShard + count) }
 
     package func arguments(_ options: SlurmOptions, folder: String, logs: String) -> [String] {
-        common(
-            more: ["--array=0-\(count - 1)%\(options.throttle)"], folder: folder, output: "%A_%a.out", logs: logs
-        ) + options.requests
+        common(options, folder: folder, output: "%A_%a.out", logs: logs)
+            + ["--array=0-\(count - 1)%\(options.throttle)"] + options.needs + options.arguments
     }
 
     package func script(program: String, folder: String) -> String {
@@ -72,10 +71,9 @@ package struct SlurmCoordinator: Hashable, SlurmJob {
     }
 
     package func arguments(_ options: SlurmOptions, folder: String, logs: String) -> [String] {
-        common(
-            more: ["--dependency=afterany:\(after.joined(separator: ":"))"], folder: folder,
-            output: "coordinator-%j.out", logs: logs
-        ) + options.requests(cores: 1)
+        let arguments = common(options, folder: folder, output: "coordinator-%j.out", logs: logs)
+        return arguments + ["--cpus-per-task=1", "--dependency=afterany:\(after.joined(separator: ":"))"]
+            + options.arguments
     }
 
     package func script(program: String, folder: String) -> String {

@@ -42,7 +42,7 @@ struct SlurmPast: Sendable {
 
     private mutating func take(_ shard: Shard, in folder: SharedFolder) {
         let specs = Dictionary(shard.tasks.map { ($0.lease, $0.spec) }) { $1 }
-        for case .ended(let end) in folder.logs(of: shard.number) {
+        for case .ended(let end) in folder.logs(of: shard.id) {
             guard let spec = specs[end.lease], case .done(let receipt) = end.outcome else { continue }
             receipts[spec.withoutNames] = receipt
         }

@@ -1,35 +1,47 @@
-import Scheduling
+package import Scheduling
 import WorkerProtocol
 
 /// The result files as they appear.
-struct SlurmResults: Sendable {
+package struct SlurmResults: Sendable {
     private let folder: SharedFolder
+    private let run: String
+    private let epoch: Int
     private let grace: Duration
     /// Results that name files which do not show yet, and since when.
     private var early: [String: Timestamp] = [:]
 
-    init(folder: SharedFolder, grace: Duration) {
+    /// - Parameters:
+    ///   - run: whose results are taken, of the coordinator of that epoch alone.
+    ///   - grace: how long the file system may take to show a file.
+    package init(folder: SharedFolder, run: String, epoch: Int, grace: Duration) {
         self.folder = folder
+        self.run = run
+        self.epoch = epoch
         self.grace = grace
     }
 
     /// Of an element that runs twice the first one counts.
-    mutating func take(of shards: Set<Int>, at now: Timestamp) -> [ShardResult] {
+    ///
+    /// - Parameter log: what the element of a shard printed.
+    package mutating func take(of shards: Set<Int>, at now: Timestamp, log: (Int) -> String) -> [ShardResult] {
         var taken: [ShardResult] = []
+        var rest = shards
         for name in folder.names(in: folder.results) where name.hasSuffix(".json") {
-            guard let number = name.split(separator: ".").first.flatMap({ Int($0) }), shards.contains(number),
-                let result = folder.read(ShardResult.self, from: "\(folder.results)/\(name)"), result.shard == number
+            guard let number = name.split(separator: ".").first.flatMap({ Int($0) }), rest.contains(number),
+                let result = folder.read(ShardResult.self, from: "\(folder.results)/\(name)"),
+                result.shard == Shard.ID(run: run, epoch: epoch, number: number)
             else { continue }
             let since = early[name] ?? now
             if result.ends.allSatisfy(isThere) || result.refusal != nil {
                 taken.append(result)
             } else if now.elapsed - since.elapsed >= grace {
-                taken.append(withoutMissing(result))
+                taken.append(withoutMissing(result, log: log(number)))
             } else {
                 early[name] = since
                 continue
             }
             early[name] = nil
+            rest.remove(number)
         }
         return taken
     }
@@ -40,14 +52,15 @@ struct SlurmResults: Sendable {
         return receipt.files.allSatisfy(SharedFolder.holds)
     }
 
-    private func withoutMissing(_ result: ShardResult) -> ShardResult {
+    private func withoutMissing(_ result: ShardResult, log: String) -> ShardResult {
         let ends = result.ends.map { end in
             guard case .done(let receipt) = end.outcome,
                 let file = receipt.files.first(where: { !SharedFolder.holds($0) })
             else { return end }
             let message =
                 "\(file.path): written by \(result.place), and does not show here whole after "
-                + "\(grace.components.seconds) s; raise 'grace' under 'slurm', or look after the shared file system"
+                + "\(grace.components.seconds) s; raise 'grace' under 'slurm', or look after the shared file system; see "
+                + log
             return TaskEnd(end.lease, .failed(TaskFailure(.transient, message)))
         }
         return ShardResult(

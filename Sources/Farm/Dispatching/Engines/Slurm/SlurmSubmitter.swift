@@ -67,6 +67,7 @@ package struct SlurmSubmitter: Sendable {
         )
         let begin = ContinuousClock.now
         while true {
+            try Task.checkCancellation()
             do {
                 return try await client.submit(script: script, arguments: arguments)
             } catch {

@@ -23,6 +23,9 @@ struct ResumeCommand: AsyncParsableCommand {
     @Option(help: "Who does what is left: local, worker processes here, or slurm. Default: as the run was begun.")
     var engine: EngineName?
 
+    @Option(help: ArgumentHelp("Worker processes at once. Default: as the run was begun.", valueName: "n"))
+    var workers: Int?
+
     @Flag(help: "Print lines that Open Job Description knows: openjd_progress, openjd_status, openjd_fail.")
     var openjd = false
 
@@ -31,6 +34,9 @@ struct ResumeCommand: AsyncParsableCommand {
     var asJob = false
 
     func validate() throws {
+        if let workers, !(1...1024).contains(workers) {
+            throw ValidationError("--workers takes 1 to 1024, not \(workers).")
+        }
         if openjd, options.json { throw ValidationError("--openjd and --json cannot both have the standard output.") }
         if asJob, shared.runDir == nil { throw ValidationError("--as-job goes on with the run of a --run-dir.") }
     }
@@ -74,11 +80,15 @@ struct ResumeCommand: AsyncParsableCommand {
             RunRequests.takeBack(.pause, of: run.stored.name, state: archive.place(of: run))
             if !options.json { Console.print("\(run.stored.name): goes on") }
             return 0
-        case .interrupted: return try await give(run, archive)
+        case .interrupted:
+            let place = archive.place(of: run)
+            return try await give(
+                run, archive, place == archive.state ? nil : SharedRun(place: place, name: run.stored.name))
         case .detached:
             if !options.json {
                 Console.print(
-                    "\(run.stored.name): is with the cluster; --run-dir \(archive.place(of: run)) takes it over here")
+                    "\(run.stored.name): is with the cluster; 'penumbra resume --run-dir \(archive.place(of: run))' takes it over"
+                )
             }
             return 0
         case .running, .done, .failed, .stopped:
@@ -114,6 +124,7 @@ struct ResumeCommand: AsyncParsableCommand {
         command.json = command.json || options.json
         command.openjd = openjd
         command.engine.engine = engine ?? command.engine.engine
+        command.place.workers = workers ?? command.place.workers
         guard let shared else { return try await exitCode(of: command) }
         command.sharing = .resumed(shared, asJob: asJob)
         return try await PassingState.with(options.stateDir) { state in

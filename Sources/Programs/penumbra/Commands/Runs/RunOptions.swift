@@ -19,8 +19,8 @@ struct RunOptions: ParsableArguments {
         return place
     }
 
-    func archive(_ shared: RunDirOption = RunDirOption()) throws -> RunArchive {
-        if let folder = shared.runDir {
+    func archive(_ shared: RunDirOption? = nil) throws -> RunArchive {
+        if let folder = shared?.runDir {
             return try RunArchive(runFolder: PathText.normalized(folder, in: currentFolder()))
         }
         let state = try Settings.load(place).stateFolder.value

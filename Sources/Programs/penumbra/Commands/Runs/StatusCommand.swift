@@ -6,7 +6,8 @@ struct StatusCommand: AsyncParsableCommand {
         abstract: "List runs: those that go on, those that were interrupted, the latest ones.",
         discussion: """
             'interrupted' is a run whose coordinator was killed: 'penumbra resume' goes on with it, as the next run of its \
-            job does. Times are UTC.
+            job does. 'detached' is one that was handed to a cluster, or to another scheduler, and that nobody there has \
+            gone on with yet. Times are UTC.
             """)
 
     @OptionGroup var options: RunOptions

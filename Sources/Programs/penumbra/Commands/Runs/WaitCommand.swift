@@ -15,6 +15,8 @@ struct WaitCommand: AsyncParsableCommand {
     var timeout: TimeArgument?
 
     private static let pause = Duration.milliseconds(200)
+    /// With a run that lost its coordinator where others may take it over.
+    private static let patience = Duration.seconds(150)
 
     func run() async throws {
         try await Reporting(json: options.json).handling { reporting in
@@ -23,7 +25,11 @@ struct WaitCommand: AsyncParsableCommand {
             let end = timeout.map { clock.now + $0.duration }
             // The run that is meant now, whatever begins later.
             var run = try archive.run(argument.run)
-            while run.condition.isGoingOn {
+            var lost: ContinuousClock.Instant?
+            while run.condition.isGoingOn || archive.isShared && run.condition == .interrupted {
+                lost = run.condition == .interrupted ? lost ?? clock.now : nil
+                // A successor may be on its way.
+                if let lost, lost.duration(to: clock.now) > Self.patience { break }
                 if let end, clock.now >= end {
                     reporting.complain("\(run.stored.name): goes on; the time to wait for it is over")
                     return .busy

@@ -1,0 +1,28 @@
+import Dispatching
+import Scheduling
+
+/// An element of a job array on paper.
+struct SimulatedElement {
+    enum Condition { case waiting, running, lost }
+
+    let job: String
+    let index: Int
+    let leases: [Lease]
+    var condition = Condition.waiting
+    /// Its node will die.
+    var isLost = false
+
+    /// As `squeue` has it.
+    var row: SlurmElement {
+        switch condition {
+        case .waiting: SlurmElement(job: job, index: index, state: "PENDING", reason: "Resources")
+        case .running: SlurmElement(job: job, index: index, state: "RUNNING", node: "n1")
+        case .lost: SlurmElement(job: job, index: index, state: "NODE_FAIL", reason: "NodeDown", node: "n1")
+        }
+    }
+
+    /// What was done when its node died, and what was not.
+    var parts: (done: ArraySlice<Lease>, rest: ArraySlice<Lease>) {
+        (leases.prefix(leases.count / 2), leases.dropFirst(leases.count / 2))
+    }
+}

@@ -1,0 +1,129 @@
+import Coordination
+import Foundation
+import JobStorage
+import TestSupport
+import Testing
+
+/// Runs whose folders several machines see.
+@Suite struct SharedRunTests {
+    let place: TemporaryFolder
+
+    init() throws { place = try TemporaryFolder() }
+
+    private func record(_ name: String) -> SharedRun.Record {
+        SharedRun.Record(
+            run: name, job: "night", manifest: "/jobs/night.yaml", started: 5, workers: 3, memory: 1 << 30,
+            request: "{}", counts: "{}")
+    }
+
+    private func begin(_ name: String) throws -> (run: SharedRun, directory: RunDirectory) {
+        let directory = try RunDirectory(state: place.path, name: name, scratch: place.path)
+        try directory.shared.write(record(name))
+        return (directory.shared, directory)
+    }
+
+    private func end(_ run: SharedRun, code: Int = 0) throws {
+        try run.write(SharedRun.End(record: record(run.name), epoch: 2, ended: 9, exitCode: code, reason: nil))
+    }
+
+    @Test func `a run is found by its folder and by the place that holds it`() throws {
+        let (run, directory) = try begin("run-1")
+        #expect(run.folder == "\(place.path)/runs/run-1")
+        #expect(SharedRun.find(run.folder) == [run])
+        #expect(SharedRun.find(place.path) == [run])
+        #expect(SharedRun.find(place.file("nothing")) == [])
+        #expect(run.record == record("run-1"))
+        #expect(run.stored?.state.isEnded == false)
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test func `what a run came to is told when its folder is gone`() throws {
+        let (run, directory) = try begin("run-1")
+        try end(run, code: 1)
+        directory.remove()
+        #expect(!FileManager.default.fileExists(atPath: run.folder))
+        #expect(SharedRun.find(place.path) == [run])
+        #expect(run.stored?.state == .ended(at: 9, exitCode: 1, reason: nil))
+        #expect(run.stored?.epoch == 2)
+        #expect(run.record == record("run-1"))
+    }
+
+    @Test func `of a place with runs that have not ended those are meant, else the latest`() throws {
+        for name in ["run-1", "run-2", "run-3"] {
+            let (run, directory) = try begin(name)
+            try end(run)
+            directory.remove()
+        }
+        #expect(SharedRun.find(place.path).map(\.name) == ["run-3"])
+        let (open, directory) = try begin("run-0")
+        #expect(SharedRun.find(place.path) == [open])
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test func `ends are not remembered without end`() throws {
+        for number in 100..<205 { try end(SharedRun(place: place.path, name: "run-\(number)")) }
+        let names = try FileManager.default.contentsOfDirectory(atPath: place.file("ended")).sorted()
+        #expect(names.count == 100)
+        #expect(names.first == "run-105.json")
+    }
+
+    @Test func `a half-written record is no run`() throws {
+        let (run, directory) = try begin("run-1")
+        try Data("{\"run\":".utf8).write(to: URL(filePath: "\(run.folder)/run.json"))
+        #expect(SharedRun.find(place.path) == [])
+        withExtendedLifetime(directory) {}
+    }
+
+    // Coordinators on several machines. A lock may not reach beyond one; this machine's tests have it free all the time.
+
+    /// A run that a coordinator of another machine had, that long ago.
+    private func leave(by coordinator: String, age: TimeInterval) throws -> String {
+        let folder = place.file("runs/run-1")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for name in ["lock", "journal"] { try Data().write(to: URL(filePath: "\(folder)/\(name)")) }
+        let claim = "\(folder)/coordinator.1"
+        try Data(coordinator.utf8).write(to: URL(filePath: claim))
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: claim)
+        return folder
+    }
+
+    private func isClaimed() throws -> Bool {
+        try RunDirectory(claiming: "run-1", state: place.path) != nil
+    }
+
+    @Test func `a coordinator on another machine that was heard of a moment ago is left alone`() throws {
+        _ = try leave(by: "77.123@elsewhere", age: 20)
+        #expect(try !isClaimed())
+        #expect(RunRequests.isAlive(run: "run-1", state: place.path))
+        let names = try FileManager.default.contentsOfDirectory(atPath: place.file("runs/run-1"))
+        #expect(names.sorted() == ["coordinator.1", "journal", "lock"])
+    }
+
+    @Test func `one that was not heard of for more than a minute is gone`() throws {
+        _ = try leave(by: "77.123@elsewhere", age: 70)
+        #expect(!RunRequests.isAlive(run: "run-1", state: place.path))
+        #expect(try isClaimed())
+    }
+
+    @Test func `one that has let the run go is not waited for`() throws {
+        let folder = try leave(by: "77.123@elsewhere", age: 0)
+        try Data().write(to: URL(filePath: "\(folder)/released.1"))
+        #expect(try isClaimed())
+    }
+
+    @Test func `of a coordinator on this machine the kernel's lock tells`() throws {
+        let host = ProcessInfo.processInfo.hostName
+        _ = try leave(by: "4194304.123@\(host)", age: 0)
+        #expect(try isClaimed())
+    }
+
+    @Test func `where detached runs are is remembered in the state folder until it is known how they ended`() throws {
+        let run = SharedRun(place: "/shared/out/.penumbra-slurm", name: "run-1")
+        try DetachedRuns.remember(run, state: place.path)
+        try DetachedRuns.remember(run, state: place.path)
+        #expect(DetachedRuns.all(state: place.path) == [run])
+        DetachedRuns.forget(run, state: place.path)
+        #expect(DetachedRuns.all(state: place.path) == [])
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+
+/// A folder with shell scripts in the place of Slurm's commands.
+struct FakeSlurm: Sendable {
+    let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "slurm-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    func program(_ name: String, _ script: String) throws {
+        let file = folder.appending(path: name)
+        try Data("#!/bin/sh\ncd '\(folder.path)'\n\(script)\n".utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+    }
+
+    func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder.appending(path: name).path) }
+
+    func put(_ name: String) throws { try Data().write(to: folder.appending(path: name)) }
+
+    func text(_ name: String) throws -> String {
+        try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+    }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import Glibc
+import Testing
+
+/// `prepare`, `shard` and `resume --run-dir`: a run by whoever calls them.
+@Suite(.serialized) struct PreparedRunTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.draw("photos/a.png", width: 700, height: 500)
+        try workspace.draw("photos/b.png", width: 400, height: 600)
+        try workspace.draw("photos/c.png", width: 300, height: 200)
+        for name in ["a", "b", "c"] { try workspace.age("photos/\(name).png") }
+    }
+
+    private func penumbra(_ arguments: String...) async throws -> Program.Result {
+        try await Program.run(Program.penumbra, arguments, in: workspace)
+    }
+
+    private func writeManifest(_ more: String = "existing: update") throws {
+        try workspace.writeManifest(
+            filters: "[{gaussian: {radius: 18}}, {motion: {radius: 90, angle: 40, samples: continuous}}]", more: more)
+    }
+
+    /// What an ordinary run makes.
+    private func ordinary() async throws -> [String: Data] {
+        let other = try Workspace()
+        for name in ["photos/a.png", "photos/b.png", "photos/c.png", "job.yaml"] {
+            try other.write(try workspace.read(name), to: name)
+        }
+        #expect(try await Program.run("run", "job.yaml", in: other).code != 65)
+        return try other.contents(below: "out")
+    }
+
+    private func prepare(_ shards: Int) async throws {
+        let result = try await penumbra("prepare", "job.yaml", "--run-dir", "shared", "--shards", "\(shards)")
+        #expect(result.code == 0, "\(result.errors)")
+    }
+
+    private func shard(_ index: Int) async throws -> Program.Result {
+        try await penumbra("shard", "--run-dir", "shared", "--index", "\(index)")
+    }
+
+    private func leavesNothing() {
+        let left = workspace.allFiles(below: "shared").filter { !$0.hasPrefix("ended/") && $0 != "runs.lock" }
+        #expect(left == [])
+        #expect(workspace.leftovers() == [])
+        #expect(!workspace.exists("state"))
+    }
+
+    @Test(arguments: ["existing: update", "existing: update\nshard: tile\ntile: 128", "existing: update\nverify: full"])
+    func `shards in any order, one twice and one never, and the same bytes`(more: String) async throws {
+        try writeManifest(more)
+        try await prepare(4)
+        #expect(!workspace.exists("out/a.png"))
+        for index in [3, 1, 3, 4] {
+            let result = try await shard(index)
+            #expect(result.code == 0, "\(result.errors)")
+        }
+        #expect(try await penumbra("status", "--run-dir", "shared").output.contains("  test  detached  "))
+        #expect(try await penumbra("wait", "--run-dir", "shared", "--timeout", "0.1").code == 75)
+        let end = try await penumbra("resume", "--run-dir", "shared", "--engine", "local")
+        #expect(end.code == 0, "\(end.errors)")
+        #expect(end.output.hasPrefix("test: 3 published in "))
+        #expect(try await ordinary() == workspace.contents(below: "out"))
+        leavesNothing()
+        #expect(try await penumbra("wait", "--run-dir", "shared").code == 0)
+        #expect(try await shard(2).output.hasSuffix(": has ended, there is nothing to do\n"))
+        #expect(try await penumbra("resume", "--run-dir", "shared").output.hasSuffix(": has ended with exit code 0\n"))
+    }
+
+    @Test func `what shards have done is not done again`() async throws {
+        try writeManifest()
+        try await prepare(1)
+        #expect(try await shard(1).output.hasSuffix(": 3 tasks, 0 failed\n"))
+        // Without workers nothing can be rendered, and nothing has to be.
+        let end = try await Program.run(
+            "resume", "--run-dir", "shared", "--json", in: workspace,
+            environment: ["PENUMBRA_WORKERS": "1"])
+        #expect(end.code == 0)
+        let written = end.output.split(separator: "\n").filter { $0.contains("\"event\":\"frame\"") }
+        #expect(written.count == 3)
+        #expect(!end.output.contains("faster than any machine"))
+    }
+
+    @Test func `a shard that is killed is done again, by another`() async throws {
+        try writeManifest()
+        try await prepare(1)
+        let program = try RunningProgram(
+            ["shard", "--run-dir", "shared", "--index", "1", "--workers", "1"], in: workspace)
+        program.wait { workspace.allFiles(below: "out").contains { $0.contains(".penumbra-") } }
+        kill(program.processID, SIGKILL)
+        _ = program.finish()
+        #expect(try await shard(1).code == 0)
+        #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
+        #expect(try await ordinary() == workspace.contents(below: "out"))
+        leavesNothing()
+    }
+
+    @Test func `a run that is prepared twice is one run, and what was done of it counts`() async throws {
+        try writeManifest()
+        try await prepare(3)
+        for index in 1...3 { #expect(try await shard(index).code == 0) }
+        try await prepare(2)
+        #expect(try await shard(1).code == 0)
+        #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
+        #expect(try await ordinary() == workspace.contents(below: "out"))
+        leavesNothing()
+    }
+
+    @Test func `a picture that fails is told by whoever ends the run`() async throws {
+        try writeManifest()
+        try workspace.write("no picture", to: "photos/b.png")
+        try workspace.age("photos/b.png")
+        try await prepare(2)
+        for index in 1...2 { #expect(try await shard(index).code == 0) }
+        let end = try await penumbra("resume", "--run-dir", "shared")
+        #expect(end.code == 1)
+        #expect(end.errors.contains("photos/b.png: not an image that Penumbra reads"))
+        #expect(try await penumbra("wait", "--run-dir", "shared").code == 1)
+    }
+
+    @Test func `a run that is interrupted while somebody goes on with it is there for the next one`() async throws {
+        try writeManifest()
+        try await prepare(2)
+        let program = try RunningProgram(["resume", "--run-dir", "shared", "--workers", "1"], in: workspace)
+        program.wait { workspace.allFiles(below: "out").contains { $0.contains(".penumbra-") } }
+        kill(program.processID, SIGINT)
+        #expect(program.finish().code == 130)
+        #expect(try await penumbra("status", "--run-dir", "shared").output.contains("  test  interrupted  "))
+        #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
+        #expect(try await ordinary() == workspace.contents(below: "out"))
+        leavesNothing()
+    }
+
+    @Test func `two do not go on with a run at once`() async throws {
+        try writeManifest()
+        try await prepare(2)
+        let program = try RunningProgram(["resume", "--run-dir", "shared", "--workers", "1"], in: workspace)
+        program.wait { workspace.allFiles(below: "out").contains { $0.contains(".penumbra-") } }
+        kill(program.processID, SIGSTOP)
+        let other = try await penumbra("resume", "--run-dir", "shared")
+        kill(program.processID, SIGCONT)
+        #expect(other.code == 75)
+        #expect(other.errors.contains(" has a coordinator that lives; 'penumbra status --run-dir "))
+        #expect(program.finish().code == 0)
+    }
+
+    @Test func `a run that is given up leaves nothing`() async throws {
+        try writeManifest("existing: update\nshard: tile\ntile: 128")
+        try await prepare(2)
+        #expect(try await shard(1).code == 0)
+        #expect(try await penumbra("cancel", "--run-dir", "shared").code == 0)
+        #expect(try await penumbra("wait", "--run-dir", "shared").code == 137)
+        leavesNothing()
+        #expect(workspace.files(below: "out") == [])
+    }
+
+    @Test func `OpenJD hears how it goes`() async throws {
+        try writeManifest()
+        try await prepare(1)
+        let result = try await penumbra("shard", "--run-dir", "shared", "--index", "1", "--openjd")
+        let lines = result.output.split(separator: "\n")
+        #expect(
+            lines.filter { $0.hasPrefix("openjd_progress: ") }.map { $0.dropFirst(17) } == ["33", "66", "100", "100"])
+        #expect(lines.contains("openjd_status: 2 of 3 tasks"))
+        let wrong = try await penumbra("shard", "--run-dir", "shared", "--index", "7", "--openjd")
+        #expect(wrong.code == 64)
+        #expect(wrong.output == "openjd_fail: --index takes 1 to 1 here, not 7: so many shards were prepared\n")
+    }
+
+    @Test func `what is missing or wrong is said`() async throws {
+        try writeManifest()
+        let path = "\(workspace.path)/shared"
+        let nowhere = try await shard(1)
+        #expect(nowhere.code == 66)
+        #expect(nowhere.errors == "\(path): no run; 'penumbra prepare --run-dir' writes shards there\n")
+        let resumed = try await penumbra("resume", "--run-dir", "shared")
+        #expect(resumed.code == 66)
+        #expect(
+            resumed.errors
+                == "\(path): no run; 'penumbra run --detach' and 'penumbra prepare' say where they keep theirs\n")
+        #expect(
+            try await penumbra("prepare", "job.yaml", "--run-dir", "shared", "--shards", "0").errors
+                .hasPrefix("Error: --shards takes 1 to 10000, not 0."))
+        let detached = try await penumbra("run", "job.yaml", "--detach")
+        #expect(detached.code == 64)
+        #expect(detached.errors == "--detach needs a cluster: give --engine slurm, too\n")
+        #expect(
+            try await penumbra("run", "job.yaml", "--engine", "slurm", "--detach", "--watch").errors
+                .hasPrefix("Error: --detach leaves the run to others, who cannot have --watch."))
+        #expect(!workspace.exists("shared"))
+        #expect(!workspace.exists("out"))
+    }
+}
