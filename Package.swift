@@ -128,7 +128,7 @@ let package = Package(
         module(
             "Farm", "Dispatching",
             ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", subprocess, system]),
-        module("Farm", "Exports"),
+        module("Farm", "Exports", ["JobModel"]),
         module("Farm", "Reports", ["JobModel"]),
         module("Farm", "JobStorage", ["JobModel", sqlite]),
         module(
@@ -228,7 +228,7 @@ let package = Package(
         tests(
             "CoordinationTests",
             ["Coordination", "Planning", "JobStorage", "WorkerProtocol", "Catalogs", "JobModel", "TestSupport"]),
-        tests("ExportsTests", ["Exports"]),
+        tests("ExportsTests", ["Exports", yams]),
         tests("ReportsTests", ["Reports", "JobModel"]),
         tests("SettingsTests", ["Settings", "JobModel"]),
         tests(

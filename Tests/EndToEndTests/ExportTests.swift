@@ -81,4 +81,43 @@ import Testing
 
                 """)
     }
+
+    @Test(arguments: [
+        (["--to", "crontab"], #"--to crontab needs a time, such as --schedule "15 2 * * *"."#),
+        (
+            ["--to", "crontab", "--schedule", "@daily", "--output", "x"],
+            "--output belongs to --to openjd and --to slurm, not to --to crontab."
+        ),
+        (
+            ["--to", "crontab", "--schedule", "@daily", "--shards", "2"],
+            "--shards belongs to --to openjd and --to slurm, not to --to crontab."
+        ),
+        (
+            ["--to", "crontab", "--schedule", "@daily", "--slurm-arg=--qos=x"],
+            "--slurm-arg belongs to --to slurm, not to --to crontab."
+        ),
+        (["--to", "openjd", "--schedule", "@daily"], "--schedule belongs to --to crontab, not to --to openjd."),
+        (["--to", "openjd", "--lock-wait", "5m"], "--lock-wait belongs to --to crontab, not to --to openjd."),
+        (["--to", "openjd", "--state-dir", "x"], "--state-dir belongs to --to crontab, not to --to openjd."),
+        (["--to", "openjd", "--slurm-arg=--qos=x"], "--slurm-arg belongs to --to slurm, not to --to openjd."),
+        (["--to", "openjd", "other.yaml"], "--to openjd takes one manifest; export each of them."),
+        (["--to", "openjd", "--shards", "0"], "--shards takes 1 to 1024, not 0."),
+        (["--to", "openjd", "--program", ""], "--program is empty."),
+        (["--to", "slurm"], "--to slurm writes several files: name a new folder by --output."),
+        (
+            ["--to", "slurm", "--output", "x", "--workers", "2"],
+            "--workers belongs to --to crontab and --to openjd, not to --to slurm."
+        ),
+        (
+            ["--to", "slurm", "--output", "x", "--slurm-arg=--array=5"],
+            "--slurm-arg cannot be '--array=5': Penumbra gives --array itself."
+        ),
+    ])
+    func `64: an option that the other program has no use for`(arguments: [String], message: String) async throws {
+        let result = try await Program.run(Program.penumbra, ["export", "job.yaml"] + arguments, in: workspace)
+        #expect(result.code == 64)
+        #expect(result.output == "")
+        #expect(result.errors.hasPrefix("Error: \(message)\n"), "\(result.errors)")
+        #expect(!workspace.exists("x"))
+    }
 }

@@ -13,6 +13,12 @@ package enum ExportProblem: Error, Hashable, Sendable {
     case neverComes(dayOfMonth: String, month: String, schedule: String)
     case lineBreak(String)
     case tooLong(bytes: Int)
+    /// A template's value holds a line break or another control character.
+    case controlCharacter(String)
+    case longValue(String)
+    case manyParameters(Int)
+    /// An option of sbatch holds a line break.
+    case brokenRequest(String)
 
     package var message: String {
         switch self {
@@ -43,6 +49,16 @@ package enum ExportProblem: Error, Hashable, Sendable {
         case .tooLong(let bytes):
             "the command has \(bytes) bytes, and cron takes \(CrontabLine.longestCommand); write a line for each "
                 + "manifest, or put options into a config file"
+        case .controlCharacter(let value):
+            "'\(Self.onOneLine(value))': a template's parameter cannot hold a control character; rename what it names"
+        case .longValue(let value):
+            "'\(value.prefix(40))…': a template's parameter has at most \(TemplateParameter.longestValue) characters; put "
+                + "it under a shorter path, or into the manifest"
+        case .manyParameters(let count):
+            "the job needs \(count) parameters, and a template has at most \(TemplateParameter.mostParameters); name "
+                + "fewer folders in 'inputs', and write what --set changes into the manifest"
+        case .brokenRequest(let request):
+            "'\(Self.onOneLine(request))': an option of sbatch cannot hold a line break"
         }
     }
 
@@ -52,6 +68,9 @@ package enum ExportProblem: Error, Hashable, Sendable {
             switch scalar {
             case "\n": #"\n"#
             case "\r": #"\r"#
+            case "\t": #"\t"#
+            case _ where scalar.properties.generalCategory == .control:
+                #"\u{"# + String(scalar.value, radix: 16) + "}"
             default: String(Character(scalar))
             }
         }.joined()

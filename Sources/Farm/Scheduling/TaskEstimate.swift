@@ -6,7 +6,7 @@ import WorkerProtocol
 /// of some tens of percent costs nothing but a shard that is shorter or longer.
 enum TaskEstimate {
     /// Opens a file and reads its header.
-    private static let look = 0.05
+    static let look = 0.05
     /// What goes through a file again is read and written at so many samples a second.
     private static let throughput = 5.0e8
 

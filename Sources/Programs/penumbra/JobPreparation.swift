@@ -48,7 +48,7 @@ struct JobPreparation {
         return variants.withPictures(try await pictureDigests(variants.picturePaths, plan.job))
     }
 
-    private func planned(_ job: JobSpec) throws -> JobPlan {
+    func planned(_ job: JobSpec) throws -> JobPlan {
         let today = Date().formatted(.iso8601.year().month().day())
         do {
             guard let list else { return try JobPlan(job, catalog: catalog, date: today, selection: selection) }
@@ -91,13 +91,21 @@ struct JobPreparation {
         _ prepared: inout PreparedJob, _ frames: [PlannedFrame],
         variants: @escaping @Sendable (PlannedFrame) -> FrameVariant?
     ) async throws {
-        guard !frames.isEmpty else { return }
+        prepared.findings.merge(try await probes(of: frames, prepared.plan, variants: variants)) { $1 }
+    }
+
+    /// The same of frames of a plan alone.
+    func probes(
+        of frames: [PlannedFrame], _ plan: JobPlan,
+        variants: @escaping @Sendable (PlannedFrame) -> FrameVariant? = { _ in nil }
+    ) async throws -> Survey.Findings {
+        guard !frames.isEmpty else { return [:] }
         let loop = RunLoop(
             engine: installation.engine(), signals: signals.stream, deadline: deadline?.half(at: .now))
         let (findings, stop) = await Survey.run(
-            prepared.plan, frames: frames, variants: variants, settings: installation.runSettings, loop: loop)
+            plan, frames: frames, variants: variants, settings: installation.runSettings, loop: loop)
         if stop != .deadline { try refuse(stop) }
-        prepared.findings.merge(findings) { $1 }
+        return findings
     }
 
     /// Reads the files that have to be read to tell what is to be done, and decides.

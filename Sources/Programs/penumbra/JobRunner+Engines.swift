@@ -23,9 +23,7 @@ extension JobRunner {
     }
 
     func slurmWishes(for job: JobSpec) -> SlurmWishes {
-        var flags = SlurmWishes()
-        if !wishes.slurmArguments.isEmpty { flags.arguments = wishes.slurmArguments }
-        return flags.over((job.slurm ?? SlurmWishes()).over(settings.slurm.value))
+        settings.slurmWishes(for: job, arguments: wishes.slurmArguments)
     }
 
     /// What a run uses of this machine, or of others.
@@ -132,6 +130,15 @@ extension JobRunner {
         } catch {
             reporting.note("jobs of the run's earlier coordinator may be left in Slurm's queue: \(error.message)")
         }
+    }
+}
+
+extension Settings {
+    /// - Parameter arguments: further ones of `sbatch`, from the command line.
+    func slurmWishes(for job: JobSpec, arguments: [String]) -> SlurmWishes {
+        var flags = SlurmWishes()
+        if !arguments.isEmpty { flags.arguments = arguments }
+        return flags.over((job.slurm ?? SlurmWishes()).over(slurm.value))
     }
 }
 

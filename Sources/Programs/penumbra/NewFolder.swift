@@ -4,24 +4,49 @@ import JobModel
 
 /// Makes folders that were not there.
 enum NewFolder {
-    /// Writes a template's files into a new folder; nothing is left of one that cannot be written whole.
+    struct File {
+        /// Below the folder.
+        let path: String
+        let text: String
+    }
+
+    /// Writes files into a new folder; nothing is left of one that cannot be written whole.
     ///
     /// - Throws: ``CommandError`` where something is at `folder` already, or it cannot be written.
-    static func write(_ files: [PluginTemplate.File], to folder: String) throws {
-        let manager = FileManager.default
-        guard !manager.fileExists(atPath: folder) else {
+    static func write(_ files: [File], to folder: String) throws(CommandError) {
+        guard !FileManager.default.fileExists(atPath: folder) else {
             throw CommandError(.usage, "\(folder) is there already; choose another name, or another folder with -o")
         }
+        try fill(folder, files) { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    /// The same, also into an empty folder.
+    ///
+    /// - Parameter option: by which the folder was named.
+    static func write(_ files: [File], toEmpty folder: String, option: String) throws(CommandError) {
+        let manager = FileManager.default
+        guard manager.fileExists(atPath: folder) else {
+            return try fill(folder, files) { try? manager.removeItem(atPath: folder) }
+        }
+        guard let names = try? manager.contentsOfDirectory(atPath: folder), names.isEmpty else {
+            throw CommandError(.usage, "\(folder): is there already, and no empty folder; \(option) replaces nothing")
+        }
+        try fill(folder, files) {
+            for file in files { try? manager.removeItem(atPath: "\(folder)/\(file.path)") }
+        }
+    }
+
+    /// - Parameter undo: takes away what was written. What is left of it is in nobody's way: the next try says that it is there.
+    private static func fill(_ folder: String, _ files: [File], undo: () -> Void) throws(CommandError) {
         do {
             for file in files {
                 let path = "\(folder)/\(file.path)"
-                try manager.createDirectory(
+                try FileManager.default.createDirectory(
                     atPath: PathNames.folder(of: path) ?? folder, withIntermediateDirectories: true)
                 try Data(file.text.utf8).write(to: URL(filePath: path), options: .withoutOverwriting)
             }
         } catch {
-            // What is left of it is in nobody's way: the next try says that it is there.
-            try? manager.removeItem(atPath: folder)
+            undo()
             throw CommandError(.badPlace, "\(folder) cannot be written: \(error.localizedDescription)")
         }
     }

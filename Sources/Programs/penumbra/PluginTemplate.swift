@@ -29,11 +29,7 @@ struct PluginNames {
 
 /// The files of a new plugin.
 enum PluginTemplate {
-    struct File {
-        /// Below the plugin's folder.
-        let path: String
-        let text: String
-    }
+    typealias File = NewFolder.File
 
     /// - Parameters:
     ///   - sdk: the folder with Penumbra's sources.

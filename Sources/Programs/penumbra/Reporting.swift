@@ -16,10 +16,15 @@ final class Reporting: Sendable {
     let isStrict: Bool
     /// Runs that found nothing to do are not worth a line.
     let isWatching: Bool
+    /// Progress goes to a scheduler of Open Job Description.
+    let openjd: Bool
     private let human: HumanObserver
     private let summaries = Mutex<[RunSummary]>([])
 
-    init(json: Bool, quiet: Bool = false, isStrict: Bool = false, isWatching: Bool = false) {
+    init(
+        json: Bool, quiet: Bool = false, isStrict: Bool = false, isWatching: Bool = false, openjd: Bool = false
+    ) {
+        self.openjd = openjd
         self.isWatching = isWatching
         self.isStrict = isStrict
         self.json = json
@@ -29,7 +34,10 @@ final class Reporting: Sendable {
 
     func observer(for job: JobSpec) -> any RunObserver { observer(named: job.name) }
 
-    func observer(named job: String) -> any RunObserver { json ? JSONObserver(job: job) : human }
+    func observer(named job: String) -> any RunObserver {
+        if openjd { return OpenJDObserver() }
+        return json ? JSONObserver(job: job) : human
+    }
 
     /// Prints what is to be said of the manifests, and returns the jobs if none has errors.
     func jobs(_ outcome: ManifestFiles.Outcome) throws -> [JobSpec] {

@@ -65,7 +65,10 @@ struct ApplyCommand: AsyncParsableCommand {
                 overrides: overrides.map { Override($0) }, shared: installation.settings.sharedParameters,
                 look: FilterPictures.look)
             let specs = try reporting.jobs(ManifestFiles.Outcome(result, of: "apply"))
-            if let saveManifest { try save(savedManifest(at: saveManifest, result.pictures), to: saveManifest) }
+            if let saveManifest {
+                let manifest = try savedManifest(at: saveManifest, result.pictures)
+                try NewFile.write(manifest, to: saveManifest, "the manifest", option: "--save-manifest")
+            }
             var wishes = RunWishes()
             wishes.remembers = false
             let preparation = JobPreparation(
@@ -102,26 +105,5 @@ struct ApplyCommand: AsyncParsableCommand {
         } catch {
             throw CommandError(.usage, error.message)
         }
-    }
-
-    /// Replaces no file.
-    private func save(_ text: String, to saveManifest: String) throws {
-        let descriptor = open(saveManifest, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        if descriptor < 0, errno == EEXIST {
-            throw CommandError(.usage, "\(saveManifest): is there already; --save-manifest replaces no file")
-        }
-        guard descriptor >= 0 else { throw unsaved(errno) }
-        defer { close(descriptor) }
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 else { throw unsaved(errno) }
-            rest = rest.dropFirst(count)
-        }
-    }
-
-    private func unsaved(_ code: Int32) -> CommandError {
-        CommandError(
-            .badPlace, "\(saveManifest ?? ""): the manifest cannot be saved: \(String(cString: strerror(code)))")
     }
 }

@@ -36,7 +36,9 @@ struct EngineOptions: ParsableArguments {
             "A further argument of sbatch, such as --constraint=fast. May be given again.", valueName: "argument"))
     var slurmArguments: [String] = []
 
-    func validate() throws {
+    func validate() throws { try Self.check(slurmArguments) }
+
+    static func check(_ slurmArguments: [String]) throws {
         for argument in slurmArguments {
             if let problem = SlurmReader.problem(ofArgument: argument) {
                 throw ValidationError("--slurm-arg cannot be '\(argument)': \(problem).")

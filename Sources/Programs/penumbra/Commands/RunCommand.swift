@@ -96,6 +96,9 @@ struct RunCommand: AsyncParsableCommand {
     /// How the run goes on without this process; nil for what ``detach`` says.
     var sharing: RunWishes.Sharing?
 
+    /// Progress is told to a scheduler of Open Job Description.
+    var openjd = false
+
     enum CodingKeys: CodingKey {
         case manifests, jobs, place, engine, force, quiet, strict, json, lockWait, deadline, deleteOrphans,
             deleteAllOrphans, watch, detach, report, metrics
@@ -134,7 +137,9 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         let wishes = wishes
-        try await Reporting(json: json, quiet: quiet, isStrict: strict, isWatching: watch).handling { reporting in
+        try await Reporting(
+            json: json, quiet: quiet, isStrict: strict, isWatching: watch, openjd: openjd
+        ).handling { reporting in
             if deleteOrphans || deleteAllOrphans, !jobs.narrowing.isEmpty {
                 reporting.warn(
                     "--delete-orphans does nothing together with \(jobs.narrowing.joined(separator: " and ")): a run of some "

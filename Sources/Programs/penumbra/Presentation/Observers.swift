@@ -41,3 +41,23 @@ struct JSONObserver: RunObserver {
     func progressed(_ progress: RunProgress) {}
     func concluded(_ report: FrameReport) { JSONLine.frame(FrameLine(report, job: job)).print() }
 }
+
+/// Prints how far the run is, as a scheduler of Open Job Description wants it told.
+final class OpenJDObserver: RunObserver {
+    /// The percent that were told last.
+    private let told = Mutex(-1)
+
+    func began(frames: Int) {}
+
+    func progressed(_ progress: RunProgress) {
+        let percent = 100 * progress.done / max(1, progress.total)
+        let isNews = told.withLock { told in
+            defer { told = percent }
+            return percent != told
+        }
+        guard isNews else { return }
+        OpenJDTeller(isOn: true).tell(progress: percent, "\(progress.done) of \(progress.total) frames")
+    }
+
+    func concluded(_ report: FrameReport) {}
+}

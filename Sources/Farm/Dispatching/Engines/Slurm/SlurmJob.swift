@@ -16,17 +16,12 @@ package protocol SlurmJob: Sendable {
 
 extension SlurmJob {
     fileprivate func common(_ options: SlurmOptions, folder: String, output: String, logs: String) -> [String] {
-        var arguments = [
+        [
             "--parsable", "--job-name=\(name)", "--comment=\(name)",
             // Of a pattern: a percent sign is written twice.
             "--output=\(logs.replacing("%", with: "%%"))/\(output)", "--open-mode=append", "--requeue",
-            "--chdir=\(folder)", "--nodes=1", "--ntasks=1",
-        ]
-        if let partition = options.partition { arguments.append("--partition=\(partition)") }
-        if let account = options.account { arguments.append("--account=\(account)") }
-        if let qos = options.qos { arguments.append("--qos=\(qos)") }
-        if let time = options.time { arguments.append("--time=\(max(1, Int((time / 60).rounded(.up))))") }
-        return arguments
+            "--chdir=\(folder)",
+        ] + options.placement
     }
 
     fileprivate func quoted(_ text: String) -> String { "'\(text.replacing("'", with: #"'\''"#))'" }
@@ -48,10 +43,8 @@ package struct SlurmSubmission: Hashable, SlurmJob {
     package var shards: Range<Int> { firstShard..<(firstShard + count) }
 
     package func arguments(_ options: SlurmOptions, folder: String, logs: String) -> [String] {
-        var arguments = common(options, folder: folder, output: "%A_%a.out", logs: logs)
-        arguments += ["--array=0-\(count - 1)%\(options.throttle)", "--cpus-per-task=\(options.cpusPerTask)"]
-        if let memory = options.memory { arguments.append("--mem=\(max(1, memory >> 20))M") }
-        return arguments + options.arguments
+        common(options, folder: folder, output: "%A_%a.out", logs: logs)
+            + ["--array=0-\(count - 1)%\(options.throttle)"] + options.needs + options.arguments
     }
 
     package func script(program: String, folder: String) -> String {

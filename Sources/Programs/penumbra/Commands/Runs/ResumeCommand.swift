@@ -26,6 +26,9 @@ struct ResumeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Worker processes at once. Default: as the run was begun.", valueName: "n"))
     var workers: Int?
 
+    @Flag(help: "Print lines that Open Job Description knows: openjd_progress, openjd_status, openjd_fail.")
+    var openjd = false
+
     /// In a job of its own, which is followed by another one when it ends too early.
     @Flag(help: .hidden)
     var asJob = false
@@ -34,10 +37,25 @@ struct ResumeCommand: AsyncParsableCommand {
         if let workers, !(1...1024).contains(workers) {
             throw ValidationError("--workers takes 1 to 1024, not \(workers).")
         }
+        if openjd, options.json { throw ValidationError("--openjd and --json cannot both have the standard output.") }
         if asJob, shared.runDir == nil { throw ValidationError("--as-job goes on with the run of a --run-dir.") }
     }
 
     func run() async throws {
+        let teller = OpenJDTeller(isOn: openjd)
+        do {
+            try await goOn()
+        } catch let exit as ExitCode {
+            if exit == .success {
+                teller.tell(progress: 100)
+            } else {
+                teller.tell(failure: "penumbra resume has ended with exit code \(exit.rawValue)")
+            }
+            throw exit
+        }
+    }
+
+    private func goOn() async throws {
         // The run that goes on writes JSON lines, and this command none.
         try await Reporting(json: false).handling { _ in
             let archive = try options.archive(shared)
@@ -104,6 +122,7 @@ struct ResumeCommand: AsyncParsableCommand {
             return ExitStatus.missingInput.rawValue
         }
         command.json = command.json || options.json
+        command.openjd = openjd
         command.engine.engine = engine ?? command.engine.engine
         command.place.workers = workers ?? command.place.workers
         guard let shared else { return try await exitCode(of: command) }

@@ -23,7 +23,7 @@ package struct CrontabLine: Hashable, Sendable {
     /// A word as cron and sh turn it into an argument.
     static func escaped(_ word: String) -> String {
         guard !word.isEmpty else { return "''" }
-        let isPlain = word.utf8.allSatisfy { plain.contains($0) }
+        let isPlain = word.utf8.allSatisfy(ShellWord.plain.contains)
         guard !isPlain else { return word.replacing("%", with: #"\%"#) }
         var result = "'"
         var isAfterBackslash = false
@@ -40,8 +40,4 @@ package struct CrontabLine: Hashable, Sendable {
         }
         return result + "'"
     }
-
-    /// What means nothing to sh, anywhere in a word.
-    private static let plain = Set(
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,@=%".utf8)
 }

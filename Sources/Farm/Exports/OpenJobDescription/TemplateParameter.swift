@@ -1,0 +1,75 @@
+import JobModel
+
+/// A parameter of a template. What a user has named is given by parameters alone: in a template's other texts `{{` begins a
+/// reference.
+struct TemplateParameter: Hashable, Sendable {
+    enum Kind: Hashable, Sendable {
+        case path(PathObject, PathFlow)
+        case text
+        case number(ClosedRange<Int>)
+    }
+
+    enum PathObject: String, Hashable, Sendable {
+        case file = "FILE"
+        case directory = "DIRECTORY"
+    }
+
+    enum PathFlow: String, Hashable, Sendable {
+        case input = "IN"
+        case output = "OUT"
+        case both = "INOUT"
+    }
+
+    let name: String
+    let kind: Kind
+    /// What it is in this job.
+    let value: String
+    let description: String
+
+    var reference: String { "{{Param.\(name)}}" }
+
+    /// The most characters of a value.
+    static let longestValue = 1024
+    /// The most parameters of a template.
+    static let mostParameters = 50
+
+    /// What a template says it is. Paths are refused there, unless they start from the template's own folder; so those that lie
+    /// elsewhere have none.
+    ///
+    /// - Parameter folder: the template's; nil where nobody knows it.
+    func standard(in folder: String?) -> String? {
+        guard case .path = kind else { return value }
+        guard let folder else { return nil }
+        return PathKey(value) == PathKey(folder) ? "." : PathNames.relative(value, to: folder)
+    }
+
+    func node(in folder: String?) -> YAMLNode {
+        let standard = standard(in: folder)
+        return switch kind {
+        case .path(let object, let flow):
+            .map([
+                "name": .text(name), "type": .text("PATH"), "objectType": .text(object.rawValue),
+                "dataFlow": .text(flow.rawValue), "description": .text(description),
+                "default": standard.map(YAMLNode.text),
+            ])
+        case .text:
+            .map([
+                "name": .text(name), "type": .text("STRING"), "description": .text(description),
+                "default": standard.map(YAMLNode.text),
+            ])
+        case .number(let range):
+            .map([
+                "name": .text(name), "type": .text("INT"), "description": .text(description),
+                "minValue": .number(range.lowerBound), "maxValue": .number(range.upperBound),
+                "default": standard.flatMap { Int($0) }.map(YAMLNode.number),
+            ])
+        }
+    }
+
+    func check() throws(ExportProblem) {
+        guard !value.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw .controlCharacter(value)
+        }
+        guard value.unicodeScalars.count <= Self.longestValue else { throw .longValue(value) }
+    }
+}

@@ -1,0 +1,95 @@
+/// The scripts that Slurm runs. Each replaces itself by penumbra, so that Slurm's signals reach that.
+struct SlurmScripts {
+    let job: ExportedJob
+    let wishes: SlurmFolder.Wishes
+
+    func prepare() throws(ExportProblem) -> String {
+        try script(
+            "prepare", log: "prepare.%j",
+            says:
+                "Finds the inputs, reads their headers, decodes pictures that are cut into tiles, and writes the shards.",
+            command: command(
+                ["prepare", job.manifest, "--run-dir", job.runFolder, "--shards", String(job.size.shards)]
+                    + (job.configFile.map { ["--config", $0] } ?? [])
+                    + job.overrides.flatMap { ["--set", $0] }))
+    }
+
+    func render() throws(ExportProblem) -> String {
+        try script(
+            "render", log: "render.%A_%a", options: ["--array=1-\(job.size.shards)%\(wishes.throttle)"],
+            says: "Does one shard, by worker processes on all cores of the element.",
+            command: command(["shard", "--run-dir", job.runFolder, "--index"]) + " \"$SLURM_ARRAY_TASK_ID\"")
+    }
+
+    func finish() throws(ExportProblem) -> String {
+        try script(
+            "finish", log: "finish.%j",
+            says: "Checks what the shards have done, does what is missing, joins tiles, verifies and publishes.",
+            command: command(["resume", "--run-dir", job.runFolder, "--engine", "local"]))
+    }
+
+    private func command(_ arguments: [String]) -> String { ShellWord.joined([job.program] + arguments) }
+
+    private func script(
+        _ step: String, log: String, options: [String] = [], says: String, command: String
+    ) throws(ExportProblem) -> String {
+        // Relative to the folder in which submit.sh submits. A requeued job goes on with its log.
+        let own = [
+            "--job-name=\(job.name)-\(step)", "--output=logs/\(log).out", "--open-mode=append", "--requeue",
+        ]
+        var lines = ["#!/bin/sh"]
+        for option in own + options + wishes.requests { lines.append(try SlurmDirective.line(option)) }
+        lines += [
+            "", "# \(says)", "", "# Workers, one on each core that Slurm gives.",
+            "export PENUMBRA_WORKERS=\"${SLURM_CPUS_PER_TASK:-\(job.size.cores)}\"",
+            "exec \(command)",
+        ]
+        return lines.map { $0 + "\n" }.joined()
+    }
+}
+
+/// What a person starts.
+struct SlurmSubmitScript {
+    let job: ExportedJob
+    let folder: String
+
+    var text: String {
+        """
+        #!/bin/sh
+        # Submits the job \(job.name) to Slurm: prepare.sh, then render.sh as an array, then finish.sh. README.md says more.
+        # Each begins when the one before has ended, well or not: finish.sh does what the others have left undone.
+        set -eu
+        cd \(ShellWord.quoted(folder))
+        mkdir -p logs
+
+        # An array's numbers have to be below the site's MaxArraySize.
+        shards=\(job.size.shards)
+        largest=$(scontrol show config | sed -n 's/^MaxArraySize *= *//p')
+        if [ "$shards" -ge "${largest:-1001}" ]; then
+            echo "submit.sh: render.sh has $shards elements, and an array has at most $((${largest:-1001} - 1)) here;" \\
+                "export the job again with --shards $((${largest:-1001} - 1))" >&2
+            exit 69
+        fi
+
+        # Where a submission fails, those before it are taken back.
+        submitted=
+        trap '[ -z "$submitted" ] || scancel $submitted' EXIT
+
+        # With several clusters, sbatch prints the number and the cluster.
+        prepare=$(sbatch --parsable --chdir="$PWD" prepare.sh)
+        prepare=${prepare%%;*}
+        submitted=$prepare
+        render=$(sbatch --parsable --chdir="$PWD" --dependency="afterany:$prepare" render.sh)
+        render=${render%%;*}
+        submitted="$submitted $render"
+        finish=$(sbatch --parsable --chdir="$PWD" --dependency="afterany:$render" finish.sh)
+        finish=${finish%%;*}
+
+        trap - EXIT
+        echo "submitted: prepare $prepare, render $render with $shards elements, finish $finish"
+        echo "to follow: squeue --job $prepare,$render,$finish"
+        echo "to cancel: scancel $prepare $render $finish"
+
+        """
+    }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import Exports
+import FoundationEssentials
+import Planning
+import Settings
+
+/// Prints the line that runs jobs from cron.
+struct CrontabExport {
+    let manifests: ManifestOptions
+    let options: CronOptions
+    let place: PlaceOptions
+
+    func write(_ reporting: Reporting) async throws -> ExitStatus {
+        let arguments = runArguments(in: currentFolder())
+        try Self.refuse(arguments)
+        let (schedule, line) = try written(arguments)
+        let installation = Installation(try Settings.load(place))
+        let files = ManifestFiles(
+            options: manifests, catalog: try await installation.catalog(), settings: installation.settings)
+        _ = try reporting.jobs(files.read())
+        Console.print(line.text)
+        for hint in schedule.hints { Console.complain("hint: \(hint.message)") }
+        if let hint = environmentHint(ProcessInfo.processInfo.environment) { Console.complain("hint: \(hint)") }
+        return .done
+    }
+
+    private func written(_ arguments: [String]) throws(CommandError) -> (CronSchedule, CrontabLine) {
+        do {
+            let schedule = try CronSchedule(options.schedule ?? "")
+            let line = try CrontabLine(schedule: schedule, program: programPath(), arguments: ["run"] + arguments)
+            return (schedule, line)
+        } catch {
+            throw CommandError(.usage, error.message)
+        }
+    }
+
+    /// What comes after `penumbra run`, the same wherever it is started.
+    private func runArguments(in folder: String) -> [String] {
+        func whole(_ path: String) -> String { PathText.normalized(path, in: folder) }
+        func option(_ name: String, _ value: String?) -> [String] { value.map { [name, $0] } ?? [] }
+        return ["--quiet"]
+            + option("--config", place.configFile.map(whole))
+            + option("--state-dir", place.stateDir.map(whole))
+            + option("--scratch", place.scratch.map(whole))
+            + option("--workers", place.workers.map(String.init))
+            + option("--deadline", options.deadline)
+            + option("--lock-wait", options.lockWait)
+            + manifests.overrides.flatMap { ["--set", $0] }
+            + manifests.manifests.map(whole)
+    }
+
+    /// What `penumbra run` would refuse every night is refused now, in its words.
+    private static func refuse(_ arguments: [String]) throws(CommandError) {
+        do {
+            _ = try RunCommand.parse(arguments)
+        } catch {
+            throw CommandError(.usage, RunCommand.message(for: error))
+        }
+    }
+
+    /// Cron starts a job with nothing of the environment that decided what was just checked.
+    private func environmentHint(_ environment: [String: String]) -> String? {
+        var names = Set(
+            environment.keys.filter {
+                $0.hasPrefix("PENUMBRA_") || $0 == "XDG_CONFIG_HOME" || $0 == "XDG_STATE_HOME"
+            })
+        if place.configFile != nil { names.subtract(["PENUMBRA_CONFIG", "XDG_CONFIG_HOME"]) }
+        if place.stateDir != nil { names.subtract(["PENUMBRA_STATE_DIR", "XDG_STATE_HOME"]) }
+        if place.scratch != nil { names.remove("PENUMBRA_SCRATCH") }
+        if place.workers != nil { names.remove("PENUMBRA_WORKERS") }
+        guard !names.isEmpty else { return nil }
+        let list = names.sorted().joined(separator: ", ")
+        return "cron does not know this shell's \(list); write NAME=value lines above the job's, or use options and a "
+            + "config file"
+    }
+}

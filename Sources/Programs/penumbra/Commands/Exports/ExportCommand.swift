@@ -1,0 +1,150 @@
+import ArgumentParser
+
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write a job down for another scheduler: cron, Slurm, or Open Job Description.",
+        discussion: """
+            Checks the manifest, makes every path whole, and writes what the other program wants:
+
+              penumbra export --to crontab night.yaml --schedule "15 2 * * *"    a line for a user's crontab
+              penumbra export --to slurm photos.yaml --output photos-slurm       a folder with scripts for sbatch
+              penumbra export --to openjd photos.yaml --output template.yaml     a template, for AWS Deadline Cloud say
+
+            Without --output, standard output holds the line or the template and nothing else; hints go to standard error. \
+            The crontab's line runs quietly: cron sends a mail when something went wrong, and none when all is well. \
+            The others cut the job into shards, parts that take about a minute by an estimate from the pictures' headers.
+            """)
+
+    enum Target: String, CaseIterable, ExpressibleByArgument {
+        case crontab
+        case openjd
+        case slurm
+    }
+
+    @OptionGroup var manifests: ManifestOptions
+
+    @Option(help: "What to write for.")
+    var to: Target
+
+    @OptionGroup(title: "Options of --to crontab") var cron: CronOptions
+    @OptionGroup(title: "Options of --to openjd and slurm") var shards: ShardOptions
+    @OptionGroup(title: "Place Options") var place: PlaceOptions
+
+    func validate() throws {
+        for option in cron.given + shards.given + givenPlaces where !option.targets.contains(to) {
+            let others = option.targets.map { "--to \($0.rawValue)" }.joined(separator: " and ")
+            throw ValidationError("\(option.name) belongs to \(others), not to --to \(to.rawValue).")
+        }
+        guard to == .crontab || manifests.manifests.count == 1 else {
+            throw ValidationError("--to \(to.rawValue) takes one manifest; export each of them.")
+        }
+        guard to != .slurm || shards.output != nil else {
+            throw ValidationError("--to slurm writes several files: name a new folder by --output.")
+        }
+        guard to != .crontab || cron.schedule != nil else {
+            throw ValidationError(#"--to crontab needs a time, such as --schedule "15 2 * * *"."#)
+        }
+    }
+
+    private var givenPlaces: [TargetOption] {
+        [
+            TargetOption("--state-dir", place.stateDir != nil, [.crontab]),
+            TargetOption("--scratch", place.scratch != nil, [.crontab]),
+            // Slurm gives cores.
+            TargetOption("--workers", place.workers != nil, [.crontab, .openjd]),
+        ].filter(\.isGiven)
+    }
+
+    func run() async throws {
+        try await Reporting(json: false).handling { reporting in
+            switch to {
+            case .crontab:
+                return try await CrontabExport(manifests: manifests, options: cron, place: place).write(reporting)
+            case .openjd, .slurm:
+                return try await ShardExport(target: to, manifests: manifests, options: shards, place: place)
+                    .write(reporting)
+            }
+        }
+    }
+}
+
+/// An option that only some targets take.
+struct TargetOption {
+    let name: String
+    let isGiven: Bool
+    let targets: [ExportCommand.Target]
+
+    init(_ name: String, _ isGiven: Bool, _ targets: [ExportCommand.Target]) {
+        (self.name, self.isGiven, self.targets) = (name, isGiven, targets)
+    }
+}
+
+/// When cron begins a job, and how.
+struct CronOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "When: minute, hour, day of month, month and weekday as in crontab(5), or a word like @daily.",
+            valueName: "when"))
+    var schedule: String?
+
+    @Option(help: ArgumentHelp("Passed on to 'penumbra run'.", valueName: "time"))
+    var deadline: String?
+
+    @Option(help: ArgumentHelp("Passed on to 'penumbra run'.", valueName: "time"))
+    var lockWait: String?
+
+    var given: [TargetOption] {
+        [
+            TargetOption("--schedule", schedule != nil, [.crontab]),
+            TargetOption("--deadline", deadline != nil, [.crontab]),
+            TargetOption("--lock-wait", lockWait != nil, [.crontab]),
+        ].filter(\.isGiven)
+    }
+}
+
+/// How a job is cut up, and where it is written down.
+struct ShardOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "A new file for the template, or a new folder for the scripts.", valueName: "path"),
+        completion: .file())
+    var output: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Parts that the work is cut into, 1 to 1024. Default: such that each takes about a minute.",
+            valueName: "n"))
+    var shards: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Penumbra on the other machines: a path, or a name that they look up. Default: this program's path.",
+            valueName: "program"))
+    var program: String?
+
+    @Option(
+        name: .customLong("slurm-arg"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Of --to slurm: a further argument of sbatch, such as --constraint=fast. May be given again.",
+            valueName: "argument"))
+    var slurmArguments: [String] = []
+
+    var given: [TargetOption] {
+        [
+            TargetOption("--output", output != nil, [.openjd, .slurm]),
+            TargetOption("--shards", shards != nil, [.openjd, .slurm]),
+            TargetOption("--program", program != nil, [.openjd, .slurm]),
+            TargetOption("--slurm-arg", !slurmArguments.isEmpty, [.slurm]),
+        ].filter(\.isGiven)
+    }
+
+    func validate() throws {
+        if let shards, !ShardExport.shardCounts.contains(shards) {
+            throw ValidationError("--shards takes 1 to 1024, not \(shards).")
+        }
+        if program?.isEmpty == true { throw ValidationError("--program is empty.") }
+        try EngineOptions.check(slurmArguments)
+    }
+}

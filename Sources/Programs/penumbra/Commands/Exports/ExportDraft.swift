@@ -1,0 +1,112 @@
+import Coordination
+import Dispatching
+import Exports
+import JobModel
+import Planning
+import Reports
+import Scheduling
+import Settings
+
+/// What is written down of a job, from its manifest, the settings and the command line.
+struct ExportDraft {
+    let spec: JobSpec
+    let survey: WorkSurvey
+    let settings: Settings
+    let options: ShardOptions
+    let overrides: [String]
+    /// As it was given.
+    let configFile: String?
+
+    /// A worker needs so much at least, in bytes, for itself and the rows that it works on.
+    private static let workerMemory = 512e6
+
+    private var slurm: SlurmOptions { SlurmOptions(wishes) }
+    private var wishes: SlurmWishes { settings.slurmWishes(for: spec, arguments: options.slurmArguments) }
+
+    var slurmWishes: SlurmFolder.Wishes {
+        SlurmFolder.Wishes(requests: slurm.requests, throttle: slurm.throttle)
+    }
+
+    /// A template's steps share what lies beside the outputs, which all machines reach anyway.
+    var templateJob: ExportedJob {
+        let outputs = OutputFolders.of(spec)
+        let shared = PathNames.joined(outputs.first ?? spec.folder, ".penumbra-openjd-\(spec.name)")
+        var job = job(runFolder: shared, cores: settings.workers.value)
+        job.folders = survey.plan.inputPlaces.folders
+        job.files = survey.plan.inputPlaces.files + spec.picturePaths
+        job.outputs = outputs
+        return job
+    }
+
+    /// - Parameter folder: that of the scripts.
+    func scriptsJob(in folder: String) -> ExportedJob {
+        let shared = wishes.folder.map { PathNames.joined($0, "export-\(PathText.name(of: folder))") }
+        return job(runFolder: shared ?? PathNames.joined(folder, "run"), cores: slurm.cpusPerTask)
+    }
+
+    private func job(runFolder: String, cores: Int) -> ExportedJob {
+        var job = ExportedJob(
+            name: spec.name, manifest: spec.manifestPath, program: program, runFolder: runFolder,
+            size: ExportedJob.Size(
+                shards: shards(cores), cores: cores, memory: memory(cores), longestTask: survey.estimate.longestTask))
+        job.overrides = overrides
+        job.configFile = configFile.map { PathText.normalized($0, in: currentFolder()) }
+        job.architecture = program.contains("/") ? Self.architecture : nil
+        return job
+    }
+
+    private var program: String {
+        guard let program = options.program else { return programPath() }
+        return program.contains("/") ? PathText.normalized(program, in: currentFolder()) : program
+    }
+
+    /// As templates name it.
+    private static var architecture: String? {
+        #if arch(x86_64)
+            "x86_64"
+        #elseif arch(arm64)
+            "arm64"
+        #else
+            nil
+        #endif
+    }
+
+    private func shards(_ cores: Int) -> Int {
+        options.shards
+            ?? survey.estimate.shards(
+                of: slurm.shardSeconds, cores: cores, most: ShardExport.shardCounts.upperBound)
+    }
+
+    /// In bytes: so that each of the workers may hold a frame, of what `memory` in the config file leaves them by default. See
+    /// ``RunSettings``.
+    private func memory(_ cores: Int) -> Int {
+        let worker = max(Self.workerMemory, Double(survey.estimate.frameBytes) * 2)
+        return Int(min(worker * Double(cores) / 0.6, 1e15))
+    }
+
+    /// What counts here and not on a farm, which knows nothing of this shell, nor of its user's home.
+    func surprises(_ environment: [String: String]) -> [String] {
+        // Those that a template says itself, or that prepared runs have no use for.
+        let said: Set = [
+            "PENUMBRA_CONFIG", "PENUMBRA_WORKERS", "PENUMBRA_ENGINE", "PENUMBRA_STATE_DIR", "PENUMBRA_SCRATCH",
+        ]
+        let names = environment.keys.filter { $0.hasPrefix("PENUMBRA_") && !said.contains($0) }.sorted()
+        let variables = names.isEmpty ? nil : names.joined(separator: ", ")
+        let file = configFile == nil ? settings.configFile : nil
+        return [
+            variables.map { "a farm does not know this shell's \($0); use a config file, and give it by --config" },
+            file.map { "the config file \($0) counts here; --config takes it along" },
+        ].compactMap(\.self)
+    }
+
+    var templateSize: String { size(cores: settings.workers.value) + "; --shards and --workers say otherwise" }
+
+    var scriptsSize: String { size(cores: slurm.cpusPerTask) + "; --shards and 'cpus_per_task' say otherwise" }
+
+    private func size(cores: Int) -> String {
+        let count = shards(cores)
+        let time = Figures.duration(.seconds(survey.estimate.seconds / Double(count * cores)))
+        return "\(Figures.plural(count, "shard")) of about \(time) on "
+            + "\(Figures.plural(cores, "core")), by the headers of \(Figures.plural(survey.lookedAt, "picture"))"
+    }
+}

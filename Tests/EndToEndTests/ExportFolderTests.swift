@@ -1,0 +1,160 @@
+import Foundation
+import Testing
+
+/// Folders for Slurm. A real cluster takes one in Tests/Slurm; here programs stand in for Slurm's that write down what they
+/// are asked.
+@Suite(.serialized) struct ExportFolderTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.drawPhotos()
+        try workspace.writeManifest(
+            more: "slurm: {cpus_per_task: 2, throttle: 3, partition: batch, time: 30m, memory: 2G}")
+        try standIn("scontrol", "echo 'MaxArraySize            = 101'")
+        try standIn("scancel", "echo \"scancel $*\" >> asked")
+        // Numbers from 11 on; the name of a cluster comes with them.
+        try standIn("sbatch", "echo \"sbatch $*\" >> asked; echo \"$(($(wc -l < asked) + 10));north\"")
+    }
+
+    private func standIn(_ name: String, _ script: String) throws {
+        let text = "#!/bin/sh\ncd \(workspace.path)\n\(script)\n"
+        try workspace.write(text, to: "bin/\(name)")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755], ofItemAtPath: "\(workspace.path)/bin/\(name)")
+    }
+
+    private func export(_ arguments: String...) async throws -> Program.Result {
+        try await Program.run(Program.penumbra, ["export", "--to", "slurm", "job.yaml"] + arguments, in: workspace)
+    }
+
+    private func submit() async throws -> Program.Result {
+        try await Program.run(
+            "/bin/sh", ["farm/submit.sh"], in: workspace, environment: ["PATH": "\(workspace.path)/bin:/usr/bin:/bin"])
+    }
+
+    private var asked: String { (try? String(decoding: workspace.read("asked"), as: UTF8.self)) ?? "" }
+
+    @Test func `a folder has what is wanted of Slurm, and says how to submit it`() async throws {
+        let result = try await export("--output", "farm", "--shards", "5", "--slurm-arg=--constraint=fast")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(result.output == "")
+        #expect(
+            result.errors == """
+                hint: 5 shards of about 16 ms on 2 cores, by the headers of 3 pictures; --shards and 'cpus_per_task' say \
+                otherwise
+                hint: to submit it: sh \(workspace.path)/farm/submit.sh
+
+                """)
+        #expect(workspace.files(below: "farm") == ["README.md", "finish.sh", "prepare.sh", "render.sh", "submit.sh"])
+        let render = String(decoding: try workspace.read("farm/render.sh"), as: UTF8.self)
+        #expect(
+            render.hasPrefix(
+                """
+                #!/bin/sh
+                #SBATCH --job-name=test-render
+                #SBATCH --output=logs/render.%A_%a.out
+                #SBATCH --open-mode=append
+                #SBATCH --requeue
+                #SBATCH --array=1-5%3
+                #SBATCH --nodes=1
+                #SBATCH --ntasks=1
+                #SBATCH --partition=batch
+                #SBATCH --time=30
+                #SBATCH --cpus-per-task=2
+                #SBATCH --mem=1907M
+                #SBATCH --constraint=fast
+
+                """))
+        #expect(
+            render.hasSuffix(
+                """
+                exec \(Program.penumbra) shard --run-dir \(workspace.path)/farm/run --index "$SLURM_ARRAY_TASK_ID"
+
+                """))
+    }
+
+    @Test func `each job waits for the one before, however that ends`() async throws {
+        #expect(try await export("--output", "farm", "--shards", "5").code == 0)
+        let result = try await submit()
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(
+            asked == """
+                sbatch --parsable --chdir=\(workspace.path)/farm prepare.sh
+                sbatch --parsable --chdir=\(workspace.path)/farm --dependency=afterany:11 render.sh
+                sbatch --parsable --chdir=\(workspace.path)/farm --dependency=afterany:12 finish.sh
+
+                """)
+        #expect(
+            result.output == """
+                submitted: prepare 11, render 12 with 5 elements, finish 13
+                to follow: squeue --job 11,12,13
+                to cancel: scancel 11 12 13
+
+                """)
+        #expect(FileManager.default.fileExists(atPath: "\(workspace.path)/farm/logs"))
+    }
+
+    @Test func `where a submission is refused, those before it are taken back`() async throws {
+        #expect(try await export("--output", "farm").code == 0)
+        try standIn(
+            "sbatch",
+            """
+            echo "sbatch $*" >> asked
+            case "$*" in *finish*) echo "sbatch: error: no" >&2; exit 1 ;; esac
+            echo "$(($(wc -l < asked) + 10))"
+            """)
+        let result = try await submit()
+        #expect(result.code == 1)
+        #expect(result.output == "")
+        #expect(result.errors == "sbatch: error: no\n")
+        #expect(asked.hasSuffix("finish.sh\nscancel 11 12\n"))
+    }
+
+    @Test(arguments: [(100, 0), (101, 69)])
+    func `an array that is too long for the site is not begun`(shards: Int, code: Int32) async throws {
+        #expect(try await export("--output", "farm", "--shards", String(shards)).code == 0)
+        let result = try await submit()
+        #expect(result.code == code)
+        guard code != 0 else { return }
+        #expect(
+            result.errors == """
+                submit.sh: render.sh has 101 elements, and an array has at most 100 here; export the job again with --shards 100
+
+                """)
+        #expect(asked == "")
+    }
+
+    @Test func `shell scripts are as a linter wants them, whatever names they hold`() async throws {
+        let name = "it's $HOME `id` \"so\" #1"
+        try workspace.writeManifest("\(name)/job.yaml", inputs: "../photos/*")
+        let result = try await Program.run(
+            Program.penumbra, ["export", "--to", "slurm", "\(name)/job.yaml", "--output", "\(name)/farm"], in: workspace
+        )
+        #expect(result.code == 0, "\(result.errors)")
+        let scripts = ["submit", "prepare", "render", "finish"].map { "\(name)/farm/\($0).sh" }
+        let lint = try await Program.run("/usr/bin/shellcheck", ["--severity=warning"] + scripts, in: workspace)
+        #expect(lint.code == 0, "\(lint.output)")
+    }
+
+    @Test func `what is there is left as it is, and an empty folder is filled`() async throws {
+        try workspace.write("mine", to: "farm/notes.txt")
+        let taken = try await export("--output", "farm")
+        #expect(taken.code == 64)
+        #expect(taken.errors == "farm: is there already, and no empty folder; --output replaces nothing\n")
+        #expect(workspace.allFiles(below: "farm") == ["notes.txt"])
+        let file = try await export("--output", "job.yaml")
+        #expect(file.code == 64)
+        #expect(file.errors == "job.yaml: is there already, and no empty folder; --output replaces nothing\n")
+        try FileManager.default.removeItem(atPath: "\(workspace.path)/farm/notes.txt")
+        #expect(try await export("--output", "farm").code == 0)
+        #expect(workspace.exists("farm/submit.sh"))
+    }
+
+    @Test func `what the steps share goes where the job's cluster keeps it`() async throws {
+        try workspace.writeManifest(more: "slurm: {folder: shared}")
+        #expect(try await export("--output", "farm").code == 0)
+        let finish = String(decoding: try workspace.read("farm/finish.sh"), as: UTF8.self)
+        #expect(finish.contains("--run-dir \(workspace.path)/shared/export-farm --engine local\n"))
+    }
+}

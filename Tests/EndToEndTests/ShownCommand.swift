@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+/// A command of a page, and what the page shows of its answer.
+struct ShownCommand {
+    /// In the page, from 1.
+    let line: Int
+    private(set) var text: String
+    private(set) var code: Int32 = 0
+    private var answer: [Substring] = []
+    /// Lines are left out of what is shown.
+    private var isAbridged = false
+
+    /// The commands of blocks that begin with "```console" and nothing else, in their order.
+    ///
+    /// In such a block `$ ` begins a command and `> ` goes on with it. A line `…` stands for any lines, `[exit 75]` for the
+    /// exit code; all others are of the answer.
+    static func all(in page: String) -> [ShownCommand] {
+        var commands: [ShownCommand] = []
+        var isInBlock = false
+        for (number, line) in zip(1..., page.split(separator: "\n", omittingEmptySubsequences: false)) {
+            if line.hasPrefix("```") {
+                isInBlock = !isInBlock && line == "```console"
+            } else if isInBlock, line.hasPrefix("$ ") {
+                commands.append(ShownCommand(line: number, text: String(line.dropFirst(2))))
+            } else if isInBlock, !commands.isEmpty {
+                commands[commands.count - 1].add(line)
+            }
+        }
+        return commands
+    }
+
+    private init(line: Int, text: String) {
+        self.line = line
+        self.text = text
+    }
+
+    private mutating func add(_ line: Substring) {
+        if line.hasPrefix("> "), answer.isEmpty {
+            text += "\n" + line.dropFirst(2)
+        } else if line.hasPrefix("[exit "), let code = Int32(line.dropFirst(6).dropLast()) {
+            self.code = code
+        } else if line == "…" {
+            isAbridged = true
+        } else if !line.isEmpty {
+            answer.append(line)
+        }
+    }
+
+    /// The first line that is shown and was not printed after those before it; or one that was printed where nothing is shown.
+    func firstMissing(in output: String) -> String? {
+        var rest = output.split(separator: "\n")[...]
+        if answer.isEmpty, !isAbridged { return rest.first.map(String.init) }
+        for shown in answer {
+            guard let place = rest.firstIndex(where: { Self.fits($0, shown) }) else { return String(shown) }
+            rest = rest[(place + 1)...]
+        }
+        return nil
+    }
+
+    /// A `…` stands for anything. Blanks at a line's end are not seen.
+    private static func fits(_ printed: Substring, _ shown: Substring) -> Bool {
+        var rest = printed
+        while rest.last == " " { rest.removeLast() }
+        let parts = shown.split(separator: "…", omittingEmptySubsequences: false)
+        guard parts.count > 1, let first = parts.first, let last = parts.last else { return rest == shown }
+        guard rest.hasPrefix(first) else { return false }
+        rest = rest.dropFirst(first.count)
+        for part in parts.dropFirst().dropLast() where !part.isEmpty {
+            guard let place = rest.firstRange(of: part) else { return false }
+            rest = rest[place.upperBound...]
+        }
+        return rest.hasSuffix(last)
+    }
+}

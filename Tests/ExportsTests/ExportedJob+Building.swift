@@ -1,0 +1,26 @@
+import Exports
+
+extension ExportedJob {
+    /// A job of `/work/jobs`, with outputs beside it.
+    static func make(
+        manifest: String = "/work/jobs/photos.yaml", program: String = "/opt/penumbra/penumbra", shards: Int = 24,
+        runFolder: String = "/work/jobs/out/.penumbra-openjd-photos", longestTask: Double = 2
+    ) -> ExportedJob {
+        var job = ExportedJob(
+            name: "photos", manifest: manifest, program: program, runFolder: runFolder,
+            size: Size(shards: shards, cores: 8, memory: 6_826_666_666, longestTask: longestTask))
+        job.folders = ["/work/jobs/photos"]
+        job.outputs = ["/work/jobs/out"]
+        return job
+    }
+}
+
+/// What an export says that cannot be made.
+func problem<Form>(_ form: () throws -> Form) -> String? {
+    do {
+        _ = try form()
+        return nil
+    } catch {
+        return (error as? ExportProblem)?.message
+    }
+}
