@@ -104,7 +104,10 @@ package struct RunLoop: Sendable {
                 carryOut(directive, delegate, command, post, in: &group)
             }
             // Often enough to look at; thousands of events come between two ticks.
-            if case .tick = event { delegate.progressed(scheduler.progress, at: now) }
+            if case .tick = event {
+                delegate.progressed(scheduler.progress, at: now)
+                command.yield(.pulse)
+            }
         }
         return nil
     }

@@ -25,6 +25,8 @@ package enum EngineCommand: Sendable {
     case kill(WorkerID)
     /// Lets an idle process leave, and starts another.
     case recycle(WorkerID)
+    /// What the coordinator had heard when it last looked at the time has been answered.
+    case pulse
     /// Another coordinator goes on with the run. What a cluster does goes on; processes here are ended.
     case handOver
 }

@@ -65,6 +65,7 @@ private final class Recipient: HandingOverEngine.Recipient {
         let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
         let (events, post) = AsyncStream.makeStream(of: Event.self)
         async let crew: Void = engine.run(commands) { post.yield($0) }
+        func pulse() { for _ in 1...4 { command.yield(.pulse) } }
         command.yield(.widen(to: 5))
         var (heard, workers): ([String], [WorkerID]) = ([], [])
         for await event in events {
@@ -73,9 +74,11 @@ private final class Recipient: HandingOverEngine.Recipient {
                 workers.append(worker)
                 guard workers.count == 5 else { continue }
                 for number in 1...4 { command.yield(.start(lease(number, worker: workers[number - 1]))) }
+                pulse()
             case .report(_, .finished(let id, _)):
                 heard.append("finished \(id.number)")
                 if id.number == 1 { command.yield(.start(lease(6, worker: workers[4]))) }
+                if id.number == 3 { pulse() }
             case .stop(let reason):
                 heard.append("stop: \(reason)")
                 command.finish()

@@ -94,7 +94,7 @@ package final class LocalEngine: Engine {
     private func carryOut(_ command: EngineCommand) {
         switch command {
         case .start(let lease): crew.send(.start(lease.id, lease.spec), to: lease.worker)
-        case .widen: break
+        case .widen, .pulse: break
         case .retire(let slot): crew.retire(slot)
         case .kill(let worker): crew.kill(worker)
         case .recycle(let worker): crew.letGo(worker)

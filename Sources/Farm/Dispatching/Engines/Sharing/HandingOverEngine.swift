@@ -20,7 +20,6 @@ package struct HandingOverEngine: Engine {
     private enum News: Sendable {
         case command(EngineCommand)
         case ended
-        case tick
         case done([GatheredTask], Result<[TaskEnd], HandingOverTrouble>)
         case handedOver(HandingOverTrouble?)
     }
@@ -33,8 +32,6 @@ package struct HandingOverEngine: Engine {
         self.recipient = recipient
     }
 
-    private static let tick = Duration.milliseconds(50)
-
     package func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async {
         let (news, tell) = AsyncStream.makeStream(of: News.self)
         do {
@@ -46,10 +43,6 @@ package struct HandingOverEngine: Engine {
             group.addTask {
                 for await command in commands { tell.yield(.command(command)) }
                 tell.yield(.ended)
-            }
-            group.addTask {
-                // Sleeping fails when the run is over.
-                while (try? await Task.sleep(for: Self.tick)) != nil { tell.yield(.tick) }
             }
             var desk = Desk(past: SlurmPast(of: folder), recipient: recipient, onEvent: onEvent)
             for await item in news {
@@ -78,27 +71,28 @@ package struct HandingOverEngine: Engine {
         var past: SlurmPast
         let recipient: any Recipient
         let onEvent: @Sendable (Event) -> Void
-        private let clock = ContinuousClock()
         private var book = SlurmBook()
         private var early: [GatheredTask] = []
         private var gathered: [GatheredTask] = []
         private var lastShard: Int
         private var isBusy = false
-        private var latest: ContinuousClock.Instant
+        /// Since anything came or was told.
+        private var quietPulses = 0
 
         init(past: SlurmPast, recipient: any Recipient, onEvent: @escaping @Sendable (Event) -> Void) {
             self.past = past
             self.recipient = recipient
             self.onEvent = onEvent
             lastShard = past.lastShard
-            latest = clock.now
             for event in book.open(to: 1) { onEvent(event) }
         }
 
         mutating func handle(_ news: News) -> Job? {
             switch news {
+            case .command(.pulse):
+                quietPulses += 1
+                return next()
             case .command(let command): carryOut(command)
-            case .tick: return next()
             case .done(let tasks, let result): note(tasks, result)
             case .handedOver(let trouble): onEvent(.stop(trouble?.reason ?? .detached))
             case .ended: break
@@ -107,7 +101,7 @@ package struct HandingOverEngine: Engine {
         }
 
         private mutating func carryOut(_ command: EngineCommand) {
-            latest = clock.now
+            quietPulses = 0
             switch command {
             case .start(let lease):
                 book.start(lease)
@@ -124,13 +118,16 @@ package struct HandingOverEngine: Engine {
                     for list in [\Desk.early, \Desk.gathered] { self[keyPath: list].removeAll { $0.lease.id == lease } }
                 }
                 post(book.dismiss(worker))
-            case .handOver: break
+            case .handOver, .pulse: break
             }
         }
 
-        /// When nothing has come for a moment, nothing will before something is done.
+        /// A report leads to a question for frames, its answer to a start: when so many pulses bring nothing, nothing will come
+        /// before something is done.
+        private static let enough = 4
+
         private mutating func next() -> Job? {
-            guard !isBusy, latest.duration(to: clock.now) >= ShardGathering.lull else { return nil }
+            guard !isBusy, quietPulses >= Self.enough else { return nil }
             if !early.isEmpty {
                 defer { early = [] }
                 isBusy = true
@@ -148,8 +145,7 @@ package struct HandingOverEngine: Engine {
         }
 
         private mutating func note(_ tasks: [GatheredTask], _ result: Result<[TaskEnd], HandingOverTrouble>) {
-            isBusy = false
-            latest = clock.now
+            (isBusy, quietPulses) = (false, 0)
             switch result {
             case .success(let ends):
                 for end in ends { post(book.end(end, place: "here")) }

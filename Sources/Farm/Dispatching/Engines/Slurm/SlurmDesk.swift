@@ -107,6 +107,7 @@ struct SlurmDesk: Sendable {
         case .widen(let count): post(book.open(to: count))
         case .retire(let slot): post(book.retire(slot))
         case .handOver: isHandedOver = true
+        case .pulse: break
         case .kill(let worker), .recycle(let worker):
             if let lease = book.lease(of: worker) { _ = gathering.remove(lease) }
             post(book.dismiss(worker))
