@@ -155,6 +155,6 @@ import Testing
         try workspace.writeManifest(more: "slurm: {folder: shared}")
         #expect(try await export("--output", "farm").code == 0)
         let finish = String(decoding: try workspace.read("farm/finish.sh"), as: UTF8.self)
-        #expect(finish.contains("--run-dir \(workspace.path)/shared/export-farm --engine local\n"))
+        #expect(finish.contains("--run-dir \(workspace.path)/shared/export\(workspace.path)/farm --engine local\n"))
     }
 }

@@ -103,4 +103,19 @@ import Testing
         #expect(third.code == 0)
         #expect(program.finish().code == 0)
     }
+    /// The one that goes on may be stopped while it has the database, and nobody else can open it then.
+    @Test func `a run is refused without a look at the database`() async throws {
+        try writeManifest("tile")
+        let program = try RunningProgram(["run", "job.yaml"], in: workspace)
+        program.wait { !workspace.files(below: "state/penumbra/runs").filter { $0.contains("/canvas-") }.isEmpty }
+        kill(program.processID, SIGSTOP)
+        let database = "\(workspace.path)/state/penumbra/penumbra.sqlite"
+        #expect(rename(database, database + "-away") == 0)
+        try Data("no database".utf8).write(to: URL(filePath: database))
+        let second = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(second.code == 75, "\(second.errors)")
+        #expect(rename(database + "-away", database) == 0)
+        kill(program.processID, SIGCONT)
+        #expect(program.finish().code == 0)
+    }
 }

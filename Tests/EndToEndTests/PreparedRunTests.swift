@@ -109,6 +109,46 @@ import Testing
         leavesNothing()
     }
 
+    @Test func `whoever prepares a run again may want something else of it`() async throws {
+        try writeManifest()
+        try await prepare(3)
+        for index in 1...3 { #expect(try await shard(index).code == 0) }
+        try workspace.writeManifest(filters: "[{gaussian: {radius: 3}}]", more: "existing: update")
+        try await prepare(2)
+        #expect(try await shard(1).code == 0)
+        #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
+        #expect(try await ordinary() == workspace.contents(below: "out"))
+        leavesNothing()
+    }
+
+    @Test func `an override of the second time counts`() async throws {
+        try writeManifest()
+        try await prepare(2)
+        let again = try await penumbra(
+            "prepare", "job.yaml", "--run-dir", "shared", "--shards", "2", "--set", "filters[0].gaussian.radius=2")
+        #expect(again.code == 0)
+        #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
+        let plan = try await penumbra("plan", "job.yaml", "--set", "filters[0].gaussian.radius=2")
+        #expect(plan.output.hasPrefix("test: 3 frames, 0 to render,"), "\(plan.output)")
+    }
+
+    @Test func `a run that others have taken over is left as it is`() async throws {
+        try writeManifest("existing: update\nshard: tile\ntile: 64")
+        try await prepare(2)
+        let program = try RunningProgram(["resume", "--run-dir", "shared", "--workers", "1"], in: workspace)
+        program.wait { workspace.allFiles(below: "shared").count { $0.contains("/tile-") } > 3 }
+        let run = try #require(workspace.allFiles(below: "shared/runs").first { $0.hasSuffix("/run.json") })
+        let folder = "shared/runs/\(run.dropLast("/run.json".count))"
+        // As a coordinator on another machine does.
+        try workspace.write("1.1@elsewhere", to: "\(folder)/coordinator.3")
+        let result = program.finish()
+        #expect(result.code == 130)
+        #expect(result.errors == "test: another coordinator has taken this run over; nothing was undone\n")
+        #expect(workspace.allFiles(below: "shared").contains { $0.contains("/canvas-") })
+        #expect(workspace.allFiles(below: "shared").contains { $0.contains("/tile-") })
+        #expect(try await penumbra("status", "--run-dir", "shared").output.contains("  test  running  "))
+    }
+
     @Test func `a picture that fails is told by whoever ends the run`() async throws {
         try writeManifest()
         try workspace.write("no picture", to: "photos/b.png")
@@ -152,7 +192,7 @@ import Testing
         try await prepare(2)
         #expect(try await shard(1).code == 0)
         #expect(try await penumbra("cancel", "--run-dir", "shared").code == 0)
-        #expect(try await penumbra("wait", "--run-dir", "shared").code == 137)
+        #expect(try await penumbra("wait", "--run-dir", "shared").code == 130)
         leavesNothing()
         #expect(workspace.files(below: "out") == [])
     }

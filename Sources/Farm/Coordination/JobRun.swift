@@ -82,10 +82,8 @@ package final class JobRun: Sendable {
         while let target = takeTarget() { record(target.settled() ?? target.report(.left)) }
         return state.withLock { state in
             // What is left without a stop was left before the run began, by its deadline; a deadline that left nothing is none.
-            switch stop {
-            case nil, .deadline: state.summary.stop = state.summary.left > 0 ? .deadline : nil
-            default: state.summary.stop = stop
-            }
+            let isDeadline = stop == nil || stop == .deadline
+            state.summary.stop = !isDeadline ? stop : state.summary.left > 0 ? .deadline : nil
             state.summary.elapsed = clock.now - start
             return state.summary
         }
@@ -135,9 +133,9 @@ extension JobRun: RunLoop.Delegate {
         case .render, .refused: break
         case .current, .compare, .kept, .stillBroken, .young: return nil
         }
-        guard heritage.hasPublished(target.frame.id, target.files), books.isCurrent(target.files) else {
-            return nil
-        }
+        guard heritage.hasPublished(target.frame.id, target.files) || directory.hasPublished(target.files),
+            books.isCurrent(target.files)
+        else { return nil }
         return target.report(.skipped(reason: "published before the run was interrupted"))
     }
 
@@ -240,7 +238,7 @@ extension JobRun: RunLoop.Delegate {
     package var request: RunLoop.Request? {
         if let problem = recorder?.problem { return .stop(.place(problem.message)) }
         if directory.isSuperseded { return .stop(.superseded) }
-        directory.beat(at: clock.now)
+        directory.beat(at: clock.now) { state.withLock { $0.summary.total - $0.summary.concluded } }
         let requests = directory.requests
         return requests.isCancelled ? .stop(.cancelled) : .pause(requests.isPaused)
     }
@@ -251,7 +249,8 @@ extension JobRun: RunLoop.Delegate {
     }
 
     package func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishProblem? {
-        guard let open = state.withLock({ $0.open[frame] }) else { return .refused("nobody asked for this output") }
+        let found = directory.isSuperseded ? nil : state.withLock { $0.open[frame] }
+        guard let open = found else { return .refused("nobody asked for this output") }
         if open.target.probe != nil, let source = outputs.first?.source.stamp,
             !source.isSameState(as: open.target.files.stamp)
         {
@@ -278,15 +277,15 @@ extension JobRun: RunLoop.Delegate {
         guard let open = state.withLock({ $0.open.removeValue(forKey: frame) }) else { return }
         // The published one was renamed away; what is left belongs to attempts that came to nothing.
         for file in open.temporaries { directory.removeTemporary(file) }
-        let seconds = open.began.map { (clock.now - $0) / .seconds(1) }
+        let (target, seconds) = (open.target, open.began.map { (clock.now - $0) / .seconds(1) })
         recorder?.concluded(frame, outcome, seconds: seconds)
         switch outcome {
         case .published(let outputs, let probe):
-            record(open.target.report(.published(outputs, probe: probe), seconds: seconds))
+            record(target.report(.published(outputs, probe: probe), seconds: seconds))
         case .failed(let failure):
-            books.remember(failure, of: open.target.files)
-            record(open.target.report(.failed(failure), seconds: seconds))
-        case .left, .surveyed, .settled: record(open.target.report(.left))
+            books.remember(failure, of: target.files)
+            record(target.report(.failed(failure), seconds: seconds))
+        case .left, .surveyed, .settled: record(target.report(.left))
         }
     }
 

@@ -17,8 +17,10 @@ package final class RunDirectory: Sendable {
     package let epoch: Int
     let journal: Journal
     /// The folder that holds `runs`: the state folder, or the place of a run that other machines see.
-    private let state: String
-    private let lastBeat = Mutex<ContinuousClock.Instant?>(nil)
+    let state: String
+    /// What earlier coordinators were about to publish, and since when the run goes on.
+    let published: (paths: Set<PathKey>, since: Int64)
+    let lastBeat = Mutex<ContinuousClock.Instant?>(nil)
     private let lock: KernelLock
     private let createdFolders = Mutex<[String]>([])
     /// Folders in which this coordinator's temporary files are.
@@ -41,6 +43,7 @@ package final class RunDirectory: Sendable {
         self.name = name
         self.state = state
         path = "\(state)/runs/\(name)"
+        published = ([], 0)
         epoch = 1
         _ = try FileSystem.createFolders("\(state)/runs")
         let gate = try Self.gate(state)
@@ -82,19 +85,25 @@ package final class RunDirectory: Sendable {
         CoordinatorClaim.endWorkers(ofEpoch: latest, in: path)
         epoch = latest + 1
         try CoordinatorClaim.take(epoch: epoch, in: path)
-        // What was asked of the last coordinator is not asked of this one.
-        for kind in RunRequests.Kind.allCases { FileSystem.removeTree("\(path)/\(kind)") }
+        // What was asked of the last coordinator is not asked of this one; but what was while there was none.
+        let wasDetached = RunRequests(of: path).isDetached
+        for kind in RunRequests.Kind.allCases where kind == .detached || !wasDetached {
+            FileSystem.removeTree("\(path)/\(kind)")
+        }
         let entries = Journal.read("\(path)/journal")
         journal = try Journal("\(path)/journal")
         try journal.endTornLine()
         var scratch = "\(path)/scratch"
+        var paths: Set<PathKey> = []
         for entry in entries {
             switch entry {
             case .scratch(let folder): scratch = folder
+            case .publish(_, _, let final): paths.insert(PathKey(final))
             case .replace(let aside, let final): try Publisher.undoReplacement(aside: aside, final: final)
-            case .folder, .place, .temporary, .publish: break
+            case .folder, .place, .temporary: break
             }
         }
+        published = (paths, FileSystem.stamp("\(path)/job")?.modified ?? .max)
         self.scratch = scratch
         _ = try FileSystem.createFolders(scratch)
     }
@@ -113,25 +122,6 @@ package final class RunDirectory: Sendable {
         var scratch: String?
         for case .scratch(let folder) in Journal.read("\(state)/runs/\(name)/journal") { scratch = folder }
         return scratch
-    }
-
-    /// The run as other machines see it, where its folder is not in the state folder of this one.
-    package var shared: SharedRun { SharedRun(place: state, name: name) }
-
-    /// Lets another coordinator have the run at once, wherever it is.
-    package func release() {
-        // Else it waits for a minute.
-        try? CoordinatorClaim.release(epoch: epoch, in: path)
-    }
-
-    /// From time to time, for whoever cannot see this coordinator's lock.
-    func beat(at now: ContinuousClock.Instant) {
-        let isDue = lastBeat.withLock { last in
-            if let last, last.duration(to: now) < CoordinatorClaim.heartbeat { return false }
-            last = now
-            return true
-        }
-        if isDue { CoordinatorClaim.beat(epoch: epoch, in: path) }
     }
 
     /// Another coordinator has claimed the run: on a shared file system locks may not have kept it away.
@@ -208,7 +198,10 @@ package final class RunDirectory: Sendable {
     /// Removes what runs that were killed have left: scratch space, temporary files, empty folders.
     /// Runs whose lock is held are alive and left alone; those that can be gone on with are kept for some days.
     package static func sweep(state: String) {
-        remove(state: state) { !CoordinatorClaim.isYoung("\(state)/runs/\($0)") }
+        // Nobody has to be heard of while a run waits in a cluster's queue: 'cancel' removes such.
+        remove(state: state) {
+            !CoordinatorClaim.isYoung("\(state)/runs/\($0)") && SharedRun(place: state, name: $0).record == nil
+        }
     }
 
     /// Removes a run whose coordinator was killed, and all that it left. False when its coordinator lives.
@@ -237,7 +230,9 @@ package final class RunDirectory: Sendable {
         return FileSystem.names(in: runs).filter(isWanted).compactMap { name in
             let path = "\(runs)/\(name)"
             // A folder that cannot be locked is left for a later run.
-            guard FileSystem.isOwnFolder(path), let lock = try? KernelLock.take("\(path)/lock") else { return nil }
+            guard FileSystem.isOwnFolder(path), let lock = try? KernelLock.take("\(path)/lock"),
+                CoordinatorClaim.isQuiet(path)
+            else { return nil }
             return (name, lock)
         }
     }

@@ -45,15 +45,15 @@ package struct RunLoop: Sendable {
     let engine: any Engine
     let signals: AsyncStream<Int32>
     let deadline: Deadline?
-    /// Whether a signal ends this process alone, and not the run: another coordinator is to go on with it.
-    let outlivesSignals: Bool
+    /// Whether what ends this process, a signal or a trouble of its place, ends the run: or another coordinator is to go on.
+    let isGoneOnWith: Bool
     let clock: ContinuousClock
 
     package init(
-        engine: any Engine, signals: AsyncStream<Int32>, deadline: Deadline? = nil, outlivesSignals: Bool = false,
+        engine: any Engine, signals: AsyncStream<Int32>, deadline: Deadline? = nil, isGoneOnWith: Bool = false,
         clock: ContinuousClock = ContinuousClock()
     ) {
-        self.outlivesSignals = outlivesSignals
+        self.isGoneOnWith = isGoneOnWith
         self.deadline = deadline
         self.engine = engine
         self.signals = signals
@@ -100,7 +100,10 @@ package struct RunLoop: Sendable {
             let now = Timestamp(clock.now - start)
             let stall = watch.gap(at: now).map { scheduler.handle(.stalled($0), at: now) } ?? []
             for directive in stall + scheduler.handle(event, at: now) {
-                if case .finish(let reason) = directive { return reason }
+                if case .finish(let reason) = directive {
+                    if let reason, handsOver(for: reason) { command.yield(.handOver) }
+                    return reason
+                }
                 carryOut(directive, delegate, command, post, in: &group)
             }
             // Often enough to look at; thousands of events come between two ticks.
@@ -112,11 +115,12 @@ package struct RunLoop: Sendable {
         return nil
     }
 
+    /// Nothing of the run is ended or removed: it is another coordinator's, or will be.
     private func handsOver(for reason: StopReason) -> Bool {
         switch reason {
-        case .detached: true
-        case .interrupted: outlivesSignals
-        default: false
+        case .detached, .superseded: true
+        case .interrupted, .place, .engine, .cluster, .lastSlot: isGoneOnWith
+        case .cancelled, .pluginFault, .deadline, .failures: false
         }
     }
 

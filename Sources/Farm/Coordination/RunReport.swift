@@ -114,6 +114,9 @@ package struct RunSummary: Hashable, Sendable {
         slowest = Array(slowest.prefix(Self.slowFrames))
     }
 
+    /// Frames that have come to an end.
+    var concluded: Int { published + skipped + failures.count + kept.count + stillBroken.count }
+
     /// False when everything was as it had been left.
     package var didSomething: Bool { published > 0 || !failures.isEmpty || left > 0 || stop != nil || !retired.isEmpty }
 

@@ -9,11 +9,12 @@ package enum WritableFolder {
         throw FileTrouble(path: path, code: errno, action: "write in the folder")
     }
 
-    /// Creates the folder if need be, writes a file there and removes it.
+    /// Writes a file there and removes it.
     ///
+    /// - Parameter creates: whether the folder is made if need be.
     /// - Returns: the bytes that are free.
-    package static func examine(_ path: String) throws(FileTrouble) -> Int {
-        _ = try FileSystem.createFolders(path)
+    package static func examine(_ path: String, creates: Bool = true) throws(FileTrouble) -> Int {
+        if creates { _ = try FileSystem.createFolders(path) }
         let probe = "\(path)/.penumbra-doctor-\(getpid())"
         let file = open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "write in the folder") }

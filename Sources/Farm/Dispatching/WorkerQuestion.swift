@@ -69,7 +69,7 @@ struct WorkerQuestion: Sendable {
         // Until this returns nobody reaps the process, so that its number is nobody else's.
         let kill: @Sendable () -> Void = { _ = Glibc.kill(-processID, SIGKILL) }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await interrupt(hearing, kill) }
+            group.addTask { await interrupt(hearing, processID, kill) }
             group.addTask { await write(to: running.standardInputWriter) }
             group.addTask { await keepErrors(of: running.standardError, in: hearing) }
             await collect(running.standardOutput, in: hearing, kill)
@@ -119,7 +119,7 @@ struct WorkerQuestion: Sendable {
         }
     }
 
-    private func interrupt(_ hearing: Hearing, _ kill: @Sendable () -> Void) async {
+    private func interrupt(_ hearing: Hearing, _ processID: pid_t, _ kill: @Sendable () -> Void) async {
         do {
             while true {
                 let end = hearing.state.withLock { $0.lastHeard } + patience
@@ -129,7 +129,17 @@ struct WorkerQuestion: Sendable {
         } catch {
             return  // It has ended.
         }
-        hearing.state.withLock { $0.interruption = $0.interruption ?? .silence(patience) }
+        // On a machine that has stood still its end may not have been noticed yet.
+        if !Self.hasEnded(processID) {
+            hearing.state.withLock { $0.interruption = $0.interruption ?? .silence(patience) }
+        }
         kill()
+    }
+
+    /// It stays to be reaped.
+    private static func hasEnded(_ processID: pid_t) -> Bool {
+        var facts = siginfo_t()
+        let found = waitid(P_PID, id_t(processID), &facts, WEXITED | WNOHANG | WNOWAIT)
+        return found == 0 && facts.si_signo == SIGCHLD
     }
 }

@@ -7,6 +7,10 @@ public struct SlurmWishes: Hashable, Sendable, Codable {
     public var time: Double?
     /// Of an element, in bytes.
     public var memory: Int?
+    /// Of a job that goes on with a run as its coordinator, in seconds.
+    public var coordinatorTime: Double?
+    /// Of a job that goes on with a run as its coordinator, in bytes.
+    public var coordinatorMemory: Int?
     /// Cores of an element.
     public var cpusPerTask: Int?
     /// Elements at once.
@@ -30,6 +34,8 @@ public struct SlurmWishes: Hashable, Sendable, Codable {
         all.qos = qos ?? others.qos
         all.time = time ?? others.time
         all.memory = memory ?? others.memory
+        all.coordinatorTime = coordinatorTime ?? others.coordinatorTime
+        all.coordinatorMemory = coordinatorMemory ?? others.coordinatorMemory
         all.cpusPerTask = cpusPerTask ?? others.cpusPerTask
         all.throttle = throttle ?? others.throttle
         all.shardSeconds = shardSeconds ?? others.shardSeconds

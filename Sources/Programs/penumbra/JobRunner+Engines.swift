@@ -37,7 +37,7 @@ extension JobRunner {
                 record.workers, memory: record.memory,
                 isOnCluster ? Self.cluster(options) : .substitutes(here))
         case .prepared(let shards, _):
-            return runSettings(shards, memory: settings.memory.value / here * shards, Self.others)
+            return runSettings(shards, memory: settings.memory.value / here * shards, Self.others(prepared))
         case .none, .detached: break
         }
         guard isOnCluster else { return installation.runSettings(for: prepared) }
@@ -45,7 +45,8 @@ extension JobRunner {
         // As an element's own workers share what it has; the same tasks do with less.
         let each = options.memory.map { $0 / 10 * 6 / options.cpusPerTask } ?? settings.memory.value / here
         return runSettings(
-            workers, memory: each * workers, wishes.sharing == .detached ? Self.others : Self.cluster(options))
+            workers, memory: each * workers, wishes.sharing == .detached ? Self.others(prepared) : Self.cluster(options)
+        )
     }
 
     /// Enough tasks for some shards of small pictures for each core. Each picture in tiles takes twice its samples of the shared
@@ -56,7 +57,9 @@ extension JobRunner {
     }
 
     /// Everything is handed over at once. Each task takes some kilobytes of this process until it is written down.
-    private static let others = RunSettings.Doers.away(tasks: 200_000, tiledFrames: .max)
+    private static func others(_ prepared: PreparedJob) -> RunSettings.Doers {
+        .away(tasks: max(200_000, prepared.targets.count), tiledFrames: .max)
+    }
 
     private func runSettings(_ workers: Int, memory: Int, _ doers: RunSettings.Doers) -> RunSettings {
         RunSettings(
@@ -69,6 +72,7 @@ extension JobRunner {
         let directory = started.directory
         let folder = SharedFolder(directory.scratch)
         if isShared { directory.expectStrangers() }
+        if case .resumed(_, asJob: false) = wishes.sharing { await endCoordinators(of: folder) }
         if case .prepared(let shards, _) = wishes.sharing {
             if directory.epoch > 1 { await endArrays(of: folder, before: directory.epoch) }
             let (signals, workers) = (signals, settings.workers.value)
@@ -123,6 +127,15 @@ extension JobRunner {
         return SlurmSuccession(job: job, runFolder: run.folder)
     }
 
+    /// Jobs that were to go on with what this process goes on with.
+    private func endCoordinators(of folder: SharedFolder) async {
+        do {
+            try await SlurmEngine.endCoordinators(of: folder)
+        } catch {
+            reporting.note("a job that was to go on with the run may be left in Slurm's queue: \(error.message)")
+        }
+    }
+
     /// An earlier coordinator of the run may have had a cluster.
     private func endArrays(of folder: SharedFolder, before epoch: Int) async {
         do {
@@ -147,6 +160,7 @@ extension SlurmOptions {
         self.init(
             partition: wishes.partition, account: wishes.account, qos: wishes.qos, time: wishes.time,
             memory: wishes.memory, arguments: wishes.arguments ?? [])
+        (coordinatorTime, coordinatorMemory) = (wishes.coordinatorTime, wishes.coordinatorMemory)
         if let cores = wishes.cpusPerTask { cpusPerTask = cores }
         if let throttle = wishes.throttle { self.throttle = throttle }
         if let seconds = wishes.shardSeconds { shardSeconds = seconds }

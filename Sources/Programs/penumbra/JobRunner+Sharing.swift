@@ -11,8 +11,15 @@ import Settings
 extension JobRunner {
     var isShared: Bool { wishes.sharing != .none }
 
-    /// A signal ends this process, and not the run.
-    var outlivesSignals: Bool { if case .resumed = wishes.sharing { true } else { false } }
+    /// What ends this process does not end the run.
+    func isGoneOnWith(_ job: StartedJob) -> Bool {
+        switch wishes.sharing {
+        case .none, .detached: false
+        // There is something to lose where it was prepared before.
+        case .prepared: job.directory.epoch > 1
+        case .resumed: true
+        }
+    }
 
     /// Nil for a run of this process alone.
     func sharedDirectory(for job: JobSpec) async throws -> RunDirectory? {
@@ -42,6 +49,9 @@ extension JobRunner {
         let end = ContinuousClock.now + wait
         repeat {
             if let directory = try RunDirectory(claiming: run.name, state: run.place) { return directory }
+            // Another has gone on with it, perhaps to its end.
+            if run.end != nil { throw ExitStatus.done.code }
+            if RunRequests.isLocked(run: run.name, state: run.place) { break }
             if wait > .zero { try await Task.sleep(for: .seconds(2)) }
         } while ContinuousClock.now < end
         throw CommandError(
@@ -70,38 +80,52 @@ extension JobRunner {
 
     /// Writes down what other coordinators need.
     func share(_ job: StartedJob, _ settings: RunSettings) throws {
-        guard isShared, job.directory.shared.record == nil else { return }
-        let prepared = job.prepared
+        guard isShared else { return }
+        let (prepared, known) = (job.prepared, job.directory.shared.record)
+        // Whoever prepares it again may want something else of it.
+        if known != nil, case .resumed = wishes.sharing { return }
         var counts = RunCounts()
         counts.frames = prepared.targets.count + prepared.ended.count
         counts.work = prepared.workCount
         try job.directory.shared.write(
             SharedRun.Record(
                 run: job.directory.name, job: prepared.job.name, manifest: prepared.job.manifestPath,
-                started: currentTime(), workers: settings.workers, memory: settings.memory,
+                started: known?.started ?? currentTime(), workers: settings.workers, memory: settings.memory,
                 request: wishes.request?.text ?? "{}", counts: counts.json))
     }
 
     /// - Returns: false when the run is over.
     func handOver(_ job: StartedJob, _ summary: RunSummary) throws -> Bool {
-        guard isShared, let stop = summary.stop else { return false }
+        guard let stop = summary.stop else { return false }
+        let run = job.directory.shared
         switch stop {
-        case .detached: break
+        case .detached: try RunRequests.make(.detached, of: run.name, state: run.place)
+        case .superseded:
+            job.isToGoOn()
+            reporting.complain("\(job.prepared.job.name): \(SummaryText.describe(stop))")
+            return true
         case .interrupted, .place, .engine, .cluster, .lastSlot:
-            guard outlivesSignals else { return false }
-            reporting.complain("\(job.prepared.job.name): \(SummaryText.describe(stop, left: summary.left))")
-        case .cancelled, .superseded, .pluginFault, .deadline, .failures: return false
+            guard isGoneOnWith(job) else { return false }
+            let reason = SummaryText.describe(stop, left: summary.left)
+            reporting.complain("\(job.prepared.job.name): \(reason)")
+            try run.note(lastStop: reason)
+            // A successor waits in the queue.
+            if case .resumed(_, asJob: true) = wishes.sharing {
+                try RunRequests.make(.detached, of: run.name, state: run.place)
+            }
+        case .cancelled, .pluginFault, .deadline, .failures: return false
         }
         job.isToGoOn()
         job.directory.keepFolders()
-        let run = job.directory.shared
-        if stop == .detached { try RunRequests.make(.detached, of: run.name, state: run.place) }
         if case .detached = wishes.sharing {
             try DetachedRuns.remember(run, state: installation.settings.stateFolder.value)
         }
         let job = job.prepared.job.name
         switch wishes.sharing {
         case .detached:
+            if reporting.json, let known = run.stored.map({ KnownRun($0, state: run.place) }) {
+                JSONLine.run(RunLine(known, concluded: 0)).print()
+            }
             reporting.say(
                 "\(job): \(Figures.plural(summary.left, "frame")) handed to Slurm; run \(run.name), in \(run.folder)\n"
                     + "   = penumbra status, wait and cancel take it by --run-dir, from any node")
@@ -119,14 +143,24 @@ extension JobRunner {
     /// Tells every machine that sees the run's folder what it came to.
     func end(_ job: StartedJob, _ summary: RunSummary, _ status: ExitStatus) throws {
         let run = job.directory.shared
-        guard isShared, var record = run.record else { return }
+        // Of one that could not be handed over nobody else has ever heard.
+        guard isShared, wishes.sharing != .detached, var record = run.record else { return }
         let work = RunCounts(json: record.counts).work
         record.counts = RunCounts(summary, work: max(work, job.prepared.workCount)).json
-        try run.write(
-            SharedRun.End(
-                record: record, epoch: job.directory.epoch, ended: currentTime(), exitCode: Int(status.rawValue),
-                reason: summary.stop.map { SummaryText.describe($0, left: summary.left) }))
+        var end = SharedRun.End(
+            record: record, epoch: job.directory.epoch, ended: currentTime(), exitCode: Int(status.rawValue),
+            reason: summary.stop.map { SummaryText.describe($0, left: summary.left) })
+        end.failures = summary.failures.prefix(Self.mostFailures).compactMap { report in
+            guard case .failed(let failure) = report.state else { return nil }
+            return SharedRun.Failure(
+                input: report.input, outputs: report.outputs, cause: failure.cause.rawValue,
+                message: failure.message)
+        }
+        try run.write(end)
     }
+
+    /// Each has some hundred bytes.
+    private static let mostFailures = 5000
 }
 
 /// What other machines have done of the runs that were begun here.

@@ -84,7 +84,7 @@ struct JobRunner {
             func identity(_ folder: String) -> FileStamp.Identity? { FileStamp(of: folder)?.identity }
             let free = folders.filter { folder in identity(folder).map { !lockedFolders.contains($0) } ?? true }
             let lock = try await lock(job, free, directory)
-            // One whose coordinator was killed while this one waited for its lock.
+            // Only now: the database may be in the hands of a run that has the lock.
             if directory.epoch == 1, let claimed = try claimInterrupted(job) {
                 directory.keepFolders()
                 directory.remove()
@@ -106,16 +106,16 @@ struct JobRunner {
         }
     }
 
-    /// That of a run which was killed, or a new one.
+    /// That of a shared run, or a new one.
     private func directory(for job: JobSpec) async throws -> RunDirectory {
         if let shared = try await sharedDirectory(for: job) { return shared }
-        if let claimed = try claimInterrupted(job) { return claimed }
         return try RunDirectory(
             state: state, name: RunName.new(), scratch: scratchPlace(for: job),
             job: wishes.isRecorded ? job : nil)
     }
 
-    /// Nil where no run was interrupted, or it cannot be gone on with: its disk is not mounted, say.
+    /// The run that was killed, for whoever has the job's lock. Nil where none was, or it cannot be gone on with: its disk is
+    /// not mounted, say.
     private func claimInterrupted(_ job: JobSpec) throws -> RunDirectory? {
         guard wishes.isRecorded, !isShared, let name = try RunHistory.unfinished(of: job, state: state) else {
             return nil
@@ -148,7 +148,7 @@ struct JobRunner {
                 prepared.job, run: job.directory, catalog: preparation.catalog, now: currentTime),
             observer: collector ?? reporting.observer(for: prepared.job))
         let loop = RunLoop(
-            engine: engine, signals: signals.stream, deadline: wishes.deadline, outlivesSignals: outlivesSignals)
+            engine: engine, signals: signals.stream, deadline: wishes.deadline, isGoneOnWith: isGoneOnWith(job))
         let summary = await run.run(loop)
         if try handOver(job, summary) {
             return FinishedJob(
@@ -156,6 +156,8 @@ struct JobRunner {
                 ended: Date(), workers: settings.workers)
         }
         reporting.ended(summary, prepared.job)
+        // First of all: others wait for it.
+        try end(job, summary, ExitStatus(summary, isStrict: wishes.isStrict))
         let orphans = try await lookAfterOrphans(job, summary)
         let tidied = max(tidyUp(job), summary.stop == nil ? keepReceipts(job) : .done)
         var finished = FinishedJob(
@@ -163,14 +165,13 @@ struct JobRunner {
             status: max(ExitStatus(summary, isStrict: wishes.isStrict), orphans, tidied), started: started,
             ended: Date(),
             workers: settings.workers)
-        // The run is another coordinator's now.
-        if summary.stop != .superseded {
+        if finished.status != ExitStatus(summary, isStrict: wishes.isStrict) {
             try end(job, summary, finished.status)
-            try history?.end(
-                exitCode: Int(finished.status.rawValue),
-                reason: summary.stop.map { SummaryText.describe($0, left: summary.left) },
-                counts: RunCounts(summary, work: prepared.workCount).json)
         }
+        try history?.end(
+            exitCode: Int(finished.status.rawValue),
+            reason: summary.stop.map { SummaryText.describe($0, left: summary.left) },
+            counts: RunCounts(summary, work: prepared.workCount).json)
         if wishes.reports.page != nil, summary.stop == nil {
             finished.thumbnails = await Thumbnails.make(
                 of: finished, folder: job.directory.scratch, settings: installation.runSettings(for: prepared),

@@ -138,7 +138,8 @@ struct SimulatedCluster: Simulation {
         for leases in taken {
             lastShard += 1
             elements[lastShard] = SimulatedElement(
-                job: "\(1000 + counts.arrays)", index: lastShard - submission.firstShard, leases: leases)
+                job: "\(1000 + counts.arrays)", index: lastShard - submission.firstShard, submission: submission.name,
+                leases: leases)
         }
         isSubmitting = true
         agenda.add(.submitted(submission), at: now + Slurm.answer)

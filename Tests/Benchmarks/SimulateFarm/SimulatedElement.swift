@@ -7,6 +7,7 @@ struct SimulatedElement {
 
     let job: String
     let index: Int
+    let submission: String
     let leases: [Lease]
     var condition = Condition.waiting
     /// Its node will die.
@@ -15,9 +16,10 @@ struct SimulatedElement {
     /// As `squeue` has it.
     var row: SlurmElement {
         switch condition {
-        case .waiting: SlurmElement(job: job, index: index, state: "PENDING", reason: "Resources")
-        case .running: SlurmElement(job: job, index: index, state: "RUNNING", node: "n1")
-        case .lost: SlurmElement(job: job, index: index, state: "NODE_FAIL", reason: "NodeDown", node: "n1")
+        case .waiting: SlurmElement(job: job, index: index, of: submission, state: "PENDING", reason: "Resources")
+        case .running: SlurmElement(job: job, index: index, of: submission, state: "RUNNING", node: "n1")
+        case .lost:
+            SlurmElement(job: job, index: index, of: submission, state: "NODE_FAIL", reason: "NodeDown", node: "n1")
         }
     }
 

@@ -37,6 +37,7 @@ private func lease(_ number: Int, worker: WorkerID = WorkerID(1), estimate: Doub
 private final class Recipient: HandingOverEngine.Recipient {
     let done = Mutex<[Int]>([])
     let received = Mutex<[Int]>([])
+    let wasWithdrawn = Mutex(false)
     let trouble: HandingOverTrouble?
 
     init(trouble: HandingOverTrouble? = nil) { self.trouble = trouble }
@@ -55,11 +56,15 @@ private final class Recipient: HandingOverEngine.Recipient {
         received.withLock { $0 += tasks.map(\.lease.id.number) }
         return trouble
     }
+
+    func withdraw() async { wasWithdrawn.withLock { $0 = true } }
 }
 
 @Suite struct HandingOverTests {
     /// What a coordinator hears that starts leases 1 to 4 at once, and 6 when 1 has come back.
-    private func events(_ recipient: Recipient) async throws -> [String] {
+    ///
+    /// - Parameter accepts: whether the coordinator leaves the run then, or was told to give it up.
+    private func events(_ recipient: Recipient, accepts: Bool = true) async throws -> [String] {
         let folder = try TemporaryFolder()
         let engine = HandingOverEngine(folder: SharedFolder(folder.file("run")), recipient: recipient)
         let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
@@ -81,6 +86,7 @@ private final class Recipient: HandingOverEngine.Recipient {
                 if id.number == 3 { pulse() }
             case .stop(let reason):
                 heard.append("stop: \(reason)")
+                if reason == .detached, accepts { command.yield(.handOver) }
                 command.finish()
                 await crew
                 return heard
@@ -95,6 +101,13 @@ private final class Recipient: HandingOverEngine.Recipient {
         #expect(try await events(recipient) == ["finished 1", "finished 3", "stop: detached"])
         #expect(recipient.done.withLock { $0 } == [1, 3])
         #expect(recipient.received.withLock { $0 } == [2, 4, 6])
+        #expect(recipient.wasWithdrawn.withLock { $0 } == false)
+    }
+
+    @Test func `what was handed over is taken back when the run is given up in that moment`() async throws {
+        let recipient = Recipient()
+        #expect(try await events(recipient, accepts: false).last == "stop: detached")
+        #expect(recipient.wasWithdrawn.withLock { $0 })
     }
 
     @Test func `a recipient that refuses stops the run for its reason`() async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A folder with shell scripts in the place of Slurm's commands.
 struct FakeSlurm: Sendable {
@@ -22,4 +23,11 @@ struct FakeSlurm: Sendable {
     func text(_ name: String) throws -> String {
         try String(contentsOf: folder.appending(path: name), encoding: .utf8)
     }
+}
+
+/// What a person was told.
+final class Told: Sendable {
+    private let sentences = Mutex<[String]>([])
+    func note(_ sentence: String) { sentences.withLock { $0.append(sentence) } }
+    var all: [String] { sentences.withLock { $0 } }
 }

@@ -1,6 +1,5 @@
 import Dispatching
 import Foundation
-import Synchronization
 import Testing
 import WorkerProtocol
 
@@ -30,12 +29,6 @@ import WorkerProtocol
         return (submitter, told)
     }
 
-    private final class Told: Sendable {
-        private let sentences = Mutex<[String]>([])
-        func note(_ sentence: String) { sentences.withLock { $0.append(sentence) } }
-        var all: [String] { sentences.withLock { $0 } }
-    }
-
     private let submission = SlurmSubmission(name: "penumbra-r-1-1", firstShard: 1, count: 2)
 
     @Test func `sbatch gets the script's path, and prints the job's number`() async throws {
@@ -53,6 +46,19 @@ import WorkerProtocol
     ]) func `what Slurm has decided is a refusal`(errors: String) {
         let last = errors.split(separator: "\n").last.map(String.init) ?? ""
         #expect(SlurmClient.trouble("sbatch", errors) == .refused(last))
+    }
+
+    @Test func `a limit to what a user may have with Slurm passes`() {
+        let errors = """
+            sbatch: error: QOSMaxSubmitJobPerUserLimit
+            sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's \
+            size and/or time limits)
+            """
+        guard case .full(let words) = SlurmClient.trouble("sbatch", errors) else {
+            Issue.record("taken for a refusal")
+            return
+        }
+        #expect(words.hasPrefix("sbatch: error: Batch job submission failed: Job violates accounting/QOS policy"))
     }
 
     @Test(arguments: [

@@ -6,7 +6,7 @@ import Testing
     private func death(_ state: String, status: Int = 0, reason: String = "None", hasBegun: Bool = true) -> Death.Manner
     {
         let element = SlurmElement(
-            job: "12", index: 3, state: state, reason: reason, status: status, node: "n2")
+            job: "12", index: 3, of: "a", state: state, reason: reason, status: status, node: "n2")
         return SlurmLoss(element, name: "element 12_3", log: "/l/12_3.out").death(hasBegun: hasBegun).manner
     }
 
@@ -60,8 +60,8 @@ import Testing
         var following = SlurmFollowing(grace: .seconds(5), logs: "/l")
         let submission = SlurmSubmission(name: "a", firstShard: 7, count: 2)
         following.begin(submission, as: "12", limits: [7: .seconds(100), 8: .seconds(100)])
-        let done = SlurmElement(job: "12", index: 0, state: "COMPLETED", node: "n1")
-        let runs = SlurmElement(job: "12", index: 1, state: "RUNNING", node: "n2")
+        let done = SlurmElement(job: "12", index: 0, of: "a", state: "COMPLETED", node: "n1")
+        let runs = SlurmElement(job: "12", index: 1, of: "a", state: "RUNNING", node: "n2")
         func look(_ elements: [SlurmElement], at second: Int) -> [Int] {
             following.look(at: elements, now: Timestamp(.seconds(second))).map(\.shard)
         }
@@ -73,5 +73,47 @@ import Testing
         #expect(look([runs], at: 30) == [], "it came back")
         #expect(look([runs], at: 102) == [8], "it works for longer than its tasks may take")
         #expect(following.jobs == [])
+    }
+
+    private func following() -> SlurmFollowing {
+        var following = SlurmFollowing(grace: .seconds(5), logs: "/l")
+        following.begin(
+            SlurmSubmission(name: "a", firstShard: 7, count: 1), as: "12", limits: [7: .seconds(100)])
+        return following
+    }
+
+    @Test func `a number that Slurm has given away again is no sign of life`() {
+        var following = following()
+        let other = SlurmElement(job: "12", index: 0, of: "b", state: "RUNNING", node: "n1")
+        #expect(following.look(at: [other], now: Timestamp(.seconds(1))).isEmpty)
+        let lost = following.look(at: [other], now: Timestamp(.seconds(6)))
+        #expect(lost.map(\.shard) == [7])
+        #expect(lost.map(\.cancelled) == [nil], "it is somebody else's")
+    }
+
+    @Test func `an element that stands still uses up none of its time`() {
+        var following = following()
+        func look(_ state: String, at second: Int) -> Bool {
+            let element = SlurmElement(job: "12", index: 0, of: "a", state: state, node: "n1")
+            return following.look(at: [element], now: Timestamp(.seconds(second))).isEmpty
+        }
+        #expect(look("RUNNING", at: 1))
+        #expect(look("SUSPENDED", at: 50))
+        #expect(look("SUSPENDED", at: 5000))
+        #expect(look("RUNNING", at: 5001))
+        #expect(look("RUNNING", at: 5100))
+        #expect(!look("RUNNING", at: 5102))
+    }
+
+    @Test func `each reason for which elements wait is told once, and none of a stranger's`() {
+        var following = following()
+        func told(_ reason: String, of submission: String = "a") -> Int {
+            let element = SlurmElement(job: "12", index: 0, of: submission, state: "PENDING", reason: reason)
+            return following.hindrances(of: [element, element]).count
+        }
+        #expect(told("PartitionDown", of: "b") == 0)
+        #expect(told("PartitionDown") == 1)
+        #expect(told("PartitionDown") == 0)
+        #expect(told("BadConstraints") == 1)
     }
 }

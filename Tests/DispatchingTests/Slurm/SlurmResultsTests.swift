@@ -20,7 +20,7 @@ import WorkerProtocol
 
     private var picture: URL { folder.appending(path: "00.png") }
 
-    private func put(_ id: Shard.ID, as name: String = "1.2.a.json") throws {
+    private func put(_ id: Shard.ID, as name: String = "1.2.a.json", refusal: String? = nil) throws {
         let encoding = OutputEncoding(
             encoder: "libpng", layout: .gray, samples: .u8, frames: 1, shrink: 1, penumbra: "0.1.0")
         let image = ImageFacts(fileFormat: "png", width: 1, height: 1, layout: .gray, format: .u8)
@@ -29,7 +29,8 @@ import WorkerProtocol
             pixels: EncodedPixels(digest: Digest(high: 1, low: 1), encoding: encoding))
         let result = ShardResult(
             shard: id, attempt: "a", place: "element 12_3 on n2",
-            ends: [TaskEnd(LeaseID(7), .done(.outputs([receipt], of: nil)))])
+            ends: [TaskEnd(LeaseID(7), .done(.outputs([receipt], of: nil)))],
+            refusal: refusal)
         try JSONEncoder().encode(result).write(to: folder.appending(path: "results/\(name)"))
     }
 
@@ -59,6 +60,16 @@ import WorkerProtocol
             "\(picture.path): written by element 12_3 on n2, and does not show here whole after 5 s; raise 'grace' under "
             + "'slurm', or look after the shared file system; see /l/12_1.out"
         #expect(take(at: 5).map(\.ends) == [[TaskEnd(LeaseID(7), .failed(TaskFailure(.transient, message)))]])
+    }
+
+    @Test mutating func `what an element of other programs says that it wrote has to show, too`() throws {
+        try put(id, refusal: "it has another version")
+        let taken = take(at: 0)
+        #expect(taken.map(\.refusal) == ["it has another version"])
+        guard case .failed? = taken.first?.ends.first?.outcome else {
+            Issue.record("the picture is not there")
+            return
+        }
     }
 
     @Test(arguments: [

@@ -4,20 +4,21 @@ import Testing
 @Suite struct SlurmTablesTests {
     @Test func `a row of squeue is an element, whatever its reason holds`() {
         let text = """
-            2|3|RUNNING|0|0|n1|None
-            2|4|PENDING|0|1||Nodes required for job are DOWN | and more
-            2|5|FAILED|768|0|n2|NonZeroExitCode
-            7|N/A|COMPLETED|0|0|n1|None
+            2|3|RUNNING|0|0|n1|a|None
+            2|4|PENDING|0|1||a|Nodes required for job are DOWN | and more
+            2|5|FAILED|768|0|n2|b|NonZeroExitCode
+            7|N/A|COMPLETED|0|0|n1|a|None
             slurm_load_jobs error: Unable to contact slurm controller
 
             """
         #expect(
             SlurmTables.elements(text) == [
-                SlurmElement(job: "2", index: 3, state: "RUNNING", node: "n1"),
+                SlurmElement(job: "2", index: 3, of: "a", state: "RUNNING", node: "n1"),
                 SlurmElement(
-                    job: "2", index: 4, state: "PENDING", reason: "Nodes required for job are DOWN | and more",
+                    job: "2", index: 4, of: "a", state: "PENDING", reason: "Nodes required for job are DOWN | and more",
                     restarts: 1),
-                SlurmElement(job: "2", index: 5, state: "FAILED", reason: "NonZeroExitCode", status: 768, node: "n2"),
+                SlurmElement(
+                    job: "2", index: 5, of: "b", state: "FAILED", reason: "NonZeroExitCode", status: 768, node: "n2"),
             ])
     }
 
@@ -28,13 +29,14 @@ import Testing
         ("PENDING", "launch failed requeued held", .stuck),
         ("RUNNING", "None", .running),
         ("COMPLETING", "None", .running),
+        ("SUSPENDED", "None", .suspended),
         ("COMPLETED", "None", .ended),
         ("TIMEOUT", "TimeLimit", .ended),
         ("NODE_FAIL", "NodeDown", .ended),
     ]) func `a state tells whether a result may still come`(
         state: String, reason: String, condition: SlurmElement.Condition
     ) {
-        #expect(SlurmElement(job: "1", index: 0, state: state, reason: reason).condition == condition)
+        #expect(SlurmElement(job: "1", index: 0, of: "a", state: state, reason: reason).condition == condition)
     }
 
     @Test func `sbatch prints a number, with a cluster's name behind it or not`() {
@@ -88,11 +90,44 @@ import Testing
                 "--nodes=1", "--ntasks=1", "--account=art", "--cpus-per-task=1", "--dependency=afterany:12:13",
                 "--constraint=fast",
             ])
+        // What an element needs for a minute's work says nothing of a coordinator.
+        options.time = 600
+        options.coordinatorTime = 2 * 86400
+        options.coordinatorMemory = 2 << 30
+        let own = Set(
+            job.arguments(options, folder: "/s", logs: "/l").filter { $0.contains("time") || $0.contains("mem") })
+        #expect(own == ["--time=2880", "--mem=2048M"])
         #expect(
             job.script(program: "/opt/penumbra", folder: "/s") == """
                 #!/bin/sh
                 exec '/opt/penumbra' resume --run-dir '/s/runs/it'\\''s' --engine slurm --as-job
 
                 """)
+    }
+
+    @Test(arguments: [
+        ("PartitionTimeLimit", "it wants more time than its partition gives; say less by 'time' under 'slurm'"),
+        ("PartitionDown", "its partition starts no jobs now"),
+        (
+            "BadConstraints",
+            "no node has what it asks for; ask for less by 'cpus_per_task', 'memory' or 'arguments' under 'slurm'"
+        ),
+        ("JobHeldUser", "it is held; 'scontrol release 12' lets it go"),
+        ("InvalidAccount", "its account may not use the partition; say another by 'account'"),
+        ("InvalidQOS", "its quality of service is not allowed; say another by 'qos'"),
+        ("ReqNodeNotAvail, UnavailableNodes:n1", "the nodes that it could have are down, drained or reserved"),
+        (
+            "QOSMaxWallDurationPerJobLimit",
+            "it asks for more than the site allows one job; ask for less under 'slurm'"
+        ),
+    ]) func `a reason that does not pass by itself is told with what to do`(reason: String, words: String) {
+        let element = SlurmElement(job: "12", index: 3, of: "a", state: "PENDING", reason: reason)
+        #expect(SlurmHindrance.words(element) == "element 12_3 is not started (\(reason)): \(words)")
+    }
+
+    @Test(arguments: ["None", "Priority", "Resources", "Dependency", "JobArrayTaskLimit", "QOSMaxJobsPerUserLimit"])
+    func `what waits for its turn is not told`(reason: String) {
+        #expect(
+            SlurmHindrance.words(SlurmElement(job: "1", index: 0, of: "a", state: "PENDING", reason: reason)) == nil)
     }
 }

@@ -64,16 +64,28 @@ package final class RunHistory: Sendable {
     }
 
     /// Ends a run that nobody goes on with.
-    package static func giveUp(_ run: StoredRun, state: String, reason: String, at time: Int64) throws(StoreProblem) {
+    package static func giveUp(
+        _ run: StoredRun, state: String, exitCode: Int, reason: String, at time: Int64
+    ) throws(StoreProblem) {
         let store = try JobStore(path: Ledger.databasePath(state: state))
-        try store.write { try $0.end(run.id, at: time, exitCode: killed, reason: reason) }
+        try store.write { try $0.end(run.id, at: time, exitCode: exitCode, reason: reason) }
     }
 
     /// Ends a run that another machine has ended.
     package static func end(_ name: String, as end: SharedRun.End, state: String) throws(StoreProblem) {
         let store = try JobStore(path: Ledger.databasePath(state: state))
         guard let run = try store.read({ try $0.run(named: name) }), !run.state.isEnded else { return }
+        let failed = Dictionary(end.failures.map { ([$0.input] + $0.outputs, $0) }) { $1 }
+        let frames = try store.read { try $0.frames(of: run.id) }
         try store.write { writer in
+            for var frame in frames where [.open, .left].contains(frame.state) {
+                if let failure = failed[[frame.input] + frame.outputs] {
+                    frame.state = .failed(cause: failure.cause, message: failure.message)
+                } else if end.reason == nil {
+                    frame.state = .published
+                }
+                try writer.put(frame, run: run.id)
+            }
             try writer.set(run.id, counts: end.record.counts)
             try writer.end(run.id, at: end.ended, exitCode: end.exitCode, reason: end.reason)
         }

@@ -31,12 +31,17 @@ package struct RunRequests: Hashable, Sendable {
 
     /// Its coordinator lives, or nobody can tell.
     package static func isAlive(run name: String, state: String) -> Bool {
+        isLocked(run: name, state: state) || !CoordinatorClaim.isQuiet(folder(name, state))
+    }
+
+    /// Its coordinator lives where locks are seen, or nobody can tell.
+    package static func isLocked(run name: String, state: String) -> Bool {
         let path = "\(folder(name, state))/lock"
         guard FileSystem.exists(path) else { return false }
         do {
             let gate = try RunDirectory.gate(state)
             defer { withExtendedLifetime(gate) {} }
-            return try KernelLock.take(path) == nil || !CoordinatorClaim.isQuiet(folder(name, state))
+            return try KernelLock.take(path) == nil
         } catch {
             return true
         }

@@ -38,6 +38,21 @@ package struct SharedRun: Hashable, Sendable {
         }
     }
 
+    /// A frame that failed.
+    package struct Failure: Hashable, Sendable, Codable {
+        package var input: String
+        package var outputs: [String]
+        package var cause: String
+        package var message: String
+
+        package init(input: String, outputs: [String], cause: String, message: String) {
+            self.input = input
+            self.outputs = outputs
+            self.cause = cause
+            self.message = message
+        }
+    }
+
     /// What it came to: `ended/NAME.json`, which appears whole or not at all.
     package struct End: Hashable, Sendable, Codable {
         package var record: Record
@@ -46,6 +61,8 @@ package struct SharedRun: Hashable, Sendable {
         package var exitCode: Int
         /// Nil when the plan was done to its end.
         package var reason: String?
+        /// The frames that failed, the first thousands of them.
+        package var failures: [Failure] = []
 
         package init(record: Record, epoch: Int, ended: Int64, exitCode: Int, reason: String?) {
             self.record = record
@@ -74,6 +91,8 @@ package struct SharedRun: Hashable, Sendable {
     /// The runs that a folder given by a person means: that of one run, or one with runs in it; of the latter those that have
     /// not ended, else the latest.
     package static func find(_ folder: String) -> [SharedRun] {
+        let inside = "\(folder)/\(RunDirectory.sharedName)"
+        if FileSystem.isFolder(inside) { return find(inside) }
         let name = PathText.name(of: folder)
         let runs = PathText.folder(of: folder)
         if PathText.name(of: runs) == "runs" {
@@ -102,6 +121,22 @@ package struct SharedRun: Hashable, Sendable {
             epoch: end?.epoch ?? max(1, CoordinatorClaim.latestEpoch(in: folder)),
             state: end.map { .ended(at: $0.ended, exitCode: $0.exitCode, reason: $0.reason) } ?? .running,
             started: record.started, workers: record.workers, request: record.request, counts: record.counts)
+    }
+
+    /// Why its last coordinator left it before its end; nil where none has.
+    package var lastStop: String? {
+        (try? FileSystem.contents(of: "\(folder)/stopped")).flatMap(\.self).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    package func note(lastStop reason: String) throws(FileTrouble) {
+        FileSystem.remove("\(folder)/stopped")
+        try FileSystem.append(Array(reason.utf8), to: "\(folder)/stopped")
+    }
+
+    /// How many frames its coordinator had left to do when it last said so; nil where it has not.
+    package var left: Int? {
+        (try? FileSystem.contents(of: "\(folder)/left")).flatMap(\.self)
+            .flatMap { Int(String(decoding: $0, as: UTF8.self)) }
     }
 
     package func write(_ record: Record) throws(FileTrouble) { try write(record, "\(folder)/run.json") }

@@ -48,10 +48,10 @@ package struct ShardRun: Sendable {
     }
 
     /// - Parameters:
-    ///   - signals: the first one ends the workers; what is done stays in the log, for the next attempt.
+    ///   - signals: a new stream each time: reading one and going on ends it. The first signal ends the workers; what is done stays in the log, for the next attempt.
     ///   - workers: how many at once.
     package func run(
-        _ shard: Shard, engine: LocalEngine, workers: Int, signals: AsyncStream<Int32>
+        _ shard: Shard, engine: LocalEngine, workers: Int, signals: @Sendable () -> AsyncStream<Int32>
     ) async throws -> End {
         let adopted = adopted(of: shard)
         var ends: [TaskEnd] = []
@@ -66,11 +66,11 @@ package struct ShardRun: Sendable {
         }
         if !rest.isEmpty {
             do throws(Stop) {
-                let (engine, catalog) = try await start(engine, signals)
+                let (engine, catalog) = try await start(engine, signals())
                 if let difference = VersionDifference(wanted: shard.versions, found: catalog.makings) {
                     throw .gaveUp("its programs are not the coordinator's: \(difference.words)", [])
                 }
-                ends += try await render(rest, of: shard, engine, workers: max(1, min(workers, rest.count)), signals)
+                ends += try await render(rest, of: shard, engine, workers: max(1, min(workers, rest.count)), signals())
             } catch {
                 switch error {
                 case .signal(let signal): return .interrupted(signal: signal)

@@ -52,6 +52,12 @@ package struct SharedFolder: Hashable, Sendable {
         rmdir(PathNames.folder(of: folder) ?? "")
     }
 
+    /// Nothing was printed there, perhaps.
+    static func removeIfEmpty(logs folder: String) {
+        rmdir(folder)
+        rmdir(PathNames.folder(of: folder) ?? "")
+    }
+
     /// Puts a file in place in one step, so that a reader on any node finds all of it or nothing.
     func write(_ value: some Encodable, to path: String, by writer: String) throws(Trouble) {
         do {

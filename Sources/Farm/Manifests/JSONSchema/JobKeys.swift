@@ -103,6 +103,10 @@ enum JobKeys {
                 described("qos", .nonEmptyText, "The quality of service"),
                 described("time", .time(in: SlurmReader.times), "The time limit of an element: 30m, 2h"),
                 described("memory", .bytes, "The memory of an element: 4G"),
+                described(
+                    "coordinator_time", .time(in: SlurmReader.times),
+                    "The time limit of a job that goes on with a detached run: 2d"),
+                described("coordinator_memory", .bytes, "The memory of a job that goes on with a detached run: 2G"),
                 described("cpus_per_task", integer(SlurmReader.coreCounts), "Cores of an element, each with a worker"),
                 described("throttle", integer(SlurmReader.throttles), "Elements at once"),
                 described("shard_seconds", .time(in: SlurmReader.shardTimes), "How long an element is to work"),

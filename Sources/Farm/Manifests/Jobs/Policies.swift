@@ -99,7 +99,8 @@ extension ValueReader where Value == FailureLimit {
                 return .success(.percent(part))
             }
             guard case .success(let count) = DecimalNumber.integer(text), count > 0 else {
-                return .failure(ValueFault(.notACount(name: name, text: text, example: "off, 50 or 10%")))
+                return .failure(
+                    ValueFault(.notACount(name: name, text: text, kind: "a count", example: "off, 50 or 10%")))
             }
             return .success(.count(count))
         }

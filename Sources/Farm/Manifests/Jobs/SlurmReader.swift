@@ -17,7 +17,7 @@ package enum SlurmReader {
         "--array", "-a", "--output", "-o", "--error", "-e", "--open-mode", "--job-name", "-J", "--comment",
         "--parsable",
         "--wait", "-W", "--wrap", "--test-only", "--chdir", "-D", "--no-requeue", "--requeue", "--quiet", "-Q",
-        "--ntasks", "-n", "--nodes", "-N", "--export",
+        "--ntasks", "-n", "--nodes", "-N", "--export", "--dependency", "-d", "--clusters", "-M",
     ]
 
     /// Why an argument cannot be handed on to `sbatch`; nil when it can.
@@ -40,6 +40,8 @@ package enum SlurmReader {
             wishes.qos = reader.optional("qos", .nonEmptyText)
             wishes.time = reader.optional("time", .seconds(in: times))
             wishes.memory = reader.optional("memory", .bytes(in: memories))
+            wishes.coordinatorTime = reader.optional("coordinator_time", .seconds(in: times))
+            wishes.coordinatorMemory = reader.optional("coordinator_memory", .bytes(in: memories))
             wishes.cpusPerTask = reader.optional("cpus_per_task", .integer(in: coreCounts))
             wishes.throttle = reader.optional("throttle", .integer(in: throttles))
             wishes.shardSeconds = reader.optional("shard_seconds", .seconds(in: shardTimes))

@@ -56,21 +56,22 @@ extension ValueReader where Value == Int {
         }
         factors["K"] = 1e3
         factors["KB"] = 1e3
-        return scaled(by: factors, in: range, unit: "bytes", example: "512M or 2GiB")
+        return scaled(by: factors, in: range, unit: "bytes", kind: "a number of bytes", example: "512M or 2GiB")
     }
 
     private static func scaled(
-        by factors: [String: Double], in range: ClosedRange<Int>, unit: String, example: String
+        by factors: [String: Double], in range: ClosedRange<Int>, unit: String, kind: String = "a count",
+        example: String
     ) -> ValueReader {
-        .scalar("a count") { text, name in
+        .scalar(kind) { text, name in
             let parts = DecimalNumber.split(text)
             let number = DecimalNumber.number(String(parts.number))
             guard case .success(let value) = number, let factor = factors[parts.suffix] else {
-                return .failure(ValueFault(.notACount(name: name, text: text, example: example)))
+                return .failure(ValueFault(.notACount(name: name, text: text, kind: kind, example: example)))
             }
             let product = value * factor
             guard product == product.rounded() else {
-                return .failure(ValueFault(.notACount(name: name, text: text, example: example)))
+                return .failure(ValueFault(.notACount(name: name, text: text, kind: kind, example: example)))
             }
             guard let count = Int(exactly: product), range.contains(count) else {
                 let isBelow = product < Double(range.lowerBound)

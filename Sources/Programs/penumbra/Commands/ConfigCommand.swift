@@ -1,4 +1,5 @@
 import ArgumentParser
+import JobModel
 import Reports
 import Settings
 
@@ -33,6 +34,14 @@ struct ConfigCommand: AsyncParsableCommand {
         }
     }
 
+    private static func slurmRows(_ setting: Setting<SlurmWishes>) -> [Row] {
+        let set = Dictionary(uniqueKeysWithValues: SlurmWords.fields(setting.value).map { ($0.name, $0.value) })
+        return SlurmWords.fields(setting.value.over(SlurmWords.defaults)).map { name, value in
+            let origin = set[name] == nil ? Setting<SlurmWishes>.Origin.standard : setting.origin
+            return Row(setting: "slurm.\(name)", value: value, origin: origin.description)
+        }
+    }
+
     private static func rows(_ settings: Settings) -> [Row] {
         func row<Value>(_ name: String, _ setting: Setting<Value>, _ text: String) -> Row {
             Row(setting: name, value: text, origin: setting.origin.description)
@@ -54,8 +63,6 @@ struct ConfigCommand: AsyncParsableCommand {
             row("worker", settings.worker, settings.worker.value),
             row("engine", settings.engine, settings.engine.value.rawValue),
         ]
-            + SlurmWords.fields(settings.slurm.value).map { name, value in
-                Row(setting: "slurm.\(name)", value: value, origin: settings.slurm.origin.description)
-            }
+            + slurmRows(settings.slurm)
     }
 }

@@ -25,6 +25,7 @@ struct DoctorCommand: AsyncParsableCommand {
     func run() async throws {
         try await Reporting(json: false).handling { _ in
             let settings = try Settings.load(place, engine: engine.engine)
+            try engine.check(against: settings)
             var worst = await examineWorker(Installation(settings))
             worst = max(worst, examineFolder("state", settings.stateFolder.value))
             worst = max(worst, examineDatabase(Ledger.databasePath(state: settings.stateFolder.value)))

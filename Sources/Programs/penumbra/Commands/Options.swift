@@ -38,6 +38,15 @@ struct EngineOptions: ParsableArguments {
 
     func validate() throws { try Self.check(slurmArguments) }
 
+    /// - Throws: ``CommandError`` for what the engine has no use for.
+    func check(against settings: Settings) throws {
+        guard !slurmArguments.isEmpty, settings.engine.value != .slurm else { return }
+        throw CommandError(
+            .usage,
+            "--slurm-arg is for a cluster, and the engine is \(settings.engine.value.rawValue): give --engine slurm, too"
+        )
+    }
+
     static func check(_ slurmArguments: [String]) throws {
         for argument in slurmArguments {
             if let problem = SlurmReader.problem(ofArgument: argument) {

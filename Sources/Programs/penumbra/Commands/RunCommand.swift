@@ -10,7 +10,7 @@ import Settings
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Run jobs here, with worker processes.",
+        abstract: "Run jobs, with worker processes here or on a cluster.",
         discussion: """
             All manifests are read and checked before anything starts. Then each job's inputs are found, its outputs \
             rendered, verified and put at their final paths in one step each. A process that is killed, a full disk, \
@@ -149,6 +149,8 @@ struct RunCommand: AsyncParsableCommand {
             wishes.reports.page = try report.map { try ReportFile($0, .page) }
             wishes.reports.metrics = try metrics.map { try ReportFile($0, .metrics) }
             let installation = Installation(try Settings.load(place, engine: engine.engine))
+            // What goes on with a run may have another engine than the one that began it.
+            if request == nil, sharing == nil { try engine.check(against: installation.settings) }
             if wishes.sharing == .detached, installation.settings.engine.value != .slurm {
                 throw CommandError(.usage, "--detach needs a cluster: give --engine slurm, too")
             }

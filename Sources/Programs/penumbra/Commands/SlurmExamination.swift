@@ -46,7 +46,8 @@ struct SlurmExamination {
 
     private func examine(_ folder: String) async -> ExitStatus {
         do {
-            let free = try WritableFolder.examine(folder)
+            // One that was made here, for a slip of the pen perhaps, would be shared with nobody.
+            let free = try WritableFolder.examine(folder, creates: false)
             say(true, "shared folder \(folder): writable here, \(Figures.bytes(free)) free")
             let place = try await tryOut(in: folder)
             say(true, "\(place) reads and writes it, and has the same programs, plugins and codecs")

@@ -24,8 +24,11 @@ struct RunLine: Encodable {
     let work: Int
     let concluded: Int
     let counts: RunCounts
+    /// What `--run-dir` takes; nil for a run of one machine.
+    var runDir: String?
 
     init(_ run: KnownRun, concluded: Int) {
+        runDir = run.sharedFolder
         self.run = run.stored.name
         job = run.stored.job
         manifest = run.stored.manifest

@@ -15,6 +15,8 @@ package struct HandingOverEngine: Engine {
         func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble>
         /// - Parameter first: the number of the first shard that is free.
         func receive(_ tasks: [GatheredTask], from first: Int) async -> HandingOverTrouble?
+        /// The run was given up after all.
+        func withdraw() async
     }
 
     private enum News: Sendable {
@@ -46,10 +48,12 @@ package struct HandingOverEngine: Engine {
             }
             var desk = Desk(past: SlurmPast(of: folder), recipient: recipient, onEvent: onEvent)
             for await item in news {
-                if case .ended = item { break }
-                guard let job = desk.handle(item) else { continue }
-                group.addTask { tell.yield(await carryOut(job)) }
+                // What is being handed over when the run ends has to be taken back.
+                if case .ended = item, !desk.isHandingOver { break }
+                if let job = desk.handle(item) { group.addTask { tell.yield(await carryOut(job)) } }
+                if desk.isOver { break }
             }
+            if desk.wasReceived, !desk.isHandedOver { await Task { await recipient.withdraw() }.value }
             group.cancelAll()
         }
     }
@@ -76,6 +80,13 @@ package struct HandingOverEngine: Engine {
         private var gathered: [GatheredTask] = []
         private var lastShard: Int
         private var isBusy = false
+        private(set) var isHandingOver = false
+        private(set) var wasReceived = false
+        /// The coordinator has left the run to whoever has received it.
+        private(set) var isHandedOver = false
+        private var hasEnded = false
+
+        var isOver: Bool { hasEnded && !isHandingOver }
         /// Since anything came or was told.
         private var quietPulses = 0
 
@@ -94,8 +105,10 @@ package struct HandingOverEngine: Engine {
                 return next()
             case .command(let command): carryOut(command)
             case .done(let tasks, let result): note(tasks, result)
-            case .handedOver(let trouble): onEvent(.stop(trouble?.reason ?? .detached))
-            case .ended: break
+            case .handedOver(let trouble):
+                (isHandingOver, wasReceived) = (false, trouble == nil)
+                onEvent(.stop(trouble?.reason ?? .detached))
+            case .ended: hasEnded = true
             }
             return nil
         }
@@ -118,7 +131,8 @@ package struct HandingOverEngine: Engine {
                     for list in [\Desk.early, \Desk.gathered] { self[keyPath: list].removeAll { $0.lease.id == lease } }
                 }
                 post(book.dismiss(worker))
-            case .handOver, .pulse: break
+            case .handOver: isHandedOver = true
+            case .pulse: break
             }
         }
 
@@ -135,7 +149,7 @@ package struct HandingOverEngine: Engine {
                 return .carryOut(early, as: lastShard)
             }
             guard !gathered.isEmpty else { return nil }
-            isBusy = true
+            (isBusy, isHandingOver) = (true, true)
             return .handOver(gathered, from: lastShard + 1)
         }
 

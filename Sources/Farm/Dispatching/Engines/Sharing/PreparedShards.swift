@@ -53,7 +53,7 @@ package struct PreparedShards: HandingOverEngine.Recipient {
                 folder: run.folder, number: number, place: "this machine",
                 attempt: String(UInt64.random(in: 1 << 60 ... .max), radix: 16))
             let end = try await attempt.run(
-                shard, engine: LocalEngine(command: command), workers: workers, signals: signals())
+                shard, engine: LocalEngine(command: command), workers: workers, signals: signals)
             switch end {
             case .done:
                 let result = run.folder.read(ShardResult.self, from: run.folder.result(shard.id, attempt.attempt))
@@ -77,6 +77,9 @@ package struct PreparedShards: HandingOverEngine.Recipient {
             return HandingOverTrouble(.place(error.message))
         }
     }
+
+    /// Shards that nobody does are no harm.
+    package func withdraw() async {}
 
     /// The largest tasks first, to and fro, by estimates: all shards take about as long. Some are empty where there are fewer
     /// tasks than shards.

@@ -33,15 +33,13 @@ package struct SlurmDetachment: HandingOverEngine.Recipient {
             let largest = try await client.largestArray()
             let shards = gathered(tasks)
             for (index, part) in shards.enumerated() { _ = try setup.source.write(part, as: first + index) }
-            var jobs: [String] = []
-            for start in stride(from: 0, to: shards.count, by: largest) {
-                let array = SlurmSubmission(
-                    name: "penumbra-\(setup.run)-\(setup.epoch)-\(jobs.count + 1)", firstShard: first + start,
+            let arrays = stride(from: 0, to: shards.count, by: largest).enumerated().map { number, start in
+                SlurmSubmission(
+                    name: "penumbra-\(setup.run)-\(setup.epoch)-\(number + 1)", firstShard: first + start,
                     count: min(largest, shards.count - start))
-                jobs.append(try await submitted(array))
             }
-            let name = "penumbra-\(setup.run)-\(setup.epoch)-coordinator"
-            _ = try await submitted(SlurmCoordinator(name: name, after: jobs, runFolder: runFolder))
+            let jobs = try await submittedWithCoordinator(try await submitted(arrays))
+            await tellHindrances(of: jobs)
             return nil
         } catch let trouble as HandingOverTrouble {
             return await withdrawing(trouble)
@@ -62,18 +60,83 @@ package struct SlurmDetachment: HandingOverEngine.Recipient {
         }
     }
 
-    private func submitted(_ job: some SlurmJob) async throws(HandingOverTrouble) -> String {
+    private func submit(_ job: some SlurmJob) async throws(HandingOverTrouble) -> Submitted {
         let submitter = SlurmSubmitter(client: client, options: options, setup: setup, tell: tell)
         switch await submitter.submit(job) {
-        case .accepted(let number): return number
+        case .accepted(let number): return .accepted(number)
+        case .full(let message): return .full(message)
         case .failed(let message): throw HandingOverTrouble(.cluster(message))
         }
     }
 
-    /// Nobody would look after what was submitted already.
+    private enum Submitted {
+        case accepted(String)
+        case full(String)
+    }
+
+    /// As many as the site takes now; the coordinator submits the rest.
+    ///
+    /// - Returns: the jobs' numbers; none only where nothing was to be submitted.
+    private func submitted(_ arrays: [SlurmSubmission]) async throws(HandingOverTrouble) -> [String] {
+        var (jobs, rest) = ([String](), arrays[...])
+        while let array = rest.popFirst() {
+            switch try await submit(array) {
+            case .accepted(let job): jobs.append(job)
+            case .full(let message):
+                if let (first, _) = array.halves {
+                    rest = [first]
+                } else if jobs.isEmpty {
+                    throw HandingOverTrouble(.cluster(message))
+                } else {
+                    rest = []
+                }
+                tell("Slurm takes no more jobs for now; the run's coordinator submits the rest: \(message)")
+            }
+        }
+        return jobs
+    }
+
+    /// It needs a place of its own among the user's jobs, and gets that of the last array where there is no other.
+    private func submittedWithCoordinator(_ arrays: [String]) async throws -> [String] {
+        let name = "penumbra-\(setup.run)-\(setup.epoch)-coordinator"
+        var jobs = arrays
+        while true {
+            switch try await submit(SlurmCoordinator(name: name, after: jobs, runFolder: runFolder)) {
+            case .accepted(let number): return jobs + [number]
+            case .full(let message):
+                guard let last = jobs.popLast() else { throw HandingOverTrouble(.cluster(message)) }
+                try await client.cancel([last])
+            }
+        }
+    }
+
+    /// What is known to be in their way at once; `squeue` tells it later.
+    private func tellHindrances(of jobs: [String]) async {
+        let elements = (try? await client.elements(of: jobs)) ?? []
+        var told: Set<String> = []
+        for element in elements where !told.contains(element.reason) {
+            guard let words = SlurmHindrance.words(element) else { continue }
+            told.insert(element.reason)
+            tell(words)
+        }
+    }
+
     private func withdrawing(_ trouble: HandingOverTrouble) async -> HandingOverTrouble {
-        try? await SlurmPast.end(before: .max, in: setup.folder, client)
+        await withdraw()
         return trouble
+    }
+
+    /// Nobody would look after what was submitted already.
+    package func withdraw() async {
+        defer { SharedFolder.removeIfEmpty(logs: setup.logs) }
+        do {
+            try await SlurmEngine.endCoordinators(of: setup.folder, client: client)
+            try await SlurmPast.end(before: .max, in: setup.folder, client)
+        } catch {
+            tell(
+                "jobs of the run may be left in Slurm's queue, as 'squeue --me' tells, with names that begin with "
+                    + "penumbra-\(setup.run): \(error.message)")
+        }
     }
 }
 
@@ -106,7 +169,11 @@ package struct SlurmSuccession: Sendable {
         }
         let successor = SlurmCoordinator(name: name(setup), after: [job], runFolder: runFolder)
         let submitter = SlurmSubmitter(client: client, options: options, setup: setup, tell: tell)
-        if case .failed(let message) = await submitter.submit(successor) { throw SlurmClient.Trouble.refused(message) }
+        switch await submitter.submit(successor) {
+        case .accepted: break
+        case .full(let message): tell("this coordinator has no successor: \(message)")
+        case .failed(let message): throw SlurmClient.Trouble.refused(message)
+        }
     }
 
     /// The run is over.

@@ -17,6 +17,8 @@ package struct SlurmClient: Sendable {
     package enum Trouble: Error, Hashable, Sendable {
         /// Slurm has decided. Another try would be refused alike.
         case refused(String)
+        /// The user has as many jobs with Slurm as the site allows, or would have with this one. That passes.
+        case full(String)
         /// Nobody knows whether what was asked for was done: the controller is away, or does not answer.
         case unanswered(String)
         /// There is no such command here.
@@ -24,7 +26,7 @@ package struct SlurmClient: Sendable {
 
         package var message: String {
             switch self {
-            case .refused(let words), .unanswered(let words): words
+            case .refused(let words), .full(let words), .unanswered(let words): words
             case .missing(let program):
                 "\(program): no such command; '--engine slurm' works where Slurm's commands are, a login node say"
             }
@@ -66,6 +68,12 @@ package struct SlurmClient: Sendable {
             return fields.count == 2 && fields[1] == name ? String(fields[0]) : nil
         }
         return Set(own).sorted()
+    }
+
+    /// A job of that name waits, or runs.
+    package func isQueued(_ name: String) async throws(Trouble) -> Bool {
+        let lines = try await run("squeue", ["--noheader", "--name=\(name)", "--Format=Name:"])
+        return lines.split(separator: "\n").contains { $0 == name }
     }
 
     private func queue(_ arguments: [String], _ columns: String) async throws(Trouble) -> String {
@@ -148,12 +156,16 @@ package struct SlurmClient: Sendable {
         "Connection timed out", "Connection reset",
     ]
 
+    /// In the names of limits as `sbatch` prints them: `QOSMaxSubmitJobPerUserLimit`, `AssocGrpSubmitJobsLimit`.
+    private static let fullness = ["MaxSubmitJob", "GrpSubmitJob"]
+
     /// - Parameter errors: what a command wrote to its standard error.
     package static func trouble(_ program: String, _ errors: String) -> Trouble {
         let lines = errors.split(separator: "\n").map(String.init)
-        // The last line that is an error's says most.
-        let line = lines.last { $0.contains("error") } ?? lines.last ?? "it failed without a word"
+        // The last line that is an error's says most; of a wrong option the first one tells, and the last where help is.
+        let line = lines.last { $0.contains("error") } ?? lines.first ?? "it failed without a word"
         let words = line.hasPrefix("\(program): ") ? line : "\(program): \(line)"
-        return silences.contains(where: errors.contains) ? .unanswered(words) : .refused(words)
+        if silences.contains(where: errors.contains) { return .unanswered(words) }
+        return fullness.contains(where: errors.contains) ? .full(words) : .refused(words)
     }
 }

@@ -36,13 +36,15 @@ struct SlurmDesk: Sendable {
     private var lastShard: Int
     /// What leases that are not in a shard yet came to under an earlier coordinator.
     private var earlier: [LeaseID: TaskReceipt] = [:]
-    private var submissions = 0
-    private var isSubmitting = false
+    private var backlog = SlurmBacklog()
+    private var wasFull = false
     private var isLooking = false
     private var lastLook = Timestamp.start
     private var nextTaking = Timestamp.start
     private var silentSince: Timestamp?
     private var submitted: [SlurmSubmission] = []
+    /// The names of everything that was ever submitted, or tried to be.
+    var allNames: Set<String> { backlog.names }
     /// Another coordinator goes on with the run: what is in Slurm's hands stays there.
     private(set) var isHandedOver = false
     /// Something went wrong that a person may want to read of in an element's log.
@@ -115,9 +117,19 @@ struct SlurmDesk: Sendable {
     }
 
     private mutating func submit() -> [Job] {
-        guard !isSubmitting else { return [] }
+        let now = now
+        guard backlog.isFree(at: now) else { return [] }
+        // It is looked through by the backlog, which is part of this.
+        var backlog = backlog
+        defer { self.backlog = backlog }
+        guard let submission = backlog.next(at: now, gather: { gather(as: $0, at: now) }) else { return [] }
+        submitted.append(submission)
+        return [.submit(submission)]
+    }
+
+    private mutating func gather(as array: Int, at now: Timestamp) -> SlurmSubmission? {
         let taken = gathering.take(largestArray, at: now)
-        guard !taken.isEmpty else { return [] }
+        guard !taken.isEmpty else { return nil }
         let first = lastShard + 1
         for leases in taken {
             lastShard += 1
@@ -126,27 +138,28 @@ struct SlurmDesk: Sendable {
                     leases.map { Shard.Task($0, earlier: earlier.removeValue(forKey: $0.id)) }, as: lastShard)
             } catch {
                 onEvent(.stop(.place(error.message)))
-                return []
+                return nil
             }
             shards[lastShard] = leases
         }
-        submissions += 1
-        let name = "penumbra-\(setup.run)-\(setup.epoch)-\(submissions)"
-        let submission = SlurmSubmission(name: name, firstShard: first, count: taken.count)
-        submitted.append(submission)
-        isSubmitting = true
-        return [.submit(submission)]
+        return SlurmSubmission(
+            name: "penumbra-\(setup.run)-\(setup.epoch)-\(array)", firstShard: first, count: taken.count)
     }
 
     private mutating func begin(_ submission: SlurmSubmission, _ outcome: SlurmSubmitter.Outcome) {
-        isSubmitting = false
         switch outcome {
+        case .full(let message):
+            backlog.giveBack(submission, at: now)
+            if !wasFull { tell("Slurm takes no more jobs for now, and gets the rest in parts, and later: \(message)") }
+            wasFull = true
+            return
         case .failed(let message): onEvent(.stop(.cluster(message)))
         case .accepted(let job):
             jobs.append(job)
             let limits = shards.filter { submission.shards.contains($0.key) }.mapValues(Self.limit)
             following.begin(submission, as: job, limits: limits)
         }
+        backlog.settle()
     }
 
     /// A shard's tasks one after the other, each of them twice, and time to start: what lasts longer hangs.
@@ -196,6 +209,7 @@ struct SlurmDesk: Sendable {
         case .success(let elements):
             if silentSince != nil { tell("Slurm answers again") }
             silentSince = nil
+            following.hindrances(of: elements).forEach(tell)
             return following.look(at: elements, now: now).compactMap { lost in
                 settle(lost)
                 return lost.cancelled.map(Job.cancel)

@@ -64,12 +64,18 @@ package final class SlurmEngine: Engine {
     package func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async {
         let (news, tell) = AsyncStream.makeStream(of: SlurmDesk.News.self)
         // What comes before all is ready waits in the stream.
-        guard let desk = await prepare(onEvent) else {
-            // No worker was ever ready, so none has to be taken leave of.
-            for await _ in commands {}
-            return
+        let preparation = Task { await prepare(onEvent) }
+        let feed = Task {
+            for await command in commands { tell.yield(.command(command)) }
+            preparation.cancel()
+            tell.yield(.ended)
         }
-        let last = await follow(desk, news, tell, commands)
+        guard let desk = await preparation.value else {
+            // No worker was ever ready, so none has to be taken leave of.
+            await feed.value
+            return SharedFolder.removeIfEmpty(logs: setup.logs)
+        }
+        let last = await follow(desk, news, tell)
         guard !last.isHandedOver else { return }
         // In a task of its own: a run that is cancelled leaves nothing behind, either.
         await Task { await leave(last) }.value
@@ -78,14 +84,9 @@ package final class SlurmEngine: Engine {
 
     /// - Returns: the desk as it is when nothing is being asked of Slurm any more.
     private func follow(
-        _ desk: SlurmDesk, _ news: AsyncStream<SlurmDesk.News>, _ tell: AsyncStream<SlurmDesk.News>.Continuation,
-        _ commands: AsyncStream<EngineCommand>
+        _ desk: SlurmDesk, _ news: AsyncStream<SlurmDesk.News>, _ tell: AsyncStream<SlurmDesk.News>.Continuation
     ) async -> SlurmDesk {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for await command in commands { tell.yield(.command(command)) }
-                tell.yield(.ended)
-            }
             group.addTask {
                 // Sleeping fails when the run is over.
                 while (try? await Task.sleep(for: Self.tick)) != nil { tell.yield(.tick) }
@@ -118,13 +119,30 @@ package final class SlurmEngine: Engine {
         for name in Set(lines.map(\.name)).sorted() { try await client.cancel(named: name) }
     }
 
+    /// A job that is to go on with the run waits in the queue, or runs.
+    package static func awaitsCoordinator(of folder: SharedFolder, client: SlurmClient = SlurmClient()) async -> Bool {
+        let lines = folder.lines(SlurmSubmitter.Line.self, of: folder.coordinators)
+        for name in Set(lines.map(\.name)) {
+            // Where Slurm cannot be asked nobody knows of one.
+            if await (try? client.isQueued(name)) == true { return true }
+        }
+        return false
+    }
+
     private func prepare(_ onEvent: @escaping @Sendable (Event) -> Void) async -> SlurmDesk? {
         do {
             try setup.folder.create()
             try SharedFolder.make(setup.logs)
-            if setup.epoch > 1 { try await SlurmPast.end(before: setup.epoch, in: setup.folder, client) }
+            // First of all: from now on somebody goes on with the run, whatever happens here.
             try await setup.succession?.begin(client, options, setup, tell)
-            let largest = try await client.largestArray()
+            if setup.epoch > 1 {
+                try await patiently { () async throws(SlurmClient.Trouble) in
+                    try await SlurmPast.end(before: setup.epoch, in: setup.folder, client)
+                }
+            }
+            let largest = try await patiently { () async throws(SlurmClient.Trouble) in
+                try await client.largestArray()
+            }
             return SlurmDesk(self, past: SlurmPast(of: setup.folder), largestArray: largest, onEvent: onEvent)
         } catch let trouble as SharedFolder.Trouble {
             onEvent(.stop(.cluster(trouble.message)))
@@ -134,6 +152,23 @@ package final class SlurmEngine: Engine {
             onEvent(.stop(.cluster("Slurm cannot be used: \(error)")))
         }
         return nil
+    }
+
+    /// Asks again while a controller is away, as long as one is waited for.
+    private func patiently<Answer>(
+        _ ask: () async throws(SlurmClient.Trouble) -> Answer
+    ) async throws -> Answer {
+        let end = ContinuousClock.now + SlurmSubmitter.patience
+        while true {
+            do throws(SlurmClient.Trouble) {
+                return try await ask()
+            } catch {
+                guard case .unanswered(let words) = error, ContinuousClock.now < end else { throw error }
+                tell("Slurm does not answer, and is asked again: \(words)")
+            }
+            // Fails when the run is over.
+            try await Task.sleep(for: .seconds(3))
+        }
     }
 
     private func carryOut(_ job: SlurmDesk.Job) async -> SlurmDesk.News {
@@ -181,7 +216,9 @@ package final class SlurmEngine: Engine {
             try await client.cancel(named: name)
             jobs += try await client.jobs(named: name)
         }
-        let rest = try await client.elements(of: Set(jobs).sorted()).filter { $0.condition != .ended }
+        let rest = try await client.elements(of: Set(jobs).sorted()).filter {
+            desk.allNames.contains($0.submission) && $0.condition != .ended
+        }
         // One that was started anew after its result had come.
         try await client.cancel(rest.filter { $0.condition != .running }.map { "\($0.job)_\($0.index)" })
         return rest.isEmpty

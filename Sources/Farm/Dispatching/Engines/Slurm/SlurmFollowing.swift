@@ -6,6 +6,7 @@ package struct SlurmFollowing: Sendable {
     private struct Followed {
         let job: String
         let index: Int
+        let submission: String
         /// How long it may work.
         let limit: Duration
         var seen: SlurmElement?
@@ -23,6 +24,7 @@ package struct SlurmFollowing: Sendable {
     }
 
     private var followed: [Int: Followed] = [:]
+    private var toldReasons: Set<String> = []
     private let grace: Duration
     private let logs: String
 
@@ -40,7 +42,7 @@ package struct SlurmFollowing: Sendable {
     package mutating func begin(_ submission: SlurmSubmission, as job: String, limits: [Int: Duration]) {
         for (index, shard) in submission.shards.enumerated() {
             guard let limit = limits[shard] else { continue }
-            followed[shard] = Followed(job: job, index: index, limit: limit)
+            followed[shard] = Followed(job: job, index: index, submission: submission.name, limit: limit)
         }
     }
 
@@ -57,10 +59,24 @@ package struct SlurmFollowing: Sendable {
         var lost: [Lost] = []
         for shard in followed.keys.sorted() {
             guard let one = followed[shard] else { continue }
-            if let found = judge(one, rows["\(one.job)_\(one.index)"], shard, now) { lost.append(found) }
+            let row = rows["\(one.job)_\(one.index)"]
+            // Of the same number may be somebody else's.
+            if let found = judge(one, row?.submission == one.submission ? row : nil, shard, now) { lost.append(found) }
         }
         for one in lost { followed[one.shard] = nil }
         return lost
+    }
+
+    /// Why elements wait for what may never come. Each reason is told once.
+    package mutating func hindrances(of elements: [SlurmElement]) -> [String] {
+        let own = Set(followed.values.map(\.submission))
+        return elements.compactMap { element in
+            guard own.contains(element.submission), !toldReasons.contains(element.reason),
+                let words = SlurmHindrance.words(element)
+            else { return nil }
+            toldReasons.insert(element.reason)
+            return words
+        }
     }
 
     private mutating func judge(_ one: Followed, _ row: SlurmElement?, _ shard: Int, _ now: Timestamp) -> Lost? {
@@ -70,7 +86,8 @@ package struct SlurmFollowing: Sendable {
         if let row, let seen = one.seen, row.restarts != seen.restarts { one.runningSince = nil }
         one.seen = row ?? one.seen
         switch row?.condition {
-        case .waiting: (one.doubtfulSince, one.runningSince) = (nil, nil)
+        // What stands still uses up none of its time; when it goes on it has all of it again.
+        case .waiting, .suspended: (one.doubtfulSince, one.runningSince) = (nil, nil)
         case .running:
             one.doubtfulSince = nil
             let since = one.runningSince ?? now

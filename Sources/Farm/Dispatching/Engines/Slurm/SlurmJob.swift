@@ -42,6 +42,16 @@ package struct SlurmSubmission: Hashable, SlurmJob {
 
     package var shards: Range<Int> { firstShard..<(firstShard + count) }
 
+    /// The same shards in two, for a site that takes no more at once. Nil for a single one.
+    package var halves: (SlurmSubmission, SlurmSubmission)? {
+        guard count > 1 else { return nil }
+        let half = count / 2
+        return (
+            SlurmSubmission(name: "\(name)a", firstShard: firstShard, count: half),
+            SlurmSubmission(name: "\(name)b", firstShard: firstShard + half, count: count - half)
+        )
+    }
+
     package func arguments(_ options: SlurmOptions, folder: String, logs: String) -> [String] {
         common(options, folder: folder, output: "%A_%a.out", logs: logs)
             + ["--array=0-\(count - 1)%\(options.throttle)"] + options.needs + options.arguments
@@ -71,8 +81,9 @@ package struct SlurmCoordinator: Hashable, SlurmJob {
     }
 
     package func arguments(_ options: SlurmOptions, folder: String, logs: String) -> [String] {
-        let arguments = common(options, folder: folder, output: "coordinator-%j.out", logs: logs)
-        return arguments + ["--cpus-per-task=1", "--dependency=afterany:\(after.joined(separator: ":"))"]
+        let arguments = common(options.ofCoordinator, folder: folder, output: "coordinator-%j.out", logs: logs)
+        let turn = after.isEmpty ? [] : ["--dependency=afterany:\(after.joined(separator: ":"))"]
+        return arguments + options.ofCoordinator.needs + turn
             + options.arguments
     }
 

@@ -13,7 +13,14 @@ extension SlurmOptions {
         return words
     }
 
-    /// What a job has that does shards.
+    /// Those of a job that goes on with the run: it waits for others most of the time, for as long as the run lasts.
+    var ofCoordinator: SlurmOptions {
+        var options = self
+        (options.time, options.memory, options.cpusPerTask) = (coordinatorTime, coordinatorMemory, 1)
+        return options
+    }
+
+    /// What a job has of its node.
     var needs: [String] {
         ["--cpus-per-task=\(cpusPerTask)"] + (memory.map { ["--mem=\(max(1, $0 >> 20))M"] } ?? [])
     }

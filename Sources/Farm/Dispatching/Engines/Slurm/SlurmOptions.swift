@@ -7,6 +7,10 @@ package struct SlurmOptions: Hashable, Sendable {
     package var time: Double?
     /// Of an element, in bytes.
     package var memory: Int?
+    /// Of a coordinator's job, in seconds. Another follows it when that is not enough.
+    package var coordinatorTime: Double?
+    /// Of a coordinator's job, in bytes.
+    package var coordinatorMemory: Int?
     /// Cores of an element, each with a worker process.
     package var cpusPerTask: Int
     /// Elements at once.

@@ -19,11 +19,14 @@ struct SlurmPast: Sendable {
         guard !lines.isEmpty else { return }
         let jobs = Set(lines.compactMap(\.job)).sorted()
         // Numbers are used again when a controller has lost its state; names are not.
-        for name in Set(lines.map(\.name)).sorted() { try await client.cancel(named: name) }
+        let names = Set(lines.map(\.name))
+        for name in names.sorted() { try await client.cancel(named: name) }
         let end = ContinuousClock.now + farewell
         // Those that still run after this write under names of their own.
         while ContinuousClock.now < end {
-            let rest = try await client.elements(of: jobs).filter { $0.condition == .running }
+            let rest = try await client.elements(of: jobs).filter {
+                names.contains($0.submission) && [.running, .suspended].contains($0.condition)
+            }
             if rest.isEmpty { return }
             // Sleeping fails when the run is over.
             guard (try? await Task.sleep(for: pause)) != nil else { return }
@@ -31,18 +34,23 @@ struct SlurmPast: Sendable {
     }
 
     init(of folder: SharedFolder) {
+        // Of each shard, by its number and epoch.
+        let logs = Dictionary(grouping: folder.names(in: folder.results).filter { $0.hasSuffix(".log") }) {
+            $0.prefix { $0 != "-" }
+        }
         for name in folder.names(in: folder.shards) {
             guard name.hasSuffix(".json"), let number = Int(name.dropLast(5)),
                 let shard = folder.read(Shard.self, from: folder.shard(number))
             else { continue }
             lastShard = max(lastShard, number)
-            take(shard, in: folder)
+            take(shard, logs["\(number).\(shard.id.epoch)"] ?? [], in: folder)
         }
     }
 
-    private mutating func take(_ shard: Shard, in folder: SharedFolder) {
+    private mutating func take(_ shard: Shard, _ logs: [String], in folder: SharedFolder) {
         let specs = Dictionary(shard.tasks.map { ($0.lease, $0.spec) }) { $1 }
-        for case .ended(let end) in folder.logs(of: shard.id) {
+        let lines = logs.flatMap { folder.lines(AttemptLine.self, of: "\(folder.results)/\($0)") }
+        for case .ended(let end) in lines {
             guard let spec = specs[end.lease], case .done(let receipt) = end.outcome else { continue }
             receipts[spec.withoutNames] = receipt
         }

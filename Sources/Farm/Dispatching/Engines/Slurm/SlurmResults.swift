@@ -32,9 +32,10 @@ package struct SlurmResults: Sendable {
                 result.shard == Shard.ID(run: run, epoch: epoch, number: number)
             else { continue }
             let since = early[name] ?? now
-            if result.ends.allSatisfy(isThere) || result.refusal != nil {
+            if result.ends.allSatisfy(isThere) {
                 taken.append(result)
-            } else if now.elapsed - since.elapsed >= grace {
+            } else if result.refusal != nil || now.elapsed - since.elapsed >= grace {
+                // A refusal stops the run, and nothing is waited for.
                 taken.append(withoutMissing(result, log: log(number)))
             } else {
                 early[name] = since

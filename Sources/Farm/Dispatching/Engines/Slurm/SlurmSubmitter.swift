@@ -30,6 +30,8 @@ package struct SlurmSubmitter: Sendable {
 
     package enum Outcome: Hashable, Sendable {
         case accepted(job: String)
+        /// The site lets the user submit no more now.
+        case full(String)
         case failed(String)
     }
 
@@ -42,6 +44,8 @@ package struct SlurmSubmitter: Sendable {
             let job = try await submitSurely(submission)
             try note(submission, job)
             return .accepted(job: job)
+        } catch SlurmClient.Trouble.full(let message) {
+            return .full(message)
         } catch let trouble as SlurmClient.Trouble {
             return .failed(trouble.message)
         } catch let trouble as SharedFolder.Trouble {

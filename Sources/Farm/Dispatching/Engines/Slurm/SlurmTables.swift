@@ -2,6 +2,8 @@
 package struct SlurmElement: Hashable, Sendable {
     package let job: String
     package let index: Int
+    /// The name of the submission. Numbers are used again when a controller has lost its state; names are not.
+    package let submission: String
     package let state: String
     package let reason: String
     /// As `wait` has it: the exit code in the second byte, the signal in the first.
@@ -10,11 +12,12 @@ package struct SlurmElement: Hashable, Sendable {
     package let node: String
 
     package init(
-        job: String, index: Int, state: String, reason: String = "None", status: Int = 0, restarts: Int = 0,
-        node: String = ""
+        job: String, index: Int, of submission: String, state: String, reason: String = "None", status: Int = 0,
+        restarts: Int = 0, node: String = ""
     ) {
         self.job = job
         self.index = index
+        self.submission = submission
         self.state = state
         self.reason = reason
         self.status = status
@@ -26,6 +29,8 @@ package struct SlurmElement: Hashable, Sendable {
         /// Waits, or will be started again.
         case waiting
         case running
+        /// Was begun, and stands still for another job's sake, say.
+        case suspended
         /// Waits for somebody who may never come.
         case stuck
         /// Not necessarily well.
@@ -34,7 +39,8 @@ package struct SlurmElement: Hashable, Sendable {
 
     package var condition: Condition {
         switch state {
-        case "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING": .running
+        case "RUNNING", "COMPLETING", "SIGNALING", "STAGE_OUT", "RESIZING": .running
+        case "SUSPENDED", "STOPPED": .suspended
         case "PENDING", "REQUEUE_HOLD":
             // Slurm holds what it could not start, and releases it never. What a user holds he releases.
             reason == "launch failed requeued held" || reason == "JobHeldAdmin" ? .stuck : .waiting
@@ -51,16 +57,16 @@ package struct SlurmElement: Hashable, Sendable {
 package enum SlurmTables {
     /// Of `squeue -O`: with `:|` a column is as wide as it must be and ends with a bar.
     package static let columns =
-        "ArrayJobID:|,ArrayTaskID:|,State:|,exit_code:|,RestartCnt:|,NodeList:|,Reason:"
+        "ArrayJobID:|,ArrayTaskID:|,State:|,exit_code:|,RestartCnt:|,NodeList:|,Name:|,Reason:"
 
     /// Rows that are no element's, and those of another form, are left out.
     package static func elements(_ text: String) -> [SlurmElement] {
         text.split(separator: "\n").compactMap { line in
-            let fields = line.split(separator: "|", maxSplits: 6, omittingEmptySubsequences: false).map(String.init)
-            guard fields.count == 7, let index = Int(fields[1]) else { return nil }
+            let fields = line.split(separator: "|", maxSplits: 7, omittingEmptySubsequences: false).map(String.init)
+            guard fields.count == 8, let index = Int(fields[1]) else { return nil }
             return SlurmElement(
-                job: fields[0], index: index, state: fields[2], reason: fields[6], status: Int(fields[3]) ?? 0,
-                restarts: Int(fields[4]) ?? 0, node: fields[5])
+                job: fields[0], index: index, of: fields[6], state: fields[2], reason: fields[7],
+                status: Int(fields[3]) ?? 0, restarts: Int(fields[4]) ?? 0, node: fields[5])
         }
     }
 

@@ -20,7 +20,7 @@ package enum ValueProblem: Hashable, Sendable {
     case notABoolean(name: String, text: String, meant: Bool?)
     case notAChoice(name: String, text: String, nearest: String?, choices: [String])
     case notADuration(name: String, text: String)
-    case notACount(name: String, text: String, example: String)
+    case notACount(name: String, text: String, kind: String, example: String)
     case notALength(name: String, text: String)
     case notASize(name: String, text: String)
     case notAColor(name: String, text: String)
@@ -90,8 +90,8 @@ extension ValueProblem {
         case .notADuration(let name, let text):
             Words(
                 "'\(name)' needs a time, and \(text.quoted) is none", remedy: "write seconds, or 90s, 5m, 1h or 2d")
-        case .notACount(let name, let text, let example):
-            Words("'\(name)' needs a count, and \(text.quoted) is none", remedy: "write it like \(example)")
+        case .notACount(let name, let text, let kind, let example):
+            Words("'\(name)' needs \(kind), and \(text.quoted) is none", remedy: "write it like \(example)")
         case .notALength(let name, let text):
             Words("'\(name)' needs a length, and \(text.quoted) is none", remedy: "write it like 12, 12px or 10%")
         case .notASize(let name, let text):

@@ -39,7 +39,7 @@ struct ExportCommand: AsyncParsableCommand {
         guard to == .crontab || manifests.manifests.count == 1 else {
             throw ValidationError("--to \(to.rawValue) takes one manifest; export each of them.")
         }
-        guard to != .slurm || shards.output != nil else {
+        guard to != .slurm || shards.path != nil else {
             throw ValidationError("--to slurm writes several files: name a new folder by --output.")
         }
         guard to != .crontab || cron.schedule != nil else {
@@ -130,6 +130,9 @@ struct ShardOptions: ParsableArguments {
             "Of --to slurm: a further argument of sbatch, such as --constraint=fast. May be given again.",
             valueName: "argument"))
     var slurmArguments: [String] = []
+
+    /// Nil for standard output.
+    var path: String? { output == "-" ? nil : output }
 
     var given: [TargetOption] {
         [

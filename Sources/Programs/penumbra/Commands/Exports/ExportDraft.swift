@@ -40,7 +40,8 @@ struct ExportDraft {
 
     /// - Parameter folder: that of the scripts.
     func scriptsJob(in folder: String) -> ExportedJob {
-        let shared = wishes.folder.map { PathNames.joined($0, "export-\(PathText.name(of: folder))") }
+        // Many folders may have one name.
+        let shared = wishes.folder.map { PathNames.joined($0, "export\(folder)") }
         return job(runFolder: shared ?? PathNames.joined(folder, "run"), cores: slurm.cpusPerTask)
     }
 

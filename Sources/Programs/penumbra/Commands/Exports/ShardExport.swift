@@ -34,7 +34,7 @@ struct ShardExport {
     }
 
     private func writeTemplate(_ draft: ExportDraft) throws {
-        let output = options.output
+        let output = options.path
         let folder = output.map { realPath(PathText.folder(of: PathText.normalized($0, in: currentFolder()))) }
         let template = try exported { () throws(ExportProblem) in
             try OpenJobTemplate(draft.templateJob, folder: folder)
@@ -51,7 +51,7 @@ struct ShardExport {
     }
 
     private func writeFolder(_ draft: ExportDraft) throws {
-        let output = options.output ?? ""
+        let output = options.path ?? ""
         let folder = realPath(PathText.normalized(output, in: currentFolder()))
         let scripts = try exported { () throws(ExportProblem) in
             try SlurmFolder(draft.scriptsJob(in: folder), folder: folder, wishes: draft.slurmWishes)

@@ -19,13 +19,15 @@ struct CancelCommand: AsyncParsableCommand {
             let run = try archive.run(argument.run)
             switch run.condition {
             case .running, .paused:
-                try RunRequests.make(.cancel, of: run.stored.name, state: archive.place(of: run))
+                try RunRequests.make(.cancel, of: run.stored.name, state: run.place)
                 reporting.say("\(run.stored.name): its coordinator is told; 'penumbra wait' waits for the end")
             case .interrupted, .detached:
-                if let scratch = RunDirectory.scratch(of: run.stored.name, state: archive.place(of: run)) {
+                if let scratch = RunDirectory.scratch(of: run.stored.name, state: run.place) {
                     try await Self.endJobs(of: SharedFolder(scratch))
                 }
-                guard try archive.giveUp(run, reason: "cancelled") else {
+                // As where its coordinator ends it.
+                let code = Int(ExitStatus.interrupted.rawValue)
+                guard try archive.giveUp(run, reason: "cancelled", exitCode: code) else {
                     throw CommandError(.busy, "\(run.stored.name): another coordinator has just taken it over")
                 }
                 reporting.say("\(run.stored.name): given up, and what it left is removed")
@@ -67,7 +69,7 @@ struct PauseCommand: AsyncParsableCommand {
             guard run.condition.isGoingOn else {
                 throw CommandError(.someFailed, "\(run.stored.name): is not running, so that it cannot be paused")
             }
-            try RunRequests.make(.pause, of: run.stored.name, state: archive.place(of: run))
+            try RunRequests.make(.pause, of: run.stored.name, state: run.place)
             reporting.say("\(run.stored.name): paused; 'penumbra resume' goes on")
             return .done
         }

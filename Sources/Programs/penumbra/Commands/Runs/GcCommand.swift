@@ -29,7 +29,9 @@ struct GcCommand: AsyncParsableCommand {
             let archive = try options.archive()
             let before = try archive.runs()
             var givenUp = 0
-            for run in before where interrupted && run.condition == .interrupted {
+            // A cluster may have jobs of a detached one: 'cancel' ends them, too.
+            for run in before
+            where interrupted && run.condition == .interrupted && run.place == archive.state {
                 if try archive.giveUp(run, reason: "given up") { givenUp += 1 }
             }
             RunDirectory.sweep(state: archive.state)

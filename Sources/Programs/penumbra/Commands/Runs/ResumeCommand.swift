@@ -77,17 +77,17 @@ struct ResumeCommand: AsyncParsableCommand {
     private func goOn(with run: KnownRun, _ archive: RunArchive) async throws -> Int32 {
         switch run.condition {
         case .paused:
-            RunRequests.takeBack(.pause, of: run.stored.name, state: archive.place(of: run))
+            RunRequests.takeBack(.pause, of: run.stored.name, state: run.place)
             if !options.json { Console.print("\(run.stored.name): goes on") }
             return 0
         case .interrupted:
-            let place = archive.place(of: run)
+            let place = run.place
             return try await give(
                 run, archive, place == archive.state ? nil : SharedRun(place: place, name: run.stored.name))
         case .detached:
             if !options.json {
                 Console.print(
-                    "\(run.stored.name): is with the cluster; 'penumbra resume --run-dir \(archive.place(of: run))' takes it over"
+                    "\(run.stored.name): is with the cluster; 'penumbra resume --run-dir \(run.place)' takes it over"
                 )
             }
             return 0
@@ -178,17 +178,5 @@ struct RepeatedRun {
         command.watch = false
         command.detach = false
         self.command = command
-    }
-}
-
-/// A state folder for one command, on a local disk: other machines could not use one that lasts.
-enum PassingState {
-    /// - Parameter given: by the user; nil for a new folder, which is removed afterwards.
-    static func with<Result>(_ given: String?, _ body: (String) async throws -> Result) async throws -> Result {
-        if let given { return try await body(given) }
-        let name = "penumbra-state-\(String(UInt64.random(in: 1 << 60 ... .max), radix: 16))"
-        let folder = FileManager.default.temporaryDirectory.appending(path: name).path(percentEncoded: false)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        return try await body(folder)
     }
 }

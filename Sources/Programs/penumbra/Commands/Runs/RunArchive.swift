@@ -1,4 +1,5 @@
 import Coordination
+import Dispatching
 import JobStorage
 import Scheduling
 
@@ -37,6 +38,7 @@ struct RunArchive {
             return shared.compactMap { run in run.stored.map { KnownRun($0, state: run.place) } }
                 .sorted { $0.stored.started > $1.stored.started }
         }
+        DetachedEnds.take(into: state)
         let runs = try read { try $0.runs() } ?? []
         // One may have ended since its row was read.
         return runs.contains { $0.condition == .interrupted } ? try read { try $0.runs() } ?? [] : runs
@@ -71,26 +73,33 @@ struct RunArchive {
         return others.first { !$0.isRetry } ?? found
     }
 
-    /// Where the run's folder is.
-    func place(of run: KnownRun) -> String {
-        guard shared == nil else { return state }
-        return DetachedRuns.all(state: state).first { $0.name == run.stored.name }?.place ?? state
+    /// Other machines may go on with it.
+    func isShared(_ run: KnownRun) -> Bool { shared != nil || run.place != state }
+
+    /// A job in a cluster's queue is to go on with it.
+    func awaitsCoordinator(_ run: KnownRun) async -> Bool {
+        guard let scratch = RunDirectory.scratch(of: run.stored.name, state: run.place) else { return false }
+        return await SlurmEngine.awaitsCoordinator(of: SharedFolder(scratch))
     }
 
     /// Ends a run whose coordinator is gone, and removes what it left.
     ///
     /// - Returns: false when another coordinator has it.
-    func giveUp(_ run: KnownRun, reason: String) throws -> Bool {
-        let folder = SharedRun(place: place(of: run), name: run.stored.name)
+    func giveUp(_ run: KnownRun, reason: String, exitCode: Int = RunHistory.killed) throws -> Bool {
+        let folder = SharedRun(place: run.place, name: run.stored.name)
         let record = folder.record
         guard RunDirectory.remove(folder.name, state: folder.place) else { return false }
         if let record {
             try folder.write(
                 SharedRun.End(
-                    record: record, epoch: run.stored.epoch, ended: currentTime(), exitCode: RunHistory.killed,
+                    record: record, epoch: run.stored.epoch, ended: currentTime(), exitCode: exitCode,
                     reason: reason))
         }
-        if shared == nil { try RunHistory.giveUp(run.stored, state: state, reason: reason, at: currentTime()) }
+        if shared == nil, folder.place != state { DetachedRuns.forget(folder, state: state) }
+        if shared == nil {
+            try RunHistory.giveUp(
+                run.stored, state: state, exitCode: exitCode, reason: reason, at: currentTime())
+        }
         return true
     }
 
@@ -114,10 +123,15 @@ struct RunArchive {
     }
 
     /// How many of its frames have come to an end.
-    func concluded(of run: KnownRun) throws -> Int { try store?.read { try $0.concluded(of: run.stored.id) } ?? 0 }
+    func concluded(of run: KnownRun) throws -> Int {
+        let shared = SharedRun(place: run.place, name: run.stored.name)
+        if isShared(run), let left = shared.left { return max(0, run.counts.work - left) }
+        return try store?.read { try $0.concluded(of: run.stored.id) } ?? 0
+    }
 
     private func read(_ body: (StoreReader) throws -> [StoredRun]) throws -> [KnownRun]? {
-        try store?.read(body).map { KnownRun($0, state: state) }
+        let detached = DetachedRuns.all(state: state)
+        return try store?.read(body).map { KnownRun($0, state: state, detached: detached) }
     }
 }
 
@@ -148,18 +162,28 @@ struct KnownRun {
     /// Of some frames of another run.
     var isRetry: Bool { RunRequest(text: stored.request)?.inputs != nil }
 
+    /// Where other machines see it; nil for a run of this one alone.
+    let sharedFolder: String?
+    /// What holds its folder: a state folder, or the place of runs that other machines see.
+    let place: String
+
     /// Nil until it has ended.
     let exitCode: Int?
     let reason: String?
     let ended: Int64?
 
-    init(_ stored: StoredRun, state: String) {
+    /// - Parameter detached: the runs whose folders are elsewhere.
+    init(_ stored: StoredRun, state: String, detached: [SharedRun] = []) {
         self.stored = stored
         counts = RunCounts(json: stored.counts)
+        let shared = detached.first { $0.name == stored.name }
+        let run = shared ?? SharedRun(place: state, name: stored.name)
+        place = run.place
+        sharedFolder = shared != nil || run.record != nil ? run.folder : nil
         guard case .ended(let time, let code, let why) = stored.state else {
-            (exitCode, reason, ended) = (nil, nil, nil)
-            let place = DetachedRuns.all(state: state).first { $0.name == stored.name }?.place ?? state
-            condition = Self.condition(of: stored.name, in: place)
+            (exitCode, ended) = (nil, nil)
+            condition = Self.condition(of: stored.name, in: run.place)
+            reason = condition.isGoingOn ? nil : run.lastStop
             return
         }
         (exitCode, reason, ended) = (code, why, time)

@@ -24,7 +24,6 @@ struct RunOptions: ParsableArguments {
             return try RunArchive(runFolder: PathText.normalized(folder, in: currentFolder()))
         }
         let state = try Settings.load(place).stateFolder.value
-        DetachedEnds.take(into: state)
         return try RunArchive(state: state)
     }
 }

@@ -15,8 +15,10 @@ struct WaitCommand: AsyncParsableCommand {
     var timeout: TimeArgument?
 
     private static let pause = Duration.milliseconds(200)
+    /// Others read the run's folder, too.
+    private static let longPause = Duration.seconds(1)
     /// With a run that lost its coordinator where others may take it over.
-    private static let patience = Duration.seconds(150)
+    private static let patience = Duration.seconds(10)
 
     func run() async throws {
         try await Reporting(json: options.json).handling { reporting in
@@ -26,15 +28,17 @@ struct WaitCommand: AsyncParsableCommand {
             // The run that is meant now, whatever begins later.
             var run = try archive.run(argument.run)
             var lost: ContinuousClock.Instant?
-            while run.condition.isGoingOn || archive.isShared && run.condition == .interrupted {
+            while run.condition.isGoingOn || run.condition == .interrupted && archive.isShared(run) {
                 lost = run.condition == .interrupted ? lost ?? clock.now : nil
-                // A successor may be on its way.
-                if let lost, lost.duration(to: clock.now) > Self.patience { break }
+                if let since = lost, since.duration(to: clock.now) > Self.patience {
+                    guard await archive.awaitsCoordinator(run) else { break }
+                    lost = clock.now
+                }
                 if let end, clock.now >= end {
                     reporting.complain("\(run.stored.name): goes on; the time to wait for it is over")
                     return .busy
                 }
-                try await clock.sleep(for: Self.pause)
+                try await clock.sleep(for: archive.isShared(run) ? Self.longPause : Self.pause)
                 run = try archive.run(run.stored.name)
             }
             if options.json { JSONLine.run(RunLine(run, concluded: try archive.concluded(of: run))).print() }

@@ -1,0 +1,40 @@
+import FoundationEssentials
+import JobModel
+import Planning
+import Synchronization
+
+/// What other machines have to do with a run.
+extension RunDirectory {
+    /// The run as other machines see it, where its folder is not in the state folder of this one.
+    package var shared: SharedRun { SharedRun(place: state, name: name) }
+
+    /// An earlier coordinator of the run has put them there. (It may not have told this machine's database.)
+    func hasPublished(_ files: FrameFiles) -> Bool {
+        !files.outputs.isEmpty
+            && files.outputs.allSatisfy { output in
+                published.paths.contains(PathKey(output.path))
+                    && output.stamp.map { $0.modified >= published.since } ?? false
+            }
+    }
+
+    /// Lets another coordinator have the run at once, wherever it is.
+    package func release() {
+        // Else it waits for a minute.
+        try? CoordinatorClaim.release(epoch: epoch, in: path)
+    }
+
+    /// From time to time, for whoever cannot see this coordinator's lock.
+    ///
+    /// - Parameter left: frames that are to be done yet.
+    func beat(at now: ContinuousClock.Instant, left: () -> Int) {
+        let isDue = lastBeat.withLock { last in
+            if let last, last.duration(to: now) < CoordinatorClaim.heartbeat { return false }
+            last = now
+            return true
+        }
+        guard isDue else { return }
+        CoordinatorClaim.beat(epoch: epoch, in: path)
+        // Only `status` reads it.
+        try? Data("\(left())".utf8).write(to: URL(filePath: "\(path)/left"), options: .atomic)
+    }
+}

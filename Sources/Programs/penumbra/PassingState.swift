@@ -1,0 +1,33 @@
+import Coordination
+import FoundationEssentials
+
+/// A state folder for one command, on a local disk: other machines could not use one that lasts.
+enum PassingState {
+    private static let prefix = "penumbra-state-"
+
+    /// - Parameter given: by the user; nil for a new folder, which is removed afterwards.
+    static func with<Result>(_ given: String?, _ body: (String) async throws -> Result) async throws -> Result {
+        if let given { return try await body(given) }
+        let place = FileManager.default.temporaryDirectory
+        sweep(place)
+        let folder = place.appending(path: prefix + String(UInt64.random(in: 1 << 60 ... .max), radix: 16))
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.path(percentEncoded: false)
+        let lock = try KernelLock.take("\(path)/alive")
+        defer { withExtendedLifetime(lock) {} }
+        return try await body(path)
+    }
+
+    /// Those of processes that were killed. Another user's cannot be locked.
+    private static func sweep(_ place: URL) {
+        let path = place.path(percentEncoded: false)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        for name in names where name.hasPrefix(prefix) {
+            let folder = place.appending(path: name)
+            let alive = folder.appending(path: "alive").path(percentEncoded: false)
+            guard isReadable(alive), let lock = try? KernelLock.take(alive) else { continue }
+            withExtendedLifetime(lock) { try? FileManager.default.removeItem(at: folder) }
+        }
+    }
+}
