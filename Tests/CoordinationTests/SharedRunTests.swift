@@ -112,6 +112,33 @@ import Testing
         #expect(try isClaimed())
     }
 
+    /// It was killed when all was done.
+    @Test func `what a coordinator left of a run that has ended is removed`() throws {
+        let folder = try leave(by: "77.123@elsewhere", age: 70)
+        let run = SharedRun(place: place.path, name: "run-1")
+        try run.write(record("run-1"))
+        RunDirectory.sweep(state: place.path)
+        #expect(FileManager.default.fileExists(atPath: folder), "it can be gone on with")
+        try end(run)
+        RunDirectory.sweep(state: place.path)
+        #expect(!FileManager.default.fileExists(atPath: folder))
+        #expect(run.end?.exitCode == 0)
+    }
+
+    @Test(arguments: [(RunRequests.Kind.cancel, true), (.cancel, false), (.pause, true), (.detached, true)])
+    func `what was asked of a coordinator that died is asked of the one that follows by itself`(
+        kind: RunRequests.Kind, followsByItself: Bool
+    ) throws {
+        _ = try leave(by: "77.123@elsewhere", age: 70)
+        try RunRequests.make(kind, of: "run-1", state: place.path)
+        let directory = try RunDirectory(claiming: "run-1", state: place.path, keepsRequests: followsByItself)
+        #expect(directory?.epoch == 2)
+        let asked = RunRequests.of(run: "run-1", state: place.path)
+        #expect(asked.isCancelled == (kind == .cancel && followsByItself))
+        #expect(asked.isPaused == (kind == .pause))
+        #expect(!asked.isDetached)
+    }
+
     @Test func `of a coordinator on this machine the kernel's lock tells`() throws {
         let host = ProcessInfo.processInfo.hostName
         _ = try leave(by: "4194304.123@\(host)", age: 0)

@@ -30,7 +30,7 @@ import WorkerProtocol
 
     /// What a worker does in place of an answer, and what is said.
     private static let troubles: [(script: String, words: String)] = [
-        ("while :; do :; done", "no answer within 0.3 seconds; \(advice)"),
+        ("kill -STOP $$", "no answer within 0.3 seconds; \(advice)"),
         ("kill -SEGV $$", "the worker died of signal 11; \(advice)"),
         ("exit 3", "the worker left with exit code 3; \(advice)"),
         ("echo 'libvips does not start' >&2; exit 69", "libvips does not start"),
@@ -45,7 +45,7 @@ import WorkerProtocol
     func `an examination that does not come is told`(trouble: (script: String, words: String)) async throws {
         let failure = await #expect(throws: ChainExamination.Failure.self) {
             // None but the one that hangs comes near to its limit.
-            let patience = trouble.script.hasPrefix("while") ? Duration.milliseconds(300) : .seconds(60)
+            let patience = trouble.script.hasPrefix("kill -STOP") ? Duration.milliseconds(300) : .seconds(60)
             return try await ChainExamination.ask(Self.nothing, worker(trouble.script), patience: patience)
         }
         #expect(failure?.message == trouble.words)
@@ -75,8 +75,8 @@ import WorkerProtocol
         #expect(mkfifo(pipe, 0o600) == 0)
         let reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         defer { close(reader) }
-        let forever = "while :; do :; done"
-        let worker = try worker("exec 3>'\(pipe)'; (\(forever)) & \(forever)")
+        let forever = "kill -STOP $$"
+        let worker = try worker("exec 3>'\(pipe)'; sh -c '\(forever)' & \(forever)")
         _ = try? await ChainExamination.ask(Self.nothing, worker, patience: .milliseconds(300))
         var end = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
         #expect(poll(&end, 1, 10000) == 1)

@@ -42,6 +42,11 @@ import Testing
         try await penumbra("shard", "--run-dir", "shared", "--index", "\(index)")
     }
 
+    private func fileNumber(_ name: String) throws -> Int? {
+        let path = "\(workspace.path)/\(name)"
+        return try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
+    }
+
     private func leavesNothing() {
         let left = workspace.allFiles(below: "shared").filter { !$0.hasPrefix("ended/") && $0 != "runs.lock" }
         #expect(left == [])
@@ -195,6 +200,39 @@ import Testing
         #expect(try await penumbra("wait", "--run-dir", "shared").code == 130)
         leavesNothing()
         #expect(workspace.files(below: "out") == [])
+    }
+
+    /// Its coordinator was killed after it had told its end: the folder is still there.
+    @Test func `a run that has ended is not in the way of the next one`() async throws {
+        try writeManifest()
+        try await prepare(2)
+        let run = try #require(workspace.allFiles(below: "shared/runs").first { $0.hasSuffix("/run.json") })
+        let name = run.split(separator: "/")[0]
+        let record = String(decoding: try workspace.read("shared/runs/\(run)"), as: UTF8.self)
+        try workspace.write(
+            Data("{\"record\":\(record),\"epoch\":2,\"ended\":9,\"exitCode\":1}".utf8), to: "shared/ended/\(name).json")
+        #expect(try await penumbra("resume", "--run-dir", "shared/runs/\(name)").code == 1)
+        try await prepare(2)
+        #expect(!workspace.allFiles(below: "shared").contains { $0.hasPrefix("runs/\(name)/") })
+        #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
+        #expect(try await ordinary() == workspace.contents(below: "out"))
+    }
+
+    @Test func `a second time that is to make everything again does`() async throws {
+        try writeManifest()
+        try await prepare(1)
+        let program = try RunningProgram(["resume", "--run-dir", "shared", "--workers", "1"], in: workspace)
+        func published() -> String? { workspace.files(below: "out").first { !$0.hasPrefix(".") } }
+        program.wait { published() != nil }
+        kill(program.processID, SIGKILL)
+        #expect(program.finish().code == 128 + SIGKILL)
+        let early = try #require(published())
+        let before = try fileNumber("out/\(early)")
+        #expect(try await penumbra("prepare", "job.yaml", "--run-dir", "shared", "--shards", "1", "--force").code == 0)
+        #expect(try await shard(1).code == 0)
+        #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
+        #expect(try fileNumber("out/\(early)") != before)
+        #expect(try await ordinary() == workspace.contents(below: "out"))
     }
 
     @Test func `OpenJD hears how it goes`() async throws {

@@ -88,4 +88,17 @@ struct MotionFilterTests {
         let rect = PixelRect(x: 0, y: 0, width: 10, height: 10)
         #expect(growing.extent(of: rect) == rect.expanded(by: Halo(horizontal: 20, vertical: 35)))
     }
+
+    @Test func `a long line is known to cost more, but for one along an axis`() throws {
+        func cost(_ radius: Double, _ angle: Double) throws -> Double {
+            let values = [
+                "radius": ParameterValue.number(radius), "angle": .number(angle), "samples": .word("continuous"),
+            ]
+            return try FilterRegistry.builtIn.make("motion", values).cost(.rgb, .u8)
+        }
+        for angle in [0.0, 90, 180] { #expect(try abs(cost(300, angle) / cost(40, angle) - 1) < 1e-9) }
+        let (short, long) = try (cost(40, 40), cost(320, 40))
+        #expect((6...10).contains(long / short))
+        #expect(try short > 5 * cost(40, 0))
+    }
 }

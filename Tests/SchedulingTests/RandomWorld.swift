@@ -126,7 +126,8 @@ struct RandomWorld {
         let frame = publishing.remove(at: draw(publishing.count))
         switch willing ? 99 : draw(100) {
         case 0..<10: deliver(.publishFailed(frame, .refused("in the way")))
-        case 10 where endings > 0: deliver(.publishFailed(frame, .place("full")))
+        case 10 where endings > 0:
+            deliver(.publishFailed(frame, draw(2) == 0 ? .place("full") : .superseded))
         default: deliver(.published(frame))
         }
     }

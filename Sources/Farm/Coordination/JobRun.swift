@@ -74,7 +74,8 @@ package final class JobRun: Sendable {
         let work = targets.count(where: \.isWork)
         let policy = settings.schedulingPolicy(plan.job, frames: work, planned: work + failed, failed: failed)
         let start = clock.now
-        let stop = await loop.run(Scheduler(policy: policy, factory: factory), self)
+        let found = await loop.run(Scheduler(policy: policy, factory: factory), self)
+        let stop = directory.isSuperseded ? .superseded : found
         books.writeRefreshed()
         recorder?.flush()
         // Another coordinator goes on with these: nothing of them is removed.
@@ -133,9 +134,7 @@ extension JobRun: RunLoop.Delegate {
         case .render, .refused: break
         case .current, .compare, .kept, .stillBroken, .young: return nil
         }
-        guard heritage.hasPublished(target.frame.id, target.files) || directory.hasPublished(target.files),
-            books.isCurrent(target.files)
-        else { return nil }
+        guard heritage.hasPublished(target.frame.id, target.files), books.isCurrent(target.files) else { return nil }
         return target.report(.skipped(reason: "published before the run was interrupted"))
     }
 
@@ -249,8 +248,8 @@ extension JobRun: RunLoop.Delegate {
     }
 
     package func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishProblem? {
-        let found = directory.isSuperseded ? nil : state.withLock { $0.open[frame] }
-        guard let open = found else { return .refused("nobody asked for this output") }
+        if directory.isSuperseded { return .superseded }
+        guard let open = state.withLock({ $0.open[frame] }) else { return .refused("nobody asked for this output") }
         if open.target.probe != nil, let source = outputs.first?.source.stamp,
             !source.isSameState(as: open.target.files.stamp)
         {
@@ -273,7 +272,8 @@ extension JobRun: RunLoop.Delegate {
     }
 
     package func concluded(_ frame: FrameID, _ outcome: FrameOutcome) {
-        FileSystem.removeTree("\(directory.scratch)/\(frame.name)")
+        // Another coordinator goes on with them.
+        if !directory.isSuperseded { FileSystem.removeTree("\(directory.scratch)/\(frame.name)") }
         guard let open = state.withLock({ $0.open.removeValue(forKey: frame) }) else { return }
         // The published one was renamed away; what is left belongs to attempts that came to nothing.
         for file in open.temporaries { directory.removeTemporary(file) }

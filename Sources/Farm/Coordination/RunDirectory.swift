@@ -72,7 +72,10 @@ package final class RunDirectory: Sendable {
 
     /// Takes over the run of a coordinator that was killed, and ends workers that outlived it. Nil when its coordinator
     /// lives, or the folder is gone.
-    package init?(claiming name: String, state: String) throws(FileTrouble) {
+    ///
+    /// - Parameter keepsRequests: for a coordinator that goes on by itself: what was asked of the last one is asked of it. Else only
+    ///   what was asked while there was none.
+    package init?(claiming name: String, state: String, keepsRequests: Bool = false) throws(FileTrouble) {
         path = "\(state)/runs/\(name)"
         self.name = name
         self.state = state
@@ -85,9 +88,8 @@ package final class RunDirectory: Sendable {
         CoordinatorClaim.endWorkers(ofEpoch: latest, in: path)
         epoch = latest + 1
         try CoordinatorClaim.take(epoch: epoch, in: path)
-        // What was asked of the last coordinator is not asked of this one; but what was while there was none.
-        let wasDetached = RunRequests(of: path).isDetached
-        for kind in RunRequests.Kind.allCases where kind == .detached || !wasDetached {
+        let isAsked = RunRequests(of: path).isDetached || keepsRequests
+        for kind in RunRequests.Kind.allCases where kind == .detached || !isAsked {
             FileSystem.removeTree("\(path)/\(kind)")
         }
         let entries = Journal.read("\(path)/journal")
@@ -176,6 +178,15 @@ package final class RunDirectory: Sendable {
     /// Folders for outputs stay, whether or not anything was published in them.
     package func keepFolders() { createdFolders.withLock { $0 = [] } }
 
+    /// Another run's, which made them for this one.
+    package func takeFolders(of other: RunDirectory) {
+        let taken = other.createdFolders.withLock { folders in
+            defer { folders = [] }
+            return folders
+        }
+        createdFolders.withLock { $0 += taken }
+    }
+
     /// A path beside outputs, for a file that is written aside; removed by the next run if this one is killed.
     package func temporaryPath(in folder: String, for purpose: String) throws -> String {
         let path = "\(folder == "/" ? "" : folder)/.penumbra-\(name)-\(purpose)"
@@ -200,7 +211,9 @@ package final class RunDirectory: Sendable {
     package static func sweep(state: String) {
         // Nobody has to be heard of while a run waits in a cluster's queue: 'cancel' removes such.
         remove(state: state) {
-            !CoordinatorClaim.isYoung("\(state)/runs/\($0)") && SharedRun(place: state, name: $0).record == nil
+            let run = SharedRun(place: state, name: $0)
+            // A coordinator may have been killed between the end and the removal.
+            return run.end != nil || run.record == nil && !CoordinatorClaim.isYoung(run.folder)
         }
     }
 

@@ -35,6 +35,8 @@ package enum PublishProblem: Hashable, Sendable {
     case place(String)
     /// Only this output is concerned.
     case refused(String)
+    /// Another coordinator has the run: it stops.
+    case superseded
 }
 
 /// What is to be done now. The coordinator carries directives out in order.

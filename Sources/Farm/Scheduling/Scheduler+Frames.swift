@@ -170,6 +170,9 @@ extension Scheduler {
         case .place(let message):
             conclude(id, .left)
             stop(.place(message))
+        case .superseded:
+            conclude(id, .left)
+            stop(.superseded)
         case .refused(let message):
             conclude(id, .failed(FrameFailure(.output, message)))
         }

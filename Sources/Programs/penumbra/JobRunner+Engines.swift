@@ -127,6 +127,24 @@ extension JobRunner {
         return SlurmSuccession(job: job, runFolder: run.folder)
     }
 
+    /// After a trouble that may last, the successor waits for some minutes: it would find the same at once.
+    ///
+    /// - Returns: whether a job goes on with the run by itself, as far as anybody knows.
+    func keepSuccessor(of started: StartedJob, after stop: StopReason) async -> Bool {
+        guard let succession = succession(of: started.directory.shared) else { return false }
+        let setup = setup(for: started)
+        do {
+            switch stop {
+            case .place, .engine, .cluster, .lastSlot: try await succession.postpone(SlurmClient(), setup)
+            case .interrupted, .detached, .superseded, .cancelled, .pluginFault, .deadline, .failures: break
+            }
+            return try await succession.isThere(SlurmClient(), setup)
+        } catch {
+            reporting.note("whether a job goes on with the run is not known: \(error.message)")
+            return true
+        }
+    }
+
     /// Jobs that were to go on with what this process goes on with.
     private func endCoordinators(of folder: SharedFolder) async {
         do {

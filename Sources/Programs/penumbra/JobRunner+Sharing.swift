@@ -1,3 +1,4 @@
+import ArgumentParser
 import Coordination
 import FoundationEssentials
 import JobModel
@@ -34,25 +35,36 @@ extension JobRunner {
             return try RunDirectory(state: place, name: RunName.new(), scratch: place, job: job)
         case .prepared(_, let place):
             RunDirectory.sweep(state: place)
-            if let name = RunDirectory.unfinished(of: job, state: place).first {
-                return try await claimed(SharedRun(place: place, name: name), job)
+            let known = RunDirectory.unfinished(of: job, state: place).map { SharedRun(place: place, name: $0) }
+            if let open = known.first(where: { $0.end == nil }), let directory = try await claimed(open, job) {
+                return directory
             }
             return try RunDirectory(state: place, name: RunName.new(), scratch: place, job: job)
-        case .resumed(let run, let asJob): return try await claimed(run, job, wait: asJob ? Self.longestWait : .zero)
+        case .resumed(let run, _):
+            guard let directory = try await claimed(run, job) else {
+                throw ExitCode(Int32(run.end?.exitCode ?? 0))
+            }
+            return directory
         }
     }
 
     /// A coordinator whose machine died is taken for alive for a minute.
     private static let longestWait = Duration.seconds(150)
 
-    private func claimed(_ run: SharedRun, _ job: JobSpec, wait: Duration = .zero) async throws -> RunDirectory {
-        let end = ContinuousClock.now + wait
+    /// Nil for a run that another coordinator has brought to its end.
+    private func claimed(_ run: SharedRun, _ job: JobSpec) async throws -> RunDirectory? {
+        var isJob = false
+        if case .resumed(_, asJob: true) = wishes.sharing { isJob = true }
+        let end = ContinuousClock.now + (isJob ? Self.longestWait : .zero)
         repeat {
-            if let directory = try RunDirectory(claiming: run.name, state: run.place) { return directory }
-            // Another has gone on with it, perhaps to its end.
-            if run.end != nil { throw ExitStatus.done.code }
-            if RunRequests.isLocked(run: run.name, state: run.place) { break }
-            if wait > .zero { try await Task.sleep(for: .seconds(2)) }
+            if let directory = try RunDirectory(claiming: run.name, state: run.place, keepsRequests: isJob) {
+                guard run.end != nil else { return directory }
+                // Its coordinator was killed before it had removed what the run kept.
+                directory.remove()
+            }
+            if run.end != nil { return nil }
+            // The lock of a machine that died may hold for a while, too.
+            if isJob { try await Task.sleep(for: .seconds(2)) }
         } while ContinuousClock.now < end
         throw CommandError(
             .busy,
@@ -62,13 +74,14 @@ extension JobRunner {
 
     /// A job that a cluster has is not done here at the same time.
     private func refuseDetached(_ job: JobSpec) throws {
-        var open = DetachedRuns.all(state: installation.settings.stateFolder.value).filter { $0.end == nil }
+        var known = DetachedRuns.all(state: installation.settings.stateFolder.value)
         if let place = scratchPlace(for: job) {
-            open += RunDirectory.unfinished(of: job, state: place).map { SharedRun(place: place, name: $0) }
+            known += RunDirectory.unfinished(of: job, state: place).map { SharedRun(place: place, name: $0) }
         }
-        guard
-            let run = open.first(where: { $0.record?.manifest == job.manifestPath && $0.record?.job == job.name })
-        else { return }
+        let open = known.first { run in
+            run.record?.manifest == job.manifestPath && run.record?.job == job.name && run.end == nil
+        }
+        guard let run = open else { return }
         throw CommandError(
             .busy,
             "\(job.name): its detached run \(run.name) has not ended\n"
@@ -79,11 +92,13 @@ extension JobRunner {
     func importEnds() { DetachedEnds.take(into: installation.settings.stateFolder.value) }
 
     /// Writes down what other coordinators need.
-    func share(_ job: StartedJob, _ settings: RunSettings) throws {
-        guard isShared else { return }
+    ///
+    /// - Returns: whether the run asks for the same as under earlier ones.
+    func share(_ job: StartedJob, _ settings: RunSettings) throws -> Bool {
+        guard isShared else { return true }
         let (prepared, known) = (job.prepared, job.directory.shared.record)
         // Whoever prepares it again may want something else of it.
-        if known != nil, case .resumed = wishes.sharing { return }
+        if known != nil, case .resumed = wishes.sharing { return true }
         var counts = RunCounts()
         counts.frames = prepared.targets.count + prepared.ended.count
         counts.work = prepared.workCount
@@ -92,52 +107,61 @@ extension JobRunner {
                 run: job.directory.name, job: prepared.job.name, manifest: prepared.job.manifestPath,
                 started: known?.started ?? currentTime(), workers: settings.workers, memory: settings.memory,
                 request: wishes.request?.text ?? "{}", counts: counts.json))
+        return known?.request == wishes.request?.text
     }
 
     /// - Returns: false when the run is over.
-    func handOver(_ job: StartedJob, _ summary: RunSummary) throws -> Bool {
+    func handOver(_ job: StartedJob, _ summary: RunSummary) async -> Bool {
         guard let stop = summary.stop else { return false }
-        let run = job.directory.shared
         switch stop {
-        case .detached: try RunRequests.make(.detached, of: run.name, state: run.place)
-        case .superseded:
-            job.isToGoOn()
-            reporting.complain("\(job.prepared.job.name): \(SummaryText.describe(stop))")
-            return true
-        case .interrupted, .place, .engine, .cluster, .lastSlot:
-            guard isGoneOnWith(job) else { return false }
-            let reason = SummaryText.describe(stop, left: summary.left)
-            reporting.complain("\(job.prepared.job.name): \(reason)")
-            try run.note(lastStop: reason)
-            // A successor waits in the queue.
-            if case .resumed(_, asJob: true) = wishes.sharing {
-                try RunRequests.make(.detached, of: run.name, state: run.place)
-            }
+        case .detached, .superseded: break
+        case .interrupted, .place, .engine, .cluster, .lastSlot: if !isGoneOnWith(job) { return false }
         case .cancelled, .pluginFault, .deadline, .failures: return false
         }
+        // Whatever goes wrong from here on, nothing of the run is removed.
         job.isToGoOn()
         job.directory.keepFolders()
+        if stop != .detached {
+            reporting.complain("\(job.prepared.job.name): \(SummaryText.describe(stop, left: summary.left))")
+        }
+        if stop == .superseded { return true }
+        do {
+            try await leaveToOthers(job, summary, stop)
+        } catch {
+            reporting.complain("\(job.prepared.job.name): \((error as? FileTrouble)?.message ?? "\(error)")")
+        }
+        tellWhoGoesOn(job, summary, stop)
+        return true
+    }
+
+    private func leaveToOthers(_ job: StartedJob, _ summary: RunSummary, _ stop: StopReason) async throws {
+        let run = job.directory.shared
         if case .detached = wishes.sharing {
             try DetachedRuns.remember(run, state: installation.settings.stateFolder.value)
         }
-        let job = job.prepared.job.name
+        if stop == .detached { return try RunRequests.make(.detached, of: run.name, state: run.place) }
+        try run.note(lastStop: SummaryText.describe(stop, left: summary.left))
+        guard case .resumed(_, asJob: true) = wishes.sharing, await keepSuccessor(of: job, after: stop) else { return }
+        try RunRequests.make(.detached, of: run.name, state: run.place)
+    }
+
+    private func tellWhoGoesOn(_ job: StartedJob, _ summary: RunSummary, _ stop: StopReason) {
+        let (run, name) = (job.directory.shared, job.prepared.job.name)
+        let left = Figures.plural(summary.left, "frame")
         switch wishes.sharing {
         case .detached:
             if reporting.json, let known = run.stored.map({ KnownRun($0, state: run.place) }) {
                 JSONLine.run(RunLine(known, concluded: 0)).print()
             }
             reporting.say(
-                "\(job): \(Figures.plural(summary.left, "frame")) handed to Slurm; run \(run.name), in \(run.folder)\n"
+                "\(name): \(left) handed to Slurm; run \(run.name), in \(run.folder)\n"
                     + "   = penumbra status, wait and cancel take it by --run-dir, from any node")
-        case .prepared(let shards, let place):
-            reporting.say(
-                "\(job): \(Figures.plural(summary.left, "frame")) in \(Figures.plural(shards, "shard")) at \(place)")
-        case .resumed:
-            reporting.say(
-                "\(job): \(Figures.plural(summary.left, "frame")) left; 'penumbra resume --run-dir \(run.folder)'")
-        case .none: break
+        // One that was interrupted has left the shards as they were.
+        case .prepared(let shards, let place) where stop == .detached:
+            reporting.say("\(name): \(left) in \(Figures.plural(shards, "shard")) at \(place)")
+        case .resumed: reporting.say("\(name): \(left) left; 'penumbra resume --run-dir \(run.folder)'")
+        case .prepared, .none: break
         }
-        return true
     }
 
     /// Tells every machine that sees the run's folder what it came to.
@@ -150,6 +174,7 @@ extension JobRunner {
         var end = SharedRun.End(
             record: record, epoch: job.directory.epoch, ended: currentTime(), exitCode: Int(status.rawValue),
             reason: summary.stop.map { SummaryText.describe($0, left: summary.left) })
+        end.hasMoreFailures = summary.failures.count > Self.mostFailures
         end.failures = summary.failures.prefix(Self.mostFailures).compactMap { report in
             guard case .failed(let failure) = report.state else { return nil }
             return SharedRun.Failure(

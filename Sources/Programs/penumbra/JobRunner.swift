@@ -86,7 +86,7 @@ struct JobRunner {
             let lock = try await lock(job, free, directory)
             // Only now: the database may be in the hands of a run that has the lock.
             if directory.epoch == 1, let claimed = try claimInterrupted(job) {
-                directory.keepFolders()
+                claimed.takeFolders(of: directory)
                 directory.remove()
                 directory = claimed
             }
@@ -129,35 +129,45 @@ struct JobRunner {
     }
 
     private func run(_ job: StartedJob) async throws -> FinishedJob {
+        do {
+            return try await runToEnd(job)
+        } catch {
+            // There is no end that others could read of.
+            if isGoneOnWith(job) { job.isToGoOn() }
+            throw error
+        }
+    }
+
+    private func runToEnd(_ job: StartedJob) async throws -> FinishedJob {
         let prepared = job.prepared
         let started = Date()
         let settings = runSettings(for: prepared)
         let engine = try await engine(for: job)
-        try share(job, settings)
+        let isAsBefore = try share(job, settings)
         let books = RunBooks(
             ledger: job.ledger, freshness: prepared.freshness, now: Int(currentTime() / 1_000_000_000))
         let history = try history(of: job, settings)
         job.beginsToRun()
+        var heritage = history?.heritage ?? Heritage()
+        if isShared, isAsBefore { heritage.add(journalOf: job.directory) }
         for broken in prepared.brokenFiles { books.remember(broken.failure, of: broken.files) }
         let collector = wishes.reports.areWanted ? FrameCollector(reporting.observer(for: prepared.job)) : nil
         let run = JobRun(
             prepared.plan, targets: prepared.targets, ended: prepared.ended, directory: job.directory,
             settings: settings, books: books, recorder: history?.recorder,
-            heritage: history?.heritage ?? Heritage(),
+            heritage: heritage,
             receipts: ReceiptMaker(
                 prepared.job, run: job.directory, catalog: preparation.catalog, now: currentTime),
             observer: collector ?? reporting.observer(for: prepared.job))
         let loop = RunLoop(
             engine: engine, signals: signals.stream, deadline: wishes.deadline, isGoneOnWith: isGoneOnWith(job))
         let summary = await run.run(loop)
-        if try handOver(job, summary) {
+        if await handOver(job, summary) {
             return FinishedJob(
                 prepared: prepared, summary: summary, reports: [], status: ExitStatus(summary), started: started,
                 ended: Date(), workers: settings.workers)
         }
         reporting.ended(summary, prepared.job)
-        // First of all: others wait for it.
-        try end(job, summary, ExitStatus(summary, isStrict: wishes.isStrict))
         let orphans = try await lookAfterOrphans(job, summary)
         let tidied = max(tidyUp(job), summary.stop == nil ? keepReceipts(job) : .done)
         var finished = FinishedJob(
@@ -165,9 +175,6 @@ struct JobRunner {
             status: max(ExitStatus(summary, isStrict: wishes.isStrict), orphans, tidied), started: started,
             ended: Date(),
             workers: settings.workers)
-        if finished.status != ExitStatus(summary, isStrict: wishes.isStrict) {
-            try end(job, summary, finished.status)
-        }
         try history?.end(
             exitCode: Int(finished.status.rawValue),
             reason: summary.stop.map { SummaryText.describe($0, left: summary.left) },
@@ -177,6 +184,8 @@ struct JobRunner {
                 of: finished, folder: job.directory.scratch, settings: installation.runSettings(for: prepared),
                 loop: RunLoop(engine: installation.engine(), signals: signals.stream))
         }
+        // Last of all: who has waited for it may begin the job's next run at once.
+        try end(job, summary, finished.status)
         return finished
     }
 

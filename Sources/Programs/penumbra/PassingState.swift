@@ -10,13 +10,16 @@ enum PassingState {
         if let given { return try await body(given) }
         let place = FileManager.default.temporaryDirectory
         sweep(place)
-        let folder = place.appending(path: prefix + String(UInt64.random(in: 1 << 60 ... .max), radix: 16))
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let path = folder.path(percentEncoded: false)
-        let lock = try KernelLock.take("\(path)/alive")
-        defer { withExtendedLifetime(lock) {} }
-        return try await body(path)
+        while true {
+            let folder = place.appending(path: prefix + String(UInt64.random(in: 1 << 60 ... .max), radix: 16))
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let path = folder.path(percentEncoded: false)
+            // Another process may just be sweeping, and have it.
+            guard let lock = try KernelLock.take("\(path)/alive") else { continue }
+            defer { withExtendedLifetime(lock) {} }
+            return try await body(path)
+        }
     }
 
     /// Those of processes that were killed. Another user's cannot be locked.

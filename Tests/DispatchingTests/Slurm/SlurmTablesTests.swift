@@ -85,10 +85,10 @@ import Testing
         let job = SlurmCoordinator(name: "penumbra-r-1-coordinator", after: ["12", "13"], runFolder: "/s/runs/it's")
         #expect(
             job.arguments(options, folder: "/s/penumbra-r", logs: "/s/logs") == [
-                "--parsable", "--job-name=penumbra-r-1-coordinator", "--comment=penumbra-r-1-coordinator",
+                "--constraint=fast", "--parsable", "--job-name=penumbra-r-1-coordinator",
+                "--comment=penumbra-r-1-coordinator",
                 "--output=/s/logs/coordinator-%j.out", "--open-mode=append", "--requeue", "--chdir=/s/penumbra-r",
                 "--nodes=1", "--ntasks=1", "--account=art", "--cpus-per-task=1", "--dependency=afterany:12:13",
-                "--constraint=fast",
             ])
         // What an element needs for a minute's work says nothing of a coordinator.
         options.time = 600

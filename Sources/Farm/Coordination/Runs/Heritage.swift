@@ -20,6 +20,7 @@ package struct Heritage: Sendable {
     private var published: [FrameID: StoredFrame] = [:]
     /// When the run began, in nanoseconds since 1970.
     private var started: Int64 = 0
+    private var journaled: (paths: Set<PathKey>, since: Int64) = ([], .max)
 
     package init() {}
 
@@ -46,9 +47,22 @@ package struct Heritage: Sendable {
 
     mutating func forgetPublished() { (published, started) = ([:], .max) }
 
+    /// What earlier coordinators have put in place by its journal. (They may not
+    /// have told this machine's database.)
+    package mutating func add(journalOf directory: RunDirectory) { journaled = directory.published }
+
+    private func isJournaled(_ files: FrameFiles) -> Bool {
+        !files.outputs.isEmpty
+            && files.outputs.allSatisfy { output in
+                journaled.paths.contains(PathKey(output.path))
+                    && output.stamp.map { $0.modified >= journaled.since } ?? false
+            }
+    }
+
     /// The run has published it, so that even one which makes everything again need not do so twice.
     /// (What was published in the last moments may not have been written down here.)
     func hasPublished(_ id: FrameID, _ files: FrameFiles) -> Bool {
+        if isJournaled(files) { return true }
         if let record = published[id] { return PathKey(record.input) == PathKey(files.input) }
         return frames[id].map { PathKey($0.record.input) } == PathKey(files.input)
             && files.outputs.allSatisfy { $0.stamp.map { $0.modified >= started } ?? false }

@@ -8,15 +8,6 @@ extension RunDirectory {
     /// The run as other machines see it, where its folder is not in the state folder of this one.
     package var shared: SharedRun { SharedRun(place: state, name: name) }
 
-    /// An earlier coordinator of the run has put them there. (It may not have told this machine's database.)
-    func hasPublished(_ files: FrameFiles) -> Bool {
-        !files.outputs.isEmpty
-            && files.outputs.allSatisfy { output in
-                published.paths.contains(PathKey(output.path))
-                    && output.stamp.map { $0.modified >= published.since } ?? false
-            }
-    }
-
     /// Lets another coordinator have the run at once, wherever it is.
     package func release() {
         // Else it waits for a minute.
@@ -34,7 +25,8 @@ extension RunDirectory {
         }
         guard isDue else { return }
         CoordinatorClaim.beat(epoch: epoch, in: path)
-        // Only `status` reads it.
+        // Only `status --run-dir` reads it.
+        guard FileSystem.exists("\(path)/run.json") else { return }
         try? Data("\(left())".utf8).write(to: URL(filePath: "\(path)/left"), options: .atomic)
     }
 }

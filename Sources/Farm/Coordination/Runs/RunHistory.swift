@@ -75,13 +75,15 @@ package final class RunHistory: Sendable {
     package static func end(_ name: String, as end: SharedRun.End, state: String) throws(StoreProblem) {
         let store = try JobStore(path: Ledger.databasePath(state: state))
         guard let run = try store.read({ try $0.run(named: name) }), !run.state.isEnded else { return }
-        let failed = Dictionary(end.failures.map { ([$0.input] + $0.outputs, $0) }) { $1 }
+        let failures = Dictionary(grouping: end.failures ?? [], by: \.input)
         let frames = try store.read { try $0.frames(of: run.id) }
         try store.write { writer in
             for var frame in frames where [.open, .left].contains(frame.state) {
-                if let failure = failed[[frame.input] + frame.outputs] {
+                // An output that stays as it is has no path there.
+                let wanted = Set(frame.outputs.filter { !$0.isEmpty })
+                if let failure = failures[frame.input]?.first(where: { wanted.isSubset(of: $0.outputs) }) {
                     frame.state = .failed(cause: failure.cause, message: failure.message)
-                } else if end.reason == nil {
+                } else if end.reason == nil, end.hasMoreFailures != true {
                     frame.state = .published
                 }
                 try writer.put(frame, run: run.id)

@@ -61,8 +61,10 @@ package struct SharedRun: Hashable, Sendable {
         package var exitCode: Int
         /// Nil when the plan was done to its end.
         package var reason: String?
-        /// The frames that failed, the first thousands of them.
-        package var failures: [Failure] = []
+        /// The frames that failed, the first thousands of them; nil for none.
+        package var failures: [Failure]?
+        /// Whether more have failed.
+        package var hasMoreFailures: Bool?
 
         package init(record: Record, epoch: Int, ended: Int64, exitCode: Int, reason: String?) {
             self.record = record

@@ -108,7 +108,7 @@ enum JobKeys {
                     "The time limit of a job that goes on with a detached run: 2d"),
                 described("coordinator_memory", .bytes, "The memory of a job that goes on with a detached run: 2G"),
                 described("cpus_per_task", integer(SlurmReader.coreCounts), "Cores of an element, each with a worker"),
-                described("throttle", integer(SlurmReader.throttles), "Elements at once"),
+                described("throttle", integer(SlurmReader.throttles), "Elements of a job array at once"),
                 described("shard_seconds", .time(in: SlurmReader.shardTimes), "How long an element is to work"),
                 described(
                     "grace", .time(in: SlurmReader.graces), "How long a shared file system may take to show a file"),

@@ -41,6 +41,8 @@ package struct MotionFilter: BlurFilter {
         make: { try MotionFilter($0) })
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        options.cost(layout, format, fixedPoint: 1, floating: 10)
+        // Measured for continuous lines of 80 and 600 px at 40°; those of few samples are up to twice as fast.
+        let sums = 0.25 * Double(kernel.summedPairs)
+        return options.cost(layout, format, fixedPoint: 1 + sums, floating: 10 + sums)
     }
 }

@@ -17,6 +17,10 @@ public struct Motion: Blur {
         halo = Halo(horizontal: taps.reachX, vertical: taps.reachY)
     }
 
+    /// Pairs of taps that are summed for each sample; 0 for a line along an axis, whose running sums cost the same at every
+    /// length.
+    package var summedPairs: Int { plateau == nil ? taps.pairs.count : 0 }
+
     /// The same blur with the inner loops of one level, which this CPU must have.
     package func running(on level: CPULevel) -> Motion {
         var copy = self

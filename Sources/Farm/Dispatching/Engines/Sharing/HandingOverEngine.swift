@@ -48,8 +48,11 @@ package struct HandingOverEngine: Engine {
             }
             var desk = Desk(past: SlurmPast(of: folder), recipient: recipient, onEvent: onEvent)
             for await item in news {
-                // What is being handed over when the run ends has to be taken back.
-                if case .ended = item, !desk.isHandingOver { break }
+                if case .ended = item {
+                    // What is being handed over is given up, and taken back.
+                    group.cancelAll()
+                    if !desk.isHandingOver { break }
+                }
                 if let job = desk.handle(item) { group.addTask { tell.yield(await carryOut(job)) } }
                 if desk.isOver { break }
             }

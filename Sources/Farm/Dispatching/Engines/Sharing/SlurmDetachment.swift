@@ -78,7 +78,7 @@ package struct SlurmDetachment: HandingOverEngine.Recipient {
     ///
     /// - Returns: the jobs' numbers; none only where nothing was to be submitted.
     private func submitted(_ arrays: [SlurmSubmission]) async throws(HandingOverTrouble) -> [String] {
-        var (jobs, rest) = ([String](), arrays[...])
+        var (jobs, rest, isFull) = ([String](), arrays[...], false)
         while let array = rest.popFirst() {
             switch try await submit(array) {
             case .accepted(let job): jobs.append(job)
@@ -90,7 +90,10 @@ package struct SlurmDetachment: HandingOverEngine.Recipient {
                 } else {
                     rest = []
                 }
-                tell("Slurm takes no more jobs for now; the run's coordinator submits the rest: \(message)")
+                if !isFull {
+                    tell("Slurm takes no more jobs for now; the run's coordinator submits the rest: \(message)")
+                }
+                isFull = true
             }
         }
         return jobs
@@ -112,13 +115,8 @@ package struct SlurmDetachment: HandingOverEngine.Recipient {
 
     /// What is known to be in their way at once; `squeue` tells it later.
     private func tellHindrances(of jobs: [String]) async {
-        let elements = (try? await client.elements(of: jobs)) ?? []
-        var told: Set<String> = []
-        for element in elements where !told.contains(element.reason) {
-            guard let words = SlurmHindrance.words(element) else { continue }
-            told.insert(element.reason)
-            tell(words)
-        }
+        var teller = SlurmHindrance.Teller()
+        teller.news(of: (try? await client.elements(of: jobs)) ?? []).forEach(tell)
     }
 
     private func withdrawing(_ trouble: HandingOverTrouble) async -> HandingOverTrouble {
@@ -137,47 +135,5 @@ package struct SlurmDetachment: HandingOverEngine.Recipient {
                 "jobs of the run may be left in Slurm's queue, as 'squeue --me' tells, with names that begin with "
                     + "penumbra-\(setup.run): \(error.message)")
         }
-    }
-}
-
-/// The job that goes on with a run when the job in which its coordinator runs ends before the run: it is out of time, or its
-/// node dies.
-package struct SlurmSuccession: Sendable {
-    private let job: String
-    private let runFolder: String
-
-    /// - Parameter job: the number of the job in which this coordinator runs.
-    package init(job: String, runFolder: String) {
-        self.job = job
-        self.runFolder = runFolder
-    }
-
-    /// A run that kills so many coordinators will kill the next one, too.
-    private static let mostCoordinators = 20
-
-    private func name(_ setup: SlurmEngine.Setup) -> String { "penumbra-\(setup.run)-coordinator-after-\(job)" }
-
-    /// Submits the successor, unless it is there: this job was requeued perhaps.
-    func begin(
-        _ client: SlurmClient, _ options: SlurmOptions, _ setup: SlurmEngine.Setup,
-        _ tell: @escaping @Sendable (String) -> Void
-    ) async throws {
-        let known = setup.folder.lines(SlurmSubmitter.Line.self, of: setup.folder.coordinators)
-        guard !known.contains(where: { $0.name == name(setup) && $0.job != nil }) else { return }
-        guard Set(known.map(\.name)).count < Self.mostCoordinators else {
-            return tell("this is coordinator \(Self.mostCoordinators) of the run, and has no successor")
-        }
-        let successor = SlurmCoordinator(name: name(setup), after: [job], runFolder: runFolder)
-        let submitter = SlurmSubmitter(client: client, options: options, setup: setup, tell: tell)
-        switch await submitter.submit(successor) {
-        case .accepted: break
-        case .full(let message): tell("this coordinator has no successor: \(message)")
-        case .failed(let message): throw SlurmClient.Trouble.refused(message)
-        }
-    }
-
-    /// The run is over.
-    func end(_ client: SlurmClient, _ setup: SlurmEngine.Setup) async throws(SlurmClient.Trouble) {
-        try await client.cancel(named: name(setup))
     }
 }

@@ -76,6 +76,11 @@ package struct SlurmClient: Sendable {
         return lines.split(separator: "\n").contains { $0 == name }
     }
 
+    /// A job that waits begins so much later.
+    func postpone(_ job: String, by pause: Duration) async throws(Trouble) {
+        _ = try await run("scontrol", ["update", "JobId=\(job)", "StartTime=now+\(pause.components.seconds)"])
+    }
+
     private func queue(_ arguments: [String], _ columns: String) async throws(Trouble) -> String {
         try await run("squeue", ["--noheader", "--array", "--states=all", "--Format=\(columns)"] + arguments)
     }

@@ -17,6 +17,8 @@ struct SlurmDesk: Sendable {
     enum Job: Sendable {
         case submit(SlurmSubmission)
         case look([String])
+        /// The site takes not even one element: the successor of this coordinator may have its place.
+        case makeRoom
         case cancel(String)
     }
 
@@ -37,6 +39,8 @@ struct SlurmDesk: Sendable {
     /// What leases that are not in a shard yet came to under an earlier coordinator.
     private var earlier: [LeaseID: TaskReceipt] = [:]
     private var backlog = SlurmBacklog()
+    /// Since when the site takes nothing and nothing of the run is with it.
+    private var shutOutSince: Timestamp?
     private var wasFull = false
     private var isLooking = false
     private var lastLook = Timestamp.start
@@ -84,7 +88,7 @@ struct SlurmDesk: Sendable {
         switch news {
         case .command(let command): carryOut(command)
         case .tick: return takeResults() + submit() + look()
-        case .submitted(let submission, let outcome): begin(submission, outcome)
+        case .submitted(let submission, let outcome): return begin(submission, outcome)
         case .looked(let answer): return note(answer)
         case .ended, .cancelled: break
         }
@@ -123,7 +127,7 @@ struct SlurmDesk: Sendable {
         var backlog = backlog
         defer { self.backlog = backlog }
         guard let submission = backlog.next(at: now, gather: { gather(as: $0, at: now) }) else { return [] }
-        submitted.append(submission)
+        if !submitted.contains(where: { $0.name == submission.name }) { submitted.append(submission) }
         return [.submit(submission)]
     }
 
@@ -146,13 +150,9 @@ struct SlurmDesk: Sendable {
             name: "penumbra-\(setup.run)-\(setup.epoch)-\(array)", firstShard: first, count: taken.count)
     }
 
-    private mutating func begin(_ submission: SlurmSubmission, _ outcome: SlurmSubmitter.Outcome) {
+    private mutating func begin(_ submission: SlurmSubmission, _ outcome: SlurmSubmitter.Outcome) -> [Job] {
         switch outcome {
-        case .full(let message):
-            backlog.giveBack(submission, at: now)
-            if !wasFull { tell("Slurm takes no more jobs for now, and gets the rest in parts, and later: \(message)") }
-            wasFull = true
-            return
+        case .full(let message): return wait(for: submission, message)
         case .failed(let message): onEvent(.stop(.cluster(message)))
         case .accepted(let job):
             jobs.append(job)
@@ -160,6 +160,19 @@ struct SlurmDesk: Sendable {
             following.begin(submission, as: job, limits: limits)
         }
         backlog.settle()
+        shutOutSince = nil
+        return []
+    }
+
+    private mutating func wait(for submission: SlurmSubmission, _ message: String) -> [Job] {
+        backlog.giveBack(submission, at: now)
+        if !wasFull { tell("Slurm takes no more jobs for now, and gets the rest in parts, and later: \(message)") }
+        wasFull = true
+        guard submission.count == 1, following.jobs.isEmpty else { return [] }
+        let since = shutOutSince ?? now
+        shutOutSince = since
+        if now.elapsed - since.elapsed > SlurmSubmitter.patience { onEvent(.stop(.cluster(message))) }
+        return [.makeRoom]
     }
 
     /// A shard's tasks one after the other, each of them twice, and time to start: what lasts longer hangs.

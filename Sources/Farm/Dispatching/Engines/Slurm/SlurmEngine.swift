@@ -73,6 +73,8 @@ package final class SlurmEngine: Engine {
         guard let desk = await preparation.value else {
             // No worker was ever ready, so none has to be taken leave of.
             await feed.value
+            tell.finish()
+            await Task { await leaveUnprepared(news) }.value
             return SharedFolder.removeIfEmpty(logs: setup.logs)
         }
         let last = await follow(desk, news, tell)
@@ -119,14 +121,27 @@ package final class SlurmEngine: Engine {
         for name in Set(lines.map(\.name)).sorted() { try await client.cancel(named: name) }
     }
 
-    /// A job that is to go on with the run waits in the queue, or runs.
-    package static func awaitsCoordinator(of folder: SharedFolder, client: SlurmClient = SlurmClient()) async -> Bool {
-        let lines = folder.lines(SlurmSubmitter.Line.self, of: folder.coordinators)
-        for name in Set(lines.map(\.name)) {
-            // Where Slurm cannot be asked nobody knows of one.
-            if await (try? client.isQueued(name)) == true { return true }
+    /// Whether a job that is to go on with a run waits in the queue, or runs.
+    package enum Coordinators: Hashable, Sendable {
+        /// None was ever submitted: others look after the run.
+        case never
+        case queued
+        case gone
+        /// Slurm cannot be asked.
+        case unknown
+    }
+
+    package static func coordinators(
+        of folder: SharedFolder, client: SlurmClient = SlurmClient()
+    ) async -> Coordinators {
+        let names = Set(folder.lines(SlurmSubmitter.Line.self, of: folder.coordinators).map(\.name))
+        guard !names.isEmpty else { return .never }
+        do {
+            for name in names where try await client.isQueued(name) { return .queued }
+            return .gone
+        } catch {
+            return .unknown
         }
-        return false
     }
 
     private func prepare(_ onEvent: @escaping @Sendable (Event) -> Void) async -> SlurmDesk? {
@@ -182,10 +197,26 @@ package final class SlurmEngine: Engine {
             } catch {
                 return .looked(.failure(error))
             }
+        case .makeRoom:
+            try? await setup.succession?.end(client, setup)
+            return .cancelled
         case .cancel(let element):
             // An element that could not be cancelled writes what nobody reads.
             try? await client.cancel([element])
             return .cancelled
+        }
+    }
+
+    /// Unless another coordinator goes on with the run, nothing of it is to be left in the queue.
+    private func leaveUnprepared(_ news: AsyncStream<SlurmDesk.News>) async {
+        for await case .command(.handOver) in news { return }
+        do {
+            try await setup.succession?.end(client, setup)
+            try await SlurmPast.end(before: setup.epoch, in: setup.folder, client)
+        } catch {
+            tell(
+                "jobs of the run may be left in Slurm's queue, as 'squeue --me' tells, with names that begin with "
+                    + "penumbra-\(setup.run): \(error.message)")
         }
     }
 

@@ -24,7 +24,7 @@ package struct SlurmFollowing: Sendable {
     }
 
     private var followed: [Int: Followed] = [:]
-    private var toldReasons: Set<String> = []
+    private var teller = SlurmHindrance.Teller()
     private let grace: Duration
     private let logs: String
 
@@ -70,13 +70,7 @@ package struct SlurmFollowing: Sendable {
     /// Why elements wait for what may never come. Each reason is told once.
     package mutating func hindrances(of elements: [SlurmElement]) -> [String] {
         let own = Set(followed.values.map(\.submission))
-        return elements.compactMap { element in
-            guard own.contains(element.submission), !toldReasons.contains(element.reason),
-                let words = SlurmHindrance.words(element)
-            else { return nil }
-            toldReasons.insert(element.reason)
-            return words
-        }
+        return teller.news(of: elements.filter { own.contains($0.submission) })
     }
 
     private mutating func judge(_ one: Followed, _ row: SlurmElement?, _ shard: Int, _ now: Timestamp) -> Lost? {

@@ -1,6 +1,23 @@
 /// Reasons for which Slurm does not start a job that do not pass by themselves, in words for the person who may do something.
 /// They are those of `squeue`'s manual.
 package enum SlurmHindrance {
+    /// Of each reason one element is told.
+    package struct Teller: Sendable {
+        private var told: Set<Substring> = []
+
+        package init() {}
+
+        package mutating func news(of elements: [SlurmElement]) -> [String] {
+            elements.compactMap { element in
+                // What follows a comma changes with every node.
+                let kind = element.reason.prefix { $0 != "," }
+                guard !told.contains(kind), let words = SlurmHindrance.words(element) else { return nil }
+                told.insert(kind)
+                return words
+            }
+        }
+    }
+
     /// Nil for an element that only waits for its turn.
     package static func words(_ element: SlurmElement) -> String? {
         guard element.condition == .waiting, let what = what(element.reason, element.job) else { return nil }

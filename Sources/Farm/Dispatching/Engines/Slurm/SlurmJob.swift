@@ -83,8 +83,8 @@ package struct SlurmCoordinator: Hashable, SlurmJob {
     package func arguments(_ options: SlurmOptions, folder: String, logs: String) -> [String] {
         let arguments = common(options.ofCoordinator, folder: folder, output: "coordinator-%j.out", logs: logs)
         let turn = after.isEmpty ? [] : ["--dependency=afterany:\(after.joined(separator: ":"))"]
-        return arguments + options.ofCoordinator.needs + turn
-            + options.arguments
+        // Of a word that is given twice the last one counts: what is said of elements alone does not hold for it.
+        return options.arguments + arguments + options.ofCoordinator.needs + turn
     }
 
     package func script(program: String, folder: String) -> String {

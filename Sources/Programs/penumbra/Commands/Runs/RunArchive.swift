@@ -76,10 +76,10 @@ struct RunArchive {
     /// Other machines may go on with it.
     func isShared(_ run: KnownRun) -> Bool { shared != nil || run.place != state }
 
-    /// A job in a cluster's queue is to go on with it.
-    func awaitsCoordinator(_ run: KnownRun) async -> Bool {
-        guard let scratch = RunDirectory.scratch(of: run.stored.name, state: run.place) else { return false }
-        return await SlurmEngine.awaitsCoordinator(of: SharedFolder(scratch))
+    /// Whether a job in a cluster's queue is to go on with it.
+    func coordinators(of run: KnownRun) async -> SlurmEngine.Coordinators {
+        guard let scratch = RunDirectory.scratch(of: run.stored.name, state: run.place) else { return .never }
+        return await SlurmEngine.coordinators(of: SharedFolder(scratch))
     }
 
     /// Ends a run whose coordinator is gone, and removes what it left.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dispatching
 import JobStorage
 
 struct WaitCommand: AsyncParsableCommand {
@@ -17,8 +18,23 @@ struct WaitCommand: AsyncParsableCommand {
     private static let pause = Duration.milliseconds(200)
     /// Others read the run's folder, too.
     private static let longPause = Duration.seconds(1)
-    /// With a run that lost its coordinator where others may take it over.
+    /// With a run that has no coordinator, before it is asked whether one is to come.
     private static let patience = Duration.seconds(10)
+    /// Where nobody can be asked.
+    private static let longPatience = Duration.seconds(150)
+
+    /// Nobody goes on with it by himself.
+    private static func isGivenUp(
+        _ run: KnownRun, _ coordinators: SlurmEngine.Coordinators, after time: Duration
+    ) -> Bool {
+        switch coordinators {
+        case .queued: false
+        case .gone: true
+        // Another scheduler has it, or a person.
+        case .never: run.condition == .interrupted
+        case .unknown: run.condition == .interrupted && time > longPatience
+        }
+    }
 
     func run() async throws {
         try await Reporting(json: options.json).handling { reporting in
@@ -29,10 +45,11 @@ struct WaitCommand: AsyncParsableCommand {
             var run = try archive.run(argument.run)
             var lost: ContinuousClock.Instant?
             while run.condition.isGoingOn || run.condition == .interrupted && archive.isShared(run) {
-                lost = run.condition == .interrupted ? lost ?? clock.now : nil
+                lost = [.interrupted, .detached].contains(run.condition) ? lost ?? clock.now : nil
                 if let since = lost, since.duration(to: clock.now) > Self.patience {
-                    guard await archive.awaitsCoordinator(run) else { break }
-                    lost = clock.now
+                    let coordinators = await archive.coordinators(of: run)
+                    if Self.isGivenUp(run, coordinators, after: since.duration(to: clock.now)) { break }
+                    if coordinators != .unknown { lost = clock.now }
                 }
                 if let end, clock.now >= end {
                     reporting.complain("\(run.stored.name): goes on; the time to wait for it is over")
@@ -43,7 +60,8 @@ struct WaitCommand: AsyncParsableCommand {
             }
             if options.json { JSONLine.run(RunLine(run, concluded: try archive.concluded(of: run))).print() }
             guard let code = run.exitCode else {
-                reporting.complain("\(run.stored.name): its coordinator was killed; 'penumbra resume' goes on")
+                let reason = run.reason ?? "its coordinator was killed"
+                reporting.complain("\(run.stored.name): \(reason); 'penumbra resume' goes on")
                 throw ExitCode(137)
             }
             throw ExitCode(Int32(code))
