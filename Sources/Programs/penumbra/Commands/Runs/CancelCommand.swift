@@ -66,7 +66,7 @@ struct PauseCommand: AsyncParsableCommand {
         try await Reporting(json: options.json).handling { reporting in
             let archive = try options.archive(shared)
             let run = try archive.run(argument.run)
-            guard run.condition.isGoingOn else {
+            guard run.condition == .running || run.condition == .paused else {
                 throw CommandError(.someFailed, "\(run.stored.name): is not running, so that it cannot be paused")
             }
             try RunRequests.make(.pause, of: run.stored.name, state: run.place)
