@@ -245,8 +245,11 @@ import Testing
         let calm = try calm()
         let program = try RunningProgram(["run", "job.yaml", "--scratch", "disk"], in: workspace)
         program.wait { workspace.files(below: "disk").count { $0.contains("/tile-") } > 3 }
+        let workers = program.workers
         kill(program.processID, SIGKILL)
         _ = program.finish()
+        // They write there until they notice.
+        while workers.contains(where: isAlive) { usleep(1000) }
         try workspace.remove("disk")
         try workspace.write("not mounted", to: "disk")
         let next = try await Program.run("run", "job.yaml", "--quiet", in: workspace)

@@ -105,7 +105,9 @@ package final class RunDirectory: Sendable {
             case .folder, .place, .temporary: break
             }
         }
-        published = (paths, FileSystem.stamp("\(path)/job")?.modified ?? .max)
+        // What was asked for last may be that all is made again.
+        let begin = FileSystem.stamp("\(path)/job")?.modified ?? .max
+        published = (paths, max(begin, FileSystem.stamp("\(path)/run.json")?.modified ?? begin))
         self.scratch = scratch
         _ = try FileSystem.createFolders(scratch)
     }
