@@ -35,6 +35,27 @@ import Testing
 
     private var asked: String { (try? String(decoding: workspace.read("asked"), as: UTF8.self)) ?? "" }
 
+    @Test func `what was submitted and has not ended is not submitted again`() async throws {
+        #expect(try await export("--output", "farm", "--shards", "5").code == 0)
+        try standIn("squeue", "echo \"squeue $*\" >> asked; [ ! -e queue ] || cat queue; [ -e queue ]")
+        #expect(try await submit().code == 0)
+        try workspace.write("13 PENDING\n", to: "queue")
+        let again = try await submit()
+        #expect(again.code == 75)
+        #expect(
+            again.errors
+                == "submit.sh: jobs 11 12 13 have not ended; wait for them, or cancel them: scancel 11 12 13\n")
+        try FileManager.default.removeItem(atPath: "\(workspace.path)/queue")
+        #expect(try await submit().code == 0)
+        #expect(asked.contains("squeue --noheader --jobs=11,12,13\n"))
+    }
+
+    @Test func `a folder whose name Slurm would take for a pattern`() async throws {
+        #expect(try await export("--output", "50%j", "--shards", "2").code == 0)
+        let render = String(decoding: try workspace.read("50%j/render.sh"), as: UTF8.self)
+        #expect(render.contains("\n#SBATCH --output=\(workspace.path)/50%%j/logs/render.%A_%a.out\n"))
+    }
+
     @Test func `a folder has what is wanted of Slurm, and says how to submit it`() async throws {
         let result = try await export("--output", "farm", "--shards", "5", "--slurm-arg=--constraint=fast")
         #expect(result.code == 0, "\(result.errors)")

@@ -38,6 +38,17 @@ import Testing
         #expect(result.code == 0, "\(result.errors)")
     }
 
+    /// Two jobs, whose runs are in one folder.
+    private func prepareTwo() async throws {
+        for name in ["one", "two"] {
+            let manifest =
+                "job: \(name)\ninputs: photos/*.png\nfilters: [{gaussian: {radius: 4}}]\noutput: \(name)/{stem}.png\n"
+            try workspace.write(manifest, to: "\(name).yaml")
+        }
+        let result = try await penumbra("prepare", "one.yaml", "two.yaml", "--run-dir", "shared", "--shards", "2")
+        #expect(result.code == 0, "\(result.errors)")
+    }
+
     private func shard(_ index: Int) async throws -> Program.Result {
         try await penumbra("shard", "--run-dir", "shared", "--index", "\(index)")
     }
@@ -48,7 +59,9 @@ import Testing
     }
 
     private func leavesNothing() {
-        let left = workspace.allFiles(below: "shared").filter { !$0.hasPrefix("ended/") && $0 != "runs.lock" }
+        let left = workspace.allFiles(below: "shared").filter { name in
+            !["ended/", "history/"].contains { name.hasPrefix($0) }
+        }
         #expect(left == [])
         #expect(workspace.leftovers() == [])
         #expect(!workspace.exists("state"))
@@ -70,7 +83,9 @@ import Testing
         #expect(end.output.hasPrefix("test: 3 published in "))
         #expect(try await ordinary() == workspace.contents(below: "out"))
         leavesNothing()
-        #expect(try await penumbra("wait", "--run-dir", "shared").code == 0)
+        let wait = try await penumbra("wait", "--run-dir", "shared")
+        #expect(wait.code == 0)
+        #expect(wait.output == "test: done; 3 frames: 3 published\n")
         #expect(try await shard(2).output.hasSuffix(": has ended, there is nothing to do\n"))
         #expect(try await penumbra("resume", "--run-dir", "shared").output.hasSuffix(": has ended with exit code 0\n"))
     }
@@ -192,12 +207,87 @@ import Testing
         #expect(program.finish().code == 0)
     }
 
+    @Test func `what was done of a run is told by its folder`() async throws {
+        try writeManifest()
+        try workspace.write("no picture", to: "photos/b.png")
+        try workspace.age("photos/b.png")
+        try await prepare(2)
+        #expect(try await shard(1).code == 0)
+        #expect(try await penumbra("resume", "--run-dir", "shared").code == 1)
+        let show = try await penumbra("show", "--run-dir", "shared")
+        #expect(
+            show.output.contains("\nframes    3: 2 published, 1 failed\n  frame: 2 done\n  probe: "))
+        #expect(show.output.contains("\n  2  photos/b.png: broken or unreadable picture: "))
+        let logs = try await penumbra("logs", "--run-dir", "shared", "2")
+        #expect(logs.output.contains("  2/probe  attempt 1, worker "))
+        #expect(logs.output.contains("not an image that Penumbra reads"))
+        #expect(try await penumbra("logs", "--run-dir", "shared").output.split(separator: "\n").count >= 5)
+        let json = try await penumbra("show", "--run-dir", "shared", "--json")
+        #expect(json.output.split(separator: "\n").count { $0.contains("\"event\":\"frame\"") } == 3)
+        #expect(json.output.split(separator: "\n").count { $0.contains("\"published\":\"20") } == 2)
+        #expect(
+            try await penumbra("logs").errors.hasPrefix(
+                "Error: Name a run, as 'penumbra status' lists them, or give its folder by --run-dir."))
+    }
+
+    @Test func `of a folder with two runs both are waited for, and one has to be named to end it`() async throws {
+        try await prepareTwo()
+        let refused = try await penumbra("cancel", "--run-dir", "shared")
+        #expect(refused.code == 64)
+        #expect(refused.errors.contains("/shared: 2 runs go on there; name one of them: "))
+        #expect(refused.errors.contains(" of one") && refused.errors.contains(" of two"))
+        for index in 1...2 { #expect(try await shard(index).code == 0) }
+        let waiting = try RunningProgram(["wait", "--run-dir", "shared"], in: workspace)
+        let wanted = ["one", "two"].map { "\($0): done; 3 frames: 3 published" }
+        #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
+        let waited = waiting.finish()
+        #expect(waited.code == 0)
+        // One that begins late may find but the last end.
+        for line in waited.output.split(separator: "\n") { #expect(wanted.contains(String(line))) }
+        #expect(workspace.files(below: "one").count == 3 && workspace.files(below: "two").count == 3)
+    }
+
+    @Test func `one of two runs in a folder is cancelled by its job's name`() async throws {
+        try await prepareTwo()
+        #expect(try await penumbra("cancel", "two", "--run-dir", "shared").code == 0)
+        #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
+        #expect(workspace.files(below: "one").count == 3)
+        #expect(!workspace.exists("two"))
+    }
+
+    @Test func `a folder without a run says what is missing`() async throws {
+        func status(_ folder: String) async throws -> String {
+            let result = try await penumbra("status", "--run-dir", folder)
+            #expect(result.code == 66)
+            return result.errors
+        }
+        let path = workspace.path
+        #expect(try await status("nothing") == "\(path)/nothing: no such folder\n")
+        #expect(
+            try await status("photos")
+                == "\(path)/photos: no run; 'penumbra run --detach' and 'penumbra prepare' say where they keep theirs\n"
+        )
+        try workspace.write("#!/bin/sh\n", to: "farm/submit.sh")
+        for folder in ["farm", "farm/run"] {
+            #expect(
+                try await status(folder)
+                    == "\(path)/\(folder): no run yet; it begins with 'sh submit.sh', when Slurm has begun prepare.sh\n"
+            )
+        }
+        try workspace.write("", to: "cluster/penumbra-20261123T130331Z-71c212/shards/1.json")
+        #expect(
+            try await status("cluster")
+                == "\(path)/cluster: the work of a run that was neither detached nor prepared; 'penumbra status' lists it "
+                + "where it was begun\n")
+    }
+
     @Test func `a run that is given up leaves nothing`() async throws {
         try writeManifest("existing: update\nshard: tile\ntile: 128")
         try await prepare(2)
         #expect(try await shard(1).code == 0)
         #expect(try await penumbra("cancel", "--run-dir", "shared").code == 0)
         #expect(try await penumbra("wait", "--run-dir", "shared").code == 130)
+        #expect(try await penumbra("show", "--run-dir", "shared").output.contains("\nframes    3: 3 left\n"))
         leavesNothing()
         #expect(workspace.files(below: "out") == [])
     }
@@ -258,7 +348,7 @@ import Testing
         #expect(resumed.code == 66)
         #expect(
             resumed.errors
-                == "\(path): no run; 'penumbra run --detach' and 'penumbra prepare' say where they keep theirs\n")
+                == "\(path): no such folder\n")
         #expect(
             try await penumbra("prepare", "job.yaml", "--run-dir", "shared", "--shards", "0").errors
                 .hasPrefix("Error: --shards takes 1 to 10000, not 0."))

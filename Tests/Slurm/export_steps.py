@@ -8,7 +8,7 @@ from workspaces import LARGE, MANY, Workspace, is_same, leaves_no_jobs
 
 def export(space, cluster, shards, *arguments):
     """A folder with a name that every quotation has to survive."""
-    folder = space.folder / "it's 100% $HOME"
+    folder = space.folder / "it's 100%j $HOME"
     space.run(
         cluster, "--to", "slurm", "--output", str(folder), "--shards", str(shards), *arguments,
         command=("export", "job.yaml"))
@@ -44,6 +44,8 @@ def exported(cluster, place, wanted):
     # With a type, Slurm shows whom it would tell; none of the jobs is requeued.
     folder = export(space, cluster, 5, f"--slurm-arg={mail}", "--slurm-arg=--mail-type=REQUEUE")
     jobs = submit(cluster, folder)
+    told = cluster.run("sh", str(folder / "submit.sh"), code=75)
+    check(f"jobs {' '.join(jobs)} have not ended" in told, told)
     shown = cluster.run("scontrol", "show", "job", jobs[2])
     check(f"MailUser={mail.split('=')[1]} MailType=REQUEUE" in shown, f"an option is read otherwise than it was given: {shown}")
     check(f"Dependency=afterany:{jobs[1]}" in shown, shown)

@@ -2,7 +2,7 @@ import Glibc
 import JobModel
 import Planning
 
-/// The few calls that decide whether an output is safe. C's calls stay in this file.
+/// The few calls that decide whether an output is safe. C's calls stay in this file and in ``OpenFile``.
 enum FileSystem {
     /// Creates the folder and its parents, and returns those that were not there before, outermost first.
     static func createFolders(_ path: String) throws(FileTrouble) -> [String] {
@@ -95,21 +95,12 @@ enum FileSystem {
 
     /// All bytes of a file; nil where there is none, or a link.
     static func contents(of path: String) throws(FileTrouble) -> [UInt8]? {
-        // A pipe that somebody has put there is empty, and nothing to wait for.
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else {
-            if [ENOENT, ENOTDIR, ELOOP].contains(errno) { return nil }
-            throw FileTrouble(path: path, code: errno, action: "read")
-        }
-        defer { close(file) }
+        guard let file = try OpenFile(path) else { return nil }
         var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 18)
         while true {
-            let count = read(file, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw FileTrouble(path: path, code: errno, action: "read") }
-            guard count > 0 else { return bytes }
-            bytes += buffer[..<count]
+            let piece = try file.next()
+            guard !piece.isEmpty else { return bytes }
+            bytes += piece
         }
     }
 

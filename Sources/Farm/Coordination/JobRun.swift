@@ -235,7 +235,7 @@ extension JobRun: RunLoop.Delegate {
     package func heard(_ worker: WorkerID, _ words: String) { recorder?.heard(worker, words) }
 
     package var request: RunLoop.Request? {
-        if let problem = recorder?.problem { return .stop(.place(problem.message)) }
+        if let problem = recorder?.problem { return .stop(.place(problem)) }
         if directory.isSuperseded { return .stop(.superseded) }
         directory.beat(at: clock.now) { state.withLock { $0.summary.total - $0.summary.concluded } }
         let requests = directory.requests

@@ -45,6 +45,7 @@ package final class RunDirectory: Sendable {
         path = "\(state)/runs/\(name)"
         published = ([], 0)
         epoch = 1
+        let missing = scratch.map { Self.isForNodes($0, state) ? FileSystem.missingFolders($0) : [] } ?? []
         _ = try FileSystem.createFolders("\(state)/runs")
         let gate = try Self.gate(state)
         defer { withExtendedLifetime(gate) {} }
@@ -57,6 +58,8 @@ package final class RunDirectory: Sendable {
             self.lock = lock
             journal = try Journal("\(path)/journal")
             try journal.write(.scratch(self.scratch))
+            for folder in missing { try journal.write(.folder(folder)) }
+            createdFolders.withLock { $0 = missing }
             _ = try FileSystem.createFolders(self.scratch)
             if let job {
                 // Whoever finds the folder after a power failure knows whose it is.
@@ -110,22 +113,6 @@ package final class RunDirectory: Sendable {
         published = (paths, max(begin, FileSystem.stamp("\(path)/run.json")?.modified ?? begin))
         self.scratch = scratch
         _ = try FileSystem.createFolders(scratch)
-    }
-
-    /// The runs of a job whose coordinators may have been killed, the latest first.
-    package static func unfinished(of job: JobSpec, state: String) -> [String] {
-        let wanted = Array(JobLock.name(of: job).utf8)
-        return FileSystem.names(in: "\(state)/runs").sorted(by: >).filter { name in
-            // Of one that cannot be read nobody knows whose it is; it is swept away when it is old.
-            (try? Data(contentsOf: URL(filePath: "\(state)/runs/\(name)/job"))).map(Array.init) == wanted
-        }
-    }
-
-    /// The scratch space of a run, whoever has it.
-    package static func scratch(of name: String, state: String) -> String? {
-        var scratch: String?
-        for case .scratch(let folder) in Journal.read("\(state)/runs/\(name)/journal") { scratch = folder }
-        return scratch
     }
 
     /// Another coordinator has claimed the run: on a shared file system locks may not have kept it away.
@@ -200,12 +187,15 @@ package final class RunDirectory: Sendable {
     /// read-only, is removed by a later run.
     package func remove() {
         guard !isSuperseded else { return }
+        // Nobody ever hears of a run that was not handed over.
+        if shared.end == nil { shared.history.remove() }
         guard epoch == 1, !hasStuck.withLock({ $0 }) else { return Self.clean(path, run: name) }
         for folder in removedFrom.withLock({ $0 }) { Self.syncRemovals(in: folder) }
         FileSystem.removeTree(scratch)
         let created = createdFolders.withLock { $0 }
         for folder in created.reversed() { FileSystem.removeIfEmpty(folder) }
         FileSystem.removeTree(path)
+        if PathText.folder(of: scratch) == state { Self.tidy(state, created) }
     }
 
     /// Removes what runs that were killed have left: scratch space, temporary files, empty folders.
@@ -289,6 +279,11 @@ package final class RunDirectory: Sendable {
             FileSystem.removeIfEmpty(folder)
         }
         // The journal of what could not be removed is for whichever run comes next; nobody goes on with this one.
-        if isGone { FileSystem.removeTree(path) } else { FileSystem.remove("\(path)/job") }
+        guard isGone else { return FileSystem.remove("\(path)/job") }
+        FileSystem.removeTree(path)
+        let place = PathText.folder(of: PathText.folder(of: path))
+        for case .scratch("\(place)/penumbra-\(run)") in entries {
+            tidy(place, entries.compactMap { entry in if case .folder(let folder) = entry { folder } else { nil } })
+        }
     }
 }

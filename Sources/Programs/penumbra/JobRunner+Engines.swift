@@ -124,7 +124,7 @@ extension JobRunner {
         guard case .resumed(_, asJob: true) = wishes.sharing,
             let job = ProcessInfo.processInfo.environment["SLURM_JOB_ID"]
         else { return nil }
-        return SlurmSuccession(job: job, runFolder: run.folder)
+        return SlurmSuccession(job: job, runFolder: run.folder, left: run.left)
     }
 
     /// After a trouble that may last, the successor waits for some minutes: it would find the same at once.
@@ -142,6 +142,25 @@ extension JobRunner {
         } catch {
             reporting.note("whether a job goes on with the run is not known: \(error.message)")
             return true
+        }
+    }
+
+    /// A run that this process took from a cluster's job goes on there.
+    ///
+    /// - Returns: whether a job goes on with it.
+    func giveBack(_ started: StartedJob, after stop: StopReason) async -> Bool {
+        var isTrouble = true
+        if case .interrupted = stop { isTrouble = false }
+        let (reporting, job) = (reporting, started.prepared.job)
+        do {
+            let number = try await SlurmSuccession.giveBack(
+                started.directory.shared.folder, after: isTrouble, SlurmClient(), SlurmOptions(slurmWishes(for: job)),
+                setup(for: started)
+            ) { reporting.note("\(job.name): \($0)") }
+            return number != nil
+        } catch {
+            reporting.complain("\(job.name): Slurm does not go on with the run: \(error.message)")
+            return false
         }
     }
 

@@ -121,6 +121,7 @@ extension JobRunner {
         // Whatever goes wrong from here on, nothing of the run is removed.
         job.isToGoOn()
         job.directory.keepFolders()
+        reporting.handedOver(summary)
         if stop != .detached {
             reporting.complain("\(job.prepared.job.name): \(SummaryText.describe(stop, left: summary.left))")
         }
@@ -141,8 +142,17 @@ extension JobRunner {
         }
         if stop == .detached { return try RunRequests.make(.detached, of: run.name, state: run.place) }
         try run.note(lastStop: SummaryText.describe(stop, left: summary.left))
-        guard case .resumed(_, asJob: true) = wishes.sharing, await keepSuccessor(of: job, after: stop) else { return }
+        guard await isKept(job, after: stop) else { return }
         try RunRequests.make(.detached, of: run.name, state: run.place)
+    }
+
+    /// Whether a cluster's job goes on with it by itself.
+    private func isKept(_ job: StartedJob, after stop: StopReason) async -> Bool {
+        switch wishes.sharing {
+        case .resumed(_, asJob: true): await keepSuccessor(of: job, after: stop)
+        case .resumed(_, asJob: false): await giveBack(job, after: stop)
+        case .none, .detached, .prepared: false
+        }
     }
 
     private func tellWhoGoesOn(_ job: StartedJob, _ summary: RunSummary, _ stop: StopReason) {
@@ -150,7 +160,7 @@ extension JobRunner {
         let left = Figures.plural(summary.left, "frame")
         switch wishes.sharing {
         case .detached:
-            if reporting.json, let known = run.stored.map({ KnownRun($0, state: run.place) }) {
+            if reporting.json, let known = run.stored.map({ KnownRun($0, state: run.place, isHandedOver: true) }) {
                 JSONLine.run(RunLine(known, concluded: 0)).print()
             }
             reporting.say(
@@ -159,7 +169,11 @@ extension JobRunner {
         // One that was interrupted has left the shards as they were.
         case .prepared(let shards, let place) where stop == .detached:
             reporting.say("\(name): \(left) in \(Figures.plural(shards, "shard")) at \(place)")
-        case .resumed: reporting.say("\(name): \(left) left; 'penumbra resume --run-dir \(run.folder)'")
+        case .resumed where RunRequests.of(run: run.name, state: run.place).isDetached:
+            reporting.say("\(name): \(left) left, which a job in Slurm's queue goes on with")
+        case .resumed:
+            reporting.say(
+                "\(name): \(left) left, which nobody goes on with\n   = penumbra resume --run-dir \(run.folder) does")
         case .prepared, .none: break
         }
     }
@@ -194,7 +208,7 @@ enum DetachedEnds {
     static func take(into state: String) {
         for run in DetachedRuns.all(state: state) {
             guard let end = run.end else { continue }
-            guard (try? RunHistory.end(run.name, as: end, state: state)) != nil else { continue }
+            guard (try? RunHistory.end(run, as: end, state: state)) != nil else { continue }
             DetachedRuns.forget(run, state: state)
         }
     }

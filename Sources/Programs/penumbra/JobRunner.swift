@@ -196,7 +196,7 @@ struct JobRunner {
         counts.frames = prepared.targets.count + prepared.ended.count
         return try RunHistory(
             state: state, job: prepared.job, directory: job.directory, workers: settings.workers,
-            request: wishes.request?.text ?? "{}",
+            request: wishes.request?.text ?? "{}", isShared: isShared,
             counts: { [counts] concluded in
                 var counts = counts
                 counts.work = prepared.workCount + concluded.subtracting(prepared.workFrames).count

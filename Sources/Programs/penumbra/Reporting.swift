@@ -97,6 +97,12 @@ final class Reporting: Sendable {
         Console.print(SummaryText.counts(summary, job: job.name))
     }
 
+    /// Others go on with it, and tell of its end.
+    func handedOver(_ summary: RunSummary) {
+        summaries.withLock { $0.append(summary) }
+        human.clear()
+    }
+
     /// Takes the progress bar away.
     func endProgress() { human.clear() }
 

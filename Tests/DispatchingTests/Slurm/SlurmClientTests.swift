@@ -39,13 +39,32 @@ import WorkerProtocol
     }
 
     @Test(arguments: [
-        "sbatch: error: invalid partition specified: nosuch\nsbatch: error: Batch job submission failed: "
-            + "Invalid partition name specified",
-        "sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)",
-        "sbatch: error: Invalid --time specification",
-    ]) func `what Slurm has decided is a refusal`(errors: String) {
+        (
+            "sbatch: error: invalid partition specified: nosuch\nsbatch: error: Batch job submission failed: "
+                + "Invalid partition name specified",
+            "say another one by 'partition' under 'slurm'; 'sinfo' lists them"
+        ),
+        (
+            "sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)",
+            "say less by 'time' or 'coordinator_time' under 'slurm'"
+        ),
+        (
+            "sbatch: error: Memory specification can not be satisfied\nsbatch: error: Batch job submission failed: "
+                + "Requested node configuration is not available",
+            "ask for less by 'memory' or 'coordinator_memory' under 'slurm'"
+        ),
+        (
+            "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified",
+            "say another one by 'account' under 'slurm'"
+        ),
+    ]) func `what Slurm has decided is a refusal, with the setting that it is about`(errors: String, advice: String) {
         let last = errors.split(separator: "\n").last.map(String.init) ?? ""
-        #expect(SlurmClient.trouble("sbatch", errors) == .refused(last))
+        #expect(SlurmClient.trouble("sbatch", errors) == .refused("\(last)\n   = \(advice)"))
+    }
+
+    @Test func `a refusal about which nothing is known is told as it is`() {
+        let error = "sbatch: error: Invalid --time specification"
+        #expect(SlurmClient.trouble("sbatch", error) == .refused(error))
     }
 
     @Test func `a limit to what a user may have with Slurm passes`() {

@@ -10,9 +10,10 @@ package final class KernelLock: Sendable {
 
     /// Waits for the lock, at most half a minute. For what is held for moments only.
     static func wait(_ path: String) throws(FileTrouble) -> KernelLock {
-        let lock = try KernelLock(opening: path)
         for _ in 0..<3000 {
-            if try lock.isTaken(path) { return lock }
+            let lock = try KernelLock(opening: path)
+            // Who held it may have removed it.
+            if try lock.isTaken(path), lock.isStillAt(path) { return lock }
             usleep(10_000)
         }
         throw FileTrouble(path: path, code: ETIMEDOUT, action: "lock")

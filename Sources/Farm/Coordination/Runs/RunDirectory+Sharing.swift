@@ -29,4 +29,16 @@ extension RunDirectory {
         guard FileSystem.exists("\(path)/run.json") else { return }
         try? Data("\(left())".utf8).write(to: URL(filePath: "\(path)/left"), options: .atomic)
     }
+
+    /// Removes a place that other machines see when nothing is left in it, and folders that were made for it.
+    static func tidy(_ place: String, _ created: [String]) {
+        guard let gate = try? gate(place) else { return }
+        withExtendedLifetime(gate) {
+            FileSystem.removeIfEmpty("\(place)/runs")
+            guard !FileSystem.exists("\(place)/runs") else { return }
+            FileSystem.remove("\(place)/runs.lock")
+            FileSystem.removeIfEmpty(place)
+            for folder in created.reversed() { FileSystem.removeIfEmpty(folder) }
+        }
+    }
 }

@@ -29,10 +29,12 @@ package final class RunHistory: Sendable {
 
     /// Begins a run, or goes on with the one whose folder was claimed. Whoever has the job's lock may.
     ///
-    /// - Parameter counts: what is known of its outcome, given the frames that earlier coordinators came to the end of.
+    /// - Parameters:
+    ///   - isShared: other machines read of it beside its folder.
+    ///   - counts: what is known of its outcome, given the frames that earlier coordinators came to the end of.
     package init(
         state: String, job spec: JobSpec, directory: RunDirectory, workers: Int, request: String,
-        counts: (Set<FrameID>) -> String, now: @escaping @Sendable () -> Int64
+        isShared: Bool = false, counts: (Set<FrameID>) -> String, now: @escaping @Sendable () -> Int64
     ) throws(StoreProblem) {
         // What happens to be lost with the power is done again.
         let store = try JobStore(path: Ledger.databasePath(state: state), survivesPowerLoss: false)
@@ -60,37 +62,52 @@ package final class RunHistory: Sendable {
             return try writer.begin(run: name, of: job, at: time, workers: workers, request: request, counts: counts)
         }
         (self.store, self.heritage, self.now) = (store, heritage, now)
-        recorder = RunRecorder(store: store, run: run, epoch: epoch, now: now)
+        recorder = RunRecorder(
+            store: store, run: run, epoch: epoch, history: isShared ? directory.shared.history : nil, now: now)
     }
 
     /// Ends a run that nobody goes on with.
     package static func giveUp(
-        _ run: StoredRun, state: String, exitCode: Int, reason: String, at time: Int64
+        _ run: StoredRun, state: String, exitCode: Int, reason: String, counts: String, at time: Int64
     ) throws(StoreProblem) {
         let store = try JobStore(path: Ledger.databasePath(state: state))
-        try store.write { try $0.end(run.id, at: time, exitCode: exitCode, reason: reason) }
+        try store.write { writer in
+            try writer.set(run.id, counts: counts)
+            try writer.end(run.id, at: time, exitCode: exitCode, reason: reason)
+        }
     }
 
-    /// Ends a run that another machine has ended.
-    package static func end(_ name: String, as end: SharedRun.End, state: String) throws(StoreProblem) {
+    /// Ends a run that other machines have brought to its end, with what they have done of it.
+    package static func end(_ shared: SharedRun, as end: SharedRun.End, state: String) throws(StoreProblem) {
         let store = try JobStore(path: Ledger.databasePath(state: state))
-        guard let run = try store.read({ try $0.run(named: name) }), !run.state.isEnded else { return }
+        guard let run = try store.read({ try $0.run(named: shared.name) }), !run.state.isEnded else { return }
         let failures = Dictionary(grouping: end.failures ?? [], by: \.input)
-        let frames = try store.read { try $0.frames(of: run.id) }
         try store.write { writer in
-            for var frame in frames where [.open, .left].contains(frame.state) {
-                // An output that stays as it is has no path there.
-                let wanted = Set(frame.outputs.filter { !$0.isEmpty })
-                if let failure = failures[frame.input]?.first(where: { wanted.isSubset(of: $0.outputs) }) {
-                    frame.state = .failed(cause: failure.cause, message: failure.message)
-                } else if end.reason == nil, end.hasMoreFailures != true {
-                    frame.state = .published
-                }
-                try writer.put(frame, run: run.id)
+            try writer.forgetRunning(of: run.id)
+            try shared.history.read { try writer.put($0, run: run.id) }
+            for frame in try writer.reader.frames(of: run.id) where [.open, .left].contains(frame.state) {
+                try writer.put(Self.told(of: frame, end, failures[frame.input] ?? []), run: run.id)
             }
-            try writer.set(run.id, counts: end.record.counts)
+            try writer.claim(
+                run.id, epoch: end.epoch, at: end.ended, workers: run.workers, request: run.request,
+                counts: end.record.counts)
             try writer.end(run.id, at: end.ended, exitCode: end.exitCode, reason: end.reason)
         }
+    }
+
+    /// Of which no coordinator has told, or one that was killed.
+    private static func told(
+        of open: StoredFrame, _ end: SharedRun.End, _ failures: [SharedRun.Failure]
+    ) -> StoredFrame {
+        var frame = open
+        // An output that stays as it is has no path there.
+        let wanted = Set(frame.outputs.filter { !$0.isEmpty })
+        if let failure = failures.first(where: { wanted.isSubset(of: $0.outputs) }) {
+            frame.state = .failed(cause: failure.cause, message: failure.message)
+        } else if end.reason == nil, end.hasMoreFailures != true {
+            frame.state = .published
+        }
+        return frame
     }
 
     package static func prune(keeping runs: Int, state: String) throws(StoreProblem) {
@@ -106,6 +123,18 @@ package final class RunHistory: Sendable {
             try writer.set(recorder.run, counts: counts)
             try writer.end(recorder.run, at: time, exitCode: exitCode, reason: reason)
             try writer.prune()
+        }
+    }
+}
+
+extension StoreWriter {
+    fileprivate func put(_ lines: [SharedHistory.Line], run: RunID) throws {
+        for line in lines {
+            switch line {
+            case .attempt(let attempt): try put(attempt, run: run)
+            case .frame(let frame): try put(frame, run: run)
+            case .publication(let publication): try put(publication, run: run)
+            }
         }
     }
 }

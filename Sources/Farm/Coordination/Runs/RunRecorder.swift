@@ -19,11 +19,14 @@ package final class RunRecorder: Sendable {
         var running: [LeaseID: StoredAttempt] = [:]
         var leases: [WorkerID: LeaseID] = [:]
         var problem: StoreProblem?
+        var historyTrouble: FileTrouble?
     }
 
     package let run: RunID
     private let store: JobStore
     private let epoch: Int
+    /// Where other machines read of it, too; nil for a run of this one alone.
+    private let history: SharedHistory?
     /// Nanoseconds since 1970.
     private let now: @Sendable () -> Int64
     private let state = Mutex(State())
@@ -32,15 +35,18 @@ package final class RunRecorder: Sendable {
     /// Of what a worker writes to its standard error, in bytes for each attempt.
     private static let longestLog = 4096
 
-    package init(store: JobStore, run: RunID, epoch: Int, now: @escaping @Sendable () -> Int64) {
+    package init(
+        store: JobStore, run: RunID, epoch: Int, history: SharedHistory? = nil, now: @escaping @Sendable () -> Int64
+    ) {
         self.store = store
         self.run = run
         self.epoch = epoch
+        self.history = history
         self.now = now
     }
 
     /// What could not be written, if anything.
-    var problem: StoreProblem? { state.withLock { $0.problem } }
+    var problem: String? { state.withLock { $0.problem?.message ?? $0.historyTrouble?.message } }
 
     func began(_ frame: FrameID, _ record: StoredFrame) {
         change { state in
@@ -126,6 +132,7 @@ package final class RunRecorder: Sendable {
             return (state.frames, state.attempts, state.publications)
         }
         guard !frames.isEmpty || !attempts.isEmpty || !publications.isEmpty else { return }
+        share(frames.values, attempts.values, publications)
         do throws(StoreProblem) {
             try store.write { writer in
                 for frame in frames.values { try writer.put(frame, run: run) }
@@ -135,6 +142,22 @@ package final class RunRecorder: Sendable {
             }
         } catch {
             state.withLock { $0.problem = $0.problem ?? error }
+        }
+    }
+
+    private func share(
+        _ frames: some Sequence<StoredFrame>, _ attempts: some Sequence<StoredAttempt>,
+        _ publications: [StoredPublication]
+    ) {
+        guard let history else { return }
+        let ended = attempts.filter { $0.state != .running }.map(\.withoutReceipt)
+        let concluded = frames.filter { $0.state != .open }
+        do throws(FileTrouble) {
+            try history.append(
+                ended.map { .attempt($0) } + concluded.map { .frame($0) } + publications.map { .publication($0) },
+                epoch: epoch)
+        } catch {
+            state.withLock { $0.historyTrouble = $0.historyTrouble ?? error }
         }
     }
 

@@ -5,7 +5,8 @@ package import JobStorage
 
 /// A run that goes on without the process which began it: its folder lies where all machines see it that have to do with it.
 ///
-///     PLACE/{runs/NAME/{run.json, lock, journal, coordinator.N, …}, penumbra-NAME/{shards, results, …}, ended/NAME.json}
+///     PLACE/{runs/NAME/{run.json, lock, journal, coordinator.N, …}, penumbra-NAME/{shards, results, …}, history/NAME/N,
+///         ended/NAME.json}
 ///
 /// Nothing of it is in a database: SQLite stays on local disks.
 package struct SharedRun: Hashable, Sendable {
@@ -95,6 +96,9 @@ package struct SharedRun: Hashable, Sendable {
     package static func find(_ folder: String) -> [SharedRun] {
         let inside = "\(folder)/\(RunDirectory.sharedName)"
         if FileSystem.isFolder(inside) { return find(inside) }
+        // As 'export --to slurm' makes it.
+        let exported = "\(folder)/run"
+        if FileSystem.exists("\(folder)/submit.sh"), FileSystem.isFolder(exported) { return find(exported) }
         let name = PathText.name(of: folder)
         let runs = PathText.folder(of: folder)
         if PathText.name(of: runs) == "runs" {
@@ -148,6 +152,7 @@ package struct SharedRun: Hashable, Sendable {
         try write(end, endPath)
         let ends = FileSystem.names(in: "\(place)/ended").filter { $0.hasSuffix(".json") }.sorted()
         for old in ends.dropLast(Self.mostEnds) { FileSystem.remove("\(place)/ended/\(old)") }
+        history.sweep()
     }
 
     private func read<Value: Decodable>(_ type: Value.Type, _ path: String) -> Value? {

@@ -53,7 +53,7 @@ package struct SharedFolder: Hashable, Sendable {
     }
 
     /// Nothing was printed there, perhaps.
-    static func removeIfEmpty(logs folder: String) {
+    package static func removeIfEmpty(logs folder: String) {
         rmdir(folder)
         rmdir(PathNames.folder(of: folder) ?? "")
     }

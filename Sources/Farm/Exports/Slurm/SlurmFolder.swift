@@ -23,7 +23,7 @@ package struct SlurmFolder: Sendable {
 
     /// - Parameter folder: the absolute one that the files will lie in.
     package init(_ job: ExportedJob, folder: String, wishes: Wishes) throws(ExportProblem) {
-        let scripts = SlurmScripts(job: job, wishes: wishes)
+        let scripts = SlurmScripts(job: job, folder: folder, wishes: wishes)
         files = [
             File(name: "README.md", text: SlurmReadMe(job: job, folder: folder).text),
             File(name: "submit.sh", text: SlurmSubmitScript(job: job, folder: folder).text),

@@ -1,6 +1,8 @@
 /// The scripts that Slurm runs. Each replaces itself by penumbra, so that Slurm's signals reach that.
 struct SlurmScripts {
     let job: ExportedJob
+    /// The absolute one that the scripts lie in.
+    let folder: String
     let wishes: SlurmFolder.Wishes
 
     func prepare() throws(ExportProblem) -> String {
@@ -28,14 +30,17 @@ struct SlurmScripts {
             command: command(["resume", "--run-dir", job.runFolder, "--engine", "local"]))
     }
 
+    /// Relative to the folder in which submit.sh submits, unless Slurm would read a pattern in that folder's own name.
+    private var logs: String { folder.contains("%") ? "\(folder.replacing("%", with: "%%"))/logs" : "logs" }
+
     private func command(_ arguments: [String]) -> String { ShellWord.joined([job.program] + arguments) }
 
     private func script(
         _ step: String, log: String, options: [String] = [], says: String, command: String
     ) throws(ExportProblem) -> String {
-        // Relative to the folder in which submit.sh submits. A requeued job goes on with its log.
+        // A requeued job goes on with its log.
         let own = [
-            "--job-name=\(job.name)-\(step)", "--output=logs/\(log).out", "--open-mode=append", "--requeue",
+            "--job-name=\(job.name)-\(step)", "--output=\(logs)/\(log).out", "--open-mode=append", "--requeue",
         ]
         var lines = ["#!/bin/sh"]
         for option in own + options + wishes.requests { lines.append(try SlurmDirective.line(option)) }
@@ -71,6 +76,13 @@ struct SlurmSubmitScript {
             exit 69
         fi
 
+        # Twice at once would be twice the work.
+        if [ -f submitted ] && [ -n "$(squeue --noheader --jobs="$(tr ' ' , < submitted)" 2>/dev/null)" ]; then
+            jobs=$(cat submitted)
+            echo "submit.sh: jobs $jobs have not ended; wait for them, or cancel them: scancel $jobs" >&2
+            exit 75
+        fi
+
         # Where a submission fails, those before it are taken back.
         submitted=
         trap '[ -z "$submitted" ] || scancel $submitted' EXIT
@@ -86,6 +98,7 @@ struct SlurmSubmitScript {
         finish=${finish%%;*}
 
         trap - EXIT
+        echo "$prepare $render $finish" > submitted
         echo "submitted: prepare $prepare, render $render with $shards elements, finish $finish"
         echo "to follow: squeue --job $prepare,$render,$finish"
         echo "to cancel: scancel $prepare $render $finish"

@@ -78,6 +78,11 @@ extension StoreWriter {
             ])
     }
 
+    /// Attempts that this machine only handed to others, who tell of theirs.
+    package func forgetRunning(of run: RunID) throws {
+        try execute("DELETE FROM attempts WHERE run = ? AND state = 'running'", [run.number])
+    }
+
     package func put(_ publication: StoredPublication, run: RunID) throws {
         try execute(
             "INSERT OR IGNORE INTO publications (run, path, number, page, at) VALUES (?, ?, ?, ?, ?)",

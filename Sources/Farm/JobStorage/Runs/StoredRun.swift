@@ -49,14 +49,14 @@ package enum RunState: Hashable, Sendable {
 }
 
 /// A frame of a run that there was something to do with.
-package struct StoredFrame: Hashable, Sendable {
+package struct StoredFrame: Hashable, Sendable, Codable {
     /// How it ended.
     ///
     ///     open ─► published    all its outputs are in their places
     ///       ├───► skipped      nothing was to be made after all
     ///       ├───► failed       for a named cause
     ///       └───► left         the run ended before it did
-    package enum State: Hashable, Sendable {
+    package enum State: Hashable, Sendable, Codable {
         case open
         case published
         case skipped
@@ -88,14 +88,14 @@ package struct StoredFrame: Hashable, Sendable {
 }
 
 /// One attempt of a task: the lease of one worker.
-package struct StoredAttempt: Hashable, Sendable {
+package struct StoredAttempt: Hashable, Sendable, Codable {
     /// How it ended.
     ///
     ///     running ─► done       the worker's receipt was taken
     ///        ├─────► failed     the worker said why
     ///        ├─────► lost       the worker ended
     ///        └─────► dropped    the result was late, or nobody wanted it any more
-    package enum State: Hashable, Sendable {
+    package enum State: Hashable, Sendable, Codable {
         case running
         /// With the receipt as JSON.
         case done(at: Int64, receipt: String)
@@ -143,8 +143,17 @@ package struct StoredAttempt: Hashable, Sendable {
     }
 }
 
+extension StoredAttempt {
+    /// As a person reads of it: what coordinators need to go on with is left out.
+    package var withoutReceipt: StoredAttempt {
+        var attempt = self
+        if case .done(let time, _) = state { attempt.state = .done(at: time, receipt: "") }
+        return attempt
+    }
+}
+
 /// An output that a run has put in its place.
-package struct StoredPublication: Hashable, Sendable {
+package struct StoredPublication: Hashable, Sendable, Codable {
     package var path: String
     package var number: Int
     package var page: Int

@@ -110,9 +110,20 @@ enum RunText {
         for line in lines {
             table.add(
                 line.run, line.job, line.state, line.started, progress(line),
-                line.counts.failed > 0 ? Figures.count(line.counts.failed) : "", line.reason ?? "")
+                line.counts.failed > 0 ? Figures.count(line.counts.failed) : "", firstLine(line.reason ?? ""))
         }
         return table.lines
+    }
+
+    /// What to do about it is told by `show`.
+    private static func firstLine(_ text: String) -> String {
+        text.split(separator: "\n", maxSplits: 1).first.map(String.init) ?? ""
+    }
+
+    /// `photos: done; 64 frames: 62 published, 2 failed`, when a run was waited for.
+    static func ending(_ line: RunLine) -> String {
+        let reason = line.reason.map { ": \(firstLine($0))" } ?? ""
+        return "\(line.job): \(line.state)\(reason); \(counts(line, of: "frame"))"
     }
 
     private static func progress(_ line: RunLine) -> String {
@@ -144,13 +155,15 @@ enum RunText {
         line.epoch > 1 ? ", with \(line.epoch) coordinators one after the other" : ""
     }
 
-    private static func counts(_ line: RunLine) -> String {
+    /// - Parameter noun: of what is counted; nil where a title says it.
+    private static func counts(_ line: RunLine, of noun: String? = nil) -> String {
         guard line.exitCode != nil else { return "\(progress(line)) done" }
         let named = [
             ("published", line.counts.published), ("skipped", line.counts.skipped), ("kept", line.counts.kept),
             ("still broken", line.counts.stillBroken), ("failed", line.counts.failed), ("left", line.counts.left),
         ]
-        return "\(Figures.count(line.counts.frames)): "
+        let all = noun.map { Figures.plural(line.counts.frames, $0) } ?? Figures.count(line.counts.frames)
+        return "\(all): "
             + named.filter { $0.1 > 0 }.map { "\(Figures.count($0.1)) \($0.0)" }.joined(separator: ", ")
     }
 

@@ -156,7 +156,11 @@ enum SummaryText {
                 "the last worker slot that is left fails: \(faults(of: retirement)); \(Figures.plural(left, "frame")) left; "
                 + "'penumbra doctor' looks for the reason, 'penumbra logs' tells what the workers said"
         case .cluster(let message):
-            return "\(message); \(Figures.plural(left, "frame")) left, which the next run goes on with"
+            let left = "\(Figures.plural(left, "frame")) left"
+            guard let remedy = message.firstRange(of: "\n   = ") else {
+                return "\(message); \(left), which the next run goes on with"
+            }
+            return "\(message[..<remedy.lowerBound]); \(left)\(message[remedy.lowerBound...])"
         case .engine(let message):
             return "no worker can be started: \(message); 'penumbra doctor' looks for the reason"
         }

@@ -3,14 +3,18 @@
 package struct SlurmSuccession: Sendable {
     private let job: String
     private let runFolder: String
+    private let left: Int?
 
-    /// - Parameter job: the number of the job in which this coordinator runs.
-    package init(job: String, runFolder: String) {
+    /// - Parameters:
+    ///   - job: the number of the job in which this coordinator runs.
+    ///   - left: how many frames the run's last coordinator had left.
+    package init(job: String, runFolder: String, left: Int?) {
         self.job = job
         self.runFolder = runFolder
+        self.left = left
     }
 
-    /// A run that kills so many coordinators will kill the next one, too.
+    /// A run that kills so many coordinators, none of which comes any further, will kill the next one, too.
     private static let mostCoordinators = 20
 
     /// What a disk or a controller may need to recover.
@@ -25,15 +29,38 @@ package struct SlurmSuccession: Sendable {
     ) async throws {
         let known = setup.folder.lines(SlurmSubmitter.Line.self, of: setup.folder.coordinators)
         guard !known.contains(where: { $0.name == name(setup) && $0.job != nil }) else { return }
-        guard Set(known.map(\.name)).count < Self.mostCoordinators else {
-            return tell("this is coordinator \(Self.mostCoordinators) of the run, and has no successor")
+        let idle = known.filter { $0.left != nil && $0.left == left }
+        guard Set(idle.map(\.name)).count < Self.mostCoordinators else {
+            return tell(
+                "this coordinator has no successor: \(Self.mostCoordinators) have not come any further with the run")
         }
-        let successor = SlurmCoordinator(name: name(setup), after: [job], runFolder: runFolder)
+        let successor = SlurmCoordinator(name: name(setup), after: [job], runFolder: runFolder, left: left)
         let submitter = SlurmSubmitter(client: client, options: options, setup: setup, tell: tell)
         switch await submitter.submit(successor) {
         case .accepted: break
         case .full(let message): tell("this coordinator has no successor: \(message)")
         case .failed(let message): throw SlurmClient.Trouble.refused(message)
+        }
+    }
+
+    /// Gives a run that was taken over from a coordinator's job to another one.
+    ///
+    /// - Parameter isTrouble: which the next coordinator would find, too, if it began at once.
+    /// - Returns: the job's number; nil for a run that no job was to go on with.
+    package static func giveBack(
+        _ runFolder: String, after isTrouble: Bool, _ client: SlurmClient, _ options: SlurmOptions,
+        _ setup: SlurmEngine.Setup, _ tell: @escaping @Sendable (String) -> Void
+    ) async throws(SlurmClient.Trouble) -> String? {
+        guard !setup.folder.lines(SlurmSubmitter.Line.self, of: setup.folder.coordinators).isEmpty else { return nil }
+        let coordinator = SlurmCoordinator(
+            name: "penumbra-\(setup.run)-\(setup.epoch)-coordinator", after: [], runFolder: runFolder,
+            delay: isTrouble ? pause : .zero)
+        // Whoever has ended this process waits for it.
+        let submitter = SlurmSubmitter(
+            client: client, options: options, setup: setup, pause: .seconds(1), patience: .seconds(10), tell: tell)
+        switch await submitter.submit(coordinator) {
+        case .accepted(let job): return job
+        case .full(let message), .failed(let message): throw .refused(message)
         }
     }
 

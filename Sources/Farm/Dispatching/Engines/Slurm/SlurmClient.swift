@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Subprocess
 import SystemPackage
 
@@ -103,6 +104,11 @@ package struct SlurmClient: Sendable {
     }
 
     private func run(_ program: String, _ arguments: [String]) async throws(Trouble) -> String {
+        if let file = SlurmAdvice.missingConfiguration(ProcessInfo.processInfo.environment) {
+            throw .refused(
+                "\(program): SLURM_CONF names \(file), where no file is\n   = name the configuration of the cluster that "
+                    + "you mean")
+        }
         let answer: Answer?
         do {
             // Goes on when its caller is cancelled: what Slurm was asked for may be done, and has to be known of.
@@ -171,6 +177,6 @@ package struct SlurmClient: Sendable {
         let line = lines.last { $0.contains("error") } ?? lines.first ?? "it failed without a word"
         let words = line.hasPrefix("\(program): ") ? line : "\(program): \(line)"
         if silences.contains(where: errors.contains) { return .unanswered(words) }
-        return fullness.contains(where: errors.contains) ? .full(words) : .refused(words)
+        return fullness.contains(where: errors.contains) ? .full(words) : .refused(words + SlurmAdvice.remedy(errors))
     }
 }

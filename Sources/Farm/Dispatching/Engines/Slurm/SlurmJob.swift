@@ -73,16 +73,26 @@ package struct SlurmCoordinator: Hashable, SlurmJob {
     package let after: [String]
     /// The run as `penumbra resume` takes it.
     package let runFolder: String
+    /// How long it waits at least.
+    package let delay: Duration
+    /// How many frames the run had left when it was submitted; nil where nobody knows.
+    package let left: Int?
 
-    package init(name: String, after: [String], runFolder: String) {
+    package init(
+        name: String, after: [String], runFolder: String, delay: Duration = .zero, left: Int? = nil
+    ) {
         self.name = name
         self.after = after
         self.runFolder = runFolder
+        self.delay = delay
+        self.left = left
     }
 
     package func arguments(_ options: SlurmOptions, folder: String, logs: String) -> [String] {
         let arguments = common(options.ofCoordinator, folder: folder, output: "coordinator-%j.out", logs: logs)
-        let turn = after.isEmpty ? [] : ["--dependency=afterany:\(after.joined(separator: ":"))"]
+        let turn =
+            (after.isEmpty ? [] : ["--dependency=afterany:\(after.joined(separator: ":"))"])
+            + (delay > .zero ? ["--begin=now+\(delay.components.seconds)"] : [])
         // Of a word that is given twice the last one counts: what is said of elements alone does not hold for it.
         return options.arguments + arguments + options.ofCoordinator.needs + turn
     }

@@ -4,19 +4,22 @@ package struct SlurmSubmitter: Sendable {
     private let options: SlurmOptions
     private let setup: SlurmEngine.Setup
     private let pause: Duration
+    private let patience: Duration
     private let tell: @Sendable (String) -> Void
 
     /// - Parameters:
     ///   - pause: before each question to a controller that has not answered.
+    ///   - patience: how long a controller that does not answer is waited for.
     ///   - tell: gets sentences for a person: that Slurm does not answer.
     package init(
         client: SlurmClient, options: SlurmOptions, setup: SlurmEngine.Setup, pause: Duration = .seconds(3),
-        tell: @escaping @Sendable (String) -> Void
+        patience: Duration = Self.patience, tell: @escaping @Sendable (String) -> Void
     ) {
         self.client = client
         self.options = options
         self.setup = setup
         self.pause = pause
+        self.patience = patience
         self.tell = tell
     }
 
@@ -26,6 +29,8 @@ package struct SlurmSubmitter: Sendable {
         let epoch: Int
         let name: String
         let job: String?
+        /// As ``SlurmCoordinator/left``.
+        var left: Int?
     }
 
     package enum Outcome: Hashable, Sendable {
@@ -56,8 +61,9 @@ package struct SlurmSubmitter: Sendable {
     }
 
     private func note(_ submission: some SlurmJob, _ job: String?) throws(SharedFolder.Trouble) {
-        let line = Line(epoch: setup.epoch, name: submission.name, job: job)
-        let list = submission is SlurmCoordinator ? setup.folder.coordinators : setup.folder.submissions
+        let coordinator = submission as? SlurmCoordinator
+        let line = Line(epoch: setup.epoch, name: submission.name, job: job, left: coordinator?.left)
+        let list = coordinator != nil ? setup.folder.coordinators : setup.folder.submissions
         try setup.folder.append(line, to: list, syncs: true)
     }
 
@@ -100,6 +106,6 @@ package struct SlurmSubmitter: Sendable {
     private func wait(for trouble: SlurmClient.Trouble, since begin: ContinuousClock.Instant) throws(SlurmClient
         .Trouble)
     {
-        guard case .unanswered = trouble, begin.duration(to: .now) < Self.patience else { throw trouble }
+        guard case .unanswered = trouble, begin.duration(to: .now) < patience else { throw trouble }
     }
 }

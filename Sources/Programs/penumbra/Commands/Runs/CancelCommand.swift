@@ -16,7 +16,7 @@ struct CancelCommand: AsyncParsableCommand {
     func run() async throws {
         try await Reporting(json: options.json).handling { reporting in
             let archive = try options.archive(shared)
-            let run = try archive.run(argument.run)
+            let run = try archive.run(toEnd: argument.run)
             switch run.condition {
             case .running, .paused:
                 try RunRequests.make(.cancel, of: run.stored.name, state: run.place)
@@ -30,6 +30,7 @@ struct CancelCommand: AsyncParsableCommand {
                 guard try archive.giveUp(run, reason: "cancelled", exitCode: code) else {
                     throw CommandError(.busy, "\(run.stored.name): another coordinator has just taken it over")
                 }
+                SharedFolder.removeIfEmpty(logs: "\(run.place)/logs/\(run.stored.name)")
                 reporting.say("\(run.stored.name): given up, and what it left is removed")
             case .done, .failed, .stopped:
                 reporting.say("\(run.stored.name): has ended already")
@@ -65,7 +66,7 @@ struct PauseCommand: AsyncParsableCommand {
     func run() async throws {
         try await Reporting(json: options.json).handling { reporting in
             let archive = try options.archive(shared)
-            let run = try archive.run(argument.run)
+            let run = try archive.run(toEnd: argument.run)
             guard run.condition == .running || run.condition == .paused else {
                 throw CommandError(.someFailed, "\(run.stored.name): is not running, so that it cannot be paused")
             }

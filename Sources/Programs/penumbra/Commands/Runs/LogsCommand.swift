@@ -10,15 +10,28 @@ struct LogsCommand: AsyncParsableCommand {
             Attempts are kept of the latest ten runs of each job.
             """)
 
-    @Argument(help: ArgumentHelp("A run, by its name or the beginning of it, or a job.", valueName: "run"))
-    var run: String
+    @Argument(
+        help: ArgumentHelp(
+            "A run, by its name or the beginning of it, or a job. With --run-dir it may be left out.", valueName: "run")
+    )
+    var run: String?
 
     @Argument(help: ArgumentHelp("A frame, or one of its tasks.", valueName: "task"))
     var task: String?
 
     @OptionGroup var options: RunOptions
+    @OptionGroup var shared: RunDirOption
+
+    /// A folder of one run says which: then the first word may be the task.
+    private var wanted: (run: String?, task: String?) {
+        if shared.runDir != nil, task == nil, let run, TaskFilter(run) != nil { return (nil, run) }
+        return (run, task)
+    }
 
     func validate() throws {
+        if run == nil, shared.runDir == nil {
+            throw ValidationError("Name a run, as 'penumbra status' lists them, or give its folder by --run-dir.")
+        }
         if let task, TaskFilter(task) == nil {
             throw ValidationError("'\(task)' is no task; give a frame's number, or that and a kind: 37/tile-12.")
         }
@@ -26,9 +39,10 @@ struct LogsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Reporting(json: options.json).handling { _ in
-            let archive = try options.archive()
+            let (name, task) = wanted
+            let archive = try options.archive(shared)
             let filter = task.flatMap(TaskFilter.init)
-            let attempts = try archive.attempts(of: try archive.run(run)).filter { filter?.includes($0) ?? true }
+            let attempts = try archive.attempts(of: try archive.run(name)).filter { filter?.includes($0) ?? true }
             if let task, attempts.isEmpty { throw CommandError(.missingInput, "the run has no attempt of '\(task)'") }
             for attempt in attempts {
                 if options.json {

@@ -1,6 +1,8 @@
 import Coordination
 import Dispatching
+import FoundationEssentials
 import JobStorage
+import Planning
 import Scheduling
 
 /// The runs that a state folder knows, past and present.
@@ -22,12 +24,25 @@ struct RunArchive {
     /// - Parameter folder: of one run, or one that holds runs.
     init(runFolder folder: String) throws(CommandError) {
         let found = SharedRun.find(folder)
-        guard let first = found.first else {
-            throw CommandError(
-                .missingInput,
-                "\(folder): no run; 'penumbra run --detach' and 'penumbra prepare' say where they keep theirs")
-        }
+        guard let first = found.first else { throw CommandError(.missingInput, Self.why(noRunIn: folder)) }
         (state, store, shared) = (first.place, nil, found)
+    }
+
+    private static func why(noRunIn folder: String) -> String {
+        func has(_ name: String, in folder: String) -> Bool {
+            FileManager.default.fileExists(atPath: "\(folder)/\(name)")
+        }
+        if has("submit.sh", in: folder) || has("submit.sh", in: PathText.folder(of: folder)) {
+            return "\(folder): no run yet; it begins with 'sh submit.sh', when Slurm has begun prepare.sh"
+        }
+        guard has("", in: folder) else { return "\(folder): no such folder" }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        if has("journal", in: folder) || names.contains(where: { $0.hasPrefix("penumbra-2") }) {
+            return
+                "\(folder): the work of a run that was neither detached nor prepared; 'penumbra status' lists it where it was "
+                + "begun"
+        }
+        return "\(folder): no run; 'penumbra run --detach' and 'penumbra prepare' say where they keep theirs"
     }
 
     var isShared: Bool { shared != nil }
@@ -63,6 +78,16 @@ struct RunArchive {
                 : "\(matches.count) runs begin with '\(name)'; give more of the name")
     }
 
+    /// As ``run(_:)``, for what cannot be undone: of a folder with several runs that go on, one has to be named.
+    func run(toEnd name: String?) throws -> KnownRun {
+        let open = try isShared && name == nil ? runs().filter { !$0.condition.isEnded } : []
+        guard open.count > 1 else { return try run(name) }
+        let names = open.map { "\($0.stored.name) of \($0.stored.job)" }
+        throw CommandError(
+            .usage,
+            "\(state): \(open.count) runs go on there; name one of them: \(names.joined(separator: ", "))")
+    }
+
     /// As ``run(_:)``; of a job the latest run that did all that its command had asked for.
     func run(toRepeat name: String?) throws -> KnownRun {
         let found = try run(name)
@@ -87,7 +112,9 @@ struct RunArchive {
     /// - Returns: false when another coordinator has it.
     func giveUp(_ run: KnownRun, reason: String, exitCode: Int = RunHistory.killed) throws -> Bool {
         let folder = SharedRun(place: run.place, name: run.stored.name)
-        let record = folder.record
+        let counts = try counts(ofGivenUp: run).json
+        var record = folder.record
+        record?.counts = counts
         guard RunDirectory.remove(folder.name, state: folder.place) else { return false }
         if let record {
             try folder.write(
@@ -95,12 +122,23 @@ struct RunArchive {
                     record: record, epoch: run.stored.epoch, ended: currentTime(), exitCode: exitCode,
                     reason: reason))
         }
-        if shared == nil, folder.place != state { DetachedRuns.forget(folder, state: state) }
         if shared == nil {
+            DetachedEnds.take(into: state)
             try RunHistory.giveUp(
-                run.stored, state: state, exitCode: exitCode, reason: reason, at: currentTime())
+                run.stored, state: state, exitCode: exitCode, reason: reason, counts: counts, at: currentTime())
         }
         return true
+    }
+
+    /// What its coordinators have told of before they were killed.
+    private func counts(ofGivenUp run: KnownRun) throws -> RunCounts {
+        var counts = run.counts
+        let states = try frames(of: run).map(\.state.word)
+        counts.published = states.count { $0 == "published" }
+        counts.failed = states.count { $0 == "failed" }
+        counts.left = max(0, counts.work - states.count { !["open", "left"].contains($0) })
+        counts.skipped = max(0, counts.frames - counts.published - counts.failed - counts.left)
+        return counts
     }
 
     /// Pictures of the run's job that failed as data and have not changed.
@@ -110,16 +148,29 @@ struct RunArchive {
         }.map(\.input) ?? []
     }
 
-    func frames(of run: KnownRun) throws -> [StoredFrame] { try store?.read { try $0.frames(of: run.stored.id) } ?? [] }
+    /// Those of which its folder tells take the place of what was known where it was begun.
+    func frames(of run: KnownRun) throws -> [StoredFrame] {
+        let own = try store?.read { try $0.frames(of: run.stored.id) } ?? []
+        guard isShared(run) else { return own }
+        let all = Dictionary((own + history(of: run).frames).map { ($0.id, $0) }) { $1 }
+        return all.values.sorted { $0.id < $1.id }
+    }
 
     func attempts(of run: KnownRun) throws -> [StoredAttempt] {
-        try store?.read { try $0.attempts(of: run.stored.id) } ?? []
+        guard !isShared(run) else { return history(of: run).attempts }
+        return try store?.read { try $0.attempts(of: run.stored.id) } ?? []
     }
 
     /// When the last output of each frame was put in its place.
     func publicationTimes(of run: KnownRun) throws -> [FrameID: Int64] {
-        let publications = try store?.read { try $0.publications(of: run.stored.id) } ?? []
+        let publications =
+            isShared(run)
+            ? history(of: run).publications : try store?.read { try $0.publications(of: run.stored.id) } ?? []
         return Dictionary(publications.map { (FrameID($0.number, page: $0.page), $0.at) }, uniquingKeysWith: max)
+    }
+
+    private func history(of run: KnownRun) -> SharedHistory {
+        SharedRun(place: run.place, name: run.stored.name).history
     }
 
     /// How many of its frames have come to an end.
@@ -172,8 +223,10 @@ struct KnownRun {
     let reason: String?
     let ended: Int64?
 
-    /// - Parameter detached: the runs whose folders are elsewhere.
-    init(_ stored: StoredRun, state: String, detached: [SharedRun] = []) {
+    /// - Parameters:
+    ///   - detached: the runs whose folders are elsewhere.
+    ///   - isHandedOver: by this process, which has its lock yet.
+    init(_ stored: StoredRun, state: String, detached: [SharedRun] = [], isHandedOver: Bool = false) {
         self.stored = stored
         counts = RunCounts(json: stored.counts)
         let shared = detached.first { $0.name == stored.name }
@@ -182,7 +235,7 @@ struct KnownRun {
         sharedFolder = shared != nil || run.record != nil ? run.folder : nil
         guard case .ended(let time, let code, let why) = stored.state else {
             (exitCode, ended) = (nil, nil)
-            condition = Self.condition(of: stored.name, in: run.place)
+            condition = isHandedOver ? .detached : Self.condition(of: stored.name, in: run.place)
             reason = condition.isGoingOn ? nil : run.lastStop
             return
         }

@@ -6,10 +6,11 @@ struct ShowCommand: AsyncParsableCommand {
 
     @OptionGroup var argument: RunArgument
     @OptionGroup var options: RunOptions
+    @OptionGroup var shared: RunDirOption
 
     func run() async throws {
         try await Reporting(json: options.json).handling { _ in
-            let archive = try options.archive()
+            let archive = try options.archive(shared)
             let run = try archive.run(argument.run)
             let frames = try archive.frames(of: run)
             let attempts = try archive.attempts(of: run)

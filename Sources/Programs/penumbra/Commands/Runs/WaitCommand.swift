@@ -6,7 +6,10 @@ struct WaitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",
         abstract: "Wait until a run has ended, and exit as it did.",
-        discussion: "75 when --timeout came first; 137 when its coordinator was killed.")
+        discussion: """
+            75 when --timeout came first; 137 when its coordinator was killed. Of a folder with several runs all that have not \
+            ended are waited for, and the worst of their exit codes counts.
+            """)
 
     @OptionGroup var argument: RunArgument
     @OptionGroup var options: RunOptions
@@ -15,6 +18,48 @@ struct WaitCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long to wait at most: 90, 5m.", valueName: "time"))
     var timeout: TimeArgument?
 
+    func run() async throws {
+        try await Reporting(json: options.json).handling { reporting in
+            let archive = try options.archive(shared)
+            // The runs that are meant now, whatever begins later.
+            let runs = try archive.isShared && argument.run == nil ? archive.runs() : [archive.run(argument.run)]
+            let vigil = Vigil(archive: archive, end: timeout.map { .now + $0.duration })
+            var worst: Int32 = 0
+            for run in runs {
+                guard let last = try await vigil.wait(for: run) else {
+                    reporting.complain("\(run.stored.name): goes on; the time to wait for it is over")
+                    return .busy
+                }
+                worst = max(worst, try tell(last, archive, reporting))
+            }
+            throw ExitCode(worst)
+        }
+    }
+
+    /// - Returns: the exit code for it.
+    private func tell(_ run: KnownRun, _ archive: RunArchive, _ reporting: Reporting) throws -> Int32 {
+        let line = RunLine(run, concluded: try archive.concluded(of: run))
+        if options.json {
+            JSONLine.run(line).print()
+        } else if run.exitCode != nil {
+            Console.print(RunText.ending(line))
+        }
+        guard let code = run.exitCode else {
+            let reason = run.reason ?? "its coordinator was killed"
+            let place = run.sharedFolder.map { " --run-dir \($0)" } ?? ""
+            reporting.complain("\(run.stored.name): \(reason); 'penumbra resume\(place)' goes on")
+            return 137
+        }
+        return Int32(code)
+    }
+}
+
+/// Waits for the ends of runs.
+private struct Vigil {
+    let archive: RunArchive
+    /// Nil for as long as it takes.
+    let end: ContinuousClock.Instant?
+
     private static let pause = Duration.milliseconds(200)
     /// Others read the run's folder, too.
     private static let longPause = Duration.seconds(1)
@@ -22,6 +67,25 @@ struct WaitCommand: AsyncParsableCommand {
     private static let patience = Duration.seconds(10)
     /// Where nobody can be asked.
     private static let longPatience = Duration.seconds(150)
+
+    /// - Returns: the run as it is when nobody goes on with it any more; nil when the time is over.
+    func wait(for begun: KnownRun) async throws -> KnownRun? {
+        let clock = ContinuousClock()
+        var run = begun
+        var lost: ContinuousClock.Instant?
+        while run.condition.isGoingOn || run.condition == .interrupted && archive.isShared(run) {
+            lost = [.interrupted, .detached].contains(run.condition) ? lost ?? clock.now : nil
+            if let since = lost, since.duration(to: clock.now) > Self.patience {
+                let coordinators = await archive.coordinators(of: run)
+                if Self.isGivenUp(run, coordinators, after: since.duration(to: clock.now)) { break }
+                if coordinators != .unknown { lost = clock.now }
+            }
+            if let end, clock.now >= end { return nil }
+            try await clock.sleep(for: archive.isShared(run) ? Self.longPause : Self.pause)
+            run = try archive.run(run.stored.name)
+        }
+        return run
+    }
 
     /// Nobody goes on with it by himself.
     private static func isGivenUp(
@@ -33,38 +97,6 @@ struct WaitCommand: AsyncParsableCommand {
         // Another scheduler has it, or a person.
         case .never: run.condition == .interrupted
         case .unknown: run.condition == .interrupted && time > longPatience
-        }
-    }
-
-    func run() async throws {
-        try await Reporting(json: options.json).handling { reporting in
-            let archive = try options.archive(shared)
-            let clock = ContinuousClock()
-            let end = timeout.map { clock.now + $0.duration }
-            // The run that is meant now, whatever begins later.
-            var run = try archive.run(argument.run)
-            var lost: ContinuousClock.Instant?
-            while run.condition.isGoingOn || run.condition == .interrupted && archive.isShared(run) {
-                lost = [.interrupted, .detached].contains(run.condition) ? lost ?? clock.now : nil
-                if let since = lost, since.duration(to: clock.now) > Self.patience {
-                    let coordinators = await archive.coordinators(of: run)
-                    if Self.isGivenUp(run, coordinators, after: since.duration(to: clock.now)) { break }
-                    if coordinators != .unknown { lost = clock.now }
-                }
-                if let end, clock.now >= end {
-                    reporting.complain("\(run.stored.name): goes on; the time to wait for it is over")
-                    return .busy
-                }
-                try await clock.sleep(for: archive.isShared(run) ? Self.longPause : Self.pause)
-                run = try archive.run(run.stored.name)
-            }
-            if options.json { JSONLine.run(RunLine(run, concluded: try archive.concluded(of: run))).print() }
-            guard let code = run.exitCode else {
-                let reason = run.reason ?? "its coordinator was killed"
-                reporting.complain("\(run.stored.name): \(reason); 'penumbra resume' goes on")
-                throw ExitCode(137)
-            }
-            throw ExitCode(Int32(code))
         }
     }
 }

@@ -1,0 +1,77 @@
+import Dispatching
+import Foundation
+import Testing
+import WorkerProtocol
+
+/// Who goes on with a run, with an `sbatch` that takes everything, or nothing where there is a file `refuses`.
+@Suite struct SlurmSuccessionTests {
+    private let slurm: FakeSlurm
+    private let told = Told()
+
+    init() throws {
+        slurm = try FakeSlurm()
+        try slurm.program("squeue", "exit 0")
+        try slurm.program(
+            "sbatch",
+            """
+            [ ! -e refuses ] || { echo 'sbatch: error: Invalid qos specification' >&2; exit 1; }
+            for word in "$@"; do case "$word" in --begin=*|--job-name=*) echo "$word" >> submitted;; esac; done
+            echo 7
+            """)
+    }
+
+    private func setup(epoch: Int) throws -> SlurmEngine.Setup {
+        let folder = SharedFolder("\(slurm.folder.path)/run")
+        try FileManager.default.createDirectory(atPath: "\(folder.path)/shards", withIntermediateDirectories: true)
+        return SlurmEngine.Setup(
+            folder: folder, logs: "\(slurm.folder.path)/logs", run: "r", epoch: epoch, program: "/bin/penumbra",
+            versions: [:], workers: Shard.Workers(plugins: PluginConditions(), silence: .seconds(30)))
+    }
+
+    private var client: SlurmClient { SlurmClient(programs: slurm.folder.path) }
+
+    private func giveBack(epoch: Int, after isTrouble: Bool) async throws -> String? {
+        try await SlurmSuccession.giveBack("/s/run", after: isTrouble, client, SlurmOptions(), setup(epoch: epoch)) {
+            told.note($0)
+        }
+    }
+
+    private func submit(_ coordinator: SlurmCoordinator) async throws {
+        let submitter = SlurmSubmitter(client: client, options: SlurmOptions(), setup: try setup(epoch: 1)) {
+            told.note($0)
+        }
+        #expect(await submitter.submit(coordinator) == .accepted(job: "7"))
+    }
+
+    private func submitFirst() async throws {
+        try await submit(SlurmCoordinator(name: "penumbra-r-1-coordinator", after: [], runFolder: "/s/run"))
+    }
+
+    @Test func `a run that was taken from a job is given back to one`() async throws {
+        try await submitFirst()
+        #expect(try await giveBack(epoch: 2, after: false) == "7")
+        #expect(
+            try slurm.text("submitted")
+                == "--job-name=penumbra-r-1-coordinator\n--job-name=penumbra-r-2-coordinator\n")
+    }
+
+    @Test func `after a trouble the job waits for some minutes`() async throws {
+        try await submitFirst()
+        #expect(try await giveBack(epoch: 3, after: true) == "7")
+        #expect(try slurm.text("submitted").hasSuffix("--job-name=penumbra-r-3-coordinator\n--begin=now+600\n"))
+    }
+
+    @Test func `a run that no job ever had is given to none`() async throws {
+        #expect(try await giveBack(epoch: 2, after: false) == nil)
+        #expect(!slurm.has("submitted"))
+    }
+
+    @Test func `what Slurm refuses is told with what to do`() async throws {
+        try await submitFirst()
+        try slurm.put("refuses")
+        await #expect(
+            throws: SlurmClient.Trouble.refused(
+                "sbatch: error: Invalid qos specification\n   = say another one by 'qos' under 'slurm'")
+        ) { _ = try await giveBack(epoch: 2, after: false) }
+    }
+}
