@@ -2,7 +2,10 @@
 
 import json
 import os
+import re
+import shutil
 import signal
+from pathlib import Path
 
 from clusters import check, processes, until
 from workspaces import MANY, Workspace, is_same
@@ -97,9 +100,85 @@ def detached_cancelled(cluster, place, wanted):
     is_same(space, wanted("many", **MANY), cluster)
 
 
+def detached_given_back(cluster, place, wanted):
+    """Whoever takes a run over and is interrupted leaves it to the cluster again."""
+    space = Workspace(place, "detached given back", **MANY)
+    folder = detach(space, cluster)
+    space.start(cluster, "--run-dir", folder, "--engine", "slurm", command=("resume",))
+    submitted = lambda: ['"epoch":2' in file.read_text() for file in space.shared("submissions")] == [True]
+    until(submitted, 90, lambda: f"it submits what is left: {space.said}")
+    os.kill(space.running.pid, signal.SIGINT)
+    space.end(130)
+    check("which a job in Slurm's queue goes on with" in space.said, space.said)
+    wait(space, cluster, folder)
+    is_same(space, wanted("many", **MANY), cluster)
+    # What all coordinators have done is known where the run was begun.
+    space.run(cluster, command=("show",))
+    check(re.search(r"with [3-9] coordinators one after the other\nframes    36: 36 published", space.said), space.said)
+    check(re.search(r"  frame: \d+ done", space.said), space.said)
+
+
+def refusing(space, words, flag, answer):
+    """An environment with an sbatch that refuses jobs whose arguments have one of the words while a file is there."""
+    programs = space.folder / "bin"
+    programs.mkdir()
+    program = programs / "sbatch"
+    program.write_text(
+        f"""#!/bin/sh
+for word in "$@"; do
+    case "$word" in --job-name={words}) [ ! -e '{flag}' ] || {{ echo 'sbatch: error: {answer}' >&2; exit 1; }};; esac
+done
+exec {shutil.which('sbatch')} "$@"
+"""
+    )
+    program.chmod(0o755)
+    return {"PATH": f"{programs}:{os.environ['PATH']}"}
+
+
+def detach_with(space, cluster, environment):
+    space.run(cluster, "--engine", "slurm", "--detach", environment=environment)
+    return run_folder(space)
+
+
+def detached_in_trouble(cluster, place, wanted):
+    """A coordinator that cannot go on leaves the run to its successor, which begins later."""
+    space = Workspace(place, "detached in trouble", **MANY)
+    flag = space.folder / "refuses"
+    folder = detach_with(space, cluster, refusing(space, "*-2-*", flag, "not today"))
+    flag.touch()
+    stopped = Path(folder) / "stopped"
+    until(stopped.exists, 120, lambda: f"the coordinator stops: {jobs(space, cluster)}")
+    check("not today" in stopped.read_text(), stopped.read_text())
+    waiting = lambda: cluster.run("squeue", "--noheader", "--states=pending", "--format=%i %r %Z").splitlines()
+    own = lambda: [line.split()[0] for line in waiting() if str(space.folder) in line and " BeginTime " in line]
+    until(own, 60, lambda: f"the successor waits for its time: {waiting()}")
+    until(lambda: (Path(folder) / "detached").exists(), 60, lambda: "the run is with the cluster again")
+    flag.unlink()
+    cluster.run("scontrol", "update", f"JobId={own()[0]}", "StartTime=now")
+    wait(space, cluster, folder)
+    is_same(space, wanted("many", **MANY), cluster)
+
+
+def detached_without_successor(cluster, place, wanted):
+    """A site that takes no second coordinator: when the first is killed, 'wait' says so, and 'resume' goes on."""
+    space = Workspace(place, "detached alone", **MANY)
+    flag = space.folder / "refuses"
+    flag.touch()
+    folder = detach_with(space, cluster, refusing(space, "*-coordinator-after-*", flag, "AssocMaxSubmitJobLimit"))
+    space.wait_for_work(1, runs=False)
+    os.kill(coordinators(space)[0], signal.SIGKILL)
+    space.run(cluster, "--run-dir", folder, "--timeout", "250", command=("wait",), code=137)
+    check(f"'penumbra resume --run-dir {folder}' goes on" in space.said, space.said)
+    space.run(cluster, "--run-dir", folder, "--engine", "slurm", command=("resume",))
+    is_same(space, wanted("many", **MANY), cluster)
+
+
 STEPS = [
     ("a detached run", detached),
     ("a detached run whose coordinator is killed", detached_coordinator_killed),
     ("a detached run is taken over from elsewhere", detached_taken_over),
+    ("a detached run is taken over and given back", detached_given_back),
+    ("a detached run whose coordinator has trouble", detached_in_trouble),
+    ("a detached run without a second coordinator", detached_without_successor),
     ("a detached run is cancelled", detached_cancelled),
 ]

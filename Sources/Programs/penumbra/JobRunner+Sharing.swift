@@ -181,6 +181,9 @@ extension JobRunner {
     /// Tells every machine that sees the run's folder what it came to.
     func end(_ job: StartedJob, _ summary: RunSummary, _ status: ExitStatus) throws {
         let run = job.directory.shared
+        if case .prepared = wishes.sharing, summary.stop == nil {
+            reporting.say("\(job.prepared.job.name): nothing is left to do, and no shards were written")
+        }
         // Of one that could not be handed over nobody else has ever heard.
         guard isShared, wishes.sharing != .detached, var record = run.record else { return }
         let work = RunCounts(json: record.counts).work

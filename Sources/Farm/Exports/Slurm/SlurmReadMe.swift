@@ -24,15 +24,16 @@ struct SlurmReadMe {
 
         ## To follow it
 
-            squeue --name=\(names)
+            squeue --jobs="$(tr ' ' , < \(submitted))"
             \(penumbra("status"))
+            \(penumbra("logs"))
 
-        What the scripts print is in `logs`. The end of `logs/finish.*.out` says what became of the job, and the finish job's exit
+        `submitted` has the numbers of the jobs that were submitted last. What the scripts print is in `logs`. The end of `logs/finish.*.out` says what became of the job, and the finish job's exit
         code is that of `penumbra run`: 0 when all is done.
 
         ## To cancel it
 
-            scancel --name=\(names)
+            scancel $(cat \(submitted))
 
         What was published stays. What the steps share stays, too, for the next try.
 
@@ -47,7 +48,8 @@ struct SlurmReadMe {
         """
     }
 
-    private var names: String { ["prepare", "render", "finish"].map { "\(job.name)-\($0)" }.joined(separator: ",") }
+    /// What submit.sh writes: the jobs' numbers.
+    private var submitted: String { ShellWord.quoted("\(folder)/submitted") }
 
     private func penumbra(_ command: String) -> String {
         ShellWord.joined([job.program, command, "--run-dir", job.runFolder])

@@ -26,6 +26,9 @@ struct DoctorCommand: AsyncParsableCommand {
         try await Reporting(json: false).handling { _ in
             let settings = try Settings.load(place, engine: engine.engine)
             try engine.check(against: settings)
+            if shared != nil, settings.engine.value != .slurm {
+                throw CommandError(.usage, "--shared is a folder for --engine slurm, and the engine is local")
+            }
             var worst = await examineWorker(Installation(settings))
             worst = max(worst, examineFolder("state", settings.stateFolder.value))
             worst = max(worst, examineDatabase(Ledger.databasePath(state: settings.stateFolder.value)))

@@ -14,6 +14,9 @@ struct PrepareCommand: AsyncParsableCommand {
               penumbra shard --run-dir DIR --index 1        … to 8, in any order, anywhere, several times if need be
               penumbra resume --run-dir DIR --engine local  does what is missing, joins tiles, verifies and publishes
 
+            The shards are the same for every number of machines; one that has nothing to do ends at once. Nothing keeps 'penumbra \
+            run' away from the same job meanwhile.
+
             'penumbra export' writes all that for Slurm and for Open Job Description. A run that was prepared before and has \
             not ended is prepared again: what was done of it counts.
             """)
@@ -25,7 +28,7 @@ struct PrepareCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where the shards go, with all that belongs to the run.", valueName: "dir"))
     var runDir: String
 
-    @Option(help: ArgumentHelp("How many.", valueName: "n"))
+    @Option(help: ArgumentHelp("How many: 1 to 10000.", valueName: "n"))
     var shards: Int
 
     @Flag(help: "Make everything again, and replace whatever is at the outputs' paths.")
