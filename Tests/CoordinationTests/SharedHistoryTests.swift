@@ -32,19 +32,20 @@ import Testing
         try history().append([.attempt(attempt(2, epoch: 10))], epoch: 10)
         try history().append([.attempt(attempt(3, epoch: 2)), .frame(frame(1))], epoch: 2)
         try history().append([.attempt(attempt(1, epoch: 2)), .publication(publication)], epoch: 2)
-        #expect(history().attempts == [attempt(1, epoch: 2), attempt(3, epoch: 2), attempt(2, epoch: 10)])
-        #expect(history().frames == [frame(1)])
-        #expect(history().publications == [publication])
-        #expect(history("run-2").attempts == [])
+        #expect(
+            try history().contents().attempts == [attempt(1, epoch: 2), attempt(3, epoch: 2), attempt(2, epoch: 10)])
+        #expect(try history().contents().frames == [frame(1)])
+        #expect(try history().contents().publications == [publication])
+        #expect(try history("run-2").contents().attempts == [])
     }
 
     @Test func `a line that a kill has torn is left out`() throws {
         try history().append([.frame(frame(1)), .frame(frame(2))], epoch: 1)
         let file = URL(filePath: place.file("history/run-1/1"))
         try Data(contentsOf: file).dropLast(4).write(to: file)
-        #expect(history().frames == [frame(1)])
+        #expect(try history().contents().frames == [frame(1)])
         try history().append([.frame(frame(3))], epoch: 2)
-        #expect(history().frames == [frame(1), frame(3)])
+        #expect(try history().contents().frames == [frame(1), frame(3)])
     }
 
     @Test func `more than is read at once is read`() throws {
@@ -53,18 +54,74 @@ import Testing
         var parts = 0
         try history().read { lines in parts += lines.isEmpty ? 0 : 1 }
         #expect(parts > 1)
-        #expect(history().frames == frames)
+        #expect(try history().contents().frames == frames)
     }
 
-    @Test func `those of the latest ten runs that have ended are kept, and of all that have not`() throws {
-        for number in 10..<25 { try history("run-\(number)").append([.frame(frame(1))], epoch: 1) }
-        let open = try RunDirectory(state: place.path, name: "run-11", scratch: place.path)
+    @Test func `those of the latest runs that have ended are kept, whenever they began`() throws {
         let record = SharedRun.Record(
-            run: "run-24", job: "night", manifest: "/m", started: 5, workers: 3, memory: 1, request: "{}", counts: "{}")
-        try SharedRun(place: place.path, name: "run-24").write(
+            run: "r", job: "night", manifest: "/m", started: 5, workers: 3, memory: 1, request: "{}", counts: "{}")
+        for number in [99] + (10..<44) {
+            try history("run-\(number)").append([.frame(frame(1))], epoch: 1)
+            if number == 99 { continue }
+            try SharedRun(place: place.path, name: "run-\(number)").write(
+                SharedRun.End(record: record, epoch: 2, ended: 9, exitCode: 0, reason: nil))
+        }
+        #expect(try names() == (14..<44).map { "run-\($0)" } + ["run-99"])
+        try SharedRun(place: place.path, name: "run-00").write(
             SharedRun.End(record: record, epoch: 2, ended: 9, exitCode: 0, reason: nil))
-        #expect(try names() == ["run-11"] + (15..<25).map { "run-\($0)" })
-        open.remove()
-        #expect(try names().first == "run-15", "nobody has heard of it")
+        #expect(SharedRun(place: place.path, name: "run-00").end != nil, "it began first, and ended last")
+    }
+
+    @Test func `what was published under any coordinator is counted once`() throws {
+        try history().append([.frame(frame(1)), .frame(frame(2))], epoch: 1)
+        var failed = frame(4)
+        failed.state = .failed(cause: "c", message: "m")
+        try history().append([.frame(frame(2)), .frame(frame(3)), .frame(failed)], epoch: 2)
+        #expect(try history().publishedCount() == 3)
+    }
+
+    // Where a run was begun, its database is told of what others have done.
+
+    private func broken(_ message: String) -> ToldBroken {
+        ToldBroken(
+            input: "/in/3", page: 0, inode: 7, size: 4, modified: 6, recipe: "blur", message: message, since: 5)
+    }
+
+    @Test func `an end comes into the database with all that was done`() throws {
+        let store = try JobStore(path: Ledger.databasePath(state: place.path))
+        let run = try store.write { writer -> RunID in
+            let job = try writer.job(manifest: "/m", name: "night")
+            let run = try writer.begin(run: "run-1", of: job, at: 5, workers: 3, request: "{}", counts: "{}")
+            for number in 1...3 {
+                var open = frame(number)
+                open.state = .open
+                try writer.put(open, run: run)
+            }
+            var handedOver = attempt(1, epoch: 1)
+            handedOver.state = .running
+            try writer.put(handedOver, run: run)
+            return run
+        }
+        let far = SharedRun(place: place.file("far"), name: "run-1")
+        try far.history.append([.frame(frame(1)), .attempt(attempt(8, epoch: 2))], epoch: 2)
+        try far.history.tell(.found, [broken("one")])
+        try far.history.tell(.found, [broken("one"), broken("two")])
+        try far.history.tell(.known, [broken("three")])
+        #expect(far.history.broken(.found) == [broken("one"), broken("two")])
+        let record = SharedRun.Record(
+            run: "run-1", job: "night", manifest: "/m", started: 5, workers: 3, memory: 1, request: "{}", counts: "{7}")
+        var end = SharedRun.End(record: record, epoch: 2, ended: 9, exitCode: 1, reason: nil)
+        end.failures = [SharedRun.Failure(input: "/in/3", outputs: ["/out"], cause: "c", message: "m")]
+        try RunHistory.end(far, as: end, state: place.path)
+        try store.read { reader in
+            let known = try #require(try reader.run(named: "run-1"))
+            #expect(known.state == .ended(at: 9, exitCode: 1, reason: nil))
+            #expect(known.epoch == 2 && known.counts == "{7}")
+            #expect(try reader.attempts(of: run) == [attempt(8, epoch: 2)], "what was handed over is no attempt")
+            let states = try reader.frames(of: run).map(\.state)
+            #expect(states == [.published, .published, .failed(cause: "c", message: "m")])
+            let job = try #require(try reader.job(manifest: "/m", name: "night"))
+            #expect(try reader.toldBroken(of: job) == [broken("two")])
+        }
     }
 }

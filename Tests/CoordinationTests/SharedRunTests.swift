@@ -54,10 +54,39 @@ import Testing
             try end(run)
             directory.remove()
         }
-        #expect(SharedRun.find(place.path).map(\.name) == ["run-3"])
+        #expect(SharedRun.find(place.path).map(\.name) == ["run-1", "run-2", "run-3"])
+        #expect(SharedRun.meant(in: place.path).map(\.name) == ["run-3"])
         let (open, directory) = try begin("run-0")
-        #expect(SharedRun.find(place.path) == [open])
+        #expect(SharedRun.meant(in: place.path) == [open, SharedRun(place: place.path, name: "run-3")])
         withExtendedLifetime(directory) {}
+    }
+
+    @Test func `of a command with two jobs both are meant, and none of an earlier command`() throws {
+        for (name, job, request) in [
+            ("run-1", "a", "old"), ("run-2", "c", "old"), ("run-3", "a", "new"), ("run-4", "b", "new"),
+            ("run-5", "b", "new"),
+        ] {
+            var record = record(name)
+            (record.job, record.request, record.started) = (job, request, Int64(name.suffix(1)) ?? 0)
+            try SharedRun(place: place.path, name: name).write(
+                SharedRun.End(record: record, epoch: 2, ended: 9, exitCode: 0, reason: nil))
+        }
+        #expect(SharedRun.meant(in: place.path).map(\.name) == ["run-3", "run-5"])
+    }
+
+    @Test func `runs that begin and end in one place at once are not in each other's way`() async throws {
+        let path = place.file("new/shared")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<6 {
+                group.addTask {
+                    for turn in 0..<40 {
+                        try RunDirectory(state: path, name: "run-\(lane)-\(turn)", scratch: path).remove()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(!FileManager.default.fileExists(atPath: place.file("new")), "nothing is left of the place")
     }
 
     @Test func `ends are not remembered without end`() throws {

@@ -37,7 +37,9 @@ import Testing
 
     @Test func `what was submitted and has not ended is not submitted again`() async throws {
         #expect(try await export("--output", "farm", "--shards", "5").code == 0)
-        try standIn("squeue", "echo \"squeue $*\" >> asked; [ ! -e queue ] || cat queue; [ -e queue ]")
+        try standIn(
+            "squeue",
+            "echo \"squeue $*\" > looked; [ ! -e fails ] || { cat fails; exit 1; }; [ ! -e queue ] || cat queue")
         #expect(try await submit().code == 0)
         try workspace.write("13 PENDING\n", to: "queue")
         let again = try await submit()
@@ -45,9 +47,21 @@ import Testing
         #expect(
             again.errors
                 == "submit.sh: jobs 11 12 13 have not ended; wait for them, or cancel them: scancel 11 12 13\n")
+        let looked = String(decoding: try workspace.read("looked"), as: UTF8.self)
+        #expect(looked == "squeue --noheader --name=test-prepare,test-render,test-finish --jobs=11,12,13\n")
         try FileManager.default.removeItem(atPath: "\(workspace.path)/queue")
-        #expect(try await submit().code == 0)
-        #expect(asked.contains("squeue --noheader --jobs=11,12,13\n"))
+        try workspace.write("slurm_load_jobs error: Unable to contact slurm controller\n", to: "fails")
+        #expect(try await submit().code == 69, "nobody knows")
+        try workspace.write("slurm_load_jobs error: Invalid job id specified\n", to: "fails")
+        #expect(try await submit().code == 0, "Slurm has forgotten them")
+        #expect(!workspace.exists("farm/submitting"))
+        try FileManager.default.createDirectory(
+            atPath: "\(workspace.path)/farm/submitting", withIntermediateDirectories: false)
+        let beside = try await submit()
+        #expect(beside.code == 75)
+        #expect(
+            beside.errors.hasSuffix(
+                "submit.sh: another one is at it, or was killed; then: rmdir \(workspace.path)/farm/submitting\n"))
     }
 
     @Test func `a folder whose name Slurm would take for a pattern`() async throws {

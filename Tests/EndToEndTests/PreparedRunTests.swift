@@ -169,6 +169,19 @@ import Testing
         #expect(try await penumbra("status", "--run-dir", "shared").output.contains("  test  running  "))
     }
 
+    @Test func `where all that is left fails at once, whoever goes on tells of it`() async throws {
+        try writeManifest()
+        for name in ["a", "b", "c"] {
+            try workspace.write("no picture", to: "photos/\(name).png")
+            try workspace.age("photos/\(name).png")
+        }
+        let prepared = try await penumbra("prepare", "job.yaml", "--run-dir", "shared", "--shards", "2")
+        #expect(prepared.code == 0)
+        #expect(prepared.output.hasSuffix("test: no shards were written: nothing is left for them\n"))
+        #expect(try await shard(2).code == 0)
+        #expect(try await penumbra("resume", "--run-dir", "shared").code == 1)
+    }
+
     @Test func `a picture that fails is told by whoever ends the run`() async throws {
         try writeManifest()
         try workspace.write("no picture", to: "photos/b.png")
@@ -237,20 +250,27 @@ import Testing
         #expect(refused.errors.contains("/shared: 2 runs go on there; name one of them: "))
         #expect(refused.errors.contains(" of one") && refused.errors.contains(" of two"))
         for index in 1...2 { #expect(try await shard(index).code == 0) }
+        #expect(try await shard(3).code == 64)
         let waiting = try RunningProgram(["wait", "--run-dir", "shared"], in: workspace)
-        let wanted = ["one", "two"].map { "\($0): done; 3 frames: 3 published" }
+        #expect(waiting.nextErrors() == "2 runs are waited for\n")
         #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
         let waited = waiting.finish()
         #expect(waited.code == 0)
-        // One that begins late may find but the last end.
-        for line in waited.output.split(separator: "\n") { #expect(wanted.contains(String(line))) }
+        let wanted = ["one", "two"].map { "\($0): done; 3 frames: 3 published" }
+        #expect(waited.output.split(separator: "\n").map(String.init).sorted() == wanted)
+        // Both are there when they have ended, too.
+        let late = try await penumbra("wait", "--run-dir", "shared")
+        #expect(late.output.split(separator: "\n").map(String.init).sorted() == wanted)
+        #expect(try await penumbra("show", "one", "--run-dir", "shared").output.contains("\njob       one\n"))
         #expect(workspace.files(below: "one").count == 3 && workspace.files(below: "two").count == 3)
     }
 
     @Test func `one of two runs in a folder is cancelled by its job's name`() async throws {
         try await prepareTwo()
         #expect(try await penumbra("cancel", "two", "--run-dir", "shared").code == 0)
-        #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
+        let resumed = try await penumbra("resume", "--run-dir", "shared")
+        #expect(resumed.code == 130, "two was cancelled")
+        #expect(resumed.output.contains(": has ended with exit code 130\n"))
         #expect(workspace.files(below: "one").count == 3)
         #expect(!workspace.exists("two"))
     }
@@ -271,7 +291,8 @@ import Testing
         for folder in ["farm", "farm/run"] {
             #expect(
                 try await status(folder)
-                    == "\(path)/\(folder): no run yet; it begins with 'sh submit.sh', when Slurm has begun prepare.sh\n"
+                    == "\(path)/\(folder): no run yet; it begins with 'sh submit.sh', when Slurm has begun prepare.sh; if that "
+                    + "has failed, 'logs' beside submit.sh says why\n"
             )
         }
         try workspace.write("", to: "cluster/penumbra-20261123T130331Z-71c212/shards/1.json")

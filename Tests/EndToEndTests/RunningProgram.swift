@@ -32,6 +32,9 @@ final class RunningProgram {
         while isRunning, !condition() { usleep(500) }
     }
 
+    /// What it complains of next; waits for that.
+    func nextErrors() -> String { String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self) }
+
     func finish() -> Program.Result {
         let text = output.fileHandleForReading.readDataToEndOfFile()
         let complaints = errors.fileHandleForReading.readDataToEndOfFile()

@@ -18,13 +18,30 @@ struct OpenFile: ~Copyable {
 
     /// What follows, at most so many bytes; empty at the end.
     func next(_ most: Int = 1 << 18) throws(FileTrouble) -> [UInt8] {
-        var buffer = [UInt8](repeating: 0, count: most)
-        while true {
-            let count = read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw FileTrouble(path: path, code: errno, action: "read") }
-            buffer.removeLast(buffer.count - count)
-            return buffer
+        var failure: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
+            var found = read(descriptor, buffer.baseAddress, most)
+            while found < 0, errno == EINTR { found = read(descriptor, buffer.baseAddress, most) }
+            if found < 0 { failure = errno }
+            count = max(0, found)
         }
+        guard failure == 0 else { throw FileTrouble(path: path, code: failure, action: "read") }
+        return bytes
+    }
+}
+
+extension FileSystem {
+    /// Tries again where another process has just removed the folder that this one has made.
+    static func retrying<Result>(
+        _ code: Int32, _ body: () throws(FileTrouble) -> Result
+    ) throws(FileTrouble) -> Result {
+        for _ in 0..<4 {
+            do throws(FileTrouble) {
+                return try body()
+            } catch {
+                guard error.code == code else { throw error }
+            }
+        }
+        return try body()
     }
 }

@@ -46,8 +46,10 @@ package final class RunDirectory: Sendable {
         published = ([], 0)
         epoch = 1
         let missing = scratch.map { Self.isForNodes($0, state) ? FileSystem.missingFolders($0) : [] } ?? []
-        _ = try FileSystem.createFolders("\(state)/runs")
-        let gate = try Self.gate(state)
+        let gate = try FileSystem.retrying(ENOENT) { () throws(FileTrouble) in
+            _ = try FileSystem.createFolders("\(state)/runs")
+            return try Self.gate(state)
+        }
         defer { withExtendedLifetime(gate) {} }
         _ = try FileSystem.createFolders(path)
         self.scratch = scratch.map { "\($0)/penumbra-\(name)" } ?? "\(path)/scratch"
@@ -91,6 +93,8 @@ package final class RunDirectory: Sendable {
         CoordinatorClaim.endWorkers(ofEpoch: latest, in: path)
         epoch = latest + 1
         try CoordinatorClaim.take(epoch: epoch, in: path)
+        // Why the last one has left it is over.
+        FileSystem.remove("\(path)/stopped")
         let isAsked = RunRequests(of: path).isDetached || keepsRequests
         for kind in RunRequests.Kind.allCases where kind == .detached || !isAsked {
             FileSystem.removeTree("\(path)/\(kind)")

@@ -91,6 +91,9 @@ extension JobRunner {
     private func clusterEngine(for started: StartedJob) throws -> any Engine {
         let (directory, job) = (started.directory, started.prepared.job)
         let place = scratchPlace(for: job) ?? ""
+        if let words = SlurmAdvice.missingConfiguration(ProcessInfo.processInfo.environment) {
+            throw CommandError(.unavailable, "\(job.name): \(words)")
+        }
         guard isShared || directory.scratch.hasPrefix("\(place)/") else {
             throw CommandError(
                 .usage,

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coordination
+import Dispatching
 import FoundationEssentials
 import JobModel
 import JobStorage
@@ -137,13 +138,25 @@ extension JobRunner {
 
     private func leaveToOthers(_ job: StartedJob, _ summary: RunSummary, _ stop: StopReason) async throws {
         let run = job.directory.shared
+        run.note(left: summary.left)
         if case .detached = wishes.sharing {
             try DetachedRuns.remember(run, state: installation.settings.stateFolder.value)
         }
         if stop == .detached { return try RunRequests.make(.detached, of: run.name, state: run.place) }
-        try run.note(lastStop: SummaryText.describe(stop, left: summary.left))
+        // On a disk that is full the reason is not written, and somebody goes on all the same.
+        let noting = Result { try run.note(lastStop: SummaryText.describe(stop, left: summary.left)) }
+        defer { if case .failure(let error as FileTrouble) = noting { reporting.complain(error.message) } }
         guard await isKept(job, after: stop) else { return }
         try RunRequests.make(.detached, of: run.name, state: run.place)
+    }
+
+    /// It could not begin to go on with a run that it had taken from a cluster's job.
+    func leaveUnbegun(_ job: StartedJob) async {
+        job.isToGoOn()
+        if case .resumed(_, asJob: false) = wishes.sharing, await giveBack(job, after: .engine("")) {
+            let run = job.directory.shared
+            try? RunRequests.make(.detached, of: run.name, state: run.place)
+        }
     }
 
     /// Whether a cluster's job goes on with it by itself.
@@ -155,6 +168,11 @@ extension JobRunner {
         }
     }
 
+    /// Where that cannot be told, they are tried again.
+    func tellBroken(_ kind: SharedHistory.BrokenPictures, _ ledger: Ledger?, _ run: SharedRun) {
+        if isShared { try? ledger?.tellBroken(kind, to: run.history) }
+    }
+
     private func tellWhoGoesOn(_ job: StartedJob, _ summary: RunSummary, _ stop: StopReason) {
         let (run, name) = (job.directory.shared, job.prepared.job.name)
         let left = Figures.plural(summary.left, "frame")
@@ -163,6 +181,8 @@ extension JobRunner {
             if reporting.json, let known = run.stored.map({ KnownRun($0, state: run.place, isHandedOver: true) }) {
                 JSONLine.run(RunLine(known, concluded: 0)).print()
             }
+            // It is what a script has to know.
+            if reporting.quiet, !reporting.json { Console.print(run.folder) }
             reporting.say(
                 "\(name): \(left) handed to Slurm; run \(run.name), in \(run.folder)\n"
                     + "   = penumbra status, wait and cancel take it by --run-dir, from any node")
@@ -182,12 +202,18 @@ extension JobRunner {
     func end(_ job: StartedJob, _ summary: RunSummary, _ status: ExitStatus) throws {
         let run = job.directory.shared
         if case .prepared = wishes.sharing, summary.stop == nil {
-            reporting.say("\(job.prepared.job.name): nothing is left to do, and no shards were written")
+            reporting.say("\(job.prepared.job.name): no shards were written: nothing is left for them")
         }
         // Of one that could not be handed over nobody else has ever heard.
         guard isShared, wishes.sharing != .detached, var record = run.record else { return }
+        tellBroken(.found, job.ledger, run)
+        SharedFolder.removeIfEmpty(logs: "\(run.place)/logs/\(run.name)")
         let work = RunCounts(json: record.counts).work
-        record.counts = RunCounts(summary, work: max(work, job.prepared.workCount)).json
+        var counts = RunCounts(summary, work: max(work, job.prepared.workCount))
+        // What earlier coordinators had put in place was there already for the last one.
+        let earlier = max(0, ((try? run.history.publishedCount()) ?? 0) - counts.published)
+        (counts.published, counts.skipped) = (counts.published + earlier, max(0, counts.skipped - earlier))
+        record.counts = counts.json
         var end = SharedRun.End(
             record: record, epoch: job.directory.epoch, ended: currentTime(), exitCode: Int(status.rawValue),
             reason: summary.stop.map { SummaryText.describe($0, left: summary.left) })

@@ -90,7 +90,9 @@ struct JobRunner {
                 directory.remove()
                 directory = claimed
             }
-            let ledger = try Ledger(state: state, job: job, folders: folders)
+            let ledger = try Ledger(
+                state: state, job: job, folders: folders, told: isShared ? directory.shared.history : nil)
+            if directory.epoch == 1 { tellBroken(.known, ledger, directory.shared) }
             let prepared = try await preparation.prepare(job, contents: ledger.contents)
             reporting.hint(prepared.plan)
             try refuseForbidden(folders, prepared)
@@ -133,7 +135,7 @@ struct JobRunner {
             return try await runToEnd(job)
         } catch {
             // There is no end that others could read of.
-            if isGoneOnWith(job) { job.isToGoOn() }
+            if isGoneOnWith(job) { await leaveUnbegun(job) }
             throw error
         }
     }

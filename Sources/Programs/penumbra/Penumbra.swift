@@ -10,9 +10,9 @@ struct Penumbra: AsyncParsableCommand {
         discussion: """
             Write what you want into a manifest, then:
 
-              penumbra check jobs/blur.yaml     reads it and says what is wrong with it
-              penumbra plan jobs/blur.yaml      shows what would run, and why
-              penumbra run jobs/blur.yaml       renders, verifies and publishes
+              penumbra check jobs/gaussian.yaml   reads it and says what is wrong with it
+              penumbra plan jobs/gaussian.yaml    shows what would run, and why
+              penumbra run jobs/gaussian.yaml     renders, verifies and publishes
 
             Or, without a manifest: penumbra apply 'gaussian: {radius: 12}' photo.jpg -o blurred.jpg
             """,

@@ -66,6 +66,26 @@ import WorkerProtocol
         #expect(!slurm.has("submitted"))
     }
 
+    @Test func `twenty coordinators that come no further are enough, and others are not counted`() async throws {
+        func begin(_ job: Int, left: Int) async throws {
+            let succession = SlurmSuccession(job: "\(job)", runFolder: "/s/run", left: left)
+            try await succession.begin(client, SlurmOptions(), setup(epoch: job)) { told.note($0) }
+        }
+        for job in 1...19 { try await begin(job, left: 5) }
+        for job in 20...40 { try await begin(job, left: 100 - job) }
+        try await begin(41, left: 5)
+        #expect(told.all == [])
+        try await begin(42, left: 5)
+        #expect(told.all == ["this coordinator has no successor: 20 have not come any further with the run"])
+        #expect(try slurm.text("submitted").split(separator: "\n").count == 41)
+    }
+
+    @Test func `a run that is given back has a folder for what its jobs print`() async throws {
+        try await submitFirst()
+        _ = try await giveBack(epoch: 2, after: false)
+        #expect(slurm.has("logs"))
+    }
+
     @Test func `what Slurm refuses is told with what to do`() async throws {
         try await submitFirst()
         try slurm.put("refuses")

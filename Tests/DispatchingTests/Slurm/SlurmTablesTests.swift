@@ -107,7 +107,7 @@ import Testing
 
     @Test(arguments: [
         ("PartitionTimeLimit", "it wants more time than its partition gives; say less by 'time' under 'slurm'"),
-        ("PartitionDown", "its partition starts no jobs now"),
+        ("PartitionDown", "its partition starts no jobs now; name another one by 'partition', or wait"),
         (
             "BadConstraints",
             "no node has what it asks for; ask for less by 'cpus_per_task', 'memory' or 'arguments' under 'slurm'"

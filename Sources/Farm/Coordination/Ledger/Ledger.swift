@@ -24,12 +24,15 @@ package final class Ledger: Sendable {
     /// Opens the database and brings it up to date: with what a killed run had published, and with indexes that know
     /// more than it does, because it was lost or is older.
     ///
-    /// - Parameter folders: those of the job's outputs, see ``OutputFolders``.
-    package init(state: String, job spec: JobSpec, folders: [String]) throws {
+    /// - Parameters:
+    ///   - folders: those of the job's outputs, see ``OutputFolders``.
+    ///   - told: by other machines, of a run that is gone on with.
+    package init(state: String, job spec: JobSpec, folders: [String], told: SharedHistory? = nil) throws {
         _ = try FileSystem.createFolders(state)
         let store = try JobStore(path: Self.databasePath(state: state))
         let indexes = folders.map { OutputIndex(folder: $0, job: spec) }
         let job = try store.write { try $0.job(manifest: spec.manifestPath, name: spec.name) }
+        if let told { try store.write { writer in for one in told.broken(.known) { try writer.put(one, job: job) } } }
         let intents = try store.read { try $0.intents(of: job) }
         // A run that was killed has renamed an output or not: the file at its path tells.
         let settled = intents.filter { $0.isInPlace(by: spec.compare) }
@@ -131,6 +134,12 @@ package final class Ledger: Sendable {
     package func forgetBroken(_ records: [BrokenRecord]) throws(StoreProblem) {
         let job = job
         try store.write { writer in for record in records { try writer.forgetBroken(record, job: job) } }
+    }
+
+    /// For those who go on with the run elsewhere, or where it was begun.
+    package func tellBroken(_ kind: SharedHistory.BrokenPictures, to history: SharedHistory) throws {
+        let job = job
+        try history.tell(kind, try store.read { try $0.toldBroken(of: job) })
     }
 
     /// - Returns: false when it was told before.

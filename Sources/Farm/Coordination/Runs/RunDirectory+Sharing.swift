@@ -27,18 +27,20 @@ extension RunDirectory {
         CoordinatorClaim.beat(epoch: epoch, in: path)
         // Only `status --run-dir` reads it.
         guard FileSystem.exists("\(path)/run.json") else { return }
-        try? Data("\(left())".utf8).write(to: URL(filePath: "\(path)/left"), options: .atomic)
+        shared.note(left: left())
     }
 
     /// Removes a place that other machines see when nothing is left in it, and folders that were made for it.
     static func tidy(_ place: String, _ created: [String]) {
-        guard let gate = try? gate(place) else { return }
-        withExtendedLifetime(gate) {
+        do {
+            guard let gate = try? gate(place) else { return }
+            defer { withExtendedLifetime(gate) {} }
             FileSystem.removeIfEmpty("\(place)/runs")
             guard !FileSystem.exists("\(place)/runs") else { return }
             FileSystem.remove("\(place)/runs.lock")
-            FileSystem.removeIfEmpty(place)
-            for folder in created.reversed() { FileSystem.removeIfEmpty(folder) }
         }
+        // On a network file system what is open stays in its folder until it is closed.
+        FileSystem.removeIfEmpty(place)
+        for folder in created.reversed() { FileSystem.removeIfEmpty(folder) }
     }
 }

@@ -81,10 +81,13 @@ package final class RunHistory: Sendable {
     package static func end(_ shared: SharedRun, as end: SharedRun.End, state: String) throws(StoreProblem) {
         let store = try JobStore(path: Ledger.databasePath(state: state))
         guard let run = try store.read({ try $0.run(named: shared.name) }), !run.state.isEnded else { return }
-        let failures = Dictionary(grouping: end.failures ?? [], by: \.input)
+        // What was done is told before the end is: then nobody looks for it any more. Without it the end is as true.
+        try? shared.history.read { lines in try store.write { try $0.put(lines, run: run.id) } }
+        let (failures, broken) = (Dictionary(grouping: end.failures ?? [], by: \.input), shared.history.broken(.found))
         try store.write { writer in
+            let job = try writer.job(manifest: run.manifest, name: run.job)
+            for one in broken { try writer.put(one, job: job) }
             try writer.forgetRunning(of: run.id)
-            try shared.history.read { try writer.put($0, run: run.id) }
             for frame in try writer.reader.frames(of: run.id) where [.open, .left].contains(frame.state) {
                 try writer.put(Self.told(of: frame, end, failures[frame.input] ?? []), run: run.id)
             }
@@ -92,6 +95,7 @@ package final class RunHistory: Sendable {
                 run.id, epoch: end.epoch, at: end.ended, workers: run.workers, request: run.request,
                 counts: end.record.counts)
             try writer.end(run.id, at: end.ended, exitCode: end.exitCode, reason: end.reason)
+            try writer.prune()
         }
     }
 

@@ -1,6 +1,8 @@
 import FoundationEssentials
+import Glibc
 package import JobStorage
 import Planning
+import Scheduling
 
 /// What the coordinators of a run that several machines see have done of it: `PLACE/history/NAME/EPOCH`, to which each
 /// coordinator appends lines of JSON. From there it comes into the database of the machine that began the run.
@@ -13,8 +15,6 @@ package struct SharedHistory: Hashable, Sendable {
         case publication(StoredPublication)
     }
 
-    /// Those of so many runs are kept in a place, as the database keeps attempts of the latest ten alone.
-    private static let mostRuns = 10
     private static let pieceSize = 4 << 20
 
     package let place: String
@@ -24,12 +24,18 @@ package struct SharedHistory: Hashable, Sendable {
 
     /// - Parameter epoch: the coordinator's.
     package func append(_ lines: [Line], epoch: Int) throws(FileTrouble) {
+        try append(lines, to: "\(epoch)")
+    }
+
+    private func append(_ lines: [some Encodable], to name: String) throws(FileTrouble) {
         guard !lines.isEmpty else { return }
-        _ = try FileSystem.createFolders(folder)
         let encoder = JSONEncoder()
         // Texts and numbers, which JSON always can.
         let bytes = lines.flatMap { line in (try? encoder.encode(line)).map { Array($0) + [UInt8(ascii: "\n")] } ?? [] }
-        try FileSystem.append(bytes, to: "\(folder)/\(epoch)")
+        try FileSystem.retrying(ENOENT) { () throws(FileTrouble) in
+            _ = try FileSystem.createFolders(folder)
+            try FileSystem.append(bytes, to: "\(folder)/\(name)")
+        }
     }
 
     /// All lines, some thousands at a time, those of earlier coordinators first. One that a kill has torn is left out.
@@ -51,32 +57,59 @@ package struct SharedHistory: Hashable, Sendable {
         return bytes.split(separator: UInt8(ascii: "\n")).compactMap { try? decoder.decode(Line.self, from: Data($0)) }
     }
 
-    /// In the order in which attempts began.
-    package var attempts: [StoredAttempt] {
-        all { line in if case .attempt(let attempt) = line { attempt } else { nil } }
-            .sorted { ($0.epoch, $0.lease) < ($1.epoch, $1.lease) }
+    /// Pictures that need not be tried again while they are the same.
+    package enum BrokenPictures: String, Sendable {
+        /// When the run began: no coordinator tries them.
+        case known
+        /// When it had ended, for later runs.
+        case found
     }
 
-    /// Those that have come to an end, in the order in which they did.
-    package var frames: [StoredFrame] { all { line in if case .frame(let frame) = line { frame } else { nil } } }
-
-    package var publications: [StoredPublication] {
-        all { line in if case .publication(let publication) = line { publication } else { nil } }
-    }
-
-    private func all<Item>(_ item: (Line) -> Item?) -> [Item] {
-        var found: [Item] = []
-        // What cannot be read is not told.
-        try? read { found += $0.compactMap(item) }
-        return found
-    }
-
-    /// Of runs that have ended the latest ones are remembered.
-    func sweep() {
-        let ended = FileSystem.names(in: "\(place)/history").sorted().filter {
-            !FileSystem.exists("\(place)/runs/\($0)")
+    package func broken(_ kind: BrokenPictures) -> [ToldBroken] {
+        let bytes = (try? FileSystem.contents(of: "\(folder)/\(kind)")).flatMap(\.self) ?? []
+        let decoder = JSONDecoder()
+        return bytes.split(separator: UInt8(ascii: "\n")).compactMap {
+            try? decoder.decode(ToldBroken.self, from: Data($0))
         }
-        for old in ended.dropLast(Self.mostRuns) { FileSystem.removeTree("\(place)/history/\(old)") }
+    }
+
+    package func tell(_ kind: BrokenPictures, _ broken: [ToldBroken]) throws(FileTrouble) {
+        try append(Set(broken).subtracting(self.broken(kind)).sorted { $0.input < $1.input }, to: "\(kind)")
+    }
+
+    /// All that was told, in memory.
+    package struct Contents: Sendable {
+        /// In the order in which they began.
+        package var attempts: [StoredAttempt] = []
+        /// Those that have come to an end, in the order in which they did.
+        package var frames: [StoredFrame] = []
+        package var publications: [StoredPublication] = []
+
+        fileprivate mutating func take(_ line: Line) {
+            switch line {
+            case .attempt(let attempt): attempts.append(attempt)
+            case .frame(let frame): frames.append(frame)
+            case .publication(let publication): publications.append(publication)
+            }
+        }
+    }
+
+    /// Frames whose outputs are all in their places.
+    package func publishedCount() throws -> Int {
+        var frames: Set<FrameID> = []
+        try read { lines in
+            for case .frame(let frame) in lines where frame.state == .published {
+                frames.insert(FrameID(frame.number, page: frame.page))
+            }
+        }
+        return frames.count
+    }
+
+    package func contents() throws -> Contents {
+        var contents = Contents()
+        try read { lines in for line in lines { contents.take(line) } }
+        contents.attempts.sort { ($0.epoch, $0.lease) < ($1.epoch, $1.lease) }
+        return contents
     }
 
     func remove() {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import JobModel
 import Planning
 package import JobStorage
 
@@ -87,29 +88,43 @@ package struct SharedRun: Hashable, Sendable {
 
     /// So many ends are remembered in a place.
     private static let mostEnds = 100
+    /// And of so many what was done in them.
+    private static let mostHistories = 30
 
     package var folder: String { "\(place)/runs/\(name)" }
     private var endPath: String { "\(place)/ended/\(name).json" }
 
-    /// The runs that a folder given by a person means: that of one run, or one with runs in it; of the latter those that have
-    /// not ended, else the latest.
+    /// The runs in a folder that a person has given: that of one run, or one with runs in it, of which those that have ended
+    /// are there as long as they are remembered.
     package static func find(_ folder: String) -> [SharedRun] {
         let inside = "\(folder)/\(RunDirectory.sharedName)"
         if FileSystem.isFolder(inside) { return find(inside) }
         // As 'export --to slurm' makes it.
         let exported = "\(folder)/run"
         if FileSystem.exists("\(folder)/submit.sh"), FileSystem.isFolder(exported) { return find(exported) }
-        let name = PathText.name(of: folder)
         let runs = PathText.folder(of: folder)
         if PathText.name(of: runs) == "runs" {
-            let run = SharedRun(place: PathText.folder(of: runs), name: name)
+            let run = SharedRun(place: PathText.folder(of: runs), name: PathText.name(of: folder))
             if run.record != nil { return [run] }
         }
-        let open = FileSystem.names(in: "\(folder)/runs").sorted().map { SharedRun(place: folder, name: $0) }
-            .filter { $0.record != nil && $0.end == nil }
-        guard open.isEmpty else { return open }
-        let ended = FileSystem.names(in: "\(folder)/ended").filter { $0.hasSuffix(".json") }.sorted()
-        return ended.suffix(1).map { SharedRun(place: folder, name: String($0.dropLast(5))) }
+        let begun = FileSystem.names(in: "\(folder)/runs").map { SharedRun(place: folder, name: $0) }
+            .filter { $0.record != nil }
+        let ended = FileSystem.names(in: "\(folder)/ended").filter { $0.hasSuffix(".json") }
+            .map { SharedRun(place: folder, name: String($0.dropLast(5))) }
+        return Set(begun + ended).sorted { $0.name < $1.name }
+    }
+
+    /// Those that somebody means who names none: all that have not ended, and of the command that has begun last what it came
+    /// to, one of each job.
+    package static func meant(in folder: String) -> [SharedRun] { meant(of: find(folder)) }
+
+    package static func meant(of runs: [SharedRun]) -> [SharedRun] {
+        let all = runs.compactMap { run in run.record.map { (run: run, record: $0, isEnded: run.end != nil) } }
+            .sorted { ($0.record.started, $0.run.name) < ($1.record.started, $1.run.name) }
+        let newest = Dictionary(
+            all.filter { $0.record.request == all.last?.record.request }.map { ($0.record.job, $0.run) }
+        ) { $1 }
+        return all.filter { !$0.isEnded || newest[$0.record.job] == $0.run }.map(\.run)
     }
 
     /// Nil where there is no such run.
@@ -145,14 +160,27 @@ package struct SharedRun: Hashable, Sendable {
             .flatMap { Int(String(decoding: $0, as: UTF8.self)) }
     }
 
+    /// What is lost of it is told again soon.
+    package func note(left: Int) {
+        try? Data("\(left)".utf8).write(to: URL(filePath: "\(folder)/left"), options: .atomic)
+    }
+
     package func write(_ record: Record) throws(FileTrouble) { try write(record, "\(folder)/run.json") }
 
     package func write(_ end: End) throws(FileTrouble) {
         _ = try FileSystem.createFolders("\(place)/ended")
         try write(end, endPath)
-        let ends = FileSystem.names(in: "\(place)/ended").filter { $0.hasSuffix(".json") }.sorted()
-        for old in ends.dropLast(Self.mostEnds) { FileSystem.remove("\(place)/ended/\(old)") }
-        history.sweep()
+        forgetOldEnds()
+    }
+
+    private func forgetOldEnds() {
+        let ends = FileSystem.names(in: "\(place)/ended").filter { $0.hasSuffix(".json") && $0 != "\(name).json" }
+            .map { (name: $0, ended: FileSystem.stamp("\(place)/ended/\($0)")?.modified ?? 0) }
+            .sorted { ($0.ended, $0.name) > ($1.ended, $1.name) }
+        for old in ends.dropFirst(Self.mostEnds - 1) { FileSystem.remove("\(place)/ended/\(old.name)") }
+        for old in ends.dropFirst(Self.mostHistories - 1) {
+            SharedHistory(place: place, name: String(old.name.dropLast(5))).remove()
+        }
     }
 
     private func read<Value: Decodable>(_ type: Value.Type, _ path: String) -> Value? {

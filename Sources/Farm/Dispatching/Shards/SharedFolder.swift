@@ -45,9 +45,12 @@ package struct SharedFolder: Hashable, Sendable {
         }
     }
 
+    /// With all that is in it. What cannot be removed stays.
+    static func remove(_ folder: String) { try? FileManager.default.removeItem(atPath: folder) }
+
     /// What elements printed is of no use when all went well. What cannot be removed stays.
     static func remove(logs folder: String) {
-        try? FileManager.default.removeItem(atPath: folder)
+        remove(folder)
         // Of other runs, too, when this was the last.
         rmdir(PathNames.folder(of: folder) ?? "")
     }

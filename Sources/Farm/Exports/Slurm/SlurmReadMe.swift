@@ -24,7 +24,7 @@ struct SlurmReadMe {
 
         ## To follow it
 
-            squeue --jobs="$(tr ' ' , < \(submitted))"
+            squeue --name=\(names) --jobs="$(tr ' ' , < \(submitted))"
             \(penumbra("status"))
             \(penumbra("logs"))
 
@@ -33,7 +33,7 @@ struct SlurmReadMe {
 
         ## To cancel it
 
-            scancel $(cat \(submitted))
+            scancel --name=\(names) $(cat \(submitted))
 
         What was published stays. What the steps share stays, too, for the next try.
 
@@ -47,6 +47,8 @@ struct SlurmReadMe {
 
         """
     }
+
+    private var names: String { ShellWord.quoted(job.slurmNames) }
 
     /// What submit.sh writes: the jobs' numbers.
     private var submitted: String { ShellWord.quoted("\(folder)/submitted") }

@@ -77,15 +77,25 @@ struct SlurmSubmitScript {
         fi
 
         # Twice at once would be twice the work.
-        if [ -f submitted ] && [ -n "$(squeue --noheader --jobs="$(tr ' ' , < submitted)" 2>/dev/null)" ]; then
-            jobs=$(cat submitted)
-            echo "submit.sh: jobs $jobs have not ended; wait for them, or cancel them: scancel $jobs" >&2
+        if ! mkdir submitting; then
+            echo "submit.sh: another one is at it, or was killed; then: rmdir $PWD/submitting" >&2
             exit 75
         fi
-
         # Where a submission fails, those before it are taken back.
         submitted=
-        trap '[ -z "$submitted" ] || scancel $submitted' EXIT
+        trap 'rmdir submitting; [ -z "$submitted" ] || scancel $submitted' EXIT
+        if [ -f submitted ]; then
+            before=$(cat submitted)
+            if left=$(squeue --noheader --name=\(names) --jobs="$(echo "$before" | tr ' ' ,)" 2>&1); then
+                if [ -n "$left" ]; then
+                    echo "submit.sh: jobs $before have not ended; wait for them, or cancel them: scancel $before" >&2
+                    exit 75
+                fi
+            elif ! echo "$left" | grep -q "Invalid job id"; then
+                echo "submit.sh: whether jobs $before have ended is not known: $left" >&2
+                exit 69
+            fi
+        fi
 
         # With several clusters, sbatch prints the number and the cluster.
         prepare=$(sbatch --parsable --chdir="$PWD" prepare.sh)
@@ -97,12 +107,20 @@ struct SlurmSubmitScript {
         finish=$(sbatch --parsable --chdir="$PWD" --dependency="afterany:$render" finish.sh)
         finish=${finish%%;*}
 
-        trap - EXIT
         echo "$prepare $render $finish" > submitted
+        submitted=
         echo "submitted: prepare $prepare, render $render with $shards elements, finish $finish"
         echo "to follow: squeue --job $prepare,$render,$finish"
         echo "to cancel: scancel $prepare $render $finish"
 
         """
     }
+
+    /// Numbers are given again when a controller has lost its state.
+    private var names: String { ShellWord.quoted(job.slurmNames) }
+}
+
+extension ExportedJob {
+    /// The jobs' names, as Slurm's commands take them.
+    var slurmNames: String { ["prepare", "render", "finish"].map { "\(name)-\($0)" }.joined(separator: ",") }
 }

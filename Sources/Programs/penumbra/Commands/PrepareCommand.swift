@@ -17,6 +17,8 @@ struct PrepareCommand: AsyncParsableCommand {
             The shards are the same for every number of machines; one that has nothing to do ends at once. Nothing keeps 'penumbra \
             run' away from the same job meanwhile.
 
+            Of several manifests each shard has its part. Pictures that fail are told of by 'resume'.
+
             'penumbra export' writes all that for Slurm and for Open Job Description. A run that was prepared before and has \
             not ended is prepared again: what was done of it counts.
             """)
@@ -51,7 +53,11 @@ struct PrepareCommand: AsyncParsableCommand {
         command.sharing = .prepared(shards: shards, place: folder)
         try await PassingState.with(place.stateDir) { state in
             command.place.stateDir = state
-            try await command.run()
+            do {
+                try await command.run()
+            } catch let exit as ExitCode where exit.rawValue == ExitStatus.someFailed.rawValue {
+                // Whoever goes on tells of the pictures that have failed: other machines may just be beginning.
+            }
         }
     }
 

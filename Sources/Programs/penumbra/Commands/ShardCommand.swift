@@ -60,12 +60,12 @@ struct ShardCommand: AsyncParsableCommand {
     private func wanted(_ reporting: Reporting) throws -> [(folder: SharedFolder, number: Int)] {
         if let work { return [(SharedFolder(work), index)] }
         let folder = PathText.normalized(runDir ?? "", in: currentFolder())
-        let runs = SharedRun.find(folder)
+        let runs = SharedRun.meant(in: folder)
         guard !runs.isEmpty else {
             throw CommandError(
                 .missingInput, "\(folder): no run; 'penumbra prepare --run-dir' writes shards there")
         }
-        return try runs.compactMap { run in
+        let found = try runs.compactMap { run -> (SharedFolder, PreparedShards.Range)? in
             guard run.end == nil, let scratch = RunDirectory.scratch(of: run.name, state: run.place) else {
                 reporting.say("\(run.name): has ended, there is nothing to do")
                 return nil
@@ -74,14 +74,14 @@ struct ShardCommand: AsyncParsableCommand {
             guard let shards = PreparedShards.Range(of: shared) else {
                 throw CommandError(.missingInput, "\(folder): is not prepared yet; 'penumbra prepare' does that")
             }
-            // Of several runs in a folder some have fewer.
-            if index > shards.count, runs.count > 1 { return nil }
-            guard (1...shards.count).contains(index) else {
-                throw CommandError(
-                    .usage, "--index takes 1 to \(shards.count) here, not \(index): so many shards were prepared")
-            }
-            return (shared, shards.first + index - 1)
+            return (shared, shards)
         }
+        // Of several runs in a folder some have fewer.
+        let most = found.map(\.1.count).max() ?? index
+        guard (1...most).contains(index) else {
+            throw CommandError(.usage, "--index takes 1 to \(most) here, not \(index): so many shards were prepared")
+        }
+        return found.filter { index <= $0.1.count }.map { ($0.0, $0.1.first + index - 1) }
     }
 
     private func carryOut(

@@ -20,6 +20,10 @@ struct SlurmExamination {
     private static let limit = Duration.seconds(300)
 
     func run() async -> ExitStatus {
+        if let words = SlurmAdvice.missingConfiguration(ProcessInfo.processInfo.environment) {
+            say(false, words)
+            return .unavailable
+        }
         do {
             let client = SlurmClient()
             let largest = try await client.largestArray()

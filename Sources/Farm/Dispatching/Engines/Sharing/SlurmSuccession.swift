@@ -23,7 +23,7 @@ package struct SlurmSuccession: Sendable {
     private func name(_ setup: SlurmEngine.Setup) -> String { "penumbra-\(setup.run)-coordinator-after-\(job)" }
 
     /// Submits the successor, unless it is there: this job was requeued perhaps.
-    func begin(
+    package func begin(
         _ client: SlurmClient, _ options: SlurmOptions, _ setup: SlurmEngine.Setup,
         _ tell: @escaping @Sendable (String) -> Void
     ) async throws {
@@ -43,21 +43,31 @@ package struct SlurmSuccession: Sendable {
         }
     }
 
+    /// Long enough to look for a submission that had no answer.
+    private static let giveBackPatience = Duration.seconds(30)
+
     /// Gives a run that was taken over from a coordinator's job to another one.
     ///
     /// - Parameter isTrouble: which the next coordinator would find, too, if it began at once.
     /// - Returns: the job's number; nil for a run that no job was to go on with.
     package static func giveBack(
-        _ runFolder: String, after isTrouble: Bool, _ client: SlurmClient, _ options: SlurmOptions,
+        _ runFolder: String, after isTrouble: Bool, _ given: SlurmClient, _ options: SlurmOptions,
         _ setup: SlurmEngine.Setup, _ tell: @escaping @Sendable (String) -> Void
     ) async throws(SlurmClient.Trouble) -> String? {
         guard !setup.folder.lines(SlurmSubmitter.Line.self, of: setup.folder.coordinators).isEmpty else { return nil }
+        do {
+            try SharedFolder.make(setup.logs)
+        } catch {
+            throw .refused(error.message)
+        }
         let coordinator = SlurmCoordinator(
             name: "penumbra-\(setup.run)-\(setup.epoch)-coordinator", after: [], runFolder: runFolder,
             delay: isTrouble ? pause : .zero)
         // Whoever has ended this process waits for it.
+        var client = given
+        client.patience = min(client.patience, giveBackPatience / 3)
         let submitter = SlurmSubmitter(
-            client: client, options: options, setup: setup, pause: .seconds(1), patience: .seconds(10), tell: tell)
+            client: client, options: options, setup: setup, pause: .seconds(1), patience: giveBackPatience, tell: tell)
         switch await submitter.submit(coordinator) {
         case .accepted(let job): return job
         case .full(let message), .failed(let message): throw .refused(message)

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// What a person may do about words of Slurm's commands.
-enum SlurmAdvice {
+package enum SlurmAdvice {
     private static let advices = [
         ("configuration source", "Slurm's configuration is not found here; 'SLURM_CONF' names its file"),
         ("invalid partition", "say another one by 'partition' under 'slurm'; 'sinfo' lists them"),
@@ -13,13 +13,17 @@ enum SlurmAdvice {
             "node configuration is not available",
             "no node has what is asked for; ask for less by 'cpus_per_task', 'memory' or 'arguments' under 'slurm'"
         ),
+        ("More processors requested", "ask for less by 'cpus_per_task' under 'slurm'"),
         ("unrecognized option", "'arguments' under 'slurm' and --slurm-arg are options of sbatch"),
         ("invalid option", "'arguments' under 'slurm' and --slurm-arg are options of sbatch"),
     ]
 
-    /// A file that Slurm's commands would look for, for a minute.
-    static func missingConfiguration(_ environment: [String: String]) -> String? {
-        environment["SLURM_CONF"].flatMap { $0.isEmpty || FileManager.default.fileExists(atPath: $0) ? nil : $0 }
+    /// What to say of a configuration that is not there: Slurm's commands would look for it for a minute.
+    package static func missingConfiguration(_ environment: [String: String]) -> String? {
+        guard let file = environment["SLURM_CONF"], !file.isEmpty, !FileManager.default.fileExists(atPath: file) else {
+            return nil
+        }
+        return "SLURM_CONF names \(file), where no file is\n   = name the configuration of the cluster that you mean"
     }
 
     /// On a line of its own; empty where nothing is known.

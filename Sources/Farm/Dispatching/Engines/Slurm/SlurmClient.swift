@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Subprocess
 import SystemPackage
 
@@ -104,11 +103,6 @@ package struct SlurmClient: Sendable {
     }
 
     private func run(_ program: String, _ arguments: [String]) async throws(Trouble) -> String {
-        if let file = SlurmAdvice.missingConfiguration(ProcessInfo.processInfo.environment) {
-            throw .refused(
-                "\(program): SLURM_CONF names \(file), where no file is\n   = name the configuration of the cluster that "
-                    + "you mean")
-        }
         let answer: Answer?
         do {
             // Goes on when its caller is cancelled: what Slurm was asked for may be done, and has to be known of.

@@ -74,8 +74,7 @@ package final class SlurmEngine: Engine {
             // No worker was ever ready, so none has to be taken leave of.
             await feed.value
             tell.finish()
-            await Task { await leaveUnprepared(news) }.value
-            return SharedFolder.removeIfEmpty(logs: setup.logs)
+            return await Task { await leaveUnprepared(news) }.value
         }
         let last = await follow(desk, news, tell)
         guard !last.isHandedOver else { return }
@@ -209,7 +208,9 @@ package final class SlurmEngine: Engine {
 
     /// Unless another coordinator goes on with the run, nothing of it is to be left in the queue.
     private func leaveUnprepared(_ news: AsyncStream<SlurmDesk.News>) async {
+        // Its jobs print into the folder for logs.
         for await case .command(.handOver) in news { return }
+        defer { SharedFolder.removeIfEmpty(logs: setup.logs) }
         do {
             try await setup.succession?.end(client, setup)
             try await SlurmPast.end(before: setup.epoch, in: setup.folder, client)

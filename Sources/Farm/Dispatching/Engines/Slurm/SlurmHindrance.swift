@@ -28,7 +28,8 @@ package enum SlurmHindrance {
         switch reason {
         case "PartitionTimeLimit": "it wants more time than its partition gives; say less by 'time' under 'slurm'"
         case "PartitionNodeLimit", "PartitionConfig": "its partition takes no such job; name another one by 'partition'"
-        case "PartitionDown", "PartitionInactive": "its partition starts no jobs now"
+        case "PartitionDown", "PartitionInactive":
+            "its partition starts no jobs now; name another one by 'partition', or wait"
         case "BadConstraints":
             "no node has what it asks for; ask for less by 'cpus_per_task', 'memory' or 'arguments' under 'slurm'"
         case "JobHeldUser": "it is held; 'scontrol release \(job)' lets it go"

@@ -13,5 +13,5 @@ extension SlurmEngine {
     }
 
     /// Nothing of the trial is left.
-    package func forgetTrial() { SharedFolder.remove(logs: setup.folder.path) }
+    package func forgetTrial() { SharedFolder.remove(setup.folder.path) }
 }

@@ -22,6 +22,7 @@ struct CancelCommand: AsyncParsableCommand {
                 try RunRequests.make(.cancel, of: run.stored.name, state: run.place)
                 reporting.say("\(run.stored.name): its coordinator is told; 'penumbra wait' waits for the end")
             case .interrupted, .detached:
+                let coordinators = await archive.coordinators(of: run)
                 if let scratch = RunDirectory.scratch(of: run.stored.name, state: run.place) {
                     try await Self.endJobs(of: SharedFolder(scratch))
                 }
@@ -32,6 +33,10 @@ struct CancelCommand: AsyncParsableCommand {
                 }
                 SharedFolder.removeIfEmpty(logs: "\(run.place)/logs/\(run.stored.name)")
                 reporting.say("\(run.stored.name): given up, and what it left is removed")
+                if coordinators == .never, run.condition == .detached {
+                    reporting.note(
+                        "\(run.stored.name): jobs that were submitted by hand, or by scripts, are to be ended there")
+                }
             case .done, .failed, .stopped:
                 reporting.say("\(run.stored.name): has ended already")
             }
@@ -71,7 +76,8 @@ struct PauseCommand: AsyncParsableCommand {
                 throw CommandError(.someFailed, "\(run.stored.name): is not running, so that it cannot be paused")
             }
             try RunRequests.make(.pause, of: run.stored.name, state: run.place)
-            reporting.say("\(run.stored.name): paused; 'penumbra resume' goes on")
+            let place = shared.runDir.map { " --run-dir \($0)" } ?? ""
+            reporting.say("\(run.stored.name): paused; 'penumbra resume\(place)' goes on")
             return .done
         }
     }

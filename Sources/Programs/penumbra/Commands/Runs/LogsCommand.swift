@@ -23,9 +23,11 @@ struct LogsCommand: AsyncParsableCommand {
     @OptionGroup var shared: RunDirOption
 
     /// A folder of one run says which: then the first word may be the task.
-    private var wanted: (run: String?, task: String?) {
-        if shared.runDir != nil, task == nil, let run, TaskFilter(run) != nil { return (nil, run) }
-        return (run, task)
+    private func wanted(of archive: RunArchive) throws -> (run: String?, task: String?) {
+        guard archive.isShared, task == nil, let run, TaskFilter(run) != nil,
+            try !archive.runs().contains(where: { $0.stored.name.hasPrefix(run) })
+        else { return (run, task) }
+        return (nil, run)
     }
 
     func validate() throws {
@@ -39,10 +41,12 @@ struct LogsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Reporting(json: options.json).handling { _ in
-            let (name, task) = wanted
             let archive = try options.archive(shared)
+            let (name, task) = try wanted(of: archive)
             let filter = task.flatMap(TaskFilter.init)
-            let attempts = try archive.attempts(of: try archive.run(name)).filter { filter?.includes($0) ?? true }
+            let attempts = try archive.details(of: try archive.run(name)).attempts.filter {
+                filter?.includes($0) ?? true
+            }
             if let task, attempts.isEmpty { throw CommandError(.missingInput, "the run has no attempt of '\(task)'") }
             for attempt in attempts {
                 if options.json {

@@ -69,10 +69,15 @@ struct ResumeCommand: AsyncParsableCommand {
                 Console.print("no run was interrupted")
             }
             var worst: Int32 = 0
-            for run in wanted { worst = max(worst, try await goOn(with: run, archive)) }
+            for run in wanted where !Self.isInterruption(worst) {
+                worst = max(worst, try await goOn(with: run, archive))
+            }
             throw ExitCode(worst)
         }
     }
+
+    /// A signal has ended a run that this command went on with.
+    private static func isInterruption(_ code: Int32) -> Bool { [SIGHUP, SIGINT, SIGTERM].contains(code - 128) }
 
     private func goOn(with run: KnownRun, _ archive: RunArchive) async throws -> Int32 {
         switch run.condition {
@@ -101,14 +106,17 @@ struct ResumeCommand: AsyncParsableCommand {
     /// Runs that several machines see: what they came to is told by their folders.
     private func goOnWithAll(_ archive: RunArchive) async throws -> Int32 {
         var worst: Int32 = 0
-        for run in try argument.run.map({ [try archive.run($0)] }) ?? archive.runs() {
+        for run in try argument.run.map({ [try archive.run($0)] }) ?? archive.meantRuns() {
             if let code = run.exitCode {
                 if !options.json { Console.print("\(run.stored.name): has ended with exit code \(code)") }
                 worst = max(worst, Int32(code))
             } else if run.condition == .paused {
                 worst = max(worst, try await goOn(with: run, archive))
             } else {
-                worst = max(worst, try await give(run, archive, SharedRun(place: archive.state, name: run.stored.name)))
+                let code = try await give(run, archive, SharedRun(place: archive.state, name: run.stored.name))
+                worst = max(worst, code)
+                // Who ends this command means all of it.
+                if Self.isInterruption(code) { break }
             }
         }
         return worst

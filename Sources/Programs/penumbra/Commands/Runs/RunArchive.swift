@@ -33,7 +33,9 @@ struct RunArchive {
             FileManager.default.fileExists(atPath: "\(folder)/\(name)")
         }
         if has("submit.sh", in: folder) || has("submit.sh", in: PathText.folder(of: folder)) {
-            return "\(folder): no run yet; it begins with 'sh submit.sh', when Slurm has begun prepare.sh"
+            return
+                "\(folder): no run yet; it begins with 'sh submit.sh', when Slurm has begun prepare.sh; if that has failed, "
+                + "'logs' beside submit.sh says why"
         }
         guard has("", in: folder) else { return "\(folder): no such folder" }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -46,6 +48,12 @@ struct RunArchive {
     }
 
     var isShared: Bool { shared != nil }
+
+    /// Those of a folder that are meant where none is named, see ``SharedRun/meant(in:)``; the latest ones first.
+    func meantRuns() throws -> [KnownRun] {
+        let names = Set(SharedRun.meant(of: shared ?? []).map(\.name))
+        return try runs().filter { names.contains($0.stored.name) }
+    }
 
     /// The latest ones first.
     func runs() throws -> [KnownRun] {
@@ -71,10 +79,11 @@ struct RunArchive {
         let matches = all.filter { $0.stored.name.hasPrefix(name) }
         if matches.count == 1 { return matches[0] }
         if let latest = all.first(where: { $0.stored.job == name }) { return latest }
+        let place = shared == nil ? "" : " --run-dir \(state)"
         throw CommandError(
             .missingInput,
             matches.isEmpty
-                ? "no run or job is called '\(name)'; 'penumbra status' lists them"
+                ? "no run or job is called '\(name)'; 'penumbra status\(place)' lists them"
                 : "\(matches.count) runs begin with '\(name)'; give more of the name")
     }
 
@@ -112,7 +121,8 @@ struct RunArchive {
     /// - Returns: false when another coordinator has it.
     func giveUp(_ run: KnownRun, reason: String, exitCode: Int = RunHistory.killed) throws -> Bool {
         let folder = SharedRun(place: run.place, name: run.stored.name)
-        let counts = try counts(ofGivenUp: run).json
+        // A history that cannot be read is in nobody's way.
+        let counts = ((try? counts(ofGivenUp: run)) ?? run.counts).json
         var record = folder.record
         record?.counts = counts
         guard RunDirectory.remove(folder.name, state: folder.place) else { return false }
@@ -136,8 +146,8 @@ struct RunArchive {
         let states = try frames(of: run).map(\.state.word)
         counts.published = states.count { $0 == "published" }
         counts.failed = states.count { $0 == "failed" }
+        counts.skipped = states.count { $0 == "skipped" }
         counts.left = max(0, counts.work - states.count { !["open", "left"].contains($0) })
-        counts.skipped = max(0, counts.frames - counts.published - counts.failed - counts.left)
         return counts
     }
 
@@ -148,29 +158,35 @@ struct RunArchive {
         }.map(\.input) ?? []
     }
 
-    /// Those of which its folder tells take the place of what was known where it was begun.
+    /// What was done of it.
+    struct Details {
+        var frames: [StoredFrame] = []
+        var attempts: [StoredAttempt] = []
+        fileprivate var publications: [StoredPublication] = []
+
+        /// When the last output of each frame was put in its place.
+        var publicationTimes: [FrameID: Int64] {
+            Dictionary(publications.map { (FrameID($0.number, page: $0.page), $0.at) }, uniquingKeysWith: max)
+        }
+    }
+
+    /// Of what its folder tells nothing else is believed.
+    func details(of run: KnownRun) throws -> Details {
+        let own = try store?.read { reader in
+            Details(
+                frames: try reader.frames(of: run.stored.id), attempts: try reader.attempts(of: run.stored.id),
+                publications: try reader.publications(of: run.stored.id))
+        }
+        guard isShared(run) else { return own ?? Details() }
+        let told = try SharedRun(place: run.place, name: run.stored.name).history.contents()
+        let frames = Dictionary(((own?.frames ?? []) + told.frames).map { ($0.id, $0) }) { $1 }
+        return Details(
+            frames: frames.values.sorted { $0.id < $1.id }, attempts: told.attempts, publications: told.publications)
+    }
+
     func frames(of run: KnownRun) throws -> [StoredFrame] {
-        let own = try store?.read { try $0.frames(of: run.stored.id) } ?? []
-        guard isShared(run) else { return own }
-        let all = Dictionary((own + history(of: run).frames).map { ($0.id, $0) }) { $1 }
-        return all.values.sorted { $0.id < $1.id }
-    }
-
-    func attempts(of run: KnownRun) throws -> [StoredAttempt] {
-        guard !isShared(run) else { return history(of: run).attempts }
-        return try store?.read { try $0.attempts(of: run.stored.id) } ?? []
-    }
-
-    /// When the last output of each frame was put in its place.
-    func publicationTimes(of run: KnownRun) throws -> [FrameID: Int64] {
-        let publications =
-            isShared(run)
-            ? history(of: run).publications : try store?.read { try $0.publications(of: run.stored.id) } ?? []
-        return Dictionary(publications.map { (FrameID($0.number, page: $0.page), $0.at) }, uniquingKeysWith: max)
-    }
-
-    private func history(of run: KnownRun) -> SharedHistory {
-        SharedRun(place: run.place, name: run.stored.name).history
+        guard !isShared(run) else { return try details(of: run).frames }
+        return try store?.read { try $0.frames(of: run.stored.id) } ?? []
     }
 
     /// How many of its frames have come to an end.

@@ -12,17 +12,16 @@ struct ShowCommand: AsyncParsableCommand {
         try await Reporting(json: options.json).handling { _ in
             let archive = try options.archive(shared)
             let run = try archive.run(argument.run)
-            let frames = try archive.frames(of: run)
-            let attempts = try archive.attempts(of: run)
+            let details = try archive.details(of: run)
             let line = RunLine(run, concluded: try archive.concluded(of: run))
             if options.json {
                 JSONLine.run(line).print()
-                let times = try archive.publicationTimes(of: run)
-                for frame in frames {
+                let times = details.publicationTimes
+                for frame in details.frames {
                     JSONLine.storedFrame(StoredFrameLine(frame, published: times[frame.id])).print()
                 }
             } else {
-                for text in RunText.details(line, run, frames, attempts) { Console.print(text) }
+                for text in RunText.details(line, run, details.frames, details.attempts) { Console.print(text) }
             }
             return .done
         }

@@ -8,7 +8,7 @@ struct WaitCommand: AsyncParsableCommand {
         abstract: "Wait until a run has ended, and exit as it did.",
         discussion: """
             75 when --timeout came first; 137 when its coordinator was killed. Of a folder with several runs all that have not \
-            ended are waited for, and the worst of their exit codes counts.
+            ended are waited for, and the jobs of the command that was given last, and the worst of their exit codes counts.
             """)
 
     @OptionGroup var argument: RunArgument
@@ -22,7 +22,8 @@ struct WaitCommand: AsyncParsableCommand {
         try await Reporting(json: options.json).handling { reporting in
             let archive = try options.archive(shared)
             // The runs that are meant now, whatever begins later.
-            let runs = try archive.isShared && argument.run == nil ? archive.runs() : [archive.run(argument.run)]
+            let runs = try archive.isShared && argument.run == nil ? archive.meantRuns() : [archive.run(argument.run)]
+            if runs.count > 1 { reporting.note("\(runs.count) runs are waited for") }
             let vigil = Vigil(archive: archive, end: timeout.map { .now + $0.duration })
             var worst: Int32 = 0
             for run in runs {
