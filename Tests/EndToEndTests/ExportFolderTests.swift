@@ -39,16 +39,16 @@ import Testing
         #expect(try await export("--output", "farm", "--shards", "5").code == 0)
         try standIn(
             "squeue",
-            "echo \"squeue $*\" > looked; [ ! -e fails ] || { cat fails; exit 1; }; [ ! -e queue ] || cat queue")
+            "echo \"squeue $*\" > looked; [ ! -e fails ] || { cat fails >&2; exit 1; }; [ ! -e queue ] || cat queue")
         #expect(try await submit().code == 0)
-        try workspace.write("13 PENDING\n", to: "queue")
+        try workspace.write("13\n12\n12\n", to: "queue")
         let again = try await submit()
         #expect(again.code == 75)
         #expect(
             again.errors
-                == "submit.sh: jobs 11 12 13 have not ended; wait for them, or cancel them: scancel 11 12 13\n")
+                == "submit.sh: jobs 12 13 have not ended; wait for them, or cancel them: scancel 12 13\n")
         let looked = String(decoding: try workspace.read("looked"), as: UTF8.self)
-        #expect(looked == "squeue --noheader --name=test-prepare,test-render,test-finish --jobs=11,12,13\n")
+        #expect(looked == "squeue --noheader --format=%A --name=test-prepare,test-render,test-finish --jobs=11,12,13\n")
         try FileManager.default.removeItem(atPath: "\(workspace.path)/queue")
         try workspace.write("slurm_load_jobs error: Unable to contact slurm controller\n", to: "fails")
         #expect(try await submit().code == 69, "nobody knows")
@@ -61,7 +61,7 @@ import Testing
         #expect(beside.code == 75)
         #expect(
             beside.errors.hasSuffix(
-                "submit.sh: another one is at it, or was killed; then: rmdir \(workspace.path)/farm/submitting\n"))
+                "submit.sh: another one is at it, or was killed; then: rm -r \(workspace.path)/farm/submitting\n"))
     }
 
     @Test func `a folder whose name Slurm would take for a pattern`() async throws {

@@ -207,6 +207,19 @@ import Testing
         leavesNothing()
     }
 
+    @Test func `who interrupts a command that goes on with two runs means both`() async throws {
+        try await prepareTwo()
+        let program = try RunningProgram(["resume", "--run-dir", "shared", "--workers", "1"], in: workspace)
+        program.wait {
+            ["one", "two"].contains { workspace.allFiles(below: $0).contains { $0.contains(".penumbra-") } }
+        }
+        kill(program.processID, SIGINT)
+        #expect(program.finish().code == 130)
+        #expect(workspace.files(below: "one").isEmpty || workspace.files(below: "two").isEmpty)
+        #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
+        #expect(workspace.files(below: "one").count == 3 && workspace.files(below: "two").count == 3)
+    }
+
     @Test func `two do not go on with a run at once`() async throws {
         try writeManifest()
         try await prepare(2)
@@ -268,6 +281,7 @@ import Testing
     @Test func `one of two runs in a folder is cancelled by its job's name`() async throws {
         try await prepareTwo()
         #expect(try await penumbra("cancel", "two", "--run-dir", "shared").code == 0)
+        #expect(try await penumbra("pause", "--run-dir", "shared").errors.contains(": is not running, "))
         let resumed = try await penumbra("resume", "--run-dir", "shared")
         #expect(resumed.code == 130, "two was cancelled")
         #expect(resumed.output.contains(": has ended with exit code 130\n"))

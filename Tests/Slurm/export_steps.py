@@ -46,6 +46,9 @@ def exported(cluster, place, wanted):
     jobs = submit(cluster, folder)
     told = cluster.run("sh", str(folder / "submit.sh"), code=75)
     check(f"jobs {' '.join(jobs)} have not ended" in told, told)
+    # As the README says it is cancelled.
+    listed = re.search(r"scancel (\$\(.*\))", (folder / "README.md").read_text()).group(1)
+    check(sorted(cluster.run("sh", "-c", f"echo {listed}").split()) == sorted(jobs), f"{listed} finds other jobs")
     shown = cluster.run("scontrol", "show", "job", jobs[2])
     check(f"MailUser={mail.split('=')[1]} MailType=REQUEUE" in shown, f"an option is read otherwise than it was given: {shown}")
     check(f"Dependency=afterany:{jobs[1]}" in shown, shown)

@@ -211,6 +211,7 @@ package final class RunDirectory: Sendable {
             // A coordinator may have been killed between the end and the removal.
             return run.end != nil || run.record == nil && !CoordinatorClaim.isYoung(run.folder)
         }
+        SharedHistory.sweep(state)
     }
 
     /// Removes a run whose coordinator was killed, and all that it left. False when its coordinator lives.

@@ -7,7 +7,7 @@ extension FrameFailure {
     init(_ lease: Lease, _ death: Death, plugin: String?, _ history: AttemptHistory) {
         let place = plugin.map { " inside the plugin '\($0)'" } ?? ""
         let words = death.lastWords.isEmpty ? "" : "; its last words: \(death.lastWords)"
-        let tries = "\(history.attempts) attempts"
+        let tries = history.attempts == 1 ? "1 attempt" : "\(history.attempts) attempts"
         let message =
             switch death.manner {
             case .killed:

@@ -67,6 +67,14 @@ extension JobRunner {
             seed: UInt64.random(in: .min ... .max), doers: doers)
     }
 
+    /// Before anything is begun, or taken from others.
+    func refuseMissingCluster() throws(CommandError) {
+        guard isOnCluster, let words = SlurmAdvice.missingConfiguration(ProcessInfo.processInfo.environment) else {
+            return
+        }
+        throw CommandError(.unavailable, words)
+    }
+
     /// - Throws: ``CommandError`` where the run was begun elsewhere and cannot be gone on with by this engine.
     func engine(for started: StartedJob) async throws -> any Engine {
         let directory = started.directory
@@ -91,9 +99,6 @@ extension JobRunner {
     private func clusterEngine(for started: StartedJob) throws -> any Engine {
         let (directory, job) = (started.directory, started.prepared.job)
         let place = scratchPlace(for: job) ?? ""
-        if let words = SlurmAdvice.missingConfiguration(ProcessInfo.processInfo.environment) {
-            throw CommandError(.unavailable, "\(job.name): \(words)")
-        }
         guard isShared || directory.scratch.hasPrefix("\(place)/") else {
             throw CommandError(
                 .usage,

@@ -107,7 +107,7 @@ extension JobRunner {
             SharedRun.Record(
                 run: job.directory.name, job: prepared.job.name, manifest: prepared.job.manifestPath,
                 started: known?.started ?? currentTime(), workers: settings.workers, memory: settings.memory,
-                request: wishes.request?.text ?? "{}", counts: counts.json))
+                request: wishes.request?.text ?? "{}", counts: counts.json, command: wishes.command))
         return known?.request == wishes.request?.text
     }
 
@@ -151,8 +151,9 @@ extension JobRunner {
     }
 
     /// It could not begin to go on with a run that it had taken from a cluster's job.
-    func leaveUnbegun(_ job: StartedJob) async {
+    func leaveUnbegun(_ job: StartedJob, _ reason: String) async {
         job.isToGoOn()
+        try? job.directory.shared.note(lastStop: reason)
         if case .resumed(_, asJob: false) = wishes.sharing, await giveBack(job, after: .engine("")) {
             let run = job.directory.shared
             try? RunRequests.make(.detached, of: run.name, state: run.place)
@@ -211,7 +212,8 @@ extension JobRunner {
         let work = RunCounts(json: record.counts).work
         var counts = RunCounts(summary, work: max(work, job.prepared.workCount))
         // What earlier coordinators had put in place was there already for the last one.
-        let earlier = max(0, ((try? run.history.publishedCount()) ?? 0) - counts.published)
+        let told = job.directory.epoch > 2 ? (try? run.history.publishedCount()) ?? 0 : 0
+        let earlier = max(0, told - counts.published)
         (counts.published, counts.skipped) = (counts.published + earlier, max(0, counts.skipped - earlier))
         record.counts = counts.json
         var end = SharedRun.End(

@@ -39,6 +39,7 @@ struct JobRunner {
     func startingUnadvised(
         _ jobs: [JobSpec], _ body: ([StartedJob]) async throws -> ExitStatus
     ) async throws -> ExitStatus {
+        try refuseMissingCluster()
         RunDirectory.sweep(state: state)
         importEnds()
         var started: [StartedJob] = []
@@ -135,7 +136,7 @@ struct JobRunner {
             return try await runToEnd(job)
         } catch {
             // There is no end that others could read of.
-            if isGoneOnWith(job) { await leaveUnbegun(job) }
+            if isGoneOnWith(job) { await leaveUnbegun(job, (error as? CommandError)?.message ?? "\(error)") }
             throw error
         }
     }

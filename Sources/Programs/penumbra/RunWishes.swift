@@ -24,6 +24,8 @@ struct RunWishes {
     var reports = RunReports()
     /// For whoever goes on with the run when it is killed.
     var request: RunRequest?
+    /// Of this command and no other.
+    let command = RunName.new()
     /// Further arguments of `sbatch`.
     var slurmArguments: [String] = []
     var sharing = Sharing.none

@@ -4,9 +4,13 @@ import Synchronization
 
 /// SIGINT, SIGTERM and SIGHUP as streams, instead of an end of the process.
 final class Signals: Sendable {
+    /// For runs, of which a process may have several, one after the other: what ends one ends all.
+    static let ofRuns = Signals()
+
     private let inbox = Inbox()
     private let sources: [Source]
 
+    /// Of several in a process each signal reaches but one.
     init() {
         let inbox = inbox
         sources = [SIGINT, SIGTERM, SIGHUP].map { number in
@@ -18,6 +22,9 @@ final class Signals: Sendable {
     /// What was received so far and what comes. A new stream each time: cancelling its reader ends a stream.
     var stream: AsyncStream<Int32> { inbox.stream() }
 
+    /// What was received first; nil for nothing.
+    var first: Int32? { inbox.first }
+
     private final class Inbox: Sendable {
         private struct State {
             var received: [Int32] = []
@@ -25,6 +32,8 @@ final class Signals: Sendable {
         }
 
         private let state = Mutex(State())
+
+        var first: Int32? { state.withLock { $0.received.first } }
 
         func stream() -> AsyncStream<Int32> {
             let (stream, listener) = AsyncStream.makeStream(of: Int32.self)

@@ -32,12 +32,13 @@ package final class Ledger: Sendable {
         let store = try JobStore(path: Self.databasePath(state: state))
         let indexes = folders.map { OutputIndex(folder: $0, job: spec) }
         let job = try store.write { try $0.job(manifest: spec.manifestPath, name: spec.name) }
-        if let told { try store.write { writer in for one in told.broken(.known) { try writer.put(one, job: job) } } }
         let intents = try store.read { try $0.intents(of: job) }
         // A run that was killed has renamed an output or not: the file at its path tells.
         let settled = intents.filter { $0.isInPlace(by: spec.compare) }
         let taking = IndexTaking(store: store, job: job, compare: spec.compare, indexes: indexes)
         behind = Mutex(Set(try indexes.filter { try !taking.takeIn($0) }.map { PathKey($0.path) }))
+        // After the indexes: what these tell of as published is no more taken for broken.
+        if let told { try store.write { writer in for one in told.broken(.known) { try writer.put(one, job: job) } } }
         contents = try store.read { try LedgerContents($0, job, settled: settled) }
         (self.store, self.job, self.indexes, compare) = (store, job, indexes, spec.compare)
         recipes = Mutex(contents.recipes)

@@ -78,11 +78,11 @@ package final class RunHistory: Sendable {
     }
 
     /// Ends a run that other machines have brought to its end, with what they have done of it.
-    package static func end(_ shared: SharedRun, as end: SharedRun.End, state: String) throws(StoreProblem) {
+    package static func end(_ shared: SharedRun, as end: SharedRun.End, state: String) throws {
         let store = try JobStore(path: Ledger.databasePath(state: state))
         guard let run = try store.read({ try $0.run(named: shared.name) }), !run.state.isEnded else { return }
-        // What was done is told before the end is: then nobody looks for it any more. Without it the end is as true.
-        try? shared.history.read { lines in try store.write { try $0.put(lines, run: run.id) } }
+        // What was done is told before the end is: then nobody looks for it any more.
+        try shared.history.read { lines in try store.write { try $0.put(lines, run: run.id) } }
         let (failures, broken) = (Dictionary(grouping: end.failures ?? [], by: \.input), shared.history.broken(.found))
         try store.write { writer in
             let job = try writer.job(manifest: run.manifest, name: run.job)

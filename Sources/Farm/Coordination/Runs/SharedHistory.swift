@@ -112,6 +112,14 @@ package struct SharedHistory: Hashable, Sendable {
         return contents
     }
 
+    /// Those of runs that were swept away before they had begun.
+    static func sweep(_ place: String) {
+        for name in FileSystem.names(in: "\(place)/history") {
+            let run = SharedRun(place: place, name: name)
+            if !FileSystem.exists(run.folder), run.end == nil { run.history.remove() }
+        }
+    }
+
     func remove() {
         FileSystem.removeTree(folder)
         FileSystem.removeIfEmpty("\(place)/history")

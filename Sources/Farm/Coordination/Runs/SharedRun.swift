@@ -24,10 +24,12 @@ package struct SharedRun: Hashable, Sendable {
         /// JSON, as the database has it.
         package var request: String
         package var counts: String
+        /// What all runs of one command have in common, and no others.
+        package var command: String?
 
         package init(
             run: String, job: String, manifest: String, started: Int64, workers: Int, memory: Int, request: String,
-            counts: String
+            counts: String, command: String? = nil
         ) {
             self.run = run
             self.job = job
@@ -37,6 +39,7 @@ package struct SharedRun: Hashable, Sendable {
             self.memory = memory
             self.request = request
             self.counts = counts
+            self.command = command
         }
     }
 
@@ -114,17 +117,16 @@ package struct SharedRun: Hashable, Sendable {
         return Set(begun + ended).sorted { $0.name < $1.name }
     }
 
-    /// Those that somebody means who names none: all that have not ended, and of the command that has begun last what it came
-    /// to, one of each job.
+    /// Those that somebody means who names none: all that have not ended, and of the command that has begun last those that
+    /// have.
     package static func meant(in folder: String) -> [SharedRun] { meant(of: find(folder)) }
 
     package static func meant(of runs: [SharedRun]) -> [SharedRun] {
-        let all = runs.compactMap { run in run.record.map { (run: run, record: $0, isEnded: run.end != nil) } }
-            .sorted { ($0.record.started, $0.run.name) < ($1.record.started, $1.run.name) }
-        let newest = Dictionary(
-            all.filter { $0.record.request == all.last?.record.request }.map { ($0.record.job, $0.run) }
-        ) { $1 }
-        return all.filter { !$0.isEnded || newest[$0.record.job] == $0.run }.map(\.run)
+        let all = runs.compactMap { run in
+            run.record.map { (run: run, began: $0.started, command: $0.command ?? run.name, isEnded: run.end != nil) }
+        }
+        let last = all.max { ($0.began, $0.run.name) < ($1.began, $1.run.name) }
+        return all.filter { !$0.isEnded || $0.command == last?.command }.map(\.run)
     }
 
     /// Nil where there is no such run.

@@ -57,7 +57,7 @@ package struct SharedFolder: Hashable, Sendable {
 
     /// Nothing was printed there, perhaps.
     package static func removeIfEmpty(logs folder: String) {
-        rmdir(folder)
+        guard rmdir(folder) == 0 else { return }
         rmdir(PathNames.folder(of: folder) ?? "")
     }
 

@@ -24,7 +24,7 @@ struct SlurmReadMe {
 
         ## To follow it
 
-            squeue --name=\(names) --jobs="$(tr ' ' , < \(submitted))"
+            \(queue)
             \(penumbra("status"))
             \(penumbra("logs"))
 
@@ -33,7 +33,7 @@ struct SlurmReadMe {
 
         ## To cancel it
 
-            scancel --name=\(names) $(cat \(submitted))
+            scancel $(\(queue) --noheader --format=%A | sort -u)
 
         What was published stays. What the steps share stays, too, for the next try.
 
@@ -47,6 +47,9 @@ struct SlurmReadMe {
 
         """
     }
+
+    /// By name, too: numbers are given again when a controller has lost its state.
+    private var queue: String { "squeue --name=\(names) --jobs=\"$(tr ' ' , < \(submitted))\"" }
 
     private var names: String { ShellWord.quoted(job.slurmNames) }
 

@@ -78,21 +78,31 @@ struct SlurmSubmitScript {
 
         # Twice at once would be twice the work.
         if ! mkdir submitting; then
-            echo "submit.sh: another one is at it, or was killed; then: rmdir $PWD/submitting" >&2
+            echo "submit.sh: another one is at it, or was killed; then: rm -r $PWD/submitting" >&2
             exit 75
         fi
         # Where a submission fails, those before it are taken back.
         submitted=
-        trap 'rmdir submitting; [ -z "$submitted" ] || scancel $submitted' EXIT
+        leave() {
+            code=$?
+            [ -z "$submitted" ] || scancel $submitted || :
+            rm -rf submitting
+            exit "$code"
+        }
+        trap leave EXIT
+        trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM
         if [ -f submitted ]; then
             before=$(cat submitted)
-            if left=$(squeue --noheader --name=\(names) --jobs="$(echo "$before" | tr ' ' ,)" 2>&1); then
+            if left=$(squeue --noheader --format=%A --name=\(names) --jobs="$(echo "$before" | tr ' ' ,)" \
+                2> submitting/errors)
+            then
+                left=$(echo "$left" | sort -u | xargs)
                 if [ -n "$left" ]; then
-                    echo "submit.sh: jobs $before have not ended; wait for them, or cancel them: scancel $before" >&2
+                    echo "submit.sh: jobs $left have not ended; wait for them, or cancel them: scancel $left" >&2
                     exit 75
                 fi
-            elif ! echo "$left" | grep -q "Invalid job id"; then
-                echo "submit.sh: whether jobs $before have ended is not known: $left" >&2
+            elif ! grep -q "Invalid job id" submitting/errors; then
+                echo "submit.sh: whether jobs $before have ended is not known: $(cat submitting/errors)" >&2
                 exit 69
             fi
         fi

@@ -154,7 +154,7 @@ struct RunCommand: AsyncParsableCommand {
             if wishes.sharing == .detached, installation.settings.engine.value != .slurm {
                 throw CommandError(.usage, "--detach needs a cluster: give --engine slurm, too")
             }
-            let signals = Signals()
+            let signals = Signals.ofRuns
             let catalog = try await installation.introducedCatalog()
             reporting.warn(ofPluginsIn: catalog)
             let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)

@@ -77,7 +77,7 @@ struct ShardCommand: AsyncParsableCommand {
             return (shared, shards)
         }
         // Of several runs in a folder some have fewer.
-        let most = found.map(\.1.count).max() ?? index
+        guard let most = found.map(\.1.count).max() else { return [] }
         guard (1...most).contains(index) else {
             throw CommandError(.usage, "--index takes 1 to \(most) here, not \(index): so many shards were prepared")
         }

@@ -24,10 +24,10 @@ struct LogsCommand: AsyncParsableCommand {
 
     /// A folder of one run says which: then the first word may be the task.
     private func wanted(of archive: RunArchive) throws -> (run: String?, task: String?) {
-        guard archive.isShared, task == nil, let run, TaskFilter(run) != nil,
-            try !archive.runs().contains(where: { $0.stored.name.hasPrefix(run) })
-        else { return (run, task) }
-        return (nil, run)
+        guard archive.isShared, task == nil, let run, TaskFilter(run) != nil else { return (run, task) }
+        // Runs' names begin with eight digits.
+        let isRun = try run.count >= 8 && archive.runs().contains { $0.stored.name.hasPrefix(run) }
+        return isRun ? (run, nil) : (nil, run)
     }
 
     func validate() throws {

@@ -68,16 +68,13 @@ struct ResumeCommand: AsyncParsableCommand {
             } else if wanted.isEmpty {
                 Console.print("no run was interrupted")
             }
+            // Whoever ends this command means all of it.
+            let signals = Signals.ofRuns
             var worst: Int32 = 0
-            for run in wanted where !Self.isInterruption(worst) {
-                worst = max(worst, try await goOn(with: run, archive))
-            }
-            throw ExitCode(worst)
+            for run in wanted where signals.first == nil { worst = max(worst, try await goOn(with: run, archive)) }
+            throw ExitCode(max(worst, signals.first.map { 128 + $0 } ?? 0))
         }
     }
-
-    /// A signal has ended a run that this command went on with.
-    private static func isInterruption(_ code: Int32) -> Bool { [SIGHUP, SIGINT, SIGTERM].contains(code - 128) }
 
     private func goOn(with run: KnownRun, _ archive: RunArchive) async throws -> Int32 {
         switch run.condition {
@@ -105,21 +102,19 @@ struct ResumeCommand: AsyncParsableCommand {
 
     /// Runs that several machines see: what they came to is told by their folders.
     private func goOnWithAll(_ archive: RunArchive) async throws -> Int32 {
+        let signals = Signals.ofRuns
         var worst: Int32 = 0
-        for run in try argument.run.map({ [try archive.run($0)] }) ?? archive.meantRuns() {
+        for run in try argument.run.map({ [try archive.run($0)] }) ?? archive.meantRuns() where signals.first == nil {
             if let code = run.exitCode {
                 if !options.json { Console.print("\(run.stored.name): has ended with exit code \(code)") }
                 worst = max(worst, Int32(code))
             } else if run.condition == .paused {
                 worst = max(worst, try await goOn(with: run, archive))
             } else {
-                let code = try await give(run, archive, SharedRun(place: archive.state, name: run.stored.name))
-                worst = max(worst, code)
-                // Who ends this command means all of it.
-                if Self.isInterruption(code) { break }
+                worst = max(worst, try await give(run, archive, SharedRun(place: archive.state, name: run.stored.name)))
             }
         }
-        return worst
+        return max(worst, signals.first.map { 128 + $0 } ?? 0)
     }
 
     /// The run's own command again.

@@ -67,6 +67,12 @@ struct RunArchive {
         return runs.contains { $0.condition == .interrupted } ? try read { try $0.runs() } ?? [] : runs
     }
 
+    /// The run as it is now.
+    func renewed(_ run: KnownRun) throws -> KnownRun {
+        guard shared != nil else { return try self.run(run.stored.name) }
+        return SharedRun(place: run.place, name: run.stored.name).stored.map { KnownRun($0, state: run.place) } ?? run
+    }
+
     /// - Parameter name: a run's, or the beginning of one that no other run has, or a job's, whose latest run is meant;
     ///   nil for the latest run of all.
     func run(_ name: String?) throws -> KnownRun {
@@ -90,7 +96,7 @@ struct RunArchive {
     /// As ``run(_:)``, for what cannot be undone: of a folder with several runs that go on, one has to be named.
     func run(toEnd name: String?) throws -> KnownRun {
         let open = try isShared && name == nil ? runs().filter { !$0.condition.isEnded } : []
-        guard open.count > 1 else { return try run(name) }
+        guard open.count > 1 else { return try open.first ?? run(name) }
         let names = open.map { "\($0.stored.name) of \($0.stored.job)" }
         throw CommandError(
             .usage,
@@ -146,7 +152,9 @@ struct RunArchive {
         let states = try frames(of: run).map(\.state.word)
         counts.published = states.count { $0 == "published" }
         counts.failed = states.count { $0 == "failed" }
-        counts.skipped = states.count { $0 == "skipped" }
+        // Those with which nothing was to be done are in no list.
+        let settled = max(0, counts.frames - counts.work - counts.kept - counts.stillBroken)
+        counts.skipped = settled + states.count { $0 == "skipped" }
         counts.left = max(0, counts.work - states.count { !["open", "left"].contains($0) })
         return counts
     }

@@ -83,7 +83,7 @@ private struct Vigil {
             }
             if let end, clock.now >= end { return nil }
             try await clock.sleep(for: archive.isShared(run) ? Self.longPause : Self.pause)
-            run = try archive.run(run.stored.name)
+            run = try archive.renewed(run)
         }
         return run
     }
