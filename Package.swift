@@ -121,21 +121,22 @@ let package = Package(
             "Pixels", "ImageFiles", ["Geometry", "Catalogs", "JobModel", "Arithmetic", "Raster", "Kernels", "CVips"]),
 
         // Farm
+        module("Farm", "SafeFiles", ["JobModel"]),
         module("Farm", "Manifests", ["Catalogs", "JobModel"]),
         module("Farm", "Planning", ["Catalogs", "JobModel"]),
         module("Farm", "Scheduling", ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", collections, heap]),
         module("Farm", "WorkerProtocol", ["Geometry", "Catalogs", "JobModel"]),
         module(
             "Farm", "Dispatching",
-            ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", subprocess, system]),
+            ["Geometry", "Catalogs", "JobModel", "SafeFiles", "WorkerProtocol", "Scheduling", subprocess, system]),
         module("Farm", "Exports", ["JobModel"]),
         module("Farm", "Reports", ["JobModel"]),
         module("Farm", "JobStorage", ["JobModel", sqlite]),
         module(
             "Farm", "Coordination",
             [
-                "Geometry", "Catalogs", "JobModel", "Planning", "Scheduling", "WorkerProtocol", "Dispatching",
-                "JobStorage",
+                "Geometry", "Catalogs", "JobModel", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol",
+                "Dispatching", "JobStorage",
             ]),
 
         // Programs
@@ -150,8 +151,9 @@ let package = Package(
         program(
             "penumbra",
             [
-                "Geometry", "Catalogs", "JobModel", "Manifests", "Planning", "Scheduling", "WorkerProtocol",
-                "Dispatching", "JobStorage", "Coordination", "Exports", "Reports", "Settings", argumentParser,
+                "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
+                "WorkerProtocol", "Dispatching", "JobStorage", "Coordination", "Exports", "Reports", "Settings",
+                argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
 
@@ -217,6 +219,7 @@ let package = Package(
         tests(
             "ImageFilesTests", ["Geometry", "Catalogs", "JobModel", "Raster", "ImageFiles", "TestSupport"],
             exclude: ["Fixtures"]),
+        tests("SafeFilesTests", ["SafeFiles", "TestSupport"]),
         tests("ManifestsTests", ["Manifests", "Catalogs", "JobModel", yams], exclude: ["Corpus"]),
         tests("PlanningTests", ["Planning", "Catalogs", "JobModel", "TestSupport"]),
         tests("SchedulingTests", ["Scheduling", "WorkerProtocol", "Geometry", "Catalogs", "JobModel"]),
@@ -227,7 +230,10 @@ let package = Package(
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
         tests(
             "CoordinationTests",
-            ["Coordination", "Planning", "JobStorage", "WorkerProtocol", "Catalogs", "JobModel", "TestSupport"]),
+            [
+                "Coordination", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Catalogs", "JobModel",
+                "TestSupport",
+            ]),
         tests("ExportsTests", ["Exports", yams]),
         tests("ReportsTests", ["Reports", "JobModel"]),
         tests("SettingsTests", ["Settings", "JobModel"]),

@@ -22,11 +22,4 @@ import Testing
             #expect(file.text.contains("// Sendable:"), "\(file.path) has no '// Sendable:' comment")
         }
     }
-
-    @Test func `a source file tells one story`() throws {
-        for file in try SourceTree.swiftFiles(below: "Sources") {
-            let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false).count
-            #expect(lines <= 300, "\(file.path) has \(lines) lines")
-        }
-    }
 }

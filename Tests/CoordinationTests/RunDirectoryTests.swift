@@ -1,5 +1,6 @@
 import Coordination
 import Foundation
+import SafeFiles
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Glibc
 import JobModel
 import Planning
+import SafeFiles
 
 /// The few calls that decide whether an output is safe. C's calls stay in this file and in ``OpenFile``.
 enum FileSystem {

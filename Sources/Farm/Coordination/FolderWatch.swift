@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import JobModel
+package import SafeFiles
 import Synchronization
 
 /// Tells that something has changed in folders, or in folders below them, by the kernel's inotify.

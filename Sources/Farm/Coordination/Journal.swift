@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import JobModel
 import Planning
+import SafeFiles
 import Synchronization
 
 /// What a run is about to do to files outside its own folder, written down before it does it.

@@ -1,4 +1,5 @@
 import Glibc
+import SafeFiles
 
 /// A file that is read piece by piece; closed with its last use.
 struct OpenFile: ~Copyable {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 package import JobModel
 import Planning
+package import SafeFiles
 import Synchronization
 
 /// The folder of one run: its lock, its journal and, unless told otherwise, its scratch space.

@@ -1,3 +1,5 @@
+package import SafeFiles
+
 /// A file that is there whole, or as it was before.
 package enum WholeFile {
     /// Written at `temporary`, in the same folder, and renamed.

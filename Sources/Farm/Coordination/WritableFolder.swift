@@ -1,4 +1,5 @@
 import Glibc
+package import SafeFiles
 
 /// Finds out whether Penumbra could work in a folder.
 package enum WritableFolder {

@@ -1,6 +1,7 @@
 import Coordination
 import Glibc
 import JobModel
+import SafeFiles
 import Settings
 
 /// Places that a run cannot use.

@@ -2,6 +2,7 @@ import Coordination
 import JobModel
 import JobStorage
 import Reports
+import SafeFiles
 
 extension JobRunner {
     /// Writes receipts that are missing or tell of other bytes.

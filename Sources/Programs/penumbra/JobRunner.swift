@@ -6,6 +6,7 @@ import JobModel
 import JobStorage
 import Planning
 import Reports
+import SafeFiles
 import Scheduling
 import Settings
 

@@ -6,6 +6,7 @@ import JobModel
 import JobStorage
 import Planning
 import Reports
+import SafeFiles
 import Synchronization
 
 /// Where a command's results and complaints go: for a person, for cron (`--quiet`), or as JSON lines.

@@ -2,6 +2,7 @@ import Coordination
 import JobModel
 import JobStorage
 import Planning
+import SafeFiles
 
 /// Runs jobs whenever something has changed in the folders of their inputs, until it is told to stop.
 struct WatchLoop {

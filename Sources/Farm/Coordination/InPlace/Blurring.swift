@@ -1,6 +1,7 @@
 package import Catalogs
 package import JobModel
 import Planning
+import SafeFiles
 package import Scheduling
 import WorkerProtocol
 

@@ -1,5 +1,6 @@
 import JobModel
 import Planning
+import SafeFiles
 
 /// The folders of some pictures, locked for as long as this value lives.
 struct HeldFolders {

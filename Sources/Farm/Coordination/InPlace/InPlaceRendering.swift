@@ -1,6 +1,7 @@
 import Glibc
 import JobModel
 import Planning
+import SafeFiles
 import Scheduling
 import Synchronization
 import WorkerProtocol

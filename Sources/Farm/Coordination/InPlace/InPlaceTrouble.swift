@@ -1,4 +1,5 @@
 import Glibc
+import SafeFiles
 
 /// Why nothing is done with a picture.
 struct InPlaceTrouble: Error {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import JobModel
+import SafeFiles
 import Synchronization
 
 /// Where originals are kept: the bytes under names that tell what they are, and a record of each picture.

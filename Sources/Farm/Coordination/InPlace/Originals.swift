@@ -1,6 +1,7 @@
 import Glibc
 import JobModel
 package import Planning
+package import SafeFiles
 import Synchronization
 
 /// Where an original is kept.

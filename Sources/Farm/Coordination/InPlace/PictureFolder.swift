@@ -1,6 +1,7 @@
 import Glibc
 import JobModel
 import Planning
+import SafeFiles
 
 /// A folder whose pictures are changed in place, locked against others who write there. Its path and the names in it may
 /// not be UTF-8. C's calls stay in this file.

@@ -1,5 +1,6 @@
 import JobModel
 import Planning
+import SafeFiles
 package import Scheduling
 
 /// Puts originals back.

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import JobModel
 import JobStorage
+import SafeFiles
 import Synchronization
 
 /// The file beside a job's outputs that says what was published: the database is rebuilt from it when it is lost.

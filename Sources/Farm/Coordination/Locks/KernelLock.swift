@@ -1,5 +1,6 @@
 import Glibc
 import JobModel
+package import SafeFiles
 
 /// An exclusive lock on a file or a folder, held by the kernel: it ends with the process, however that ends.
 package final class KernelLock: Sendable {

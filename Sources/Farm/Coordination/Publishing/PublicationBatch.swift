@@ -1,5 +1,6 @@
 import JobModel
 import JobStorage
+import SafeFiles
 import Scheduling
 import WorkerProtocol
 

@@ -1,6 +1,7 @@
 import Dispatch
 import JobModel
 import JobStorage
+import SafeFiles
 import Scheduling
 import Synchronization
 

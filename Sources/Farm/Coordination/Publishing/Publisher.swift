@@ -1,5 +1,6 @@
 import Glibc
 import JobModel
+import SafeFiles
 import Scheduling
 import WorkerProtocol
 

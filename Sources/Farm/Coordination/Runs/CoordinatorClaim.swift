@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import JobModel
+import SafeFiles
 
 /// `coordinator.<epoch>` in a run's folder: who has the run. The file with the highest epoch counts.
 ///

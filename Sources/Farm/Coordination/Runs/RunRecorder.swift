@@ -1,6 +1,7 @@
 import Dispatch
 import FoundationEssentials
 package import JobStorage
+import SafeFiles
 package import Scheduling
 import Synchronization
 import WorkerProtocol

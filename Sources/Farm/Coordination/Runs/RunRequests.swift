@@ -1,3 +1,5 @@
+package import SafeFiles
+
 /// What other commands ask of a run: files in its folder, which its coordinator looks for again and again.
 package struct RunRequests: Hashable, Sendable {
     package let isPaused: Bool

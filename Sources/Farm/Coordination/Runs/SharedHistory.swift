@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 package import JobStorage
 import Planning
+package import SafeFiles
 import Scheduling
 
 /// What the coordinators of a run that several machines see have done of it: `PLACE/history/NAME/EPOCH`, to which each

@@ -3,6 +3,7 @@ import Glibc
 import JobModel
 import Planning
 package import JobStorage
+package import SafeFiles
 
 /// A run that goes on without the process which began it: its folder lies where all machines see it that have to do with it.
 ///

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import JobModel
 import JobStorage
+import SafeFiles
 import Synchronization
 
 /// The indexes that were read, whatever jobs wrote them: many outputs are looked for in one.

@@ -1,6 +1,7 @@
 package import Catalogs
 package import JobModel
 import JobStorage
+package import SafeFiles
 package import Scheduling
 import Synchronization
 import WorkerProtocol

@@ -1,5 +1,6 @@
 import Glibc
 import JobModel
+package import SafeFiles
 
 /// A folder for what is rendered only to be compared; it goes with this value.
 ///

@@ -4,6 +4,7 @@ import Dispatching
 import FoundationEssentials
 import JobModel
 import Reports
+import SafeFiles
 import Scheduling
 import Settings
 import WorkerProtocol

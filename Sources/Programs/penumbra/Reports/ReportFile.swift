@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Planning
 import Reports
+import SafeFiles
 
 /// A file that says what runs did: written aside and renamed, and never in place of a file that Penumbra did not write.
 struct ReportFile {

@@ -1,18 +1,25 @@
 import Glibc
 
-/// What the file system answered, as it is told to the user and as the run acts on it.
+/// An error of a file: what the file system answered, or why Penumbra does not believe the file.
 package struct FileTrouble: Error, Hashable, Sendable {
     package let path: String
+    /// The file system's error number. A file that was refused has ``refusal``.
     package let code: Int32
     /// What was tried: `create the folder`, …
     package let action: String
+    /// Why a file was refused, in place of the file system's own words.
+    package let reason: String?
     /// What to do, where neither more space nor another place would help.
     package let remedy: String?
 
-    package init(path: String, code: Int32, action: String, remedy: String? = nil) {
+    /// The code of files that are refused for what they are: links, pipes, other users' files.
+    package static let refusal = EPERM
+
+    package init(path: String, code: Int32, action: String, reason: String? = nil, remedy: String? = nil) {
         self.path = path
         self.code = code
         self.action = action
+        self.reason = reason
         self.remedy = remedy
     }
 
@@ -24,6 +31,7 @@ package struct FileTrouble: Error, Hashable, Sendable {
 
     /// With the remedy, if there is one, on a line of its own.
     package var message: String {
-        "\(path): cannot \(action): \(String(cString: strerror(code)))" + (remedy.map { "\n   = \($0)" } ?? "")
+        "\(path): cannot \(action): \(reason ?? String(cString: strerror(code)))"
+            + (remedy.map { "\n   = \($0)" } ?? "")
     }
 }

@@ -1,0 +1,291 @@
+import Glibc
+import JobModel
+
+/// An open folder of Penumbra's own, in which somebody else may have put, exchanged or linked anything.
+///
+/// A file that Penumbra once wrote says what to move, to remove or to run. Whoever can write to its folder could decide
+/// that. So such files are reached from an open folder, one name at a time, and no link is followed on the way
+/// (`openat` with `O_NOFOLLOW`). They must be regular files of this user or of root, and their size is bounded.
+///
+/// Only the first folder is opened by a path, since the user, or a setting, has named it. Links in that path are the
+/// user's own.
+package final class SafeFolder: Sendable {
+    /// How the folder is called in messages.
+    package let path: String
+    private let descriptor: Int32
+    private let trust: Trust
+
+    /// Whose files count.
+    package enum Trust: Sendable {
+        /// Files and folders of this user, or of root.
+        case ownAndRoot
+        /// Those of anybody. Only for contents that decide nothing but themselves.
+        case everybody
+    }
+
+    /// Opens a folder that the user has named.
+    ///
+    /// - Throws: ``FileTrouble`` where it is not there, is no folder, or belongs to somebody who is not trusted.
+    package convenience init(_ path: String, trusting trust: Trust = .ownAndRoot) throws(FileTrouble) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
+        try self.init(path, descriptor, trust)
+    }
+
+    /// Takes over the descriptor.
+    private init(_ path: String, _ descriptor: Int32, _ trust: Trust) throws(FileTrouble) {
+        self.path = path
+        self.descriptor = descriptor
+        self.trust = trust
+        try Self.check(Self.status(of: descriptor, path, "open the folder"), trust, path, "open the folder")
+    }
+
+    deinit { close(descriptor) }
+
+    // MARK: Looking
+
+    /// Opens a folder in this one; nil where nothing has the name.
+    ///
+    /// - Throws: ``FileTrouble`` for a link, for anything else that is no folder, and for another user's folder.
+    package func folder(_ name: String) throws(FileTrouble) -> SafeFolder? {
+        let path = try path(of: name, "open the folder")
+        let opened = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard opened >= 0 else {
+            let code = errno
+            if code == ENOENT { return nil }
+            throw try refused(name, code, "open the folder")
+        }
+        return try SafeFolder(path, opened, trust)
+    }
+
+    /// Opens folders one below the other, as in `runs/photos-1`.
+    package func folder(at relative: String) throws(FileTrouble) -> SafeFolder? {
+        var found = self
+        for name in PathNames.all(in: relative) {
+            guard let next = try found.folder(String(name)) else { return nil }
+            found = next
+        }
+        return found
+    }
+
+    /// All bytes of a regular file in this folder; nil where nothing has the name.
+    ///
+    /// - Throws: ``FileTrouble`` for a link, a pipe, a folder, another user's file, and one larger than `limit`. Nothing of
+    ///   these is read, or waited for.
+    package func contents(of name: String, limit: Int = 64 << 20) throws(FileTrouble) -> [UInt8]? {
+        let path = try path(of: name, "read")
+        // A pipe without a writer would keep a reader waiting for ever.
+        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard file >= 0 else {
+            let code = errno
+            if code == ENOENT { return nil }
+            throw try refused(name, code, "read")
+        }
+        defer { close(file) }
+        let found = try Self.status(of: file, path, "read")
+        guard found.st_mode & S_IFMT == S_IFREG else { throw Self.odd(found, path, "read") }
+        try Self.check(found, trust, path, "read")
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(min(limit, max(0, Int(found.st_size))))
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw FileTrouble(path: path, code: errno, action: "read") }
+            guard count > 0 else { return bytes }
+            // The file may grow while it is read.
+            guard bytes.count + count <= limit else {
+                throw FileTrouble(
+                    path: path, code: EFBIG, action: "read", reason: "it is larger than \(limit) bytes")
+            }
+            bytes += buffer.prefix(count)
+        }
+    }
+
+    /// The names in this folder, in no order. Names that are not UTF-8 are left out: Penumbra writes none.
+    package func names() throws(FileTrouble) -> [String] {
+        // The stream takes a descriptor over, with the place up to which it was read.
+        let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard copy >= 0, let stream = fdopendir(copy) else {
+            let code = errno
+            if copy >= 0 { close(copy) }
+            throw FileTrouble(path: path, code: code, action: "list")
+        }
+        defer { closedir(stream) }
+        var result: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw FileTrouble(path: path, code: errno, action: "list") }
+                return result
+            }
+            let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            if let name = String(validating: bytes, as: UTF8.self), name != ".", name != ".." { result.append(name) }
+        }
+    }
+
+    /// What has a name in this folder, itself and not what a link leads to; nil where nothing has it.
+    package func status(of name: String) throws(FileTrouble) -> stat? {
+        let path = try path(of: name, "look at")
+        var found = stat()
+        if fstatat(descriptor, name, &found, AT_SYMLINK_NOFOLLOW) == 0 { return found }
+        guard errno == ENOENT else { throw FileTrouble(path: path, code: errno, action: "look at") }
+        return nil
+    }
+
+    /// The folder's own.
+    package func status() throws(FileTrouble) -> stat { try Self.status(of: descriptor, path, "look at") }
+
+    /// True while the path that the folder was opened by still leads to it.
+    package var isInPlace: Bool {
+        var own = stat()
+        var now = stat()
+        return fstat(descriptor, &own) == 0 && stat(path, &now) == 0 && own.st_dev == now.st_dev
+            && own.st_ino == now.st_ino
+    }
+
+    // MARK: Changing
+
+    /// Opens a folder in this one, after it has made it if nothing has the name.
+    package func makingFolder(_ name: String, mode: mode_t = 0o777) throws(FileTrouble) -> SafeFolder {
+        for _ in 0..<4 {
+            if let found = try folder(name) { return found }
+            guard mkdirat(descriptor, name, mode) == 0 || errno == EEXIST else {
+                throw FileTrouble(path: "\(path)/\(name)", code: errno, action: "create the folder")
+            }
+        }
+        // Somebody else removes it again and again.
+        throw FileTrouble(path: "\(path)/\(name)", code: ENOENT, action: "create the folder")
+    }
+
+    /// Writes a file that was not there before.
+    ///
+    /// - Throws: ``FileTrouble``, with `EEXIST` where anything has the name already. A file that could not be written whole is
+    ///   removed.
+    package func create(
+        _ name: String, _ bytes: [UInt8], mode: mode_t = 0o666, syncs: Bool = false
+    ) throws(FileTrouble) {
+        let path = try path(of: name, "write")
+        let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "write") }
+        defer { close(file) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                let code = count < 0 ? errno : ENOSPC
+                unlinkat(descriptor, name, 0)
+                throw FileTrouble(path: path, code: code, action: "write")
+            }
+            rest = rest.dropFirst(count)
+        }
+        guard !syncs || fsync(file) == 0 else {
+            let code = errno
+            unlinkat(descriptor, name, 0)
+            throw FileTrouble(path: path, code: code, action: "sync")
+        }
+    }
+
+    /// Moves what has a name in this folder into another one, or to another name, in one step. It replaces what is there.
+    package func rename(_ name: String, to folder: SafeFolder? = nil, as other: String) throws(FileTrouble) {
+        let folder = folder ?? self
+        _ = try path(of: name, "move")
+        let target = try folder.path(of: other, "put a file in place")
+        guard renameat(descriptor, name, folder.descriptor, other) == 0 else {
+            throw FileTrouble(path: target, code: errno, action: "put a file in place")
+        }
+    }
+
+    /// Removes a file or a link; nothing is as good.
+    package func remove(_ name: String) throws(FileTrouble) {
+        let path = try path(of: name, "remove")
+        guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
+            throw FileTrouble(path: path, code: errno, action: "remove")
+        }
+    }
+
+    /// Removes an empty folder in this one. One that is not empty stays.
+    package func removeIfEmpty(_ name: String) {
+        guard Self.isName(name) else { return }
+        unlinkat(descriptor, name, AT_REMOVEDIR)
+    }
+
+    /// Removes what has a name in this folder, with all that is in it, as far as that can be done. Links are removed
+    /// themselves.
+    package func removeTree(_ name: String) {
+        guard Self.isName(name) else { return }
+        if unlinkat(descriptor, name, 0) == 0 { return }
+        // Whoever it belongs to: the user may remove it, or the kernel says no.
+        let inner = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        if inner >= 0, let folder = try? SafeFolder("\(path)/\(name)", inner, .everybody),
+            let names = try? folder.names()
+        {
+            for name in names { folder.removeTree(name) }
+        }
+        unlinkat(descriptor, name, AT_REMOVEDIR)
+    }
+
+    /// Waits until the disk has the folder's names.
+    package func sync() throws(FileTrouble) {
+        // Some network filesystems cannot sync a folder and say so; their renames are then as safe as they get.
+        guard fsync(descriptor) == 0 || errno == EINVAL else {
+            throw FileTrouble(path: path, code: errno, action: "sync the folder")
+        }
+    }
+
+    // MARK: What is refused
+
+    /// A name is one part of a path, and leads nowhere else.
+    package static func isName(_ name: String) -> Bool {
+        !name.isEmpty && name != "." && name != ".." && !name.utf8.contains { $0 == PathNames.slash || $0 == 0 }
+            && name.utf8.count <= 255
+    }
+
+    private func path(of name: String, _ action: String) throws(FileTrouble) -> String {
+        guard Self.isName(name) else {
+            throw FileTrouble(
+                path: "\(path)/\(name)", code: FileTrouble.refusal, action: action,
+                reason: "it is not the name of a file in this folder")
+        }
+        return "\(path)/\(name)"
+    }
+
+    private static func status(of descriptor: Int32, _ path: String, _ action: String) throws(FileTrouble) -> stat {
+        var found = stat()
+        guard fstat(descriptor, &found) == 0 else { throw FileTrouble(path: path, code: errno, action: action) }
+        return found
+    }
+
+    /// Why the kernel did not open it.
+    private func refused(_ name: String, _ code: Int32, _ action: String) throws(FileTrouble) -> FileTrouble {
+        guard [ELOOP, ENOTDIR, ENXIO].contains(code), let found = try status(of: name) else {
+            return FileTrouble(path: "\(path)/\(name)", code: code, action: action)
+        }
+        return Self.odd(found, "\(path)/\(name)", action)
+    }
+
+    private static func odd(_ found: stat, _ path: String, _ action: String) -> FileTrouble {
+        let kind =
+            switch found.st_mode & S_IFMT {
+            case S_IFLNK: "a link"
+            case S_IFDIR: "a folder"
+            case S_IFIFO: "a pipe"
+            case S_IFSOCK: "a socket"
+            case S_IFBLK, S_IFCHR: "a device"
+            default: "a file"
+            }
+        return FileTrouble(
+            path: path, code: FileTrouble.refusal, action: action,
+            reason: "it is \(kind), and Penumbra did not make it so")
+    }
+
+    private static func check(
+        _ found: stat, _ trust: Trust, _ path: String, _ action: String
+    ) throws(FileTrouble) {
+        guard case .ownAndRoot = trust, found.st_uid != geteuid(), found.st_uid != 0 else { return }
+        throw FileTrouble(
+            path: path, code: FileTrouble.refusal, action: action,
+            reason: "it belongs to another user (uid \(found.st_uid))")
+    }
+}
