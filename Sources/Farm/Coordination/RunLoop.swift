@@ -1,5 +1,5 @@
 package import Dispatching
-import SafeFiles
+package import SafeFiles
 package import Scheduling
 import WorkerProtocol
 package import JobModel

@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 import JobModel
 
 /// An open folder of Penumbra's own, in which somebody else may have put, exchanged or linked anything.

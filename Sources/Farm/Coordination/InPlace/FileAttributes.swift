@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 import Planning
-package import SafeFiles
+import SafeFiles
 
 /// What a file has beside its bytes, as far as that can be given to another file. C's calls stay in this file.
 package struct FileAttributes: Hashable, Sendable, Codable {

@@ -1,7 +1,7 @@
 import JobModel
 package import JobStorage
 import Planning
-import SafeFiles
+package import SafeFiles
 
 /// Writes the receipts that are missing or tell of other bytes, from what is known of the outputs.
 package struct ReceiptKeeper: Sendable {

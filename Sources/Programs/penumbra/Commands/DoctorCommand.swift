@@ -8,6 +8,7 @@ import JobModel
 import JobStorage
 import Planning
 import Reports
+import SafeFiles
 import Settings
 import WorkerProtocol
 
