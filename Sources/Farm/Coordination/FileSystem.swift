@@ -36,6 +36,12 @@ enum FileSystem {
         return lstat(path, &found) == 0
     }
 
+    /// Nothing is at the path. Of a path in a folder that cannot be searched, or on a disk that fails, nobody can say so.
+    static func isGone(_ path: String) -> Bool {
+        var found = stat()
+        return lstat(path, &found) != 0 && (errno == ENOENT || errno == ENOTDIR)
+    }
+
     /// The same for a path that may not be UTF-8.
     static func exists(_ path: [UInt8]) -> Bool {
         var found = stat()
@@ -69,6 +75,19 @@ enum FileSystem {
             modified: files.map(\.modified).max() ?? 0, changed: files.map(\.changed).max() ?? 0)
     }
 
+    /// Of a regular file that has this name alone; nil for everything else. Links are not followed.
+    static func ownName(_ path: String) -> FileStamp.Identity? {
+        var found = stat()
+        guard lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_nlink == 1 else { return nil }
+        return FileStamp(found).identity
+    }
+
+    /// A file itself, and no link to one.
+    static func isRegular(_ path: String) -> Bool {
+        var found = stat()
+        return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFREG
+    }
+
     static func isLink(_ path: String) -> Bool {
         var found = stat()
         return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFLNK
@@ -76,9 +95,14 @@ enum FileSystem {
 
     /// Adds bytes to the end of a file, which is created if need be; whole or, when that fails, not at all.
     static func append(_ bytes: [UInt8], to path: String, syncs: Bool = false) throws(FileTrouble) {
-        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        // A pipe that nobody reads would be waited for. Of one that somebody reads nothing could be taken back.
+        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
         guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "write") }
         defer { close(file) }
+        var found = stat()
+        guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+            throw FileTrouble(path: path, code: ENXIO, action: "write", reason: "it is no regular file")
+        }
         let end = lseek(file, 0, SEEK_END)
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -37,6 +37,7 @@ package final class JobRun: Sendable {
     /// Nil for a run that is not remembered.
     private let recorder: RunRecorder?
     private let heritage: Heritage
+    private let outputs: OutputGuard
     private let desk: PublicationDesk
     private let clock: ContinuousClock
     private let state = Mutex(State())
@@ -59,8 +60,10 @@ package final class JobRun: Sendable {
         self.observer = observer
         self.books = books
         self.clock = clock
+        outputs = OutputGuard(inputs: targets.compactMap { $0.files.stamp?.identity })
         desk = PublicationDesk(
-            publisher: Publisher(journal: directory.journal), ledger: books.ledger, durability: plan.job.durability)
+            publisher: Publisher(journal: directory.journal, outputs: outputs), ledger: books.ledger,
+            durability: plan.job.durability)
         state.withLock { $0.summary.total = targets.count + ended.count }
         for report in ended { record(report) }
     }
@@ -140,7 +143,11 @@ extension JobRun: RunLoop.Delegate {
     }
 
     private func prepareFolders(of target: Target) throws(FileTrouble) {
-        for output in target.outputs { try directory.makeFolder(PathText.folder(of: output)) }
+        for output in target.outputs {
+            let folder = PathText.folder(of: output)
+            try directory.makeFolder(folder)
+            outputs.begin(folder)
+        }
     }
 
     private func order(for target: Target) -> FrameOrder {

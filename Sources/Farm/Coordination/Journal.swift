@@ -31,7 +31,7 @@ final class Journal: Sendable {
     private let path: String
 
     init(_ path: String) throws(FileTrouble) {
-        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
+        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
         guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "create the journal") }
         descriptor = Mutex(file)
         self.path = path
@@ -66,8 +66,11 @@ final class Journal: Sendable {
 
     /// All whole entries; a torn last line was never acted on.
     static func read(_ path: String) -> [Entry] {
-        // A run that was killed before it had a journal has left nothing outside its folder.
-        guard let data = try? Data(contentsOf: URL(filePath: path)) else { return [] }
+        // A run that was killed before it had a journal has left nothing outside its folder. A journal that somebody else
+        // has put there is not believed.
+        guard let folder = try? SafeFolder(PathNames.folder(of: path) ?? ""),
+            let data = try? folder.contents(of: PathNames.last(of: path), limit: 1 << 30)
+        else { return [] }
         return data.split(separator: UInt8(ascii: "\n")).compactMap {
             try? JSONDecoder().decode(Entry.self, from: Data($0))
         }

@@ -8,13 +8,16 @@ struct OpenFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Nil where there is none, or a link. A pipe that somebody has put there is empty, and nothing to wait for.
+    /// Nil where there is no regular file: nothing, a link, or a pipe, which nobody waits for.
     init?(_ path: String) throws(FileTrouble) {
         self.path = path
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor < 0 else { return }
-        if [ENOENT, ENOTDIR, ELOOP].contains(errno) { return nil }
-        throw FileTrouble(path: path, code: errno, action: "read")
+        guard descriptor >= 0 else {
+            if [ENOENT, ENOTDIR, ELOOP, ENXIO].contains(errno) { return nil }
+            throw FileTrouble(path: path, code: errno, action: "read")
+        }
+        var found = stat()
+        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return nil }
     }
 
     /// What follows, at most so many bytes; empty at the end.

@@ -11,11 +11,11 @@ package struct OutputPlace {
 
     package static func exists(_ path: String) -> Bool { FileSystem.isOutput(path) }
 
-    /// There is something at an input's path, if only a link that leads nowhere now.
+    /// There is something at an input's path, if only a link that leads nowhere now, or nobody can tell.
     ///
     /// - Parameter path: as it is shown: what is not UTF-8 stands as `%E9` there, and may be what it says.
     package static func isInputThere(_ path: String) -> Bool {
-        FileSystem.exists(path) || OddName.possibleBytes(of: path).map(FileSystem.exists) == true
+        !FileSystem.isGone(path) || OddName.possibleBytes(of: path).map(FileSystem.exists) == true
     }
 
     /// What lies at a path; nil where nothing does. Every folder is looked at once, as long as paths come folder by folder.

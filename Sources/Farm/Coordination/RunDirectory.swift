@@ -53,6 +53,8 @@ package final class RunDirectory: Sendable {
         }
         defer { withExtendedLifetime(gate) {} }
         _ = try FileSystem.createFolders(path)
+        // Canvases and tiles of pictures that only their owner may see lie in them.
+        FileSystem.makePrivate(path)
         self.scratch = scratch.map { "\($0)/penumbra-\(name)" } ?? "\(path)/scratch"
         do throws(FileTrouble) {
             guard let lock = try KernelLock.take("\(path)/lock") else {
@@ -64,6 +66,7 @@ package final class RunDirectory: Sendable {
             for folder in missing { try journal.write(.folder(folder)) }
             createdFolders.withLock { $0 = missing }
             _ = try FileSystem.createFolders(self.scratch)
+            FileSystem.makePrivate(self.scratch)
             if let job {
                 // Whoever finds the folder after a power failure knows whose it is.
                 try FileSystem.append(Array(JobLock.name(of: job).utf8), to: "\(path)/job", syncs: true)
@@ -87,7 +90,9 @@ package final class RunDirectory: Sendable {
         self.state = state
         let gate = try Self.gate(state)
         defer { withExtendedLifetime(gate) {} }
-        guard FileSystem.isFolder(path), let lock = try KernelLock.take("\(path)/lock"), CoordinatorClaim.isQuiet(path)
+        guard FileSystem.isFolder(path) else { return nil }
+        try Self.refuseOthers(state, name)
+        guard let lock = try KernelLock.take("\(path)/lock"), CoordinatorClaim.isQuiet(path)
         else { return nil }
         self.lock = lock
         let latest = CoordinatorClaim.latestEpoch(in: path)
@@ -107,10 +112,11 @@ package final class RunDirectory: Sendable {
         var paths: Set<PathKey> = []
         for entry in entries {
             switch entry {
-            case .scratch(let folder): scratch = folder
+            case .scratch(let folder) where Self.isScratch(folder, of: name, path): scratch = folder
             case .publish(_, _, let final): paths.insert(PathKey(final))
-            case .replace(let aside, let final): try Publisher.undoReplacement(aside: aside, final: final)
-            case .folder, .place, .temporary: break
+            case .replace(let aside, let final) where Self.isOwn(aside, name):
+                try Publisher.undoReplacement(aside: aside, final: final)
+            case .scratch, .replace, .folder, .place, .temporary: break
             }
         }
         // What was asked for last may be that all is made again.
@@ -118,6 +124,31 @@ package final class RunDirectory: Sendable {
         published = (paths, max(begin, FileSystem.stamp("\(path)/run.json")?.modified ?? begin))
         self.scratch = scratch
         _ = try FileSystem.createFolders(scratch)
+        // An earlier version may have made them readable by all.
+        for folder in [path, scratch] { FileSystem.makePrivate(folder) }
+    }
+
+    /// A run's folder says what is moved and removed: one that another user owns is not believed.
+    private static func refuseOthers(_ state: String, _ name: String) throws(FileTrouble) {
+        do {
+            _ = try SafeFolder(state).folder(at: "runs/\(name)")
+        } catch {
+            guard error.code == FileTrouble.refusal, error.reason != nil else { throw error }
+            throw FileTrouble(
+                path: error.path, code: error.code, action: "go on with this run", reason: error.reason,
+                remedy: "let the user who began the run go on with it")
+        }
+    }
+
+    /// Folders of this name are removed with all that they hold. So the journal does not decide alone: only the scratch
+    /// space that a run of this name makes for itself is its own.
+    static func isScratch(_ folder: String, of run: String, _ path: String) -> Bool {
+        folder == "\(path)/scratch" || PathText.name(of: folder) == "penumbra-\(run)"
+    }
+
+    /// Files beside outputs that belong to a run have its name in theirs.
+    private static func isOwn(_ path: String, _ run: String) -> Bool {
+        PathText.name(of: path).hasPrefix(".penumbra-\(run)-")
     }
 
     /// Another coordinator has claimed the run: on a shared file system locks may not have kept it away.
@@ -240,9 +271,9 @@ package final class RunDirectory: Sendable {
         defer { withExtendedLifetime(gate) {} }
         return FileSystem.names(in: runs).filter(isWanted).compactMap { name in
             let path = "\(runs)/\(name)"
-            // A folder that cannot be locked is left for a later run.
-            guard FileSystem.isOwnFolder(path), let lock = try? KernelLock.take("\(path)/lock"),
-                CoordinatorClaim.isQuiet(path)
+            // A folder that cannot be locked is left for a later run, and one of another user to that user.
+            guard FileSystem.isOwnFolder(path), (try? SafeFolder(state).folder(at: "runs/\(name)")) != nil,
+                let lock = try? KernelLock.take("\(path)/lock"), CoordinatorClaim.isQuiet(path)
             else { return nil }
             return (name, lock)
         }
@@ -251,7 +282,7 @@ package final class RunDirectory: Sendable {
     private static func clean(_ path: String, run: String) {
         let entries = Journal.read("\(path)/journal")
         // By its last name: folders are removed with all that they hold.
-        func isOwn(_ path: String) -> Bool { PathText.name(of: path).hasPrefix(".penumbra-\(run)-") }
+        func isOwn(_ path: String) -> Bool { Self.isOwn(path, run) }
         var isGone = true
         // What lies on a disk that is not mounted is not gone, though nobody sees it.
         let isPatient = !CoordinatorClaim.isForgotten(path)
@@ -275,7 +306,7 @@ package final class RunDirectory: Sendable {
             }
             syncRemovals(in: folder)
         }
-        for case .scratch(let folder) in entries where folder.contains(run) {
+        for case .scratch(let folder) in entries where isScratch(folder, of: run, path) {
             remove(folder)
             if PathText.name(of: PathText.folder(of: folder)) == sharedName {
                 FileSystem.removeIfEmpty(PathText.folder(of: folder))

@@ -36,8 +36,10 @@ package struct WorkerCommand: Sendable {
     /// Absolute path of `penumbra-worker`.
     package let executable: String
     package let arguments: [String]
-    /// Added to what the coordinator's own environment holds.
+    /// Added to what of the coordinator's own environment reaches workers (``WorkerEnvironment``).
     package let environment: [String: String]
+    /// Names of further variables of the coordinator's own environment that reach workers.
+    package let inheritedVariables: [String]
     /// Which plugins it may use.
     package let plugins: PluginConditions
     /// Told to every worker that is started later.
@@ -45,11 +47,12 @@ package struct WorkerCommand: Sendable {
 
     package init(
         executable: String, arguments: [String] = [], environment: [String: String] = [:],
-        plugins: PluginConditions = PluginConditions()
+        inheritedVariables: [String] = [], plugins: PluginConditions = PluginConditions()
     ) {
         self.executable = executable
         self.arguments = arguments
         self.environment = environment
+        self.inheritedVariables = inheritedVariables
         self.plugins = plugins
     }
 }

@@ -8,6 +8,15 @@ struct FindingOddities: Sendable {
     var idleExcludes: [ExcludePattern] = []
     /// Links that would be inputs if they led to files; a file may be there twice.
     var danglingLinks: [String] = []
+    /// Folders that could not be listed, each once, and that no `exclude` names.
+    var unreadableFolders: [UnreadableFolder] = []
+}
+
+/// A folder that a pattern reaches and that cannot be listed: what is in it, nobody knows.
+struct UnreadableFolder: Hashable, Sendable {
+    /// Absolute.
+    let path: [UInt8]
+    let reason: String
 }
 
 /// Looks up a job's inputs: what its patterns match, less what it excludes, sorted by path.
@@ -43,7 +52,7 @@ struct InputFinder {
         let root = PathText.joined(pattern.glob.fixedFolder)
         guard FileKind(of: root) == .folder else { throw .missingFolder(root, pattern: pattern.text) }
         var hasMatched = false
-        try walk(Array(root.utf8), below: "", pattern, pattern.glob.start, &hasMatched)
+        walk(Array(root.utf8), below: "", pattern, pattern.glob.start, &hasMatched)
         if !hasMatched { oddities.unmatched.append(pattern.text) }
     }
 
@@ -52,9 +61,9 @@ struct InputFinder {
     ///   - places: where in the pattern the folder's path is.
     private mutating func walk(
         _ folder: [UInt8], below dir: String, _ pattern: InputPattern, _ places: [Int], _ hasMatched: inout Bool
-    ) throws(PlanProblem) {
+    ) {
         let folderRules = FolderRules(rules, in: folder)
-        for entry in try DirectoryListing.entries(of: folder) {
+        for entry in entries(of: folder, folderRules) {
             let name = entry.name[...]
             switch entry.kind {
             case .file where pattern.accepts(name, at: places):
@@ -67,12 +76,28 @@ struct InputFinder {
                 let deeper = pattern.glob.places(below: name, from: places, isSymbolicLink: entry.isSymbolicLink)
                 guard !deeper.isEmpty else { continue }
                 let readable = OddName.readable(entry.name)
-                try walk(
+                walk(
                     PathBytes.joined(folder, entry.name), below: dir.isEmpty ? readable : "\(dir)/\(readable)",
                     pattern, deeper, &hasMatched)
             case .file, .other:
                 break
             }
+        }
+    }
+
+    /// One folder that cannot be read, such as `lost+found` at the root of a disk, is noted and keeps no other from being read.
+    private mutating func entries(of folder: [UInt8], _ folderRules: FolderRules) -> [DirectoryListing.Entry] {
+        do {
+            return try DirectoryListing.entries(of: folder)
+        } catch {
+            guard case .unreadableFolder(_, let reason) = error else { return [] }
+            let exclusions = folderRules.exclusionsOfAll
+            usedExcludes.formUnion(exclusions)
+            let found = UnreadableFolder(path: folder, reason: reason)
+            if exclusions.isEmpty, !oddities.unreadableFolders.contains(found) {
+                oddities.unreadableFolders.append(found)
+            }
+            return []
         }
     }
 

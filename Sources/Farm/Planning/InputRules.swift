@@ -63,6 +63,11 @@ struct FolderRules {
         excluded.contains { $0.exclusion.takes(name) }
     }
 
+    /// The places of the entries that leave out the folder itself, with all that is in it.
+    var exclusionsOfAll: [Int] {
+        excluded.filter { if case .all = $0.exclusion { true } else { false } }.map(\.number)
+    }
+
     /// As ``InputRules/exclusions(of:)``.
     func exclusions(of name: ArraySlice<UInt8>) -> [Int] {
         excluded.filter { $0.exclusion.takes(name) }.map(\.number)

@@ -8,6 +8,8 @@ package struct JobPlan: Sendable {
     package let frames: [PlannedFrame]
     /// Frames of a list whose files are not there, or are folders.
     package let missing: [PlannedFrame]
+    /// Folders that could not be listed, in the place of the pictures that may be in them, and why.
+    package let unreadableFolders: [(frame: PlannedFrame, reason: String)]
     /// What a list sets for some of its files; frames have an index of it.
     package let settings: [[FileList.Setting]]
     /// Where the list says so first, for each of ``settings``: `list:3`.
@@ -32,6 +34,9 @@ package struct JobPlan: Sendable {
     package init(_ job: JobSpec, catalog: Catalog, date: String, selection: Selection) throws(PlanProblem) {
         var finder = InputFinder(InputRules(job, pictures: catalog.readableExtensions))
         let inputs = try finder.find()
+        if inputs.isEmpty, let folder = finder.oddities.unreadableFolders.first {
+            throw .unreadableFolder(OddName.readable(folder.path), reason: folder.reason)
+        }
         guard !inputs.isEmpty else {
             throw finder.excluded.isEmpty
                 ? .nothingMatched(patterns: job.inputs) : .allExcluded(count: finder.excluded.count)
@@ -66,6 +71,11 @@ package struct JobPlan: Sendable {
         unmatchedPatterns = oddities.unmatched
         danglingLinks = Set(oddities.danglingLinks).sorted()
         idleExcludes = oddities.idleExcludes
+        unreadableFolders = oddities.unreadableFolders.enumerated().map { offset, folder in
+            let input = InputFile(bytes: folder.path, dir: "")
+            let index = found.inputs.count + 1 + offset
+            return (PlannedFrame(index: index, input: input, formats: [], pages: .first, settings: nil), folder.reason)
+        }
         inputs = found.inputs
         settings = found.settings
         settingsPlaces = found.settingsPlaces

@@ -29,14 +29,8 @@ package enum PathText {
         visible(PathNames.relative(path, to: folder) ?? path)
     }
 
-    /// Control characters, which may be in a file's name and would break lines or worse, as `\u{a}`.
-    package static func visible(_ name: String) -> String {
-        guard name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return name }
-        return name.unicodeScalars.map { scalar in
-            scalar.properties.generalCategory == .control
-                ? "\\u{\(String(scalar.value, radix: 16))}" : String(Character(scalar))
-        }.joined()
-    }
+    /// On one line, whatever its characters: see ``VisibleText``.
+    package static func visible(_ name: String) -> String { VisibleText.line(name) }
 
     package static func folder(of path: String) -> String {
         guard isNormal(path), let slash = path.utf8.lastIndex(of: PathBytes.slash) else {

@@ -26,6 +26,16 @@ package struct PluginConditions: Hashable, Sendable, Codable {
 
     package init() {}
 
+    /// These conditions, which came from a file, as far as this machine's own settings allow them: its pins count first, and
+    /// where it wants pins for all libraries no file takes that back.
+    package func restricted(by own: PluginConditions) -> PluginConditions {
+        var all = self
+        all.isPinnedOnly = isPinnedOnly || own.isPinnedOnly
+        let pinned = Set(own.pins.map(\.file))
+        all.pins = own.pins + pins.filter { !pinned.contains($0.file) && !own.isPinnedOnly }
+        return all
+    }
+
     /// The variable's value; nil when it is not of this version of Penumbra.
     package init?(text: String) {
         do {

@@ -9,6 +9,7 @@ struct Wishes {
     var stateFolder: String?
     var plugins: PluginTrust?
     var pluginFolders: [String]?
+    var workerEnvironment: [String]?
     var pluginPins: [PluginPin]?
     var worker: String?
     var nice: Int?
@@ -72,6 +73,7 @@ struct ConfigFile {
         wishes.stateFolder = reader.optional("state_dir", path)
         wishes.plugins = reader.optional("plugins", .choice)
         wishes.pluginFolders = reader.optional("plugin_folders", .list(of: path))
+        wishes.workerEnvironment = reader.optional("worker_environment", .list(of: .nonEmptyText))
         wishes.pluginPins = reader.optional("plugin_pins", .list(of: .pin))
         wishes.worker = reader.optional("worker", path)
         wishes.nice = reader.optional("nice", .integer(in: Wishes.niceRange))
@@ -79,7 +81,7 @@ struct ConfigFile {
         wishes.silence = reader.optional("silence", .duration(in: Wishes.silenceRange))
         wishes.reduceTransparency = reader.optional("reduce_transparency", .boolean)
         wishes.engine = reader.optional("engine", .choice)
-        wishes.slurm = reader.optional("slurm", SlurmReader.wishes(folder))
+        wishes.slurm = reader.optional("slurm", SlurmReader.wishes(folder, from: .user))
         reader.finish()
         return wishes
     }
@@ -118,6 +120,9 @@ struct EnvironmentWishes {
         wishes.plugins = read("PENUMBRA_PLUGINS", .choice)
         wishes.pluginPins = read("PENUMBRA_PLUGIN_PINS", .pinsOnOneLine)
         wishes.pluginFolders = environment["PENUMBRA_PLUGIN_PATH"].map { $0.split(separator: ":").map(String.init) }
+        wishes.workerEnvironment = environment["PENUMBRA_WORKER_ENVIRONMENT"].map {
+            $0.split(separator: ":").map(String.init)
+        }
         self.wishes = wishes
         let empty = SourceText(bytes: [], name: "", log: DiagnosticLog())
         errors = log.sorted().map { $0.rendered(in: SourceSet(file: empty, arguments: sources)) }

@@ -19,6 +19,8 @@ package struct Settings: Sendable {
     package let plugins: Setting<PluginTrust>
     /// Folders with filter plugins, beside the worker's own.
     package let pluginFolders: Setting<[String]>
+    /// Names of environment variables that reach workers beside those that workers read themselves.
+    package let workerEnvironment: Setting<[String]>
     package let pluginPins: Setting<[PluginPin]>
     package let engine: Setting<EngineName>
     /// What the config file says of jobs on a cluster; a manifest may say otherwise.
@@ -126,6 +128,7 @@ package struct Settings: Sendable {
         reduceTransparency = layered(false, \.reduceTransparency, "PENUMBRA_REDUCE_TRANSPARENCY")
         plugins = layered(.any, \.plugins, "PENUMBRA_PLUGINS")
         pluginFolders = layered([], \.pluginFolders, "PENUMBRA_PLUGIN_PATH")
+        workerEnvironment = layered([], \.workerEnvironment, "PENUMBRA_WORKER_ENVIRONMENT")
         pluginPins = layered([], \.pluginPins, "PENUMBRA_PLUGIN_PINS")
         worker = layered("\(surroundings.programFolder)/penumbra-worker", \.worker, "PENUMBRA_WORKER")
         engine = layered(.local, \.engine, "PENUMBRA_ENGINE", flag: flags.engine, "--engine")

@@ -22,10 +22,11 @@ struct Installation {
         if settings.ionice.value != .none { environment["PENUMBRA_IONICE"] = settings.ionice.value.rawValue }
         environment[CoordinatorClaim.variable] = CoordinatorClaim.token
         worker = WorkerCommand(
-            executable: settings.worker.value, environment: environment, plugins: plugins ?? Self.plugins(settings))
+            executable: settings.worker.value, environment: environment,
+            inheritedVariables: settings.workerEnvironment.value, plugins: plugins ?? Self.plugins(settings))
     }
 
-    private static func plugins(_ settings: Settings) -> PluginConditions {
+    static func plugins(_ settings: Settings) -> PluginConditions {
         var plugins = PluginConditions()
         plugins.folders = settings.pluginFolders.value
         plugins.pins = settings.pluginPins.value.map { PluginConditions.Pin(file: $0.file, sha256: $0.sha256) }

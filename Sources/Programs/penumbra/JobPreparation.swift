@@ -36,6 +36,16 @@ struct JobPreparation {
             book: RecipeBook(catalog: catalog, texts: contents.recipes), now: now)
         var prepared = PreparedJob(plan: plan, contents: contents, freshness: freshness)
         prepared.ended = plan.missing.map(Self.missing)
+        if selection == JobPlan.Selection() {
+            prepared.ended += plan.unreadableFolders.map { frame, reason in
+                frame.report(
+                    .failed(
+                        FrameFailure(
+                            .permission,
+                            "\(frame.input.path): the folder cannot be read: \(reason)\n   = let the user who runs the job "
+                                + "read it, or name it in 'exclude'")))
+            }
+        }
         let naming = FrameNaming(preparation: self, plan: plan, variants: variants, freshness: freshness)
         try await naming.name(&prepared)
         prepared.isWhole = selection == JobPlan.Selection() && list == nil

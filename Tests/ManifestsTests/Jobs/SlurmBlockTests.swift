@@ -46,8 +46,39 @@ import Testing
         ("-a5", "Penumbra gives -a itself"), ("--wait", "Penumbra gives --wait itself"),
         ("fast", "write it in one word with its option: --constraint=fast"),
     ]) func `so is one that sbatch would take for something else`(argument: String, problem: String) {
-        #expect(SlurmReader.problem(ofArgument: argument) == problem)
-        #expect(SlurmReader.problem(ofArgument: "--constraint=fast") == nil)
+        for source in [SlurmReader.ArgumentSource.manifest, .user] {
+            #expect(SlurmReader.problem(ofArgument: argument, from: source) == problem)
+            #expect(SlurmReader.problem(ofArgument: "--constraint=fast", from: source) == nil)
+        }
+    }
+
+    @Test(arguments: [
+        "--export-file=/tmp/environment", "--prolog=/tmp/p", "--bb=stage", "--site-plugin=x", "-C", "--", "-",
+    ])
+    func `a manifest may ask for nodes and times alone`(argument: String) {
+        #expect(
+            SlurmReader.problem(ofArgument: argument, from: .manifest)
+                == "a manifest may ask for nodes and times alone (docs/slurm.md lists the options); "
+                + "give others by --slurm-arg, or in your config file")
+    }
+
+    @Test func `an option that is cut short is refused, whatever sbatch would take it for`() {
+        #expect(
+            SlurmReader.problem(ofArgument: "--constr=fast", from: .manifest)
+                == "write the option's full name: --constraint")
+        #expect(
+            SlurmReader.problem(ofArgument: "--outpu=/home/x", from: .user)
+                == "sbatch may take it for --output, which Penumbra gives itself")
+        #expect(SlurmReader.problem(ofArgument: "--outpu=/home/x", from: .manifest) != nil)
+    }
+
+    @Test func `a control character is refused`() {
+        #expect(
+            SlurmReader.problem(ofArgument: "--constraint=a\n--wrap=b", from: .user) == "it holds a control character")
+    }
+
+    @Test func `what the user gives may be an option of the site`() {
+        #expect(SlurmReader.problem(ofArgument: "--site-plugin=x", from: .user) == nil)
     }
 
     @Test func `another name for a key is understood`() {

@@ -48,7 +48,7 @@ struct IndexContents {
         case .recipe(let number, let text): numbers[number] = place(of: text)
         case .encoding(let number, let encoding): encodingNumbers[number] = place(of: encoding)
         case .output(let output):
-            guard let place = numbers[output.recipe] else { return }
+            guard output.isPlausible, let place = numbers[output.recipe] else { return }
             let encoding = output.encoding.flatMap { encodingNumbers[$0] }
             outputs[PathKey(output.path)] = output.with(recipe: place, encoding: encoding)
             jobs[PathKey(output.path)] = job
@@ -72,6 +72,16 @@ struct IndexContents {
 }
 
 extension IndexLine.Output {
+    /// The index lies where others may write. Its paths lead to files below its folder, and its numbers are those of files
+    /// and pictures, or the line is left out.
+    fileprivate var isPlausible: Bool {
+        let parts = path.utf8.split(separator: PathNames.slash, omittingEmptySubsequences: false)
+        let isBelow = parts.allSatisfy { !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8) }
+        let pixels = 0...Int(UInt32.max)
+        return isBelow && !path.utf8.contains(0) && PathNames.isAbsolute(input) && source.size >= 0 && file.size >= 0
+            && pixels.contains(page) && pixels.contains(part) && pixels.contains(width) && pixels.contains(height)
+    }
+
     fileprivate func with(recipe: Int, encoding: Int?) -> IndexLine.Output {
         IndexLine.Output(
             path: path, input: input, page: page, part: part, source: source, recipe: recipe, file: file,

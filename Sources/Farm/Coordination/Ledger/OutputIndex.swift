@@ -35,9 +35,9 @@ final class OutputIndex: Sendable {
         path = PathNames.joined(folder, Self.name)
     }
 
-    /// Nil when there is none. A link is none, whatever it leads to.
+    /// Nil when there is none. A link is none, whatever it leads to, nor is a pipe.
     var mark: IndexMark? {
-        guard !FileSystem.isLink(path), let stamp = FileSystem.stamp(path) else { return nil }
+        guard FileSystem.isRegular(path), let stamp = FileSystem.stamp(path) else { return nil }
         return IndexMark(inode: stamp.inode, size: stamp.size)
     }
 
@@ -117,7 +117,7 @@ final class OutputIndex: Sendable {
             try FileSystem.append(bytes, to: path, syncs: true)
             return true
         } catch {
-            guard [EACCES, EPERM, ELOOP].contains(error.code) else { throw error }
+            guard [EACCES, EPERM, ELOOP, ENXIO].contains(error.code) else { throw error }
             let old = try self.bytes()
             // Runs that write here exclude each other; what a killed one has left aside is removed by the next.
             try write((old ?? []) + bytes, by: path + "-aside")

@@ -66,7 +66,8 @@ package final class KernelLock: Sendable {
     /// Not locked yet.
     private init(opening path: String) throws(FileTrouble) {
         isFolder = false
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+        // A pipe in its place would be waited for.
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
         guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the lock file") }
     }
 }

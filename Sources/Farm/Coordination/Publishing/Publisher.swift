@@ -7,6 +7,7 @@ import WorkerProtocol
 /// Puts verified outputs at their final paths. The only code that does. (Pictures that are blurred in place are none.)
 struct Publisher: Sendable {
     let journal: Journal
+    let outputs: OutputGuard
     /// How the job tells that a file is what it was.
     var compare = ComparePolicy.stamp
 
@@ -18,6 +19,7 @@ struct Publisher: Sendable {
             return .refused("\(path): the file that was written is gone or was cut before it could be published")
         }
         do {
+            try outputs.check(path)
             try journal.write(.publish(temporary: receipt.path, digest: receipt.digest, final: path))
             if FileSystem.isOwnFolder(receipt.path) {
                 try putFolder(receipt.path, at: path, rule)

@@ -23,6 +23,8 @@ package enum CoordinatorClaim {
     /// How often a coordinator is to be heard of, where others cannot see its lock.
     static let heartbeat = Duration.seconds(10)
 
+    private static let mostEpochs = 1_000_000
+
     static func path(_ epoch: Int, _ folder: String) -> String { "\(folder)/coordinator.\(epoch)" }
 
     static func exists(epoch: Int, in folder: String) -> Bool { FileSystem.exists(path(epoch, folder)) }
@@ -39,7 +41,11 @@ package enum CoordinatorClaim {
     /// 0 when nobody has had it.
     static func latestEpoch(in folder: String) -> Int {
         FileSystem.names(in: folder).compactMap { name in
-            name.hasPrefix("coordinator.") ? Int(name.dropFirst("coordinator.".count)) : nil
+            guard name.hasPrefix("coordinator."), let epoch = Int(name.dropFirst("coordinator.".count)) else {
+                return nil
+            }
+            // No run has so many coordinators: a larger number is somebody else's.
+            return (1...mostEpochs).contains(epoch) ? epoch : nil
         }.max() ?? 0
     }
 

@@ -16,7 +16,10 @@ extension RunDirectory {
     /// The scratch space of a run, whoever has it.
     package static func scratch(of name: String, state: String) -> String? {
         var scratch: String?
-        for case .scratch(let folder) in Journal.read("\(state)/runs/\(name)/journal") { scratch = folder }
+        let path = "\(state)/runs/\(name)"
+        for case .scratch(let folder) in Journal.read("\(path)/journal") where isScratch(folder, of: name, path) {
+            scratch = folder
+        }
         return scratch
     }
 

@@ -187,7 +187,11 @@ package struct SharedRun: Hashable, Sendable {
     }
 
     private func read<Value: Decodable>(_ type: Value.Type, _ path: String) -> Value? {
-        (try? Data(contentsOf: URL(filePath: path))).flatMap { try? JSONDecoder().decode(type, from: $0) }
+        // A file that is another user's, a link or a pipe says nothing of the run.
+        guard let folder = try? SafeFolder(PathNames.folder(of: path) ?? ""),
+            let bytes = try? folder.contents(of: PathNames.last(of: path))
+        else { return nil }
+        return try? JSONDecoder().decode(type, from: Data(bytes))
     }
 
     private func write(_ value: some Encodable, _ path: String) throws(FileTrouble) {

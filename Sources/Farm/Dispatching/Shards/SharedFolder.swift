@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import JobModel
+import SafeFiles
 import WorkerProtocol
 
 /// A run's folder on the file system that all nodes share.
@@ -107,13 +108,19 @@ package struct SharedFolder: Hashable, Sendable {
 
     /// What a file holds; nil where it is not there, is not whole, or is of another version.
     func read<Value: Decodable>(_ type: Value.Type, from path: String) -> Value? {
-        (try? Data(contentsOf: URL(filePath: path))).flatMap { try? FrameCodec.decode(type, from: $0) }
+        Self.contents(of: path).flatMap { try? FrameCodec.decode(type, from: Data($0)) }
     }
 
     /// The lines of a log. One that a kill or a crash has torn is left out.
     func lines<Value: Decodable>(_ type: Value.Type, of path: String) -> [Value] {
-        guard let data = try? Data(contentsOf: URL(filePath: path)) else { return [] }
-        return data.split(separator: UInt8(ascii: "\n")).compactMap { try? FrameCodec.decode(type, from: $0) }
+        guard let data = Self.contents(of: path) else { return [] }
+        return Data(data).split(separator: UInt8(ascii: "\n")).compactMap { try? FrameCodec.decode(type, from: $0) }
+    }
+
+    /// Nil where it is not there, and where it is another user's, a link, a pipe, or too large for what elements write.
+    private static func contents(of path: String) -> [UInt8]? {
+        guard let folder = try? SafeFolder(PathNames.folder(of: path) ?? "") else { return nil }
+        return try? folder.contents(of: PathNames.last(of: path), limit: 1 << 30)
     }
 
     /// All attempts' logs of a shard.

@@ -24,7 +24,7 @@ struct JobTyper {
         let animating = AnimationReader(catalog: catalog, pictures: pictures, log: log)
         let animation = reader.optional("animate", animating.animation)
         var policies = Policies(from: &reader)
-        let slurm = reader.optional("slurm", SlurmReader.wishes(Self.folder(of: manifestPath)))
+        let slurm = reader.optional("slurm", SlurmReader.wishes(Self.folder(of: manifestPath), from: .manifest))
         reader.finish(aliases: Self.aliases) { ForeignKeys(catalog: catalog).problem(of: $0) }
         guard let name, let inputs, let layers, let filters, var outputs else { return nil }
 

@@ -20,17 +20,55 @@ package enum SlurmReader {
         "--ntasks", "-n", "--nodes", "-N", "--export", "--dependency", "-d", "--clusters", "-M",
     ]
 
+    /// What a manifest may ask of `sbatch`: which nodes a job gets, and when. A manifest is often somebody else's, and other
+    /// options run programs (`--prolog`), read files (`--export-file`) or come from the site's own plugins.
+    package static let allowed = [
+        "--account", "--begin", "--bell", "--cluster-constraint", "--constraint", "--contiguous", "--core-spec",
+        "--cores-per-socket", "--cpu-freq", "--deadline", "--delay-boot", "--distribution", "--exclude", "--exclusive",
+        "--extra-node-info", "--gpu-bind", "--gpu-freq", "--gpus", "--gpus-per-node", "--gpus-per-task", "--gres",
+        "--gres-flags", "--hint", "--hold", "--licenses", "--mail-type", "--mail-user", "--mem", "--mem-bind",
+        "--mem-per-cpu", "--mem-per-gpu", "--mincpus", "--nice", "--no-kill", "--nodelist", "--oversubscribe",
+        "--partition", "--prefer", "--priority", "--qos", "--reservation", "--sockets-per-node", "--spread-job",
+        "--switches", "--thread-spec", "--threads-per-core", "--time", "--time-min", "--tmp", "--wckey",
+    ]
+
+    /// Who gave an argument.
+    package enum ArgumentSource: Sendable {
+        /// A manifest, which may be somebody else's.
+        case manifest
+        /// The config file or the command line: the user's own.
+        case user
+    }
+
     /// Why an argument cannot be handed on to `sbatch`; nil when it can.
-    package static func problem(ofArgument argument: String) -> String? {
+    package static func problem(ofArgument argument: String, from source: ArgumentSource) -> String? {
         guard argument.hasPrefix("-") else { return "write it in one word with its option: --constraint=fast" }
+        // A script of sbatch's own would be cut there, and what follows taken for something else.
+        guard !argument.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) else {
+            return "it holds a control character"
+        }
         // -a5 is as good as --array=5.
         let isShort = !argument.hasPrefix("--")
         let name = isShort ? String(argument.prefix(2)) : String(argument.prefix { $0 != "=" })
-        return reserved.contains(name) ? "Penumbra gives \(name) itself" : nil
+        if let given = reserved.first(where: { $0 == name }) { return "Penumbra gives \(given) itself" }
+        switch source {
+        case .user:
+            // sbatch takes --outpu for --output.
+            guard !isShort, let given = reserved.first(where: { $0.hasPrefix(name) }) else { return nil }
+            return "sbatch may take it for \(given), which Penumbra gives itself"
+        case .manifest:
+            if allowed.contains(name) { return nil }
+            let full = isShort ? nil : allowed.filter { $0.hasPrefix(name) }
+            if let full, !full.isEmpty, name != "--" {
+                return "write the option's full name: \(full.prefix(3).joined(separator: ", "))"
+            }
+            return "a manifest may ask for nodes and times alone (docs/slurm.md lists the options); "
+                + "give others by --slurm-arg, or in your config file"
+        }
     }
 
     /// - Parameter folder: the absolute folder that a relative path starts from.
-    package static func wishes(_ folder: String) -> ValueReader<SlurmWishes> {
+    package static func wishes(_ folder: String, from source: ArgumentSource) -> ValueReader<SlurmWishes> {
         ValueReader { node, name, log in
             guard var reader = MappingReader(node, of: "'\(name)'", log: log) else { return nil }
             let path = ValueReader<String>.nonEmptyText.map { PathNames.isAbsolute($0) ? $0 : "\(folder)/\($0)" }
@@ -47,7 +85,7 @@ package enum SlurmReader {
             wishes.shardSeconds = reader.optional("shard_seconds", .seconds(in: shardTimes))
             wishes.grace = reader.optional("grace", .seconds(in: graces))
             wishes.folder = reader.optional("folder", path)
-            wishes.arguments = reader.optional("arguments", .list(of: .sbatchArgument))
+            wishes.arguments = reader.optional("arguments", .list(of: .sbatchArgument(from: source)))
             reader.finish(aliases: aliases)
             return wishes
         }
@@ -60,9 +98,9 @@ package enum SlurmReader {
 }
 
 extension ValueReader where Value == String {
-    fileprivate static var sbatchArgument: ValueReader {
+    fileprivate static func sbatchArgument(from source: SlurmReader.ArgumentSource) -> ValueReader {
         .scalar("an argument of sbatch") { text, name in
-            SlurmReader.problem(ofArgument: text).map {
+            SlurmReader.problem(ofArgument: text, from: source).map {
                 .failure(ValueFault(.unfitArgument(name: name, text: text, reason: $0)))
             } ?? .success(text)
         }

@@ -20,9 +20,9 @@ struct Markup: ExpressibleByStringInterpolation, Sendable {
 
         mutating func appendLiteral(_ literal: String) { html += literal }
         /// Between tags; characters that do not show are made visible.
-        mutating func appendInterpolation(_ text: String) { html += VisibleText.html(text) }
+        mutating func appendInterpolation(_ text: String) { html += PageText.html(text) }
         /// Inside the quotes of an attribute, and in `<title>`.
-        mutating func appendInterpolation(attribute text: String) { html += VisibleText.attribute(text) }
+        mutating func appendInterpolation(attribute text: String) { html += PageText.attribute(text) }
         mutating func appendInterpolation(_ number: Int) { html += String(number) }
         mutating func appendInterpolation(_ markup: Markup) { html += markup.html }
         mutating func appendInterpolation(_ parts: [Markup]) { for part in parts { html += part.html } }

@@ -58,6 +58,9 @@ struct ConfigCommand: AsyncParsableCommand {
             row("plugins", settings.plugins, settings.plugins.value.rawValue),
             row("plugin_folders", settings.pluginFolders, settings.pluginFolders.value.joined(separator: ":")),
             row(
+                "worker_environment", settings.workerEnvironment,
+                settings.workerEnvironment.value.joined(separator: ":")),
+            row(
                 "plugin_pins", settings.pluginPins,
                 settings.pluginPins.value.map { "\($0.file) \($0.sha256.prefix(12))…" }.joined(separator: ", ")),
             row("worker", settings.worker, settings.worker.value),

@@ -49,7 +49,7 @@ struct EngineOptions: ParsableArguments {
 
     static func check(_ slurmArguments: [String]) throws {
         for argument in slurmArguments {
-            if let problem = SlurmReader.problem(ofArgument: argument) {
+            if let problem = SlurmReader.problem(ofArgument: argument, from: .user) {
                 throw ValidationError("--slurm-arg cannot be '\(argument)': \(problem).")
             }
         }

@@ -95,7 +95,8 @@ struct ShardCommand: AsyncParsableCommand {
         ) { done, all in teller.tell(progress: 100 * done / max(1, all), "\(done) of \(all) tasks") }
         let written = try run.shard()
         let settings = try Settings.load(place, allocation: allocation)
-        let installation = Installation(settings, plugins: written.workers.plugins)
+        let own = Installation.plugins(settings)
+        let installation = Installation(settings, plugins: written.workers.plugins.restricted(by: own))
         let end = try await run.run(
             written, engine: installation.engine(), workers: settings.workers.value
         ) { signals.stream }

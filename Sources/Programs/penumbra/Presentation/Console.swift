@@ -1,4 +1,5 @@
 import Glibc
+import JobModel
 import Synchronization
 
 /// Standard output and standard error, and what they are connected to.
@@ -17,19 +18,25 @@ enum Console {
     static var outputFailure: Int32? { failure.withLock { $0 } }
     private static let failure = Mutex<Int32?>(nil)
 
-    static func print(_ line: String) {
+    /// Characters that would do something to a terminal are shown by their numbers. All text goes this way, whoever wrote it.
+    static func print(_ text: String) { put(VisibleText.lines(text)) }
+
+    /// The same characters are escaped as JSON has it.
+    static func print(json: String) { put(VisibleText.json(json)) }
+
+    static func complain(_ text: String) { _ = write(VisibleText.lines(text) + "\n", to: STDERR_FILENO) }
+
+    private static func put(_ line: String) {
         let code = write(line + "\n", to: STDOUT_FILENO)
         if code != 0, code != EPIPE { failure.withLock { $0 = code } }
     }
-
-    static func complain(_ line: String) { _ = write(line + "\n", to: STDERR_FILENO) }
 
     enum Stream {
         case output
         case errors
     }
 
-    /// Without a newline; for what is drawn over.
+    /// Without a newline, and as it is: for what is drawn over.
     static func draw(_ text: String, to stream: Stream = .errors) {
         _ = write(text, to: stream == .output ? STDOUT_FILENO : STDERR_FILENO)
     }

@@ -47,7 +47,7 @@ enum JSONLine: Encodable {
         }
     }
 
-    func print() { Console.print(text) }
+    func print() { Console.print(json: text) }
 
     var text: String {
         let encoder = JSONEncoder()

@@ -14,7 +14,7 @@ struct ProgressBar {
         let line = Self.line(progress, megapixels: megapixels, width: Console.width)
         guard line != lastLine else { return }
         lastLine = line
-        Console.draw("\r\u{1b}[K" + line)
+        Console.draw("\r\u{1b}[K" + VisibleText.line(line))
     }
 
     mutating func clear() {

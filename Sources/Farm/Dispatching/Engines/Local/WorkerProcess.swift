@@ -1,4 +1,5 @@
 import Catalogs
+import FoundationEssentials
 import Glibc
 import Scheduling
 import Subprocess
@@ -66,7 +67,10 @@ package struct WorkerProcess: Sendable {
         var plugins = command.plugins
         plugins.refused = command.refusals.all
         values[Environment.Key(stringLiteral: PluginConditions.variable)] = try plugins.text()
-        return .inherit.updating(values)
+        let inherited = WorkerEnvironment.allowed(
+            of: ProcessInfo.processInfo.environment, more: command.inheritedVariables)
+        let kept = inherited.map { (Environment.Key(stringLiteral: $0), $1) }
+        return Environment.custom(Dictionary(uniqueKeysWithValues: kept)).updating(values)
     }
 
     /// A group of its own: Ctrl-C in a terminal reaches the coordinator alone, and a kill reaches all that the

@@ -1,0 +1,181 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Folders and files in which somebody else has put something. Each costs itself, and nothing outside is touched.
+@Suite(.serialized) struct HostileFilesTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.drawOldPhotos()
+        try workspace.writeNightly()
+    }
+
+    /// As root without the right to read everything, or as the user who runs the tests.
+    private func runUnprivileged(_ arguments: String...) async throws -> Program.Result {
+        guard geteuid() == 0 else { return try await Program.run(Program.penumbra, arguments, in: workspace) }
+        return try await Program.run(
+            "/usr/bin/setpriv",
+            ["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
+                + [Program.penumbra] + arguments, in: workspace)
+    }
+
+    @Test func `one folder that cannot be read is named, and all other pictures are done`() async throws {
+        try workspace.writeNightly(inputs: "photos/**/*")
+        try workspace.copy("photos/a.png", to: "photos/lost+found/z.png")
+        try workspace.age("photos/lost+found/z.png")
+        #expect(try await Program.run("run", "--quiet", "job.yaml", in: workspace).code == 0)
+        let folder = "\(workspace.path)/photos/lost+found"
+        chmod(folder, 0)
+        defer { chmod(folder, 0o755) }
+
+        let result = try await runUnprivileged("run", "--force", "--delete-orphans=all", "job.yaml")
+        #expect(result.code == 1)
+        #expect(result.errors.contains("photos/lost+found: the folder cannot be read: Permission denied"))
+        #expect(result.errors.contains("= let the user who runs the job read it, or name it in 'exclude'"))
+        #expect(result.output.contains("3 published"))
+        // The picture in it is not known to be gone.
+        #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png", "z.png"])
+    }
+
+    @Test func `an excluded folder need not be readable`() async throws {
+        try workspace.writeNightly(inputs: "photos/**/*", more: "exclude: [photos/lost+found]")
+        try workspace.copy("photos/a.png", to: "photos/lost+found/z.png")
+        let folder = "\(workspace.path)/photos/lost+found"
+        chmod(folder, 0)
+        defer { chmod(folder, 0o755) }
+
+        let result = try await runUnprivileged("run", "job.yaml")
+        #expect(result.code == 0)
+        #expect(result.errors == "")
+    }
+
+    @Test func `lines of an index that lead out of its folder are not believed`() async throws {
+        #expect(try await Program.run("run", "--quiet", "job.yaml", in: workspace).code == 0)
+        try workspace.write("mine", to: "precious.txt")
+        // As if the database was lost: the index says what was published.
+        let index = String(decoding: try workspace.read("out/.penumbra-index"), as: UTF8.self)
+        let line = try #require(index.split(separator: "\n").first { $0.contains("\"path\":\"a.png\"") })
+        var found = stat()
+        stat("\(workspace.path)/precious.txt", &found)
+        let stamp =
+            "\"inode\":\(found.st_ino),\"modified\":\(found.st_mtim.tv_sec * 1_000_000_000 + found.st_mtim.tv_nsec),\"size\":4"
+        let lies = ["../precious.txt", "\(workspace.path)/precious.txt", "x/../../precious.txt"].map { path in
+            line.replacingOccurrences(of: "\"path\":\"a.png\"", with: "\"path\":\"\(path)\"")
+                .replacingOccurrences(of: "photos/a.png", with: "photos/gone.png")
+                .replacing(/("file":\{"digest":"[^"]*",)"inode":\d+,"modified":\d+,"size":\d+/) {
+                    "\($0.output.1)\(stamp)"
+                }
+        }
+        try workspace.write(index + lies.joined(separator: "\n") + "\n", to: "out/.penumbra-index")
+        try workspace.remove("state")
+
+        let result = try await Program.run("run", "--delete-orphans=all", "job.yaml", in: workspace)
+        #expect(result.code == 0)
+        #expect(String(decoding: try workspace.read("precious.txt"), as: UTF8.self) == "mine")
+        #expect(!result.errors.contains("precious"))
+    }
+
+    @Test func `a pipe in the place of an index keeps nobody waiting`() async throws {
+        try FileManager.default.createDirectory(atPath: "\(workspace.path)/out", withIntermediateDirectories: true)
+        mkfifo("\(workspace.path)/out/.penumbra-index", 0o666)
+
+        let result = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(result.code == 0)
+        #expect(result.output.contains("3 published"))
+        #expect(try workspace.read("out/.penumbra-index").isEmpty == false)
+    }
+
+    @Test func `numbers that no run writes trap nothing`() async throws {
+        let run = "state/penumbra/runs/20261123T000000Z-aaaaaa"
+        try workspace.write("", to: "\(run)/lock")
+        try workspace.write("x", to: "\(run)/coordinator.9223372036854775807")
+        try workspace.write("x", to: "\(run)/coordinator.-5")
+        try workspace.write("9223372036854775807", to: "\(run)/left")
+        try workspace.write(
+            #"{"scratch":{"_0":"\#(workspace.path)/photos"}}"# + "\n", to: "\(run)/journal")
+
+        let result = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(result.code == 0)
+        #expect(workspace.exists("photos/a.png"))
+        #expect(try await Program.run("status", in: workspace).code == 0)
+    }
+
+    @Test func `what is kept of a run is for its user alone`() async throws {
+        try workspace.draw("photos/d.png", width: 3000, height: 2000)
+        try workspace.writeManifest(more: "shard: tile\ntile: 128")
+        let program = try RunningProgram(["run", "job.yaml"], in: workspace)
+        var modes: [Int] = []
+        program.wait {
+            let runs = "\(workspace.path)/state/penumbra/runs"
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: runs)) ?? [] {
+                var (own, scratch) = (stat(), stat())
+                if stat("\(runs)/\(name)", &own) == 0, stat("\(runs)/\(name)/scratch", &scratch) == 0 {
+                    modes = [Int(own.st_mode & 0o777), Int(scratch.st_mode & 0o777)]
+                }
+            }
+            return !modes.isEmpty
+        }
+        #expect(program.finish().code == 0)
+        #expect(modes == [0o700, 0o700])
+    }
+
+    @Test func `workers do not see the coordinator's secrets`() async throws {
+        try workspace.write(
+            """
+            #!/bin/sh
+            env > '\(workspace.path)/seen'
+            exec '\(Program.worker)' "$@"
+            """, to: "worker")
+        chmod("\(workspace.path)/worker", 0o755)
+        let result = try await Program.run(
+            "run", "job.yaml", in: workspace,
+            environment: [
+                "PENUMBRA_WORKER": "\(workspace.path)/worker", "AWS_SECRET_ACCESS_KEY": "s3cret", "LICENSE_A": "wanted",
+                "PENUMBRA_WORKER_ENVIRONMENT": "LICENSE_*",
+            ])
+        #expect(result.code == 0)
+        let seen = String(decoding: try workspace.read("seen"), as: UTF8.self)
+        #expect(!seen.contains("s3cret"))
+        #expect(seen.contains("LICENSE_A=wanted"))
+    }
+
+    @Test func `names reach a terminal with their controls made visible`() async throws {
+        try workspace.write("no picture", to: "photos/a\u{1b}[2J\u{202e}gpj.png")
+
+        let result = try await Program.run("run", "job.yaml", in: workspace)
+        let json = try await Program.run("run", "--json", "--force", "job.yaml", in: workspace)
+        #expect(result.code == 1)
+        #expect(result.errors.contains(#"a\u{1b}[2J\u{202e}gpj.png"#))
+        for text in [result.errors, result.output, json.output, json.errors] {
+            #expect(!text.unicodeScalars.contains { $0 == "\u{1b}" || $0 == "\u{202e}" })
+        }
+        #expect(json.output.contains(#"\u202egpj.png"#))
+        for line in json.output.split(separator: "\n") {
+            _ = try JSONSerialization.jsonObject(with: Data(line.utf8))
+        }
+    }
+
+    @Test func `an output folder that becomes a link to the inputs loses no input`() async throws {
+        for number in 0..<30 { try workspace.copy("photos/a.png", to: "photos/\(number).png") }
+        try workspace.writeNightly(more: "existing: overwrite")
+        #expect(try await Program.run("run", "--quiet", "job.yaml", in: workspace).code == 0)
+        let before = try workspace.contents(below: "photos")
+
+        let program = try RunningProgram(["run", "job.yaml"], in: workspace)
+        let out = "\(workspace.path)/out"
+        let old = try workspace.modified("out/a.png")
+        program.wait { (try? workspace.modified("out/a.png")) != old || (try? workspace.modified("out/0.png")) != old }
+        rename(out, "\(workspace.path)/out-before")
+        symlink("photos", out)
+        let result = program.finish()
+
+        #expect(try workspace.contents(below: "photos") == before)
+        if result.code != 0 {
+            #expect(result.code == 74)
+            #expect(
+                result.errors.contains("the folder was replaced by another one, or by a link, while the run went on"))
+        }
+    }
+}

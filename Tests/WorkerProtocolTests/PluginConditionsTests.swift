@@ -1,0 +1,24 @@
+import Testing
+import WorkerProtocol
+
+@Suite struct PluginConditionsTests {
+    private func conditions(_ pins: [String: String], isPinnedOnly: Bool = false) -> PluginConditions {
+        var conditions = PluginConditions()
+        conditions.pins = pins.sorted { $0.key < $1.key }.map { PluginConditions.Pin(file: $0.key, sha256: $0.value) }
+        conditions.isPinnedOnly = isPinnedOnly
+        return conditions
+    }
+
+    @Test func `a shard cannot take back that all plugins need a pin, nor bring pins of its own then`() {
+        let restricted = conditions(["libEvil.so": "ee"]).restricted(
+            by: conditions(["libGood.so": "aa"], isPinnedOnly: true))
+        #expect(restricted.isPinnedOnly)
+        #expect(restricted.pins == conditions(["libGood.so": "aa"]).pins)
+    }
+
+    @Test func `a machine's own pin counts before a shard's`() {
+        let restricted = conditions(["a.so": "11", "b.so": "22"]).restricted(by: conditions(["a.so": "33"]))
+        #expect(restricted.pins == conditions(["a.so": "33", "b.so": "22"]).pins)
+        #expect(!restricted.isPinnedOnly)
+    }
+}
