@@ -2,6 +2,15 @@ package import Glibc
 package import JobModel
 
 extension FileStamp {
+    /// Of a file that has one name in its file system; nil for everything else. Links are not followed.
+    static func onlyName(of file: InputFile) -> Identity? {
+        var found = stat()
+        guard lstat(cPath(file.exactPath), &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_nlink == 1 else {
+            return nil
+        }
+        return Identity(device: UInt64(found.st_dev), inode: UInt64(found.st_ino))
+    }
+
     /// Of what lies at a path, following links; nil when nothing does.
     ///
     /// Of a folder, `size` is that of its own entry: what it holds is not looked at.

@@ -15,6 +15,19 @@ package final class SafeFolder: Sendable {
     private let descriptor: Int32
     private let trust: Trust
 
+    /// Opens a folder that the user has named, if its last name is no link; nil where nothing is there.
+    package static func unlinked(_ path: String, trusting trust: Trust = .ownAndRoot) throws(FileTrouble) -> SafeFolder?
+    {
+        let parent = PathNames.folder(of: path) ?? ""
+        do {
+            return try SafeFolder(parent.isEmpty ? "/" : parent, trusting: .everybody)
+                .folder(PathNames.last(of: path), trusting: trust)
+        } catch {
+            guard error.code == ENOENT || error.code == ENOTDIR else { throw error }
+            return nil
+        }
+    }
+
     /// Whose files count.
     package enum Trust: Sendable {
         /// Files and folders of this user, or of root.
@@ -47,7 +60,9 @@ package final class SafeFolder: Sendable {
     /// Opens a folder in this one; nil where nothing has the name.
     ///
     /// - Throws: ``FileTrouble`` for a link, for anything else that is no folder, and for another user's folder.
-    package func folder(_ name: String) throws(FileTrouble) -> SafeFolder? {
+    package func folder(_ name: String) throws(FileTrouble) -> SafeFolder? { try folder(name, trusting: trust) }
+
+    private func folder(_ name: String, trusting trust: Trust) throws(FileTrouble) -> SafeFolder? {
         let path = try path(of: name, "open the folder")
         let opened = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard opened >= 0 else {
@@ -73,6 +88,13 @@ package final class SafeFolder: Sendable {
     /// - Throws: ``FileTrouble`` for a link, a pipe, a folder, another user's file, and one larger than `limit`. Nothing of
     ///   these is read, or waited for.
     package func contents(of name: String, limit: Int = 64 << 20) throws(FileTrouble) -> [UInt8]? {
+        try read(name, limit: limit)?.bytes
+    }
+
+    /// The same, and whether the file and this folder belong to this user or to root: nobody else can have written it.
+    package func read(
+        _ name: String, limit: Int = 64 << 20
+    ) throws(FileTrouble) -> (bytes: [UInt8], isOwn: Bool)? {
         let path = try path(of: name, "read")
         // A pipe without a writer would keep a reader waiting for ever.
         let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
@@ -85,6 +107,7 @@ package final class SafeFolder: Sendable {
         let found = try Self.status(of: file, path, "read")
         guard found.st_mode & S_IFMT == S_IFREG else { throw Self.odd(found, path, "read") }
         try Self.check(found, trust, path, "read")
+        let isOwn = try Self.isOwn(found) && Self.isOwn(status())
         var bytes: [UInt8] = []
         bytes.reserveCapacity(min(limit, max(0, Int(found.st_size))))
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -92,7 +115,7 @@ package final class SafeFolder: Sendable {
             let count = buffer.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw FileTrouble(path: path, code: errno, action: "read") }
-            guard count > 0 else { return bytes }
+            guard count > 0 else { return (bytes, isOwn) }
             // The file may grow while it is read.
             guard bytes.count + count <= limit else {
                 throw FileTrouble(
@@ -280,10 +303,12 @@ package final class SafeFolder: Sendable {
             reason: "it is \(kind), and Penumbra did not make it so")
     }
 
+    private static func isOwn(_ found: stat) -> Bool { found.st_uid == geteuid() || found.st_uid == 0 }
+
     private static func check(
         _ found: stat, _ trust: Trust, _ path: String, _ action: String
     ) throws(FileTrouble) {
-        guard case .ownAndRoot = trust, found.st_uid != geteuid(), found.st_uid != 0 else { return }
+        guard case .ownAndRoot = trust, !isOwn(found) else { return }
         throw FileTrouble(
             path: path, code: FileTrouble.refusal, action: action,
             reason: "it belongs to another user (uid \(found.st_uid))")

@@ -155,7 +155,7 @@ import Testing
             #expect(try await shell("unblur").code == 0)
             #expect(try content() == before)
         }
-        let beside = try await penumbra("blur", ".", "--keep", "beside")
+        let beside = try await penumbra("blur", ".", "--radius", "10", "--keep", "beside")
         #expect(beside.code == 74)
         #expect(beside.errors.contains("the folder's name is not UTF-8: rename it, or use --keep state"))
         #expect(try content() == before)

@@ -201,7 +201,7 @@ import Testing
         // Two pictures of the same bytes have one original.
         #expect(workspace.originals.count == 3)
         try workspace.remove("photos/v.svg")
-        #expect(try await penumbra("blur", "photos").code == 0)
+        #expect(try await penumbra("blur", "photos", "--radius", "10").code == 0)
         try workspace.write("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>", to: "photos/v.svg")
         #expect(try await penumbra("unblur", "photos/a.png").code == 0)
         #expect(workspace.originals.count == 3, "the other picture needs it")
@@ -287,7 +287,7 @@ import Testing
     @Test func `an interrupted blur leaves whole pictures, and says what is left`() async throws {
         for number in 0..<200 { try workspace.draw("photos/n\(number).png", width: 100 + number, height: 80) }
         let before = try workspace.contents(below: "photos")
-        let program = try RunningProgram(["blur", "photos", "--workers", "1"], in: workspace)
+        let program = try RunningProgram(["blur", "photos", "--radius", "10", "--workers", "1"], in: workspace)
         program.wait { !workspace.files(below: "state/penumbra/originals/records").isEmpty }
         kill(program.processID, SIGTERM)
         let result = program.finish()

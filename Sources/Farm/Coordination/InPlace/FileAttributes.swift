@@ -30,6 +30,21 @@ package struct FileAttributes: Hashable, Sendable, Codable {
         extended = try ExtendedAttribute.all(of: file, path: path)
     }
 
+    /// What of them may be given to a file if another user has written them down: nothing that gives rights away. Else a
+    /// record made by a stranger would let root hand out a program that runs as root.
+    func restricted(to user: UInt32, _ group: UInt32) -> FileAttributes {
+        FileAttributes(
+            mode: mode & 0o777, user: user, group: group, modified: modified, accessed: accessed,
+            extended: extended.filter { $0.name.hasPrefix("user.") })
+    }
+
+    private init(
+        mode: UInt32, user: UInt32, group: UInt32, modified: Int64, accessed: Int64, extended: [ExtendedAttribute]
+    ) {
+        (self.mode, self.user, self.group) = (mode, user, group)
+        (self.modified, self.accessed, self.extended) = (modified, accessed, extended)
+    }
+
     private static func time(_ nanoseconds: Int64) -> timespec {
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return rest < 0

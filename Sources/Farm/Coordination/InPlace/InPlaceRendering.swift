@@ -75,15 +75,16 @@ final class InPlaceRendering: Sendable {
         _ item: Item, _ original: FileContent, by receipt: OutputReceipt
     ) throws(InPlaceTrouble) {
         guard isUntouched(item) else { throw .changed }
-        let record = KeptOriginal(
-            key: item.key, generation: item.generation, original: original, attributes: item.attributes,
-            blurred: FileContent(receipt.digest, bytes: receipt.bytes), filters: filters, time: time)
-        try InPlaceTrouble.on { () throws(FileTrouble) in
+        let record = try InPlaceTrouble.on { () throws(FileTrouble) in
             guard FileSystem.size(receipt.path) == receipt.bytes else {
                 throw FileTrouble(path: receipt.path, code: EIO, action: "read what was rendered")
             }
-            try item.store.keep(item.copy, as: original)
+            let record = KeptOriginal(
+                key: item.key, generation: item.generation, original: original,
+                object: try item.store.keep(item.copy, as: original), attributes: item.attributes,
+                blurred: FileContent(receipt.digest, bytes: receipt.bytes), filters: filters, time: time)
             try item.store.write(record)
+            return record
         }
         do throws(InPlaceTrouble) {
             _ = try item.folder.replace(item.picture, item.found, by: receipt.path, item.attributes, .blurred)

@@ -27,6 +27,8 @@ package struct KeptOriginal: Hashable, Sendable, Codable {
     /// A picture that was edited and blurred once more has several; the latest has the highest.
     package let generation: Int
     package let original: FileContent
+    /// The file that holds the original, where another original has the name that its content gives.
+    private let object: String?
     package let attributes: FileAttributes
     package let blurred: FileContent
     /// The chain, as a command line has it.
@@ -35,7 +37,8 @@ package struct KeptOriginal: Hashable, Sendable, Codable {
     package let time: Int
 
     package init(
-        key: [UInt8], generation: Int, original: FileContent, attributes: FileAttributes, blurred: FileContent,
+        key: [UInt8], generation: Int, original: FileContent, object: String, attributes: FileAttributes,
+        blurred: FileContent,
         filters: String, time: Int
     ) {
         let text = String(validating: key, as: UTF8.self)
@@ -43,6 +46,7 @@ package struct KeptOriginal: Hashable, Sendable, Codable {
         pathBytes = text == nil ? Data(key) : nil
         self.generation = generation
         self.original = original
+        self.object = object == original.name ? nil : object
         self.attributes = attributes
         self.blurred = blurred
         self.filters = filters
@@ -52,6 +56,15 @@ package struct KeptOriginal: Hashable, Sendable, Codable {
     /// The path or name, as the file system has it.
     package var key: [UInt8] { pathBytes.map(Array.init) ?? Array(path.utf8) }
 
+    /// Of the file that holds the original.
+    var objectName: String { object ?? original.name }
+
     /// Of its record. The original is named here, so that a list of names tells which originals are needed.
-    var name: String { "\(FNV.name(of: key)).\(generation).\(original.name).json" }
+    var name: String { "\(FNV.name(of: key)).\(generation).\(objectName).json" }
+
+    /// What a record may say: its numbers are those of files, and its original lies among the originals.
+    var isPlausible: Bool {
+        (1...1_000_000).contains(generation) && original.bytes >= 0 && blurred.bytes >= 0
+            && OriginalStore.isObject(objectName) && objectName.hasPrefix(original.name)
+    }
 }

@@ -25,15 +25,34 @@ final class OriginalStore: Sendable {
         self.root = root
     }
 
+    /// One of the three folders, opened without following a link: somebody else may be able to write where the store lies.
+    /// Nil where nothing was kept yet.
+    private func part(_ name: String) throws(FileTrouble) -> SafeFolder? {
+        do {
+            return try SafeFolder.unlinked(root, trusting: .everybody)?.folder(name)
+        } catch {
+            guard error.code == FileTrouble.refusal, error.reason != nil else { throw error }
+            throw FileTrouble(
+                path: error.path, code: error.code, action: "keep originals there", reason: error.reason,
+                remedy: "put back the folder that Penumbra made, or move the originals elsewhere; nothing was removed")
+        }
+    }
+
+    /// Whether a file among the originals has a name that Penumbra gives: a digest, a size and perhaps a number.
+    static func isObject(_ name: String) -> Bool {
+        let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+        guard (2...3).contains(parts.count), parts[0].count == 32, parts[0].allSatisfy(\.isHexDigit) else {
+            return false
+        }
+        return parts.dropFirst().allSatisfy { part in
+            (1...19).contains(part.utf8.count) && part.utf8.allSatisfy { (48...57).contains($0) }
+        }
+    }
+
     private func known() throws(FileTrouble) -> [Substring: [String]] {
         if let known = names.withLock(\.self) { return known }
-        var all: [String] = []
-        do {
-            all = try FileSystem.allNames(in: records).filter { $0.hasSuffix(".json") }
-        } catch {
-            // Nothing was kept here yet. A list that cannot be read says nothing of the kind.
-            guard error.code == ENOENT || error.code == ENOTDIR else { throw error }
-        }
+        // A list that cannot be read does not say that nothing is kept.
+        let all = try part("records")?.names().filter { $0.hasSuffix(".json") } ?? []
         let known = Dictionary(grouping: all) { $0.prefix { $0 != "." } }
         names.withLock { $0 = known }
         return known
@@ -41,6 +60,7 @@ final class OriginalStore: Sendable {
 
     func create() throws(FileTrouble) {
         var created: [String] = []
+        for name in ["objects", "records", "incoming"] { _ = try part(name) }
         for folder in [objects, records, incoming] { created += try FileSystem.createFolders(folder) }
         // Pictures that few may see lie in them.
         if created.first == root { FileSystem.makePrivate(root) }
@@ -50,16 +70,16 @@ final class OriginalStore: Sendable {
     // MARK: Records
 
     /// Of one picture.
-    func originals(of key: [UInt8]) throws(FileTrouble) -> [KeptOriginal] {
-        try read(known()[FNV.name(of: key)[...]] ?? []).filter { $0.key == key }
+    func originals(of key: [UInt8]) throws(FileTrouble) -> [(record: KeptOriginal, isOwn: Bool)] {
+        try read(known()[FNV.name(of: key)[...]] ?? []).filter { $0.record.key == key }
     }
 
-    func all() throws(FileTrouble) -> [KeptOriginal] {
+    func all() throws(FileTrouble) -> [(record: KeptOriginal, isOwn: Bool)] {
         try read(known().values.flatMap { $0 })
     }
 
-    private func read(_ names: [String]) throws(FileTrouble) -> [KeptOriginal] {
-        var originals: [KeptOriginal] = []
+    private func read(_ names: [String]) throws(FileTrouble) -> [(record: KeptOriginal, isOwn: Bool)] {
+        var originals: [(KeptOriginal, Bool)] = []
         for name in names {
             if let original = try read(name) { originals.append(original) }
         }
@@ -67,17 +87,16 @@ final class OriginalStore: Sendable {
     }
 
     /// Nil when it has just been removed.
-    private func read(_ name: String) throws(FileTrouble) -> KeptOriginal? {
-        let path = "\(records)/\(name)"
-        guard let bytes = try FileSystem.contents(of: path) else { return nil }
-        do {
-            return try JSONDecoder().decode(KeptOriginal.self, from: Data(bytes))
-        } catch {
+    private func read(_ name: String) throws(FileTrouble) -> (KeptOriginal, Bool)? {
+        guard let found = try part("records")?.read(name) else { return nil }
+        guard let record = try? JSONDecoder().decode(KeptOriginal.self, from: Data(found.bytes)), record.isPlausible
+        else {
             throw FileTrouble(
-                path: path, code: EBADMSG, action: "read this record of an original",
+                path: "\(records)/\(name)", code: EBADMSG, action: "read this record of an original",
                 remedy: "the original itself is \(objects)/\(Self.object(of: name)); once it is safe, remove the record"
             )
         }
+        return (record, found.isOwn)
     }
 
     /// A record's name ends with that of its original.
@@ -115,38 +134,75 @@ final class OriginalStore: Sendable {
 
     // MARK: Originals
 
-    func path(of content: FileContent) -> String { "\(objects)/\(content.name)" }
+    func path(of object: String) -> String { "\(objects)/\(object)" }
 
-    /// Where the copy of a picture is written.
+    /// Where the copy of a picture is written. No other command writes there, be it on another machine whose locks are not
+    /// seen here.
     func incomingPath(_ number: Int) throws(FileTrouble) -> String {
-        let path = "\(incoming)/\(number)"
+        let path = "\(incoming)/\(number)-\(String(UInt64.random(in: .min ... .max), radix: 16))"
         FileSystem.remove(path)
         return path
     }
 
-    /// Keeps a file that came in. One of the same bytes is replaced: it may have been damaged since.
-    func keep(_ incoming: String, as content: FileContent) throws(FileTrouble) {
+    /// Keeps a file that came in. One of the same bytes stays as it is. Two files of one digest and size can be made on
+    /// purpose, and a kept one may be damaged: so bytes are compared, and a file of other bytes gets a name of its own.
+    ///
+    /// - Returns: the name that it is kept by.
+    func keep(_ incoming: String, as content: FileContent) throws(FileTrouble) -> String {
         guard FileSystem.size(incoming) == content.bytes else {
             throw FileTrouble(path: incoming, code: EIO, action: "keep the copy")
         }
         try FileSystem.syncFile(incoming)
-        try FileSystem.rename(incoming, to: path(of: content))
-        try FileSystem.syncFolder(objects)
+        for number in 1...100 {
+            let name = number == 1 ? content.name : "\(content.name)-\(number)"
+            guard FileSystem.exists(path(of: name)) else {
+                try FileSystem.renameWithoutReplacing(incoming, to: path(of: name))
+                try FileSystem.syncFolder(objects)
+                return name
+            }
+            if try Self.areSame(incoming, path(of: name)) {
+                FileSystem.remove(incoming)
+                return name
+            }
+        }
+        throw FileTrouble(path: path(of: content.name), code: EEXIST, action: "keep the original beside others")
+    }
+
+    private static func areSame(_ one: String, _ other: String) throws(FileTrouble) -> Bool {
+        guard let first = try OpenFile(one), let second = try OpenFile(other) else { return false }
+        while true {
+            let (a, b) = (try first.next(), try second.next())
+            if a != b { return false }
+            if a.isEmpty { return true }
+        }
     }
 
     /// Removes what commands have left that were killed, and originals that no record needs. The lock is held. None is
-    /// removed unless all records are known: of those that cannot be listed nobody knows what they need.
+    /// removed unless all records are known: of those that cannot be listed nobody knows what they need. Files whose names
+    /// Penumbra does not give stay, and nothing is removed where a folder of the store is a link.
     ///
     /// - Returns: how many originals.
     @discardableResult
     func removeUnneeded() -> Int {
-        for name in FileSystem.names(in: incoming) { FileSystem.remove("\(incoming)/\(name)") }
+        // Where a folder was exchanged, the next command that wants to keep something says so.
+        guard let objects = try? part("objects"), let records = try? part("records"),
+            let incoming = try? part("incoming"), let all = try? records.names()
+        else { return 0 }
+        for name in (try? incoming.names()) ?? [] where Self.isIncoming(name) { try? incoming.remove(name) }
         // From the disk: a record that was written by another store of this folder counts, too.
-        guard let all = try? FileSystem.allNames(in: records) else { return 0 }
         let needed = Set(all.map { String(Self.object(of: $0)) })
-        let unneeded = FileSystem.names(in: objects).filter { !needed.contains($0) }
-        for name in unneeded { FileSystem.remove("\(objects)/\(name)") }
+        let unneeded = ((try? objects.names()) ?? []).filter { Self.isObject($0) && !needed.contains($0) }
+        for name in unneeded { try? objects.remove(name) }
         return unneeded.count
+    }
+
+    /// Copies of pictures, and records before they are in their place.
+    private static func isIncoming(_ name: String) -> Bool {
+        if name.hasSuffix(".json") { return isObject(String(object(of: name))) }
+        let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+        // Earlier versions gave them a number alone.
+        guard (1...2).contains(parts.count), Int(parts[0]) != nil else { return false }
+        return parts.dropFirst().allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isHexDigit) }
     }
 
     /// Removes the folders of a store that keeps nothing.

@@ -16,9 +16,11 @@ package enum OriginalPlace: String, Hashable, Sendable, CaseIterable {
 package struct StoredOriginal: Sendable {
     package let record: KeptOriginal
     let store: OriginalStore
+    /// The record was written by this user or by root.
+    let isOwn: Bool
 
     /// The file that holds it.
-    package var path: String { store.path(of: record.original) }
+    package var path: String { store.path(of: record.objectName) }
 }
 
 /// The originals of all pictures that were blurred in place.
@@ -54,9 +56,13 @@ package final class Originals: Sendable {
 
     /// Those that are kept of a picture, the latest first.
     package func all(of picture: InputFile) throws(FileTrouble) -> [StoredOriginal] {
-        var found = try shared.originals(of: picture.exactPath).map { StoredOriginal(record: $0, store: shared) }
+        var found = try shared.originals(of: picture.exactPath).map {
+            StoredOriginal(record: $0.record, store: shared, isOwn: $0.isOwn)
+        }
         if let store = besideStore(of: picture) {
-            found += try store.originals(of: Self.name(of: picture)).map { StoredOriginal(record: $0, store: store) }
+            found += try store.originals(of: Self.name(of: picture)).map {
+                StoredOriginal(record: $0.record, store: store, isOwn: $0.isOwn)
+            }
         }
         return found.sorted { $0.record.generation > $1.record.generation }
     }
@@ -112,10 +118,11 @@ package final class Originals: Sendable {
     ///
     /// - Parameter more: folders that may have come from elsewhere, with originals beside their pictures.
     package func pictures(andIn more: [String]) throws(FileTrouble) -> [InputFile] {
-        var paths = Set(try shared.all().map(\.key))
+        var paths = Set(try shared.all().map(\.record.key))
         for folder in Set((rememberedFolders() + more).map(PathKey.init)) {
             let start = folder.path == "/" ? [] : Array(folder.path.utf8)
-            for record in try besideStore(in: folder.path).all() {
+            // What lies beside pictures knows their names alone: a path would lead elsewhere.
+            for (record, _) in try besideStore(in: folder.path).all() where !record.key.contains(PathNames.slash) {
                 paths.insert(start + [PathNames.slash] + record.key)
             }
         }

@@ -18,10 +18,18 @@ final class PictureFolder: Sendable {
     struct Busy: Error {}
 
     private let descriptor: Int32
+    /// Where the file system locks files alone.
+    private let lockFile: KernelLock?
     /// For people.
     let path: String
 
-    deinit { close(descriptor) }
+    private static let lockName = ".penumbra-lock"
+
+    deinit {
+        // While it is locked: whoever has it open looks whether it is still there.
+        if lockFile != nil { unlinkat(descriptor, Self.lockName, 0) }
+        close(descriptor)
+    }
 
     /// - Throws: ``Busy`` or ``FileTrouble``.
     init(of picture: InputFile) throws {
@@ -30,8 +38,17 @@ final class PictureFolder: Sendable {
         path = PathText.folder(of: picture.path)
         descriptor = open(Self.chars(folder.isEmpty ? [PathNames.slash] : folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
-        // Network file systems may lock files alone.
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else { throw Busy() }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+            lockFile = nil
+            return
+        }
+        do {
+            lockFile = errno == EWOULDBLOCK ? nil : try KernelLock.takeFile(Self.lockName, in: descriptor, path)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        guard lockFile != nil else { throw Busy() }
     }
 
     private static func chars(_ bytes: some Sequence<UInt8>) -> [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }

@@ -1,3 +1,4 @@
+import Glibc
 import JobModel
 import Planning
 import SafeFiles
@@ -78,8 +79,15 @@ package struct Unblurring: Sendable {
                 "has \(links) names now (hard links), of which the others would go on showing the blurred picture; --force puts "
                     + "the original back under this one")
         }
-        let missing = try folder.replace(
-            looked.picture, found, by: original.path, original.record.attributes, .original)
+        var attributes = original.record.attributes
+        var strange: [String] = []
+        if !original.isOwn {
+            attributes = attributes.restricted(to: geteuid(), getegid())
+            if attributes != original.record.attributes {
+                strange = ["its owner and special rights, which a record of another user does not decide"]
+            }
+        }
+        let missing = strange + (try folder.replace(looked.picture, found, by: original.path, attributes, .original))
         try forget(original)
         let older = looked.originals.filter { $0.record != original.record }
         return .unblurred(edited: isEdited, missing: missing, older: older)

@@ -42,6 +42,33 @@ package final class KernelLock: Sendable {
         }
     }
 
+    /// Locks a file in an open folder, where folders cannot be locked. Nil when another process holds the lock. Whoever
+    /// removes the file does so before the lock ends.
+    ///
+    /// - Parameter path: the folder's, for messages.
+    static func takeFile(_ name: String, in folder: Int32, _ path: String) throws(FileTrouble) -> KernelLock? {
+        for _ in 0..<100 {
+            let file = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
+            guard file >= 0 else {
+                throw FileTrouble(path: "\(path)/\(name)", code: errno, action: "open the lock file")
+            }
+            let lock = KernelLock(taking: file)
+            guard try lock.isTaken("\(path)/\(name)") else { return nil }
+            var (own, now) = (stat(), stat())
+            if fstat(file, &own) == 0, fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0,
+                own.st_ino == now.st_ino, own.st_dev == now.st_dev
+            {
+                return lock
+            }
+        }
+        return nil
+    }
+
+    private init(taking file: Int32) {
+        isFolder = false
+        descriptor = file
+    }
+
     /// False when somebody has removed what is locked.
     func isStillAt(_ path: String) -> Bool {
         var own = stat()

@@ -25,7 +25,8 @@ package struct JPEGFormat: ImageFormat {
     package let loader = Loader("jpegload_source", "VipsForeignLoadJpegSource")
 
     package let descriptor = FormatDescriptor(
-        name: "jpeg", extensions: ["jpg", "jpeg", "jpe"], canRead: true, canWrite: true, streams: .unlessInterlaced,
+        name: "jpeg", extensions: ["jpg", "jpeg", "jpe", "jfif"], canRead: true, canWrite: true,
+        streams: .unlessInterlaced,
         sampleFormats: [.u8],
         holdsAlpha: false, isLossless: false,
         largestSide: 65500,  // libjpeg's JPEG_MAX_DIMENSION

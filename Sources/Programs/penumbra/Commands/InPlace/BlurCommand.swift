@@ -4,6 +4,7 @@ import Coordination
 import JobModel
 import Manifests
 import Planning
+import Reports
 import Scheduling
 import Settings
 
@@ -17,8 +18,8 @@ struct BlurCommand: AsyncParsableCommand {
               penumbra is-blurred photo.jpg               exit code 0: yes, 1: no
               penumbra blur photos --filter 'halftone: {size: 6}'
 
-            A folder stands for all pictures in it and below, by their names' extensions; links in it are passed by, and so \
-            is what Penumbra cannot write as what it is. A picture that is blurred already stays as it is. Each stays what \
+            A folder stands for all pictures in it and below, by their names' extensions. Links in it are not followed, and \
+            those to pictures elsewhere are listed, with exit code 1. So are pictures that Penumbra cannot write as what they are. A picture that is blurred already stays as it is. Each stays what \
             it is (a JPEG, an animated GIF), and keeps its metadata, rights, owner and attributes. Whatever is killed \
             when, either the picture or the blurred one is at its path, and 'unblur' works.
 
@@ -29,7 +30,10 @@ struct BlurCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Pictures, or folders of pictures.", valueName: "picture"), completion: .file())
     var pictures: [String] = []
 
-    @Option(help: ArgumentHelp("Of a Gaussian, its standard deviation in pixels. Default: 10.", valueName: "px"))
+    @Option(
+        help: ArgumentHelp(
+            "Of a Gaussian, its standard deviation in pixels. Default for single pictures: 10; folders need one.",
+            valueName: "px"))
     var radius: Double?
 
     @Option(help: ArgumentHelp("The same.", valueName: "px"))
@@ -112,6 +116,17 @@ struct BlurCommand: AsyncParsableCommand {
 
     private func blur(_ session: InPlaceSession, _ job: JobSpec) async throws -> ExitStatus {
         let (reporting, search) = (session.reporting, session.search(pictures))
+        if let folder = search.folders.first, radius == nil, sigma == nil, filter == nil {
+            throw CommandError(
+                .usage,
+                "\(PathText.shown(folder.path, from: currentFolder())): a folder's pictures are blurred only with a radius that "
+                    + "you choose\n   = give --radius, such as --radius 10, or --filter")
+        }
+        if !search.links.isEmpty {
+            reporting.list(
+                "\(Figures.plural(search.links.count, "link")) to pictures elsewhere \(search.links.count == 1 ? "was" : "were") "
+                    + "not followed, and what they lead to was not blurred", search.links.map(\.path))
+        }
         let wanted = search.pictures.map { WantedPicture($0.file, isNamed: $0.isNamed) }
         let directory = try RunDirectory(
             state: session.state, name: RunName.new(), scratch: session.installation.settings.scratch.value)
@@ -125,7 +140,8 @@ struct BlurCommand: AsyncParsableCommand {
         report.end(
             done(report, session), [("already blurred", "already blurred"), ("left", "left")], others: search.others)
         let trouble = search.problems.isEmpty ? ExitStatus.done : .badPlace
-        return max(report.status, trouble, session.tell(stop, left: report.count("left")))
+        let sharp = search.links.isEmpty ? ExitStatus.done : .someFailed
+        return max(report.status, trouble, sharp, session.tell(stop, left: report.count("left")))
     }
 
     private func done(_ report: InPlaceReport, _ session: InPlaceSession) -> String {
