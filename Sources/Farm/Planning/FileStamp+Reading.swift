@@ -8,7 +8,7 @@ extension FileStamp {
         guard lstat(cPath(file.exactPath), &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_nlink == 1 else {
             return nil
         }
-        return Identity(device: UInt64(found.st_dev), inode: UInt64(found.st_ino))
+        return FileStamp(found).identity
     }
 
     /// Of what lies at a path, following links; nil when nothing does.

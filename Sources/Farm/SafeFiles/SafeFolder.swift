@@ -107,12 +107,13 @@ package final class SafeFolder: Sendable {
         let found = try Self.status(of: file, path, "read")
         guard found.st_mode & S_IFMT == S_IFREG else { throw Self.odd(found, path, "read") }
         try Self.check(found, trust, path, "read")
-        let isOwn = try Self.isOwn(found) && Self.isOwn(status())
+        let own = try status()
+        let isOwn = Self.isOwn(found) && Self.isOwn(own)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(min(limit, max(0, Int(found.st_size))))
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
-            let count = buffer.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
+            let count = buffer.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw FileTrouble(path: path, code: errno, action: "read") }
             guard count > 0 else { return (bytes, isOwn) }

@@ -67,5 +67,5 @@ func printJSON(_ value: some Encodable) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     // Descriptors hold nothing that JSON cannot.
-    if let data = try? encoder.encode(value) { Console.print(json: String(decoding: data, as: UTF8.self)) }
+    if let data = try? encoder.encode(value) { Console.printJSON(String(decoding: data, as: UTF8.self)) }
 }

@@ -25,7 +25,7 @@ struct SchemaCommand: AsyncParsableCommand {
     func run() async throws {
         try await Reporting(json: false).handling { _ in
             let catalog = try await Installation(try Settings.load(place)).catalog()
-            Console.print(json: ManifestSchema(catalog).json)
+            Console.printJSON(ManifestSchema(catalog).json)
             catalog.pluginProblems.forEach(Console.complain)
             return .done
         }

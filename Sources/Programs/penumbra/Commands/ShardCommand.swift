@@ -4,6 +4,7 @@ import Dispatching
 import FoundationEssentials
 import Planning
 import Settings
+import WorkerProtocol
 
 struct ShardCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

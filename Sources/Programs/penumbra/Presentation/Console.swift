@@ -22,7 +22,7 @@ enum Console {
     static func print(_ text: String) { put(VisibleText.lines(text)) }
 
     /// The same characters are escaped as JSON has it.
-    static func print(json: String) { put(VisibleText.json(json)) }
+    static func printJSON(_ json: String) { put(VisibleText.json(json)) }
 
     static func complain(_ text: String) { _ = write(VisibleText.lines(text) + "\n", to: STDERR_FILENO) }
 

@@ -47,7 +47,7 @@ enum JSONLine: Encodable {
         }
     }
 
-    func print() { Console.print(json: text) }
+    func print() { Console.printJSON(text) }
 
     var text: String {
         let encoder = JSONEncoder()
