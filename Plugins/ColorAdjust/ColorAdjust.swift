@@ -21,8 +21,8 @@ struct ColorAdjust: PointFilter {
     static let highlights = point("highlights", "where white goes")
 
     static let description = FilterDescription(
-        name: "color-adjust", version: "1.1.0", summary: "Exposure, white balance, contrast, curve and saturation",
-        renderingVersion: 2, parameters: [exposure, temperature, tint, contrast, saturation] + curve)
+        name: "color-adjust", version: "1.2.0", summary: "Exposure, white balance, contrast, curve and saturation",
+        renderingVersion: 3, parameters: [exposure, temperature, tint, contrast, saturation] + curve)
 
     /// The points of the curve, from black to white.
     private static let curve = [shadows, darks, midtones, lights, highlights]

@@ -16,7 +16,7 @@ struct Grain: Filter {
         "midtones", 0...100, fallback: 50, unit: "%", "how much of the noise is left out of black and white")
 
     static let description = FilterDescription(
-        name: "grain", version: "1.1.0", summary: "Film grain: random noise",
+        name: "grain", version: "1.1.0", summary: "Film grain: random noise", renderingVersion: 2,
         parameters: [amount, size, seed, monochrome, midtones])
 
     private let amount: Float

@@ -2,7 +2,8 @@ public import FilterKit
 
 /// `invert`: the negative of a picture. Each colour becomes full intensity minus itself; alpha is kept.
 struct Invert: PointFilter {
-    static let description = FilterDescription(name: "invert", version: "1.1.0", summary: "Negative of a picture")
+    static let description = FilterDescription(
+        name: "invert", version: "1.1.0", summary: "Negative of a picture", renderingVersion: 2)
 
     init(_ values: FilterValues) {}
 

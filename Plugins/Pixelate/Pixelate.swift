@@ -10,7 +10,7 @@ struct Pixelate: TileFilter {
 
     static let description = FilterDescription(
         name: "pixelate", version: "1.0.0", summary: "Squares of one colour, to make details unreadable",
-        parameters: [size])
+        renderingVersion: 2, parameters: [size])
 
     private let size: Int
 

@@ -16,7 +16,7 @@ struct Vignette: Filter {
     static let y = Parameter("y", 0...100, fallback: 50, unit: "%", "centre, of the picture's height")
 
     static let description = FilterDescription(
-        name: "vignette", version: "1.0.0", summary: "Borders that grow darker or lighter",
+        name: "vignette", version: "1.0.0", summary: "Borders that grow darker or lighter", renderingVersion: 2,
         parameters: [amount, radius, softness, roundness, x, y])
 
     private let amount: Float

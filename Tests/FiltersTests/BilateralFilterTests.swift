@@ -77,7 +77,7 @@ struct BilateralFilterTests {
             raster.samples[raster.index(x: 10, y: 10) + 1] = value
             let result = try filter.render(.f32(raster))
             for y in Self.rect.rows {
-                for x in Self.rect.columns where (x - 10) * (x - 10) + (y - 10) * (y - 10) > 16 {
+                for x in Self.rect.columns where (x - 10) * (x - 10) + (y - 10) * (y - 10) > 36 {
                     let pixel = PixelRect(x: x, y: y, width: 1, height: 1)
                     #expect(clean.cropped(to: pixel) == result.cropped(to: pixel))
                 }
@@ -87,7 +87,7 @@ struct BilateralFilterTests {
 
     @Test func `radius 0 is the identity`() throws {
         #expect(try FilterRegistry.builtIn.make("bilateral", ["radius": .number(0)]).isIdentity)
-        #expect(try FilterRegistry.builtIn.make("bilateral").halo == Halo(horizontal: 8, vertical: 8))
+        #expect(try FilterRegistry.builtIn.make("bilateral").halo == Halo(horizontal: 12, vertical: 12))
     }
 
     @Test func `a range of nothing is refused`() {

@@ -40,7 +40,7 @@ struct EffectFilterTests {
             "saturation": .number(0.4), "edge": .word(edge.rawValue),
             "within": .region(
                 Region(
-                    x: .pixels(3.5), y: .pixels(5.25), width: .pixels(25), height: .pixels(20.5),
+                    x: .pixels(5 + 3.5), y: .pixels(5.25 - 3), width: .pixels(25), height: .pixels(20.5),
                     cornerRadius: .pixels(7))),
         ]
         let filter = try FilterRegistry.builtIn.make("material", values)
@@ -77,9 +77,10 @@ struct EffectFilterTests {
         #expect(Set(result.doubles) == Set([level, 255]))
     }
 
+    /// Its first pixel is at 2, 6; the picture's at -5, 3.
     private func panel(_ values: [String: ParameterValue]) throws -> any Filter {
         let place: [String: ParameterValue] = [
-            "x": .length(.pixels(2)), "y": .length(.pixels(6)), "width": .length(.pixels(30)),
+            "x": .length(.pixels(5 + 2)), "y": .length(.pixels(6 - 3)), "width": .length(.pixels(30)),
             "height": .length(.pixels(20)),
         ]
         return try FilterRegistry.builtIn.make("backdrop", place.merging(values) { $1 })
@@ -127,7 +128,7 @@ struct EffectFilterTests {
         let picture = Pattern.noise.picture(Self.rect, .rgb, .u8)
         let black = ParameterValue.color(red: 0, green: 0, blue: 0, alpha: 255)
         let below = try panel(["tint": black])
-        let above = try panel(["radius": .number(3), "x": .length(.pixels(10))])
+        let above = try panel(["radius": .number(3), "x": .length(.pixels(5 + 10))])
         let result = try above.render(below.render(picture))
         let inBoth = PixelRect(x: 20, y: 15, width: 1, height: 1)
         #expect(result.cropped(to: inBoth).doubles == [0, 0, 0])

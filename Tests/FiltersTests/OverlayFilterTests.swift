@@ -10,6 +10,8 @@ import Testing
 struct OverlayFilterTests {
     private static let rect = PixelRect(x: -5, y: 3, width: 33, height: 27)
 
+    /// - Parameters:
+    ///   - x, y: coordinates, as those of the picture, whose first pixel is not at 0, 0.
     private func filter(
         _ front: AnyRaster, x: Double, y: Double, opacity: Double = 100
     ) throws -> any Filter {
@@ -18,8 +20,9 @@ struct OverlayFilterTests {
         return try FilterRegistry(BuiltInFilters.all, pictures: pictures).make(
             "overlay",
             [
-                "picture": .picture(PictureReference(path: "/label.png")), "x": .length(.pixels(x)),
-                "y": .length(.pixels(y)), "opacity": .number(opacity),
+                "picture": .picture(PictureReference(path: "/label.png")),
+                "x": .length(.pixels(x - Double(Self.rect.x))),
+                "y": .length(.pixels(y - Double(Self.rect.y))), "opacity": .number(opacity),
             ])
     }
 

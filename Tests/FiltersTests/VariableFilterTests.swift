@@ -121,7 +121,7 @@ struct VariableFilterTests {
         let (c, s) = (cos(angle * .pi / 180), sin(angle * .pi / 180))
         let along = shape == "radial" ? 40 : abs(c) * 60 + abs(s) * 40
         let truth = TruePixels(picture, light: .encoded).variable(edge: .clamp, output: picture.rect) { x, y in
-            let (dx, dy) = (Double(x) + 0.5 - (2 + 0.4 * 60), Double(y) + 0.5 - 12.5)
+            let (dx, dy) = (Double(x) + 0.5 - (2 + 0.4 * 60), Double(y) + 0.5 - (-1 + 12.5))
             let forward = dx * c - dy * s
             let distance: Double = shape == "tilt" ? abs(forward) : shape == "linear" ? forward : hypot(dx, dy)
             return 5 * trueStrength(at: distance, sharp: 0.08 * along, falloff: 17)

@@ -14,7 +14,7 @@ struct WithinTests {
 
     /// The same region in pixels, from the words of the manifest.
     private var mask: RoundedRect {
-        RoundedRect(left: 5.25, top: 2 + 0.2 * 39, width: 23.5, height: 17.5, cornerRadius: 6)
+        RoundedRect(left: -4 + 5.25, top: 2 + 0.2 * 39, width: 23.5, height: 17.5, cornerRadius: 6)
     }
 
     private func filter(_ values: [String: ParameterValue] = [:]) throws -> any Filter {
@@ -82,7 +82,7 @@ struct WithinTests {
     }
 
     @Test func `a tile outside the region reads itself and nothing more`() throws {
-        let tile = PixelRect(x: -4, y: 2, width: 9, height: 39)
+        let tile = PixelRect(x: -4, y: 2, width: 5, height: 39)
         #expect(try filter().regionOfInterest(for: tile, in: rect) == [tile])
     }
 

@@ -135,8 +135,10 @@ struct AnimationTests {
         return TruePixels(rect: picture.rect, channels: picture.layout.channels, values: values)
     }
 
+    /// From the corner of ``rect``.
     private static let path = ParameterValue.path([
-        Place(x: .pixels(-6), y: .pixels(2)), Place(x: .pixels(24.5), y: .percent(40)),
+        Place(x: .pixels(-6 - Double(rect.x)), y: .pixels(2 - Double(rect.y))),
+        Place(x: .pixels(24.5 - Double(rect.x)), y: .percent(40)),
     ])
 
     private static let layers = [
@@ -144,7 +146,7 @@ struct AnimationTests {
         Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 9, height: 7), .rgb, .u16, seed: 4),
     ]
 
-    /// From −6, 2 to 24.5, 3 + 40 % of 29.
+    /// In coordinates: from −6, 2 to 24.5, 3 + 40 % of 29.
     private func place(_ progress: Double) -> (x: Double, y: Double) {
         (-6 + 30.5 * progress, 2 + (3 + 0.4 * 29 - 2) * progress)
     }

@@ -61,7 +61,7 @@ struct PixelateTests {
     }
 
     @Test func `nothing finer than a square is left inside a region`() throws {
-        let region = Region(x: .pixels(4.5), y: .pixels(6.25), width: .pixels(25), height: .pixels(21.5))
+        let region = Region(x: .pixels(9 + 4.5), y: .pixels(6.25 - 5), width: .pixels(25), height: .pixels(21.5))
         let picture = Pattern.binaryNoise.picture(rect)
         let result = TruePixels(try filter(8, ["within": .region(region)]).render(picture), light: .encoded)
         let whole = TruePixels(try filter(8).render(picture), light: .encoded)
@@ -82,8 +82,8 @@ struct PixelateTests {
     @Test func `a square is the same wherever a region cuts it`() throws {
         let picture = Pattern.noise.picture(rect)
         let regions = [
-            Region(x: .pixels(-3), y: .pixels(6), width: .pixels(30), height: .pixels(30)),
-            Region(x: .pixels(11), y: .pixels(14), width: .pixels(7), height: .pixels(5)),
+            Region(x: .pixels(9 - 3), y: .pixels(6 - 5), width: .pixels(30), height: .pixels(30)),
+            Region(x: .pixels(9 + 11), y: .pixels(14 - 5), width: .pixels(7), height: .pixels(5)),
         ]
         let common = PixelRect(x: 11, y: 14, width: 7, height: 5)
         let results = try regions.map { try filter(12, ["within": .region($0)]).render(picture).cropped(to: common) }

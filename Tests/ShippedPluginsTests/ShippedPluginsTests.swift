@@ -14,6 +14,26 @@ struct ShippedPluginsTests {
         for name in Shipped.names { #expect(try Shipped.descriptor(name).name == name) }
     }
 
+    @Test(arguments: Shipped.busy.indices)
+    func `a region hides the right place of a picture that was cropped before`(index: Int) throws {
+        let (name, values) = Shipped.busy[index]
+        let region = Region(
+            x: .pixels(9), y: .percent(25), width: .pixels(17), height: .pixels(11), cornerRadius: .pixels(0))
+        let filter = try Shipped.filter(name, values.merging(["within": .region(region)]) { $1 })
+        let kept = PixelRect(x: 19, y: 12, width: 31, height: 32)
+        let picture = Pattern.noise.picture(kept)
+        let result = try filter.render(picture)
+        let place = PixelRect(x: 28, y: 20, width: 17, height: 11)
+        for y in kept.rows {
+            for x in kept.columns where !place.contains(x: x, y: y) {
+                let pixel = PixelRect(x: x, y: y, width: 1, height: 1)
+                #expect(result.cropped(to: pixel) == picture.cropped(to: pixel))
+            }
+        }
+        let everywhere = try Shipped.filter(name, values).render(picture)
+        #expect(result.cropped(to: place) == everywhere.cropped(to: place))
+    }
+
     @Test(arguments: Shipped.names)
     func `a plugin says what it and its parameters do`(name: String) throws {
         let descriptor = try Shipped.descriptor(name)
@@ -45,7 +65,7 @@ struct ShippedPluginsTests {
     @Test(arguments: Shipped.busy.indices)
     func `within a region of whole pixels it does what it does everywhere, and outside nothing`(index: Int) throws {
         let (name, values) = Shipped.busy[index]
-        let region = Region(x: .pixels(4), y: .pixels(8), width: .pixels(22), height: .pixels(30))
+        let region = Region(x: .pixels(4 + 5), y: .pixels(8 - 3), width: .pixels(22), height: .pixels(30))
         let inside = PixelRect(x: 4, y: 8, width: 22, height: 30)
         let filter = try Shipped.filter(name, values)
         let regional = try Shipped.filter(name, values.merging(["within": .region(region)]) { $1 })

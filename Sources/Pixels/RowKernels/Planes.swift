@@ -98,7 +98,7 @@ private func rounded(_ value: Double, _ full: Double) -> Int32 {
 
 /// out[i·channels] = sample(plane[i] · full / alpha[i]); without an alpha of plane[i]. Where alpha is 0, of 0.
 ///
-/// - Parameter alpha: rounded, as it is stored.
+/// - Parameter alpha: rounded, as it is stored, or above full.
 @inline(__always)
 private func store<Sample: BitwiseCopyable>(
     _ plane: UnsafePointer<Float>, _ alpha: UnsafePointer<Float>?, _ full: Double, _ channels: Int, _ count: Int,
@@ -144,12 +144,14 @@ public func storeFloatPlane(
     store(plane, alpha, 1, channels, count, out) { $0.isNaN ? Float.nan : Float($0) }
 }
 
-/// Rounds an alpha plane in place, as it will be stored.
+/// Rounds an alpha plane in place, as it will be stored; what exceeds `full` stays, so that colours are divided by it, and
+/// is kept in range when it is stored.
 @inline(never)
 public func roundPlane(_ plane: UnsafeMutablePointer<Float>, full: Float, count: Int) {
     var index = 0
     while index < count {
-        plane[index] = Float(rounded(Double(plane[index]), Double(full)))
+        let value = plane[index]
+        plane[index] = value > full ? value : Float(rounded(Double(value), Double(full)))
         index &+= 1
     }
 }

@@ -10,11 +10,7 @@ public func sharpenWords(
 ) {
     var index = 0
     while index < count {
-        let original = Int32(source[index])
-        let difference = Float(original &- Int32(blurred[index]))
-        let excess = max(0, difference.magnitude - threshold)
-        let gained = amount * (difference < 0 ? 0 - excess : excess)
-        let value = max(0, min(32640, Float(original) + gained))
+        let value = max(0, min(32640, sharpened(source[index], blurred[index], amount, threshold)))
         out[index] = UInt16(truncatingIfNeeded: Int32(value + 0.5))
         index &+= 1
     }
@@ -36,13 +32,36 @@ public func sharpenFloats(
     }
 }
 
-/// Keeps a plane in 0 … `limit`, or 0…1; NaN passes.
+/// Words of pixels with alpha, in 8.7 fixed point. An alpha beyond full becomes full, and its colours are made smaller by as
+/// much, so that they stay the colours that they are. Then all is kept in 0…255 and rounded.
+///
+/// - Parameter threshold: in units of 8.7.
 @inline(never)
-public func clampFloats(_ plane: UnsafeMutablePointer<Float>, limit: UnsafePointer<Float>?, count: Int) {
+public func sharpenPixels(
+    _ source: UnsafePointer<UInt16>, blurred: UnsafePointer<UInt16>, amount: Float, threshold: Float, colors: Int,
+    pixels: Int, out: UnsafeMutablePointer<UInt16>
+) {
+    let channels = colors &+ 1
     var index = 0
-    while index < count {
-        let (value, most) = (plane[index], limit.map { $0[index] } ?? 1)
-        plane[index] = value < 0 ? 0 : value > most ? most : value
+    while index < pixels {
+        let start = index &* channels
+        let alpha = sharpened(source[start &+ colors], blurred[start &+ colors], amount, threshold)
+        let factor = alpha > 32640 ? 32640 / alpha : 1
+        var channel = 0
+        while channel < channels {
+            let place = start &+ channel
+            let value = sharpened(source[place], blurred[place], amount, threshold) * factor
+            out[place] = UInt16(truncatingIfNeeded: Int32(max(0, min(32640, value)) + 0.5))
+            channel &+= 1
+        }
         index &+= 1
     }
+}
+
+@inline(__always)
+private func sharpened(_ source: UInt16, _ blurred: UInt16, _ amount: Float, _ threshold: Float) -> Float {
+    let original = Int32(source)
+    let difference = Float(original &- Int32(blurred))
+    let excess = max(0, difference.magnitude - threshold)
+    return Float(original) + amount * (difference < 0 ? 0 - excess : excess)
 }

@@ -7,7 +7,7 @@ extension TruePixels {
     ///
     /// - Parameter range: on the samples' scale.
     package func bilateral(radius: Double, range: Double, edge: Edge) -> TruePixels {
-        let reach = Int(ceil(2 * radius))
+        let reach = Int(ceil(3 * radius))
         var result = self
         for (pixel, (y, x)) in rect.rows.flatMap({ y in rect.columns.map { (y, $0) } }).enumerated() {
             let own = (0..<channels).map { value(x, y, $0, edge) }

@@ -42,13 +42,14 @@ extension TruePixels {
             let excess = max(0, abs(difference) - threshold)
             return original + amount * (difference < 0 ? -excess : excess)
         }
-        for index in result.values.indices where full != nil || hasAlpha {
-            result.values[index] = min(max(result.values[index], 0), full ?? .infinity)
-        }
-        for index in result.values.indices where hasAlpha {
-            let alpha = index / channels * channels + channels - 1
-            result.values[alpha] = min(result.values[alpha], full ?? 1)
-            result.values[index] = min(result.values[index], result.values[alpha])
+        guard let full else { return result }
+        for pixel in stride(from: 0, to: result.values.count, by: channels) {
+            let alpha = hasAlpha ? result.values[pixel + channels - 1] : full
+            for index in pixel..<pixel + channels {
+                // Colours go with an alpha that is too large, and none exceeds the alpha.
+                let value = alpha > full ? result.values[index] * full / alpha : result.values[index]
+                result.values[index] = max(0, min(value, alpha, full))
+            }
         }
         return result
     }

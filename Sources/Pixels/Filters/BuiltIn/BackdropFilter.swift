@@ -31,7 +31,7 @@ package struct BackdropFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "backdrop", kind: .area, summary: "A panel that blurs what lies behind it", renderingVersion: 1,
+            name: "backdrop", kind: .area, summary: "A panel that blurs what lies behind it", renderingVersion: 2,
             parameters: [
                 ParameterDescriptor("x", .length(), summary: "left side, from the picture's", requiredLike: "10%"),
                 ParameterDescriptor("y", .length(), summary: "top side, from the picture's", requiredLike: "10%"),

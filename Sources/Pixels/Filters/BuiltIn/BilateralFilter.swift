@@ -20,7 +20,7 @@ package struct BilateralFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "bilateral", kind: .area, summary: "Blur that keeps edges", renderingVersion: 1,
+            name: "bilateral", kind: .area, summary: "Blur that keeps edges", renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 50), fallback: .number(4), unit: "px",

@@ -18,7 +18,7 @@ package struct BoxFilter: BlurFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "box", kind: .area, summary: "Mean over a rectangle", renderingVersion: 2,
+            name: "box", kind: .area, summary: "Mean over a rectangle", renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "radius", .numberOrPair(minimum: 0, maximum: 1000), fallback: .number(10), unit: "px",

@@ -17,7 +17,7 @@ package struct DiscFilter: BlurFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "disc", kind: .area, summary: "Mean over a disc, like a lens out of focus", renderingVersion: 1,
+            name: "disc", kind: .area, summary: "Mean over a disc, like a lens out of focus", renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 200), fallback: .number(8), unit: "px",

@@ -21,7 +21,7 @@ package struct GaussianFilter: BlurFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "gaussian", kind: .area, summary: "Gaussian blur", renderingVersion: 2,
+            name: "gaussian", kind: .area, summary: "Gaussian blur", renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "radius", .numberOrPair(minimum: 0, maximum: 1000), fallback: .number(10), unit: "px",

@@ -18,7 +18,7 @@ package struct MedianFilter: BlurFilter {
     static let entry = FilterEntry(
         FilterDescriptor(
             name: "median", kind: .area, summary: "Median of a square: takes out specks, keeps edges",
-            renderingVersion: 1,
+            renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "radius", .integer(minimum: 0, maximum: 100), fallback: .integer(2), unit: "px",

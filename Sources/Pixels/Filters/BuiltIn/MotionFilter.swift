@@ -24,7 +24,7 @@ package struct MotionFilter: BlurFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "motion", kind: .area, summary: "Blur along a straight line", renderingVersion: 2,
+            name: "motion", kind: .area, summary: "Blur along a straight line", renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 1000), fallback: .number(40), unit: "px",

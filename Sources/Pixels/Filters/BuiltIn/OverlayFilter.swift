@@ -19,7 +19,7 @@ package struct OverlayFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "overlay", kind: .point, summary: "Another picture in front of it", renderingVersion: 1,
+            name: "overlay", kind: .point, summary: "Another picture in front of it", renderingVersion: 2,
             parameters: [
                 ParameterDescriptor("picture", .layer, summary: "its path", requiredLike: "logo.png"),
                 ParameterDescriptor(
@@ -51,15 +51,5 @@ package struct OverlayFilter: Filter {
         let front = Overlay.Front(
             picture, x: x.coordinate(along: input.columns), y: y.coordinate(along: input.rows), opacity: opacity)
         Overlay([front]).render(source.pixels, into: &destination)
-    }
-}
-
-extension Length {
-    /// Lengths in pixels are coordinates of the whole picture, percents are of the input's sides.
-    func coordinate(along side: Range<Int>) -> Double {
-        switch self {
-        case .pixels(let coordinate): coordinate
-        case .percent: Double(side.lowerBound) + pixels(of: side.count)
-        }
     }
 }

@@ -21,7 +21,7 @@ package struct SpinFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "spin", kind: .area, summary: "Blur along arcs around a centre", renderingVersion: 2,
+            name: "spin", kind: .area, summary: "Blur along arcs around a centre", renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "angle", .number(minimum: 0, maximum: 360), fallback: .number(10), unit: "°",

@@ -49,7 +49,7 @@ package struct VariableFilter: Filter {
     static let entry = FilterEntry(
         FilterDescriptor(
             name: "variable", kind: .area, summary: "Gaussian blur whose radius changes across the picture",
-            renderingVersion: 1,
+            renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 200), fallback: .number(20), unit: "px",
@@ -120,12 +120,6 @@ extension VariableFilter.Gradient {
     /// Percents of `x` and `y` are those of the input's sides, of the other lengths those of the input along the
     /// gradient's direction (of the shorter side for `radial`).
     fileprivate func placed(in input: PixelRect) -> StrengthGradient {
-        func coordinate(_ length: Length, _ side: Range<Int>) -> Double {
-            switch length {
-            case .pixels(let coordinate): coordinate
-            case .percent: Double(side.lowerBound) + length.pixels(of: side.count)
-            }
-        }
         let (sin, cos) = DeterministicMath.sinCos(degrees: degrees)
         let along =
             shape == .radial
@@ -138,7 +132,7 @@ extension VariableFilter.Gradient {
             }
         }
         return StrengthGradient(
-            shape: shape, centerX: coordinate(x, input.columns), centerY: coordinate(y, input.rows), degrees: degrees,
-            sharp: distance(sharp), falloff: distance(falloff))
+            shape: shape, centerX: x.coordinate(along: input.columns), centerY: y.coordinate(along: input.rows),
+            degrees: degrees, sharp: distance(sharp), falloff: distance(falloff))
     }
 }

@@ -22,7 +22,7 @@ package struct ZoomFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "zoom", kind: .area, summary: "Blur along lines towards a centre", renderingVersion: 1,
+            name: "zoom", kind: .area, summary: "Blur along lines towards a centre", renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "amount", .number(minimum: -200, maximum: 200), fallback: .number(20), unit: "%",

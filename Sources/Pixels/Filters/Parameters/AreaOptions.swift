@@ -77,28 +77,21 @@ extension AreaOptions {
         return changed.isEmpty ? output : output.union(reading(changed))
     }
 
-    /// Where the filter applies, in the coordinates of the whole picture.
+    /// Where the filter applies, in coordinates.
     package func mask(in input: PixelRect) -> RoundedRect? {
         within.map { RoundedRect($0, in: input) }
     }
 }
 
 extension RoundedRect {
-    /// Places a region: lengths in pixels are coordinates of the whole picture; percents are measured along the sides
-    /// of `input`, from its corner, and for corners along the region's shorter side (50 % makes a pill).
+    /// Places a region, from the corner of `input`: percents are measured along its sides, and for corners along the
+    /// region's shorter side (50 % makes a pill).
     package init(_ region: Region, in input: PixelRect) {
         let width = region.width.pixels(of: input.width)
         let height = region.height.pixels(of: input.height)
         self.init(
-            left: Self.place(region.x, input.columns), top: Self.place(region.y, input.rows), width: width,
+            left: region.x.coordinate(along: input.columns), top: region.y.coordinate(along: input.rows), width: width,
             height: height, cornerRadius: Self.radius(region.cornerRadius, shorterSide: min(width, height)))
-    }
-
-    private static func place(_ length: Length, _ side: Range<Int>) -> Double {
-        switch length {
-        case .pixels(let coordinate): coordinate
-        case .percent: Double(side.lowerBound) + length.pixels(of: side.count)
-        }
     }
 
     private static func radius(_ length: Length, shorterSide: Double) -> Double {
@@ -107,4 +100,10 @@ extension RoundedRect {
         case .percent(let value): value * shorterSide / 100
         }
     }
+}
+
+extension Length {
+    /// Of a place along one side of a filter's input: every length, pixels as well as percents, counts from the side's first
+    /// pixel. What an earlier filter cut off or added there does not matter.
+    func coordinate(along side: Range<Int>) -> Double { Double(side.lowerBound) + pixels(of: side.count) }
 }

@@ -22,7 +22,7 @@ extension SweepCenter {
     /// pixel further on, so that 50 % is (width − 1)/2 in coordinates of pixels.
     init(_ x: Length, _ y: Length, in input: PixelRect) {
         self.init(
-            x: Double(input.x) + x.pixels(of: input.width) - 0.5, y: Double(input.y) + y.pixels(of: input.height) - 0.5)
+            x: x.coordinate(along: input.columns) - 0.5, y: y.coordinate(along: input.rows) - 0.5)
     }
 }
 

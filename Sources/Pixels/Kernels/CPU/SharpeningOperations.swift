@@ -15,7 +15,10 @@ struct SharpeningOperations: Sendable {
 
     let sharpenWords: Sharpen<UInt16>
     let sharpenFloats: Sharpen<Float>
-    let clampFloats: @Sendable (FloatTarget, UnsafePointer<Float>?, Int) -> Void
+    let sharpenPixels:
+        @Sendable (
+            UnsafePointer<UInt16>, UnsafePointer<UInt16>, Float, Float, Int, Int, UnsafeMutablePointer<UInt16>
+        ) -> Void
 
     #if arch(x86_64)
         static func of(_ level: CPULevel) -> SharpeningOperations {
@@ -23,22 +26,22 @@ struct SharpeningOperations: Sendable {
             case .v4:
                 SharpeningOperations(
                     sharpenWords: RowKernelsV4.sharpenWords, sharpenFloats: RowKernelsV4.sharpenFloats,
-                    clampFloats: RowKernelsV4.clampFloats)
+                    sharpenPixels: RowKernelsV4.sharpenPixels)
             case .v3:
                 SharpeningOperations(
                     sharpenWords: RowKernelsV3.sharpenWords, sharpenFloats: RowKernelsV3.sharpenFloats,
-                    clampFloats: RowKernelsV3.clampFloats)
+                    sharpenPixels: RowKernelsV3.sharpenPixels)
             default:
                 SharpeningOperations(
                     sharpenWords: RowKernelsV2.sharpenWords, sharpenFloats: RowKernelsV2.sharpenFloats,
-                    clampFloats: RowKernelsV2.clampFloats)
+                    sharpenPixels: RowKernelsV2.sharpenPixels)
             }
         }
     #else
         static func of(_: CPULevel) -> SharpeningOperations {
             SharpeningOperations(
                 sharpenWords: RowKernelsNative.sharpenWords, sharpenFloats: RowKernelsNative.sharpenFloats,
-                clampFloats: RowKernelsNative.clampFloats)
+                sharpenPixels: RowKernelsNative.sharpenPixels)
         }
     #endif
 }

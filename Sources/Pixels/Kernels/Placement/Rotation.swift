@@ -97,7 +97,6 @@ package struct Rotation: Hashable, Sendable {
                 var values = row.mutableSpan
                 sample.write(pixels.span, area, channels, to: &values, at: index * channels)
             }
-            Self.clamp(&row, channels, full: sink.raster.format.full)
             sink.write(row.span, x: rect.x, y: y)
         }
     }
@@ -114,16 +113,6 @@ package struct Rotation: Hashable, Sendable {
             pixels.replaceSubrange(index * stride..<(index + 1) * stride, with: row)
         }
         return pixels
-    }
-
-    /// Interpolation overshoots: alpha stays within its range, and no colour exceeds its alpha.
-    private static func clamp(_ row: inout [Double], _ channels: Int, full: Double) {
-        for pixel in stride(from: 0, to: row.count, by: channels) {
-            let alpha = max(0, min(full, row[pixel + channels - 1]))
-            row[pixel + channels - 1] = alpha
-            guard full > 1 else { continue }  // floats may lie outside 0…1
-            for channel in 0..<channels - 1 { row[pixel + channel] = max(0, min(alpha, row[pixel + channel])) }
-        }
     }
 
     /// One place's 4 × 4 neighbours and their weights.

@@ -77,11 +77,12 @@ struct SharpenedBytes {
         _ y: Int
     ) {
         let channels = target.layout.channels
-        let count = columns.count * channels
-        operations.sharpenWords(row, blurred, amount, threshold, count, words)
         if isOpaque {
+            let count = columns.count * channels
+            operations.sharpenWords(row, blurred, amount, threshold, count, words)
             target.operations.roundWords(words, count, target.row)
         } else {
+            operations.sharpenPixels(row, blurred, amount, threshold, channels - 1, columns.count, words)
             target.operations.unpremultiply(words, 0, channels - 1, columns.count, target.row)
         }
         target.store(target.row, columns: columns, y: y)

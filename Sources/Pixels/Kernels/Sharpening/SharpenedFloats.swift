@@ -8,9 +8,6 @@ struct SharpenedFloats: WorkingKernel {
     private let amount: Float
     /// On the scale of the samples.
     private let threshold: Float
-    /// Whole numbers are kept in their range when they are stored. Floats are where there is alpha: a colour without any
-    /// could not be stored, and one above it would be brighter than full.
-    private let keepsToAlpha: Bool
     private let operations: RowOperations
     private let sharpening: SharpeningOperations
 
@@ -23,7 +20,6 @@ struct SharpenedFloats: WorkingKernel {
         self.sharpening = sharpening
         amount = Float(gain.amount)
         threshold = Float(gain.threshold * format.full)
-        keepsToAlpha = format == .f32
     }
 
     var halo: Halo { gaussian.halo }
@@ -45,13 +41,6 @@ struct SharpenedFloats: WorkingKernel {
                 sharpening.sharpenFloats(
                     ring.row(y) + plane * ring.planeStride, planes + plane * planeStride, amount, threshold, area.width,
                     result.base + plane * stride)
-            }
-            if keepsToAlpha, reader.layout.hasAlpha {
-                let alpha = result.base + (channels - 1) * stride
-                sharpening.clampFloats(alpha, nil, area.width)
-                for plane in 0..<channels - 1 {
-                    sharpening.clampFloats(result.base + plane * stride, alpha, area.width)
-                }
             }
             sink.write(
                 PlaneRow(

@@ -5,7 +5,7 @@ public import Raster
 /// An unsharp mask: what a Gaussian takes away is added to the picture once more.
 ///
 /// With d = in − gaussian(in), of colours times alpha, the result is in + amount·sign(d)·max(0, |d| − threshold),
-/// kept in what can be stored: whole numbers in their range; where there is alpha, that in 0…1 and colours in 0…alpha.
+/// stored as ``PixelWriter`` stores it: whole numbers are kept in their range, floats are not.
 public struct Sharpening: Blur {
     private var gaussian: Gaussian
     private let gain: Gain

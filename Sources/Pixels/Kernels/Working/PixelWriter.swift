@@ -5,7 +5,9 @@ package import Raster
 /// Turns working values (see ``PixelReader``) into the stored pixels of a raster.
 ///
 /// Alpha is rounded first; the colours are divided by the *stored* alpha, so that what a reader multiplies back is
-/// nearest to what was computed. Where the stored alpha is 0, the colours are 0. Integers round half up.
+/// nearest to what was computed. Where the stored alpha is 0, the colours are 0. Integers round half up. Kernels with
+/// negative weights carry an alpha beyond full; colours went as far, so they are divided by that alpha, not by the full
+/// one that is stored: one colour stays that colour, whatever its alpha. Floats are stored as they are.
 package struct PixelWriter: WorkingRowSink {
     /// What has been written so far.
     package private(set) var raster: AnyRaster
@@ -74,8 +76,10 @@ struct PixelEncoder {
         }
         let alpha = Sample(rounding: row[from + colors])
         let isClear = alpha.double == 0
+        let divisor =
+            row[from + colors] > alpha.double && alpha.double == Sample.full ? row[from + colors] : alpha.double
         for channel in 0..<colors {
-            let color = isClear ? 0 : row[from + channel] * Sample.full / alpha.double
+            let color = isClear ? 0 : row[from + channel] * Sample.full / divisor
             samples[to + channel] = sample(color)
         }
         samples[to + colors] = alpha

@@ -10,7 +10,7 @@ enum MoveFilter {
     static let entry = FilterEntry(
         FilterDescriptor(
             name: "move", kind: .animation, summary: "Another picture moves in front of it, blurred by its speed",
-            renderingVersion: 1,
+            renderingVersion: 2,
             parameters: [
                 ParameterDescriptor("picture", .layer, summary: "its path", requiredLike: "logo.png"),
                 ParameterDescriptor(

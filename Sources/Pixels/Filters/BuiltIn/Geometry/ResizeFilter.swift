@@ -9,7 +9,7 @@ package struct ResizeFilter: ScalingFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "resize", kind: .geometry, summary: "Change the size, up or down", renderingVersion: 1,
+            name: "resize", kind: .geometry, summary: "Change the size, up or down", renderingVersion: 2,
             parameters: [
                 Scaling.size,
                 ParameterDescriptor(

@@ -13,7 +13,7 @@ package struct ThumbnailFilter: ScalingFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "thumbnail", kind: .geometry, summary: "Make a small picture of a large one", renderingVersion: 1,
+            name: "thumbnail", kind: .geometry, summary: "Make a small picture of a large one", renderingVersion: 2,
             parameters: [
                 Scaling.size,
                 ParameterDescriptor(

@@ -1,0 +1,136 @@
+import Catalogs
+import Filters
+import Geometry
+import JobModel
+import Raster
+import Rendering
+import TestSupport
+import Testing
+
+/// A picture of one colour stays of that colour, whatever its alpha is and whatever a filter does to that.
+struct ConstantColorTests {
+    private static let rect = PixelRect(x: 0, y: 0, width: 61, height: 47)
+    /// Of full intensity.
+    private static let color = 100.0 / 255
+
+    enum Alpha: CaseIterable {
+        case random
+        case disc
+        case gradient
+        case singlePixels
+        case full
+
+        /// 0…1.
+        func value(x: Int, y: Int, _ random: inout SplitMix64) -> Double {
+            switch self {
+            case .random: Double(random.next() % 1001) / 1000
+            case .disc: (x - 30) * (x - 30) + (y - 23) * (y - 23) < 300 ? 1 : 0
+            case .gradient: Double(x) / 60
+            case .singlePixels: x % 9 == 4 && y % 7 == 3 ? 1 : 0
+            case .full: 1
+            }
+        }
+    }
+
+    private static func picture(_ alpha: Alpha, _ layout: PixelLayout, _ format: SampleFormat) -> AnyRaster {
+        var random = SplitMix64(seed: 7)
+        let full = format.full
+        var samples: [Double] = []
+        for y in rect.rows {
+            for x in rect.columns {
+                let share = alpha.value(x: x, y: y, &random) * full
+                let stored = format == .f32 ? share : share.rounded(.up)
+                samples += Array(repeating: stored == 0 ? 0 : color * full, count: layout.channels - 1) + [stored]
+            }
+        }
+        switch format {
+        case .u8: return .u8(Raster(rect: rect, layout: layout, samples: samples.map { UInt8($0) }))
+        case .u16: return .u16(Raster(rect: rect, layout: layout, samples: samples.map { UInt16($0) }))
+        case .f32: return .f32(Raster(rect: rect, layout: layout, samples: samples.map { Float($0) }))
+        }
+    }
+
+    /// Every filter that averages or interpolates.
+    private static let chains: [ChainCase] = [
+        ChainCase("gaussian 1.3", [.gaussian(1.3)]),
+        ChainCase("gaussian 7", [.gaussian(7)]),
+        ChainCase("gaussian 3 expand", [.gaussian(3, ["extent": .word("expand")])]),
+        ChainCase("motion 9", [.motion(9, 25)]),
+        ChainCase("box 3.4", [.family("box", .number(3.4))]),
+        ChainCase("disc 4", [.family("disc", .number(4))]),
+        ChainCase("median 2", [.family("median", .integer(2))]),
+        ChainCase("bilateral 2", [.family("bilateral", .number(2))]),
+        ChainCase("variable 6", [.variable(6, "linear")]),
+        ChainCase("zoom 40", [.zoom(40)]),
+        ChainCase("spin 20", [.spin(20)]),
+        ChainCase("sharpen 1", [.family("sharpen", .number(1))]),
+        ChainCase("sharpen 1, 8 times", [.family("sharpen", .number(1), ["amount": .number(8)])]),
+        ChainCase("sharpen 4 expand", [.family("sharpen", .number(4), ["extent": .word("expand")])]),
+        ChainCase("thumbnail 23", [.thumbnail("23")]),
+        ChainCase("resize 30x23", [.resize("30x23")]),
+        ChainCase("resize 140x", [.resize("140x")]),
+        ChainCase("resize 140x linear", [.resize("140x", ["light": .word("linear")])]),
+        ChainCase("rotate 30°", [.rotate(.number(30))]),
+        ChainCase("rotate 171.3°", [.rotate(.number(171.3))]),
+        ChainCase("rotate 30°, then sharpen 2", [.rotate(.number(30)), .family("sharpen", .number(2))]),
+    ]
+
+    @Test(arguments: chains, Alpha.allCases)
+    func `one colour stays that colour wherever there is alpha`(chainCase: ChainCase, alpha: Alpha) throws {
+        let chain = try chainCase.make()
+        for format in SampleFormat.allCases {
+            for layout in [PixelLayout.grayAlpha, .rgba] {
+                let picture = Self.picture(alpha, layout, format)
+                let plan = chain.plan(input: picture.rect, layout: layout)
+                let result = try chain.render(plan.output, from: picture).doubles
+                let worst = worst(result, layout, format)
+                #expect(worst <= 1, "\(layout) \(format)")
+            }
+        }
+    }
+
+    /// The worst difference from the colour, as a share of what is allowed: rounding of the colour and, in what a viewer
+    /// composes, of alpha and of the kernel.
+    private func worst(_ samples: [Double], _ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        let full = format.full
+        // Of full intensity, in what is composed. Sharpening by 8 makes a blur's error 8 times as large.
+        let composed =
+            switch format {
+            case .u8: 2.5 / 255
+            case .u16: 40.0 / 65535
+            case .f32: 1e-4
+            }
+        let rounding = format == .f32 ? 1e-6 : 0.51 / full
+        var worst = 0.0
+        for pixel in stride(from: 0, to: samples.count, by: layout.channels) {
+            let alpha = samples[pixel + layout.channels - 1] / full
+            guard alpha > 0 else { continue }
+            for channel in pixel..<pixel + layout.channels - 1 {
+                let error = abs(samples[channel] / full - Self.color)
+                worst = max(worst, error / (rounding + composed / alpha))
+            }
+        }
+        return worst
+    }
+
+    @Test(arguments: SampleFormat.allCases)
+    func `no rim shows where a turned opaque picture ends`(format: SampleFormat) throws {
+        let picture = Self.picture(.full, .rgba, format)
+        let chain = try Chain([.rotate(.number(30))], registry: .builtIn)
+        let plan = chain.plan(input: picture.rect, layout: .rgba)
+        let result = try chain.render(plan.output, from: picture).doubles
+        for pixel in stride(from: 0, to: result.count, by: 4) where result[pixel + 3] >= format.full {
+            #expect(abs(result[pixel] / format.full - Self.color) <= 1e-6)
+        }
+    }
+
+    @Test func `floats are never kept in a range by sharpening`() throws {
+        let rect = PixelRect(x: 0, y: 0, width: 6, height: 1)
+        let samples: [Float] = [0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1]
+        let picture = AnyRaster.f32(Raster(rect: rect, layout: .grayAlpha, samples: samples))
+        let chain = try Chain([.family("sharpen", .number(1), ["amount": .number(4)])], registry: .builtIn)
+        let result = try chain.render(rect, from: picture).doubles
+        #expect(result[4] < -0.5 && result[6] > 1.5)
+        #expect(stride(from: 1, to: 12, by: 2).allSatisfy { abs(result[$0] - 1) < 1e-5 })
+    }
+}
