@@ -98,6 +98,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [SampleFormat.u8, .u16])
+    func `a tint is a colour of sRGB over the pictures of every space`(format: SampleFormat) async throws {
+        for meaning in [Meaning.displayP3, .adobeRGB] {
+            let photo = Pattern.photograph.picture(PixelRect(x: 0, y: 0, width: 60, height: 40), .rgb, format)
+            try PictureFiles.write(photo, to: "\(workspace.path)/photos/a.png", profile: meaning.profile)
+            let panel = "{x: 0, y: 0, width: 100%, height: 100%, radius: 0, tint: '#3366cc80'}"
+            try workspace.writeManifest("tint.yaml", filters: "[{backdrop: \(panel)}]")
+            #expect(try await Program.run("run", "tint.yaml", in: workspace).code == 0)
+            let output = try PictureFiles.read("\(workspace.path)/out/a.png")
+            let (tint, alpha) = ([0x33, 0x66, 0xCC].map { Double($0) / 255 }, Double(0x80) / 255)
+            let values = photo.doubles.map { $0 / photo.format.full }
+            let truth = stride(from: 0, to: values.count, by: 3).flatMap { start -> [Double] in
+                let below = meaning.inSRGB(Array(values[start..<start + 3]))
+                return (0..<3).map { tint[$0] * alpha + below[$0] * (1 - alpha) }
+            }
+            #expect(worst(output.doubles.map { $0 / output.format.full }, truth) < 2 / 255)
+        }
+    }
+
     @Test func `the output carries no profile of either, so that it is sRGB to every reader`() async throws {
         _ = try write(.displayP3, .u8, .adobeRGB)
         for ext in ["png", "jpg", "webp", "tif"] {

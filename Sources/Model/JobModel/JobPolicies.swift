@@ -44,15 +44,6 @@ public enum ColorPolicy: String, Hashable, Sendable, Codable, CaseIterable {
     case srgb
 }
 
-/// Which metadata an output carries. Embedded thumbnails and previews are dropped whatever it says.
-public enum MetadataPolicy: String, Hashable, Sendable, Codable, CaseIterable {
-    case keep
-    /// No place, no serial numbers, no names.
-    case `public`
-    case icc
-    case strip
-}
-
 /// How a file is known to be what it was.
 public enum ComparePolicy: String, Hashable, Sendable, Codable, CaseIterable {
     /// By size, time and inode; by its bytes where these differ.

@@ -20,7 +20,8 @@ extension ImageFileError: CustomStringConvertible {
         case .broken(let format, let rows, let height, let detail):
             "broken \(format): only \(Self.grouped(rows)) of \(Self.grouped(height)) rows could be read (\(detail))"
         case .noDecoder(let format): "\(format), which the libvips of this machine cannot read"
-        case .unsupported(let format, let feature): "\(format) with \(feature), which Penumbra does not read"
+        case .unsupported(let format, let feature, let remedy):
+            "\(format) with \(feature), which Penumbra does not read" + (remedy.map { "; \($0)" } ?? "")
         case .tooLarge(let format, let width, let height, let largestSide):
             "\(width) × \(height) pixels are more than \(format) can hold (\(Self.grouped(largestSide)) on a side)"
         case .unsuitable(let format, let reason): "cannot be written as \(format): \(reason)"

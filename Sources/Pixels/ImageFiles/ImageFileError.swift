@@ -24,7 +24,7 @@ package struct ImageFileError: Error, Hashable, Sendable {
         /// A format that this machine's libvips was built without.
         case noDecoder(format: String)
         /// A picture that is whole but has what Penumbra does not handle.
-        case unsupported(format: String, feature: String)
+        case unsupported(format: String, feature: String, remedy: String? = nil)
         /// The output is larger than its format can hold.
         case tooLarge(format: String, width: Int, height: Int, largestSide: Int)
         /// The output cannot be stored with these save options.

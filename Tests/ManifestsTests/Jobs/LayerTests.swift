@@ -48,6 +48,22 @@ import Testing
                 """)
     }
 
+    @Test func `a filter's colour is one of sRGB, and so are then the pictures`() {
+        func color(_ text: String) -> ColorPolicy? { Reading.job("filters: [{fill: {color: \(text)}}]").job?.color }
+        #expect(color("'#336699'") == .srgb)
+        #expect(color("'#808080'") == .srgb)
+        for anywhere in ["white", "black", "transparent", "'#ffffff80'", "'#33669900'"] {
+            #expect(color(anywhere) == .keep)
+        }
+        #expect(
+            Reading.job("color: keep\nfilters: [{fill: {color: '#369'}}]").messages == """
+                job.yaml:1:8: error: the colour of 'color' is one of sRGB, and the pictures may be of another colour space
+                1 | color: keep
+                  |        ^^^^
+                  = write 'color: srgb', or nothing; black, white and transparent are the same everywhere
+                """)
+    }
+
     @Test func `a layer without a picture, and what is no list, are told`() {
         #expect(
             reading("layers: [{x: 3}]").messages == """

@@ -1,3 +1,4 @@
+import JobModel
 import Testing
 
 /// Save options that the output cannot have.
@@ -54,6 +55,35 @@ import Testing
                 1 | save: {metadata: none}
                   |                  ^^^^
                   = it takes keep, public, icc or strip
+                """)
+    }
+
+    @Test func `metadata can be listed`() {
+        let save = { (text: String) in Reading.job("save: {metadata: \(text)}").job?.outputs.first?.save.metadata }
+        #expect(save("[icc, copyright, creator]") == .only([.icc, .copyright, .creator]))
+        #expect(save("[icc]") == .icc)
+        #expect(save("public") == .public)
+    }
+
+    @Test func `a kind of metadata that there is not is refused with what is near`() {
+        #expect(
+            Reading.job("save: {metadata: [icc, copyrigth]}").messages
+                == """
+                job.yaml:1:24: error: 'metadata[1]' cannot be 'copyrigth'
+                1 | save: {metadata: [icc, copyrigth]}
+                  |                        ^^^^^^^^^
+                  = did you mean 'copyright'? it takes icc, copyright, creator, description, dates, gps, camera, keywords or resolution
+                """)
+    }
+
+    @Test func `a kind of metadata alone is to be listed`() {
+        #expect(
+            Reading.job("save: {metadata: copyright}").messages
+                == """
+                job.yaml:1:18: error: 'metadata' takes 'copyright' in a list
+                1 | save: {metadata: copyright}
+                  |                  ^^^^^^^^^
+                  = write [copyright], or [icc, copyright] to keep the colours' profile
                 """)
     }
 

@@ -134,6 +134,24 @@ import Testing
                 """)
     }
 
+    @Test func `a manifest that says nothing is told what one needs, by an example that is one`() {
+        let result = Reading("# nothing yet\n\n")
+        #expect(
+            result.messages
+                == """
+                job.yaml:1:1: error: there is nothing in here but blanks and comments
+                1 | # nothing yet
+                  | ^
+                  = a manifest needs the name of a job, its inputs, its filters and an output:
+                    job: blurred
+                    inputs: [photos/**/*.jpg]
+                    filters: [{gaussian: {radius: 12}}]
+                    output: out/{dir}/{stem}.jpg
+                """)
+        let example = result.messages.split(separator: "\n").suffix(4).map { $0.drop { $0 == " " } + "\n" }
+        #expect(Reading(example.joined()).job != nil)
+    }
+
     @Test func `a document start is refused`() {
         #expect(
             ParsedText("---\njob: a\n").messages

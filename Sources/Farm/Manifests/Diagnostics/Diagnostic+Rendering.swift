@@ -18,7 +18,10 @@ extension Diagnostic {
             "\(gutter) | \(excerpt.line)".trimmingTrailingSpaces,
             "\(margin) | \(excerpt.carets)",
         ]
-        if let remedy = words.remedy { lines.append("\(margin) = \(remedy)".visible) }
+        // Further lines of a remedy are an example.
+        for (index, line) in (words.remedy ?? "").split(separator: "\n").enumerated() {
+            lines.append("\(margin) \(index == 0 ? "=" : " ") \(line)".visible)
+        }
         return lines.joined(separator: "\n")
     }
 

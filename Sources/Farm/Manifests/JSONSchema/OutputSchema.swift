@@ -53,9 +53,15 @@ struct OutputSchema {
             [
                 (
                     "metadata",
-                    SchemaNode.words(MetadataPolicy.allCases.map(\.rawValue)).adding([
+                    SchemaNode.any(of: [
+                        .words(MetadataPolicy.words),
+                        [
+                            "type": "array", "items": .words(MetadataKind.allCases.map(\.rawValue)), "minItems": 1,
+                        ],
+                    ]).adding([
                         "default": "keep",
-                        "description": "What an output tells of its picture; public: no place, serial numbers or names",
+                        "description":
+                            "What an output tells of its picture; public: credit, but no place, serial numbers or owner; or a list of what is told",
                     ])
                 ),
                 (

@@ -19,7 +19,7 @@ package enum JobReader {
     ) -> ReadResult {
         let log = DiagnosticLog()
         let text = SourceText(bytes: bytes, name: path, log: log)
-        let tree = BlockParser.parse(text, log: log)
+        let tree = BlockParser.parse(text, log: log, empty: .emptyManifest)
         let overridden = OverriddenTree(tree, overrides: overrides, log: log)
         let job = overridden.root.flatMap { root in
             JobTyper(catalog: catalog.sharing(shared), look: look, log: log).job(from: root, manifestPath: realPath)

@@ -30,7 +30,12 @@ struct JobTyper {
 
         if let animation { outputs = animating.outputs(outputs, showing: animation, after: filters) }
         let chain = layers + filters
-        if showsOtherPictures(chain + outputs.flatMap(\.job.ownChain)) { policies.chooseSRGB(reader, log) }
+        let whole = chain + outputs.flatMap(\.job.ownChain)
+        if showsOtherPictures(whole) {
+            policies.chooseSRGB(reader, log, refusing: .layersKeepColors)
+        } else if let parameter = sRGBColor(in: whole) {
+            policies.chooseSRGB(reader, log, refusing: .colorsKeepColors(parameter))
+        }
         checkNames(of: outputs, inputs: inputs, at: reader)
         var job = policies.job(
             JobSpec(
@@ -67,6 +72,20 @@ struct JobTyper {
         chain.contains { invocation in
             catalog.filter(named: invocation.filter)?.parameters.contains { $0.kind == .layer } ?? false
         }
+    }
+
+    /// The parameter of a filter whose colour means something in sRGB alone; nil when there is none. Black, white and what is
+    /// transparent are the same in every space.
+    private func sRGBColor(in chain: [FilterInvocation]) -> String? {
+        for invocation in chain {
+            for parameter in catalog.filter(named: invocation.filter)?.parameters ?? [] where parameter.kind == .color {
+                guard case .color(let red, let green, let blue, let alpha)? = invocation.values[parameter.name],
+                    alpha > 0, ![[0, 0, 0], [255, 255, 255]].contains([red, green, blue])
+                else { continue }
+                return parameter.name
+            }
+        }
+        return nil
     }
 
     /// What stands before the last slash.

@@ -45,8 +45,8 @@ struct Policies {
     }
 
     /// Takes sRGB where the manifest is silent, and refuses another space.
-    mutating func chooseSRGB(_ reader: MappingReader, _ log: DiagnosticLog) {
-        if let given = reader.mapping["color"], color == .keep { log.error(.job(.layersKeepColors), at: given.span) }
+    mutating func chooseSRGB(_ reader: MappingReader, _ log: DiagnosticLog, refusing problem: JobProblem) {
+        if let given = reader.mapping["color"], color == .keep { log.error(.job(problem), at: given.span) }
         color = .srgb
     }
 

@@ -11,7 +11,7 @@ struct SaveReader {
     var options: ValueReader<SaveOptions> {
         ValueReader { node, name, log in
             guard var reader = MappingReader(node, of: "'\(name)'", noun: "option", log: log) else { return nil }
-            let metadata: MetadataPolicy = reader.value("metadata", .choice, default: .keep)
+            let metadata = reader.value("metadata", .metadata, default: .keep)
             let background = reader.value("background", .background, default: [255, 255, 255])
             let dither = reader.value("dither", .boolean, default: false)
             let values = formatValues(from: &reader, log: log)
@@ -54,6 +54,25 @@ struct SaveReader {
     }
 
     private static let aliases = ["q": "quality", "compress": "compression", "meta": "metadata", "exif": "metadata"]
+}
+
+extension ValueReader where Value == MetadataPolicy {
+    /// One word for all of it, or a list of what is carried.
+    fileprivate static var metadata: ValueReader {
+        ValueReader { node, name, log in
+            guard case .sequence = node.content else {
+                let kinds = MetadataKind.allCases.map(\.rawValue)
+                guard let text = node.text, kinds.contains(text), text != MetadataPolicy.icc.rawValue else {
+                    let word = ValueReader<String>.word(of: MetadataPolicy.words).read(node, for: name, log: log)
+                    return word.flatMap(MetadataPolicy.init)
+                }
+                log.error(.job(.metadataNotListed(text)), at: node.span)
+                return nil
+            }
+            let kinds = ValueReader<[MetadataKind]>.nonEmptyList(of: .choice).read(node, for: name, log: log)
+            return kinds.map { $0 == [.icc] ? .icc : .only(Set($0)) }
+        }
+    }
 }
 
 extension ValueReader where Value == [Int] {

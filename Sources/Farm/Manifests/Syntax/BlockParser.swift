@@ -22,9 +22,13 @@ package struct BlockParser {
 
     /// The tree of a file's text; nil when there is none. Problems go to the log; with any of them the tree may have
     /// holes.
-    package static func parse(_ text: SourceText, log: DiagnosticLog) -> SyntaxNode? {
+    ///
+    /// - Parameter empty: what is reported of a text that says nothing.
+    package static func parse(
+        _ text: SourceText, log: DiagnosticLog, empty: TextProblem = .empty
+    ) -> SyntaxNode? {
         var parser = BlockParser(text, log: log)
-        return parser.parseDocument()
+        return parser.parseDocument(empty: empty)
     }
 
     private init(_ text: SourceText, log: DiagnosticLog) {
@@ -33,9 +37,9 @@ package struct BlockParser {
         self.lines = ContentLine.all(of: text, log: log)
     }
 
-    private mutating func parseDocument() -> SyntaxNode? {
+    private mutating func parseDocument(empty: TextProblem) -> SyntaxNode? {
         guard let first = line else {
-            if !log.hasErrors { log.error(.text(.empty), at: text.span(0..<0, line: 1)) }
+            if !log.hasErrors { log.error(.text(empty), at: text.span(0..<0, line: 1)) }
             return nil
         }
         let root = parseBlock(depth: 1, endsAtKeys: false)

@@ -1,3 +1,4 @@
+import Arithmetic
 import Catalogs
 import CVips
 
@@ -13,6 +14,13 @@ enum ColorConversion {
             return try fromLab(image)
         case .throughMatrix(let profile):
             return try throughMatrix(image, profile, hasAlpha: color.hasAlpha)
+        case .throughCurve(let curve):
+            let values = (0...65535).flatMap { value -> [UInt16] in
+                let light = curve.light(of: Double(value) / 65535)
+                let gray = UInt16((SRGBCurve.encode(light) * 65535).rounded())
+                return color.hasAlpha ? [gray, UInt16(value)] : [gray]
+            }
+            return try looked(up: image, in: try VipsImageReference(table: values, bands: color.hasAlpha ? 2 : 1))
         case .throughProfile(let fallback):
             let converted = try throughProfile(image, fallback: fallback, depth: color.sampleFormat == .u16 ? 16 : 8)
             return color.space == .gray ? try grayAgain(converted, hasAlpha: color.hasAlpha) : converted

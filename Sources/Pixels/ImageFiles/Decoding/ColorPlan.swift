@@ -9,13 +9,15 @@ enum ColorPlan: Hashable {
     case throughProfile(fallback: String?)
     /// Through the embedded profile to sRGB, by its definition: 16 bits.
     case throughMatrix(MatrixProfile)
+    /// The same for gray, which has a curve alone.
+    case throughCurve(ICCCurve)
     /// From Lab, which needs no profile.
     case fromLab
 
     var converts: Bool {
         switch self {
         case .keep: false
-        case .throughProfile, .throughMatrix, .fromLab: true
+        case .throughProfile, .throughMatrix, .throughCurve, .fromLab: true
         }
     }
 
@@ -37,6 +39,8 @@ enum ColorPlan: Hashable {
             }
             if color.sampleFormat == .u16, color.space == .rgb, let matrix = profile?.matrix {
                 self = .throughMatrix(matrix)
+            } else if color.sampleFormat == .u16, color.space == .gray, let curve = profile?.grayCurve {
+                self = .throughCurve(curve)
             } else {
                 self = .throughProfile(fallback: nil)
             }

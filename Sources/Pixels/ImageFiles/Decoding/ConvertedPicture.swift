@@ -15,18 +15,47 @@ struct ConvertedPicture: ~Copyable {
             try directories.checkFirstPage()
             metadata.takeTags(from: directories)
         }
+        metadata.texts = Self.texts(stored)
         let color = try StoredColor(stored.image)
+        let hasProfile = metadata.icc != nil
+        let stated = try stored.format.statedColor(in: stored.file, hasProfile: hasProfile)
+        if let stated, !hasProfile || stated.outranksProfile {
+            metadata.icc = stated.profile(isGray: color.space == .gray).map(Blob.init)
+        }
+        // What converts reads the profile from the image.
+        let profiled = try Self.profiled(stored.image, metadata.icc)
         let plan = try ColorPlan(color, profile: metadata.icc.flatMap { ICCProfile($0.bytes) }, policy: policy)
         if plan != .keep(profile: true) { metadata.icc = nil }
         metadata.isConverted = plan.converts
-        let image = try Self.convert(stored.image, color, plan)
+        let image = try Self.convert(profiled, color, plan)
         shape = try Self.shape(of: image, color, frames: stored.frames)
         if stored.frames > 1 { metadata.animation = ImageMetadata.Animation(of: stored.image, frames: stored.frames) }
         self.image = image
         self.metadata = metadata
     }
 
+    private static func texts(_ stored: borrowing StoredPicture) -> [PNGText] {
+        let image = stored.image.retained()
+        return stored.format.texts(in: stored.file) { image.text($0) }
+    }
+
     consuming func takeImage() -> VipsImageReference { image }
+
+    /// The image with this profile, where it has another or none.
+    private static func profiled(
+        _ image: borrowing VipsImageReference, _ icc: Blob?
+    ) throws(UnsupportedFeature) -> VipsImageReference {
+        guard let icc, image.blob(MetadataField.icc.rawValue) != icc.bytes else { return image.retained() }
+        do throws(VipsFailure) {
+            let call = try VipsCall("copy")
+            call.set("in", to: image)
+            let copy = try call.image()
+            copy.setBlob(MetadataField.icc.rawValue, to: icc.bytes)
+            return copy
+        } catch {
+            throw UnsupportedFeature("colours that cannot be converted (\(error.line))")
+        }
+    }
 
     private static func convert(
         _ image: borrowing VipsImageReference, _ color: StoredColor, _ plan: ColorPlan

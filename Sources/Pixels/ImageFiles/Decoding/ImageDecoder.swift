@@ -69,7 +69,8 @@ package final class ImageDecoder {
             return try ConvertedPicture(stored, policy: color)
         } catch {
             throw ImageFileError(
-                path: stored.file.path, .unsupported(format: stored.format.title, feature: error.phrase))
+                path: stored.file.path,
+                .unsupported(format: stored.format.title, feature: error.phrase, remedy: error.remedy))
         }
     }
 

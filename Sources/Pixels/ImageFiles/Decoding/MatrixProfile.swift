@@ -26,6 +26,15 @@ struct MatrixProfile: Hashable {
         self.primaries = primaries
     }
 
+    /// The curve of a gray profile that is no more than that.
+    static func grayCurve(_ bytes: [UInt8]) -> ICCCurve? {
+        let data = ICCData(bytes[...])
+        guard data.word(at: 20) == "XYZ ", let tags = tags(of: data),
+            !["A2B0", "A2B1"].contains(where: { tags[$0] != nil })
+        else { return nil }
+        return tags["kTRC"].flatMap(ICCCurve.init)
+    }
+
     private static func tags(of data: ICCData) -> [String: ICCData]? {
         guard let count = data.integer(at: 128, length: 4), count <= 1000 else { return nil }
         var tags: [String: ICCData] = [:]

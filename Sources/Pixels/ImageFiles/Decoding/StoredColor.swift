@@ -60,10 +60,13 @@ struct StoredColor: Hashable {
 }
 
 /// What Penumbra does not read, as a phrase that follows "with".
-struct UnsupportedFeature: Error, Hashable {
+package struct UnsupportedFeature: Error, Hashable {
     let phrase: String
+    /// What a person can do.
+    let remedy: String?
 
-    init(_ phrase: String) {
+    init(_ phrase: String, remedy: String? = nil) {
         self.phrase = phrase
+        self.remedy = remedy
     }
 }

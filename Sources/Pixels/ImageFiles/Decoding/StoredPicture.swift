@@ -32,7 +32,8 @@ struct StoredPicture: ~Copyable {
         guard VipsModules.offers(format) else {
             throw ImageFileError(path: file.path, .noDecoder(format: format.title))
         }
-        let image = try Self.load(file, format, shrink, pages, access)
+        let file = try Self.readable(file, format)
+        let image = try Self.inOurFloats(try Self.load(file, format, shrink, pages, access), file, format)
         let pageHeight = image.integer("page-height") ?? image.height
         let isWhole = pageHeight > 0 && image.height % pageHeight == 0
         frames = pages == .animation && isWhole ? image.height / pageHeight : 1
@@ -65,6 +66,41 @@ struct StoredPicture: ~Copyable {
             return try call.image()
         } catch {
             if let errno = file.failure { throw ImageFileError(path: file.path, .read, errno: errno) }
+            throw ImageFileError(path: file.path, .brokenHeader(format: format.title, detail: error.line))
+        }
+    }
+
+    /// The file as libvips can read it.
+    private static func readable(
+        _ file: InputFile, _ format: any ImageFormat
+    ) throws(ImageFileError) -> InputFile {
+        guard !file.holdsHalfFloats else { return file }
+        let patches: [InputFile.Patch]?
+        do throws(UnsupportedFeature) {
+            patches = try HalfFloatTIFF.patches(for: file)
+        } catch {
+            throw ImageFileError(
+                path: file.path,
+                .unsupported(format: format.title, feature: error.phrase, remedy: error.remedy))
+        }
+        return try patches.map { patches throws(ImageFileError) in
+            try InputFile(file, patches: patches, holdsHalfFloats: true)
+        } ?? file
+    }
+
+    /// Floats of 16 bits as those of 32, which filters work on.
+    private static func inOurFloats(
+        _ image: consuming VipsImageReference, _ file: InputFile, _ format: any ImageFormat
+    ) throws(ImageFileError) -> VipsImageReference {
+        do throws(VipsFailure) {
+            if file.holdsHalfFloats, image.bandFormat == VIPS_FORMAT_USHORT {
+                let call = try VipsCall("maplut")
+                call.set("in", to: image)
+                call.set("lut", to: try VipsImageReference(table: HalfFloatTIFF.values, bands: 1))
+                return try call.image()
+            }
+            return image
+        } catch {
             throw ImageFileError(path: file.path, .brokenHeader(format: format.title, detail: error.line))
         }
     }

@@ -3,7 +3,7 @@ import Glibc
 /// A file that is open for reading. Keeps the first error of the system, which libvips would turn into words.
 ///
 /// Used by one thread at a time: libvips reads a sequential image so.
-final class InputFile {
+package final class InputFile {
     let path: String
     let size: Int
     private let descriptor: Int32
@@ -11,6 +11,8 @@ final class InputFile {
     private let ownSize: Int
     /// Bytes that stand in for the file's own, or behind them.
     private let patches: [Patch]
+    /// What stands for whole numbers of 16 bits in it are floats: see ``HalfFloatTIFF``.
+    let holdsHalfFloats: Bool
     private var position = 0
     private(set) var failure: Int32?
 
@@ -27,6 +29,7 @@ final class InputFile {
         self.size = Int(status.st_size)
         ownSize = size
         patches = []
+        holdsHalfFloats = false
     }
 
     /// Bytes at an offset.
@@ -36,13 +39,14 @@ final class InputFile {
     }
 
     /// The same file as if it had other bytes in some places; the last ones may lie behind its end.
-    init(_ file: InputFile, patches: [Patch]) throws(ImageFileError) {
+    init(_ file: InputFile, patches: [Patch], holdsHalfFloats: Bool = false) throws(ImageFileError) {
         path = file.path
         descriptor = dup(file.descriptor)
         guard descriptor >= 0 else { throw ImageFileError(path: file.path, .open, errno: errno) }
         size = patches.reduce(file.size) { max($0, $1.offset + $1.bytes.count) }
         ownSize = file.ownSize
-        self.patches = patches
+        self.patches = file.patches + patches
+        self.holdsHalfFloats = holdsHalfFloats || file.holdsHalfFloats
     }
 
     deinit {

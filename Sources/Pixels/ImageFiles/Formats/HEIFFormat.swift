@@ -13,6 +13,10 @@ extension HEIFFormat {
     package var loader: Loader {
         Loader("heifload_source", "VipsForeignLoadHeifSource", traits: [.turnsUpright, .hasPages])
     }
+    /// A profile says all that `nclx` could.
+    package func statedColor(in file: InputFile, hasProfile: Bool) throws(UnsupportedFeature) -> StatedColor? {
+        hasProfile ? nil : try HEIFColor.stated(in: file)
+    }
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { false }
 
     fileprivate static func writing(

@@ -30,6 +30,17 @@ package protocol ImageFormat: Sendable {
     /// What there is in a file that starts with `head` which libvips reads without a word, and wrongly.
     func unsupportedFeature(in head: [UInt8]) -> String?
 
+    /// What a whole file says of its colours beside a profile, which libvips does not tell.
+    ///
+    /// - Parameter hasProfile: whether there is a profile, too.
+    /// - Throws: what there is in it that libvips reads without a word, and wrongly.
+    func statedColor(in file: InputFile, hasProfile: Bool) throws(UnsupportedFeature) -> StatedColor?
+
+    /// Texts beside the pixels, as a PNG has them.
+    ///
+    /// - Parameter unpacked: a text by libvips' name for it.
+    func texts(in file: InputFile, unpacked: (String) -> String?) -> [PNGText]
+
     /// How libvips writes a picture of `shape`.
     ///
     /// - Throws: when the options have wrong values, or the picture cannot be stored with them.
@@ -57,6 +68,8 @@ package protocol ImageFormat: Sendable {
 extension ImageFormat {
     package var saverClasses: [String] { [] }
     package func unsupportedFeature(in head: [UInt8]) -> String? { nil }
+    package func texts(in file: InputFile, unpacked: (String) -> String?) -> [PNGText] { [] }
+    package func statedColor(in file: InputFile, hasProfile: Bool) throws(UnsupportedFeature) -> StatedColor? { nil }
     package var module: String? { nil }
     package var keepsLayout: Bool { true }
     package func libraries(for options: FormatOptions) -> [String] { [] }
@@ -72,7 +85,8 @@ extension ImageFormat {
         for header: ImageHeader, asked: ColorPolicy, metadata: MetadataPolicy
     ) -> ColorPolicy {
         let losesGray = header.layout.removingAlpha == .gray && !holdsGray
-        return header.hasProfile && (metadata == .strip || losesGray || !holdsProfile) ? .srgb : asked
+        let losesProfile = metadata.kinds.map { !$0.contains(.icc) } ?? false
+        return header.hasProfile && (losesProfile || losesGray || !holdsProfile) ? .srgb : asked
     }
 }
 

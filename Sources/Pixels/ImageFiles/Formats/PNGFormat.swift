@@ -1,7 +1,30 @@
 package import Catalogs
+import CVips
 
-/// PNG. Metadata: EXIF, XMP, profile, resolution.
+/// PNG. Metadata: EXIF, XMP, texts, profile, resolution.
 package struct PNGFormat: ImageFormat {
+    /// What is stored in place of a row: its differences from its neighbours, which compress better.
+    private enum Filter: String, CaseIterable {
+        /// Of the five, for every row the one whose differences are the smallest.
+        case adaptive
+        case none
+        case sub
+        case up
+        case average
+        case paeth
+
+        var vips: VipsForeignPngFilter {
+            switch self {
+            case .adaptive: VIPS_FOREIGN_PNG_FILTER_ALL
+            case .none: VIPS_FOREIGN_PNG_FILTER_NONE
+            case .sub: VIPS_FOREIGN_PNG_FILTER_SUB
+            case .up: VIPS_FOREIGN_PNG_FILTER_UP
+            case .average: VIPS_FOREIGN_PNG_FILTER_AVG
+            case .paeth: VIPS_FOREIGN_PNG_FILTER_PAETH
+            }
+        }
+    }
+
     package let title = "PNG"
     package let cost = CodecCost(decode: 14, encode: 90)
     package let holdsGray = true
@@ -15,7 +38,12 @@ package struct PNGFormat: ImageFormat {
         options: [
             ParameterDescriptor(
                 "compression", .integer(minimum: 0, maximum: 9), fallback: .integer(6),
-                summary: "0 is fastest, 9 is smallest")
+                summary: "0 is fastest, 9 is smallest"),
+            ParameterDescriptor(
+                "filter", .choice(Filter.allCases.map(\.rawValue)), fallback: .word("adaptive"),
+                summary:
+                    "which differences of neighbours are stored; adaptive chooses for every row, none suits few colours"
+            ),
         ])
 
     package init() {}
@@ -24,13 +52,33 @@ package struct PNGFormat: ImageFormat {
         head.starts(with: PNGChunks.signature)
     }
 
+    package func statedColor(in file: InputFile, hasProfile: Bool) throws(UnsupportedFeature) -> StatedColor? {
+        let contents = PNGContents(file)
+        guard contents.frames <= 1 else {
+            throw UnsupportedFeature(
+                "an animation of \(contents.frames) frames (APNG)", remedy: "make an animated WebP or GIF of it")
+        }
+        return try contents.color
+    }
+
+    package func texts(in file: InputFile, unpacked: (String) -> String?) -> [PNGText] {
+        PNGContents(file, readsTexts: true).harmlessTexts(unpacked)
+    }
+
     package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
-        Saver(
-            "pngsave_target", ["compression": .integer(try options.integer("compression"))], fields: [.icc, .xmp])
+        let filter: Filter = try options.word("filter")
+        return Saver(
+            "pngsave_target",
+            [
+                "compression": .integer(try options.integer("compression")),
+                "filter": .integer(Int(filter.vips.rawValue)),
+            ], fields: [.icc, .xmp])
     }
 
     package func insertion(of metadata: ImageMetadata) -> Insertion? {
-        metadata.exif.map { Insertion(bytes: PNGChunks.chunk("eXIf", $0.bytes), position: PNGChunks.headerLength) }
+        let exif = metadata.exif.map { PNGChunks.chunk("eXIf", $0.bytes) } ?? []
+        let bytes = exif + metadata.texts.flatMap { PNGChunks.chunk($0.chunk, $0.payload.bytes) }
+        return bytes.isEmpty ? nil : Insertion(bytes: bytes, position: PNGChunks.headerLength)
     }
 
     package func libraries(for options: FormatOptions) -> [String] { ["libpng", "libspng", "libz"] }

@@ -1,3 +1,5 @@
+import JobModel
+
 /// What of an EXIF block an output may carry.
 ///
 /// Always: it says how the output lies and how large it is; it holds no picture, neither the thumbnail nor one that a
@@ -8,15 +10,19 @@ enum ExifRules {
     private static let largestBlock = 65_000
 
     /// - Parameters:
-    ///   - isPublic: keeps only what tells nothing about places, people and devices' numbers.
+    ///   - kinds: what is asked for; nil for everything.
     ///   - isConverted: the pixels became sRGB.
     static func apply(
-        to block: [UInt8], shape: ImageShape, resolution: ImageMetadata.Resolution?, isPublic: Bool, isConverted: Bool
+        to block: [UInt8], shape: ImageShape, resolution: ImageMetadata.Resolution?, kinds: Set<MetadataKind>?,
+        isConverted: Bool
     ) -> [UInt8]? {
         guard var document = ExifDocument(block: block) else { return nil }
         document.describe(shape)
         document.removePictures()
-        if isPublic { document.keepPublicTags() }
+        if let kinds {
+            document.keep(kinds)
+            guard document.tells(kinds) else { return nil }
+        }
         if isConverted { document.nameSRGB() }
         if let resolution { document.add(resolution) }
         return document.block(ofAtMost: largestBlock)
@@ -38,11 +44,19 @@ extension ExifDocument {
         }
     }
 
-    /// Copyright stays: it is meant to be seen. So does the time, but not its zone.
-    fileprivate mutating func keepPublicTags() {
-        removeEntries(in: .main) { !ExifTag.publicMain.contains($0.tag) }
-        removeEntries(in: .exif) { !ExifTag.publicExif.contains($0.tag) }
-        self[.gps] = []
+    /// What is asked for, and how the picture is stored.
+    fileprivate mutating func keep(_ kinds: Set<MetadataKind>) {
+        let main = kinds.reduce(into: ExifTag.ofStorage) { $0.formUnion(ExifTag.main[$1] ?? []) }
+        let exif = kinds.reduce(into: ExifTag.ofStorageInExif) { $0.formUnion(ExifTag.exif[$1] ?? []) }
+        removeEntries(in: .main) { !main.contains($0.tag) }
+        removeEntries(in: .exif) { !exif.contains($0.tag) }
+        if !kinds.contains(.gps) { self[.gps] = [] }
+    }
+
+    /// False when how the picture is stored is all that is left.
+    fileprivate func tells(_ kinds: Set<MetadataKind>) -> Bool {
+        self[.main].contains { !ExifTag.ofStorage.contains($0.tag) } || !self[.gps].isEmpty
+            || self[.exif].contains { !ExifTag.ofStorageInExif.contains($0.tag) }
     }
 
     fileprivate mutating func nameSRGB() {

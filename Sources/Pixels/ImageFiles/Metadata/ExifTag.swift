@@ -1,3 +1,5 @@
+import JobModel
+
 /// Tags by their names in the EXIF 2.32 and TIFF 6.0 standards.
 enum ExifTag {
     static let newSubfileType: UInt16 = 0x00FE
@@ -39,17 +41,26 @@ enum ExifTag {
     /// depends on the samples.
     static let ofJPEG: Set<UInt16> = [0x012D, 0x0211, 0x0212, 0x0213, 0x0214]
 
-    /// Make, model, size, orientation, resolution, software, time, colour, position of chroma samples, copyright.
-    static let publicMain = ofColor.union([
-        imageWidth, imageLength, 0x010F, 0x0110, orientation, xResolution, yResolution, resolutionUnit, 0x0131, 0x0132,
-        0x0213, 0x8298,
-    ])
+    /// Size, orientation, colour, position of chroma samples.
+    static let ofStorage = ofColor.union([imageWidth, imageLength, orientation, 0x0213])
 
-    /// Exposure, lens (not its number), time (not its zone), and how the picture is stored.
-    static let publicExif: Set<UInt16> = [
-        0x829A, 0x829D, 0x8822, 0x8827, 0x8830, 0x8831, 0x8832, 0x9000, 0x9003, 0x9004, 0x9101, 0x9102, 0x9201, 0x9202,
-        0x9203, 0x9204, 0x9205, 0x9206, 0x9207, 0x9208, 0x9209, 0x920A, 0x9290, 0x9291, 0x9292, 0xA000, colorSpace,
-        pixelXDimension, pixelYDimension, 0xA20E, 0xA20F, 0xA210, 0xA215, 0xA217, 0xA300, 0xA301, 0xA401, 0xA402,
-        0xA403, 0xA404, 0xA405, 0xA406, 0xA407, 0xA408, 0xA409, 0xA40A, 0xA40C, 0xA432, 0xA433, 0xA434, gamma,
+    static let main: [MetadataKind: Set<UInt16>] = [
+        .copyright: [0x8298], .creator: [0x013B, 0x9C9D], .description: [0x010E, 0x9C9B, 0x9C9F], .dates: [0x0132],
+        .camera: [0x010F, 0x0110, 0x0131], .keywords: [0x9C9E],
+        .resolution: [xResolution, yResolution, resolutionUnit],
+    ]
+
+    static let ofStorageInExif: Set<UInt16> = [
+        0x9000, 0x9101, 0xA000, colorSpace, pixelXDimension, pixelYDimension, gamma,
+    ]
+
+    /// Times have no zone, and the lens no number.
+    static let exif: [MetadataKind: Set<UInt16>] = [
+        .dates: [0x9003, 0x9004, 0x9290, 0x9291, 0x9292],
+        .camera: [
+            0x829A, 0x829D, 0x8822, 0x8827, 0x8830, 0x8831, 0x8832, 0x9102, 0x9201, 0x9202, 0x9203, 0x9204, 0x9205,
+            0x9206, 0x9207, 0x9208, 0x9209, 0x920A, 0xA20E, 0xA20F, 0xA210, 0xA215, 0xA217, 0xA300, 0xA301, 0xA401,
+            0xA402, 0xA403, 0xA404, 0xA405, 0xA406, 0xA407, 0xA408, 0xA409, 0xA40A, 0xA40C, 0xA432, 0xA433, 0xA434,
+        ],
     ]
 }

@@ -31,6 +31,8 @@ package struct ImageMetadata: Hashable, Sendable, Codable {
     package var xmp: Blob?
     /// IPTC records (IIM), without the Photoshop resource around them.
     package var iptc: Blob?
+    /// Of a PNG.
+    package var texts: [PNGText]
     package var resolution: Resolution?
     /// When there are several frames.
     package var animation: Animation?
@@ -51,13 +53,15 @@ package struct ImageMetadata: Hashable, Sendable, Codable {
     }
 
     package init(
-        icc: Blob? = nil, exif: Blob? = nil, xmp: Blob? = nil, iptc: Blob? = nil, resolution: Resolution? = nil,
+        icc: Blob? = nil, exif: Blob? = nil, xmp: Blob? = nil, iptc: Blob? = nil, texts: [PNGText] = [],
+        resolution: Resolution? = nil,
         animation: Animation? = nil, isConverted: Bool = false
     ) {
         self.icc = icc
         self.exif = exif
         self.xmp = xmp
         self.iptc = iptc
+        self.texts = texts
         self.resolution = resolution
         self.animation = animation
         self.isConverted = isConverted

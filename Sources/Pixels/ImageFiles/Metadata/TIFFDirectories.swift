@@ -44,10 +44,25 @@ struct TIFFDirectories {
 
     /// Where the directory behind the main one is; 0 when there is none.
     var offsetAfterMain: Int {
-        guard let start = number(at: offsets.headerPointer, bytes: offsets.length), start < size,
-            let count = number(at: start, bytes: offsets.countLength), count <= 1 << 16
-        else { return 0 }
+        number(at: offsets.headerPointer, bytes: offsets.length).map(offset(after:)) ?? 0
+    }
+
+    private func offset(after start: Int) -> Int {
+        guard start < size, let count = number(at: start, bytes: offsets.countLength), count <= 1 << 16 else {
+            return 0
+        }
         return number(at: start + offsets.countLength + offsets.rowLength * count, bytes: offsets.length) ?? 0
+    }
+
+    /// The directories of the file's pages, as one leads to the next; those of a chain that runs in a circle once.
+    var pages: [[Entry]] {
+        var (places, result) = (Set<Int>(), [[Entry]]())
+        var place = number(at: offsets.headerPointer, bytes: offsets.length) ?? 0
+        while place > 0, result.count < 4096, places.insert(place).inserted {
+            result.append(directory(at: place))
+            place = offset(after: place)
+        }
+        return result
     }
 
     /// The readable entries of the directory at `offset`; those that are broken are left out.

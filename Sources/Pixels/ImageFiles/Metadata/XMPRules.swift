@@ -1,3 +1,5 @@
+import JobModel
+
 /// What of an XMP packet an output may carry: no picture, and nothing about the input's size and orientation.
 ///
 /// A packet that is not understood, or that holds something which looks like a picture after all, is not carried.
@@ -30,8 +32,10 @@ enum XMPRules {
         Property(namespace: "http://ns.adobe.com/photoshop/1.0/", name: "ICCProfile"),
     ]
 
-    /// - Parameter isConverted: the pixels became sRGB.
-    static func apply(to packet: [UInt8], isConverted: Bool) -> [UInt8]? {
+    /// - Parameters:
+    ///   - kinds: what is asked for; nil for everything.
+    ///   - isConverted: the pixels became sRGB.
+    static func apply(to packet: [UInt8], kinds: Set<MetadataKind>?, isConverted: Bool) -> [UInt8]? {
         guard String(validating: packet, as: UTF8.self) != nil else { return nil }
         let unwanted = isConverted ? pictures.union(geometry).union(color) : pictures.union(geometry)
         do throws(XMLScanner.Malformed) {
@@ -41,7 +45,9 @@ enum XMPRules {
                 guard let property = property(name, prefixes) else { return false }
                 return unwanted.contains(property) || property.namespace.hasPrefix(pictureNamespaces)
             }
-            return holdsBinary(result) ? nil : result
+            guard let kinds else { return holdsBinary(result) ? nil : result }
+            let credit = XMPCredit(result, prefixes: prefixes, kinds: kinds).packet(try Self.tokens(of: result))
+            return credit.flatMap { holdsBinary($0) ? nil : $0 }
         } catch {
             return nil
         }
@@ -114,7 +120,7 @@ enum XMPRules {
     }
 
     /// True for a long run of base64, whatever it codes. Line ends may be in it, as such or as entities.
-    private static func holdsBinary(_ packet: [UInt8]) -> Bool {
+    static func holdsBinary(_ packet: [UInt8]) -> Bool {
         let longest = 1000  // the longest digest or identifier in known packets has 128 digits
         var run = 0
         for byte in packet {

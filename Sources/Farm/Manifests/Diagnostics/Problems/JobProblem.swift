@@ -19,6 +19,8 @@ package enum JobProblem: Hashable, Sendable {
     case noLayersHere
     /// `color: keep` beside pictures that lie over the inputs.
     case layersKeepColors
+    /// A filter's colour, which is of sRGB, beside pictures that are of any space.
+    case colorsKeepColors(String)
 
     // Animations. `offered` are the names of those that there are.
     /// The installed worker makes none.
@@ -43,6 +45,8 @@ package enum JobProblem: Hashable, Sendable {
     // Saving. `owners` are the formats that have the option, `format` is the output's.
     case optionOfOtherFormat(String, owners: [String], format: String, known: [String])
     case backgroundNotOpaque
+    /// One kind of metadata where a word for all, or a list, is wanted.
+    case metadataNotListed(String)
     case indexNotJSON(String)
     /// A URL where a path is wanted.
     case remotePath(String, name: String)
@@ -91,6 +95,10 @@ extension JobProblem {
         case .layersKeepColors:
             Words(
                 "pictures that lie over each other need one colour space", remedy: "write 'color: srgb', or nothing")
+        case .colorsKeepColors(let parameter):
+            Words(
+                "the colour of '\(parameter)' is one of sRGB, and the pictures may be of another colour space",
+                remedy: "write 'color: srgb', or nothing; black, white and transparent are the same everywhere")
         case .noAnimationsHere, .notOneAnimation, .unknownAnimation, .belongsUnderAnimate, .nothingToFade,
             .frameInSomeNames, .holdsNoAnimation, .tooManyFrames, .tooLongAnimation, .tooManyToFade, .frameOfSingle:
             animationWords
@@ -106,6 +114,10 @@ extension JobProblem {
                 "\(format) has no option '\(option)'",
                 remedy: "it is an option of \(owners.enumeration); \(format) has "
                     + (known.isEmpty ? "none" : known.enumeration))
+        case .metadataNotListed(let kind):
+            Words(
+                "'metadata' takes '\(kind)' in a list",
+                remedy: "write [\(kind)], or [icc, \(kind)] to keep the colours' profile")
         case .backgroundNotOpaque:
             Words(
                 "'background' must be opaque: it is what shows through transparency",

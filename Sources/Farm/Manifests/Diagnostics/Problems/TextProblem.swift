@@ -16,6 +16,8 @@ package enum TextProblem: Hashable, Sendable {
 
     // Lines.
     case empty
+    /// Of a manifest, whose keys are known.
+    case emptyManifest
     case tabInIndentation
     case tab
     case deceptiveBlank(UInt32)
@@ -64,6 +66,16 @@ extension TextProblem {
 
         case .empty:
             Words("there is nothing in here but blanks and comments", remedy: "write 'key: value' lines")
+        case .emptyManifest:
+            Words(
+                "there is nothing in here but blanks and comments",
+                remedy: """
+                    a manifest needs the name of a job, its inputs, its filters and an output:
+                    job: blurred
+                    inputs: [photos/**/*.jpg]
+                    filters: [{gaussian: {radius: 12}}]
+                    output: out/{dir}/{stem}.jpg
+                    """)
         case .tabInIndentation:
             Words("a tab in the indentation", remedy: "indent with spaces")
         case .tab:

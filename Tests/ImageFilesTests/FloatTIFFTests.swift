@@ -1,0 +1,97 @@
+import Catalogs
+import Foundation
+import Geometry
+import ImageFiles
+import JobModel
+import Raster
+import Testing
+
+/// TIFF files of floats that libvips does not read, or not as ours.
+@Suite struct FloatTIFFTests {
+    private let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+    }
+
+    /// What is stored: exact in every size, with values below 0 and above 1, and the smallest numbers of 16 bits.
+    private func value(_ index: Int) -> Float {
+        index % 7 == 0 ? Float(index % 1000) / 16_777_216 : Float(index % 2048) / 1024 - 0.5
+    }
+
+    private func half(_ value: Float) -> [UInt8] {
+        let bits = Float16(value).bitPattern
+        return [UInt8(bits & 255), UInt8(bits >> 8)]
+    }
+
+    private func double(_ value: Float) -> [UInt8] {
+        withUnsafeBytes(of: Double(value).bitPattern.littleEndian) { Array($0) }
+    }
+
+    private func builder(_ bits: Int, samples: Int, width: Int = 40, height: Int = 100) -> TIFFBuilder {
+        let data = (0..<width * height * samples).flatMap { bits == 16 ? half(value($0)) : double(value($0)) }
+        var builder = TIFFBuilder(width: width, height: height, data: data)
+        builder.samplesPerPixel = samples
+        builder.bitsPerSample = bits
+        builder.kind = .float
+        builder.photometric = samples < 3 ? .blackIsZero : .rgb
+        builder.alpha = samples == 2 || samples == 4 ? 2 : nil
+        return builder
+    }
+
+    @Test(arguments: [1, 2, 3, 4])
+    func `floats of 16 bits are read as those of 32`(samples: Int) throws {
+        _ = try workspace.write(builder(16, samples: samples).build(), to: "floats.tif")
+        let read = try workspace.load("floats.tif")
+        #expect(read.raster.format == .f32 && read.raster.layout.channels == samples)
+        let expected = (0..<40 * 100 * samples).map { Double(value($0)) }
+        #expect(read.raster.values == expected)
+    }
+
+    @Test func `parts, turned pictures and further pages are the same`() throws {
+        var builder = builder(16, samples: 3)
+        builder.pages = 3
+        _ = try workspace.write(builder.build(), to: "floats.tif")
+        let whole = try workspace.load("floats.tif").raster
+        let rects = [PixelRect(x: 3, y: 50, width: 20, height: 41), PixelRect(x: 0, y: 7, width: 40, height: 2)]
+        let parts = try ImageDecoder(path: workspace.path("floats.tif"), limits: .roomy, color: .keep).readRegions(
+            rects)
+        for (part, rect) in zip(parts, rects) { #expect(part == whole.cropped(to: rect)) }
+        let last = try ImageDecoder(path: workspace.path("floats.tif"), limits: .roomy, color: .keep, pages: .page(2))
+        try last.readRows(bandHeight: 100) { #expect($0 == whole) }
+        builder.orientation = 6
+        _ = try workspace.write(builder.build(), to: "turned.tif")
+        let turned = try workspace.load("turned.tif")
+        #expect(turned.raster.rect.width == 100 && turned.raster.format == .f32)
+        #expect(turned.raster.values.sorted() == whole.values.sorted())
+    }
+
+    @Test func `every number of 16 bits is what the processor takes it for`() throws {
+        let numbers = (0...UInt16.max).filter { Float16(bitPattern: $0).isFinite }
+        let data = numbers.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+        var builder = TIFFBuilder(width: numbers.count, height: 1, bitsPerSample: 16, data: data)
+        builder.kind = .float
+        _ = try workspace.write(builder.build(), to: "all.tif")
+        #expect(try workspace.load("all.tif").raster.values == numbers.map { Double(Float16(bitPattern: $0)) })
+    }
+
+    @Test func `what cannot be read so is refused with what to do`() throws {
+        var multiplied = builder(16, samples: 4)
+        multiplied.alpha = 1
+        var inverted = builder(16, samples: 1)
+        inverted.photometric = .whiteIsZero
+        for (builder, words) in [
+            (builder(64, samples: 3), "TIFF with 64-bit samples, which Penumbra does not read; store it in 32 bits"),
+            (multiplied, "TIFF with floating-point samples that are multiplied by alpha, which Penumbra does not read"),
+            (
+                inverted,
+                "TIFF with 16-bit floating-point samples that are neither RGB nor gray, which Penumbra does not read; "
+                    + "store it in 32 bits"
+            ),
+        ] {
+            _ = try workspace.write(builder.build(), to: "refused.tif")
+            let error = #expect(throws: ImageFileError.self) { try workspace.load("refused.tif") }
+            #expect(error?.description == "\(workspace.path("refused.tif")): \(words)")
+        }
+    }
+}

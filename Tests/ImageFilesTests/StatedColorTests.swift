@@ -1,0 +1,229 @@
+import Catalogs
+import Foundation
+import Geometry
+import ImageFiles
+import JobModel
+import Raster
+import TestSupport
+import Testing
+
+/// Colours that a file states without an ICC profile.
+@Suite struct StatedColorTests {
+    private let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+    }
+
+    /// Chunks and what they mean.
+    struct Statement: Sendable, CustomStringConvertible {
+        let description: String
+        let chunks: [(name: String, payload: [UInt8])]
+        var primaries = TruePrimaries.sRGB
+        let light: @Sendable (Double) -> Double
+    }
+
+    private static func chunk(_ name: String, _ values: [Int]) -> (name: String, payload: [UInt8]) {
+        (name, values.flatMap { value in (0..<4).reversed().map { UInt8(value >> (8 * $0) & 255) } })
+    }
+
+    private static let p3 = [31270, 32900, 68000, 32000, 26500, 69000, 15000, 6000]
+    private static let sRGB = [31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000]
+    private static let adobe = [31270, 32900, 64000, 33000, 21000, 71000, 15000, 6000]
+
+    static let statements = [
+        Statement(
+            description: "gAMA and cHRM", chunks: [chunk("gAMA", [45455]), chunk("cHRM", adobe)], primaries: .adobeRGB
+        ) { pow($0, 100_000 / 45455) },
+        Statement(description: "gAMA alone", chunks: [chunk("gAMA", [100_000])]) { $0 },
+        Statement(description: "cHRM alone", chunks: [chunk("cHRM", p3)], primaries: .displayP3) { trueLinear($0) },
+        Statement(description: "cICP of Display P3", chunks: [("cICP", [12, 13, 0, 1])], primaries: .displayP3) {
+            trueLinear($0)
+        },
+        Statement(
+            description: "cICP before sRGB and gAMA",
+            chunks: [("sRGB", [0]), chunk("gAMA", [50000]), ("cICP", [1, 8, 0, 1])]
+        ) { $0 },
+    ]
+
+    /// The pixels of a picture, with these chunks before them.
+    private func write(_ picture: AnyRaster, _ chunks: [(name: String, payload: [UInt8])], to name: String) throws {
+        let isGray = picture.layout.removingAlpha == .gray
+        let type: PNGBuilder.ColorType =
+            picture.layout.hasAlpha ? (isGray ? .grayAlpha : .rgba) : isGray ? .gray : .rgb
+        let png = PNGBuilder(
+            width: picture.rect.width, height: picture.rect.height, bitDepth: picture.format == .u8 ? 8 : 16,
+            colorType: type, data: picture.bigEndianBytes, chunks: chunks)
+        _ = try workspace.write(png.build(), to: name)
+    }
+
+    @Test(arguments: statements, [SampleFormat.u8, .u16])
+    func `a PNG's statement is converted as float64 does`(_ statement: Statement, format: SampleFormat) throws {
+        let picture = Pictures.smooth(layout: .rgba, format: format)
+        try write(picture, statement.chunks, to: "stated.png")
+        let decoded = try workspace.load("stated.png", color: .srgb)
+        #expect(!decoded.header.hasProfile && decoded.metadata.isConverted)
+        let (before, after) = (picture.values, decoded.raster.values)
+        var worst = 0.0
+        for start in stride(from: 0, to: before.count, by: 4) {
+            let truth = statement.primaries.inSRGB(light: before[start..<start + 3].map(statement.light))
+            for channel in 0..<3 {
+                worst = max(worst, abs(after[start + channel] - truth[channel]))
+            }
+            #expect(before[start + 3] == after[start + 3])
+        }
+        #expect(worst < (format == .u8 ? 0.012 : 0.002))
+    }
+
+    @Test(arguments: ["png", "jpeg", "webp", "tiff"])
+    func `keep hands a PNG's statement on as a profile, which says the same`(format: String) throws {
+        let picture = Pictures.smooth()
+        for statement in Self.statements {
+            try write(picture, statement.chunks, to: "stated.png")
+            let read = try workspace.load("stated.png")
+            #expect(read.header.hasProfile && read.raster == picture)
+            let values: [String: ParameterValue] =
+                format == "webp" ? ["lossless": .boolean(true)] : format == "jpeg" ? ["quality": .integer(100)] : [:]
+            try workspace.save(
+                read.raster, as: format, to: "kept", save: .init(values: values), metadata: read.metadata)
+            let kept = try workspace.load("kept", color: .srgb)
+            #expect(kept.metadata.isConverted)
+            let direct = try workspace.load("stated.png", color: .srgb)
+            #expect(
+                kept.raster.largestDifference(from: direct.raster) < (format == "jpeg" ? 0.1 : 1e-9))
+        }
+    }
+
+    @Test func `what says sRGB leaves a picture without a profile`() throws {
+        let sRGBs: [[(name: String, payload: [UInt8])]] = [
+            [("sRGB", [0])], [("sRGB", [0]), Self.chunk("gAMA", [100_000])], [("cICP", [1, 13, 0, 1])],
+            [("cICP", [1, 1, 0, 1])], [("cICP", [2, 2, 0, 1])], [Self.chunk("gAMA", [45455])],
+            [Self.chunk("gAMA", [45455]), Self.chunk("cHRM", Self.sRGB)], [Self.chunk("gAMA", [0])],
+            // Neither a statement of no colours nor one of the wrong length is one.
+            [Self.chunk("cHRM", [0, 0, 0, 0, 0, 0, 0, 0])], [Self.chunk("cHRM", Array(repeating: -1, count: 8))],
+            [Self.chunk("gAMA", [1, 2])], [("cICP", [9])],
+        ]
+        for chunks in sRGBs {
+            try write(Pictures.busy(), chunks, to: "plain.png")
+            for color in ColorPolicy.allCases {
+                let read = try? workspace.load("plain.png", color: color)
+                // libspng refuses some of them as broken, which is fine, too.
+                if let read { #expect(!read.header.hasProfile && read.raster == Pictures.busy(), "\(chunks)") }
+            }
+        }
+    }
+
+    @Test func `gray pictures have the curve alone`() throws {
+        let picture = Pictures.smooth(layout: .gray, format: .u16)
+        try write(picture, [Self.chunk("gAMA", [100_000])], to: "gray.png")
+        let decoded = try workspace.load("gray.png", color: .srgb)
+        #expect(decoded.raster.layout == .gray)
+        let worst = zip(picture.values, decoded.raster.values).reduce(0) { max($0, abs(trueEncoded($1.0) - $1.1)) }
+        #expect(worst < 1e-5)
+        try write(picture, [Self.chunk("cHRM", Self.p3)], to: "gray.png")
+        #expect(try !workspace.load("gray.png").header.hasProfile)
+    }
+
+    @Test func `a profile counts more than sRGB and gAMA, and less than cICP`() throws {
+        let profile = ProfileBuilder.rgb(gamma: 1)
+        try workspace.save(
+            Pictures.smooth(), as: "png", to: "profiled.png", metadata: ImageMetadata(icc: Blob(profile)))
+        let bytes = try workspace.bytes("profiled.png")
+        func with(_ name: String, _ payload: [UInt8]) throws -> Workspace.Decoded {
+            let chunk = PNGBuilder(width: 1, height: 1, colorType: .gray, data: []).chunk(name, payload)
+            _ = try workspace.write(Array(bytes[..<33]) + chunk + bytes[33...], to: "both.png")
+            return try workspace.load("both.png")
+        }
+        #expect(try with("gAMA", [0, 1, 0x86, 0xA0]).metadata.icc?.bytes == profile)
+        #expect(try with("cICP", [1, 13, 0, 1]).metadata.icc == nil)
+        let p3 = try with("cICP", [12, 13, 0, 1]).metadata.icc?.bytes
+        #expect(p3 != nil && p3 != profile)
+    }
+
+    @Test(
+        arguments: [
+            ([9, 16, 0, 1], "PNG with HDR colours (PQ), which Penumbra does not read"),
+            ([9, 18, 0, 1], "PNG with HDR colours (HLG), which Penumbra does not read"),
+            ([1, 9, 0, 1], "PNG with logarithmic colours (transfer 9), which Penumbra does not read"),
+            ([77, 13, 0, 1], "PNG with the unknown colour primaries 77, which Penumbra does not read"),
+            ([1, 13, 0, 0], "PNG with samples of video range (cICP), which Penumbra does not read"),
+        ] as [([UInt8], String)])
+    func `what cannot be mapped is refused by name`(code: [UInt8], words: String) throws {
+        try write(Pictures.smooth(), [("cICP", code)], to: "hdr.png")
+        let error = #expect(throws: ImageFileError.self) { try workspace.load("hdr.png") }
+        #expect(error?.description == "\(workspace.path("hdr.png")): \(words)")
+        #expect(error?.kind == .data)
+    }
+
+    @Test func `an animated PNG is refused by name, and one of a single frame is a picture`() throws {
+        try write(Pictures.smooth(), [Self.chunk("acTL", [3, 0])], to: "moving.png")
+        let error = #expect(throws: ImageFileError.self) { try workspace.load("moving.png") }
+        #expect(
+            error?.description
+                == "\(workspace.path("moving.png")): PNG with an animation of 3 frames (APNG), which Penumbra does not read; "
+                + "make an animated WebP or GIF of it")
+        try write(Pictures.smooth(), [Self.chunk("acTL", [1, 0])], to: "still.png")
+        #expect(try workspace.load("still.png").raster == Pictures.smooth())
+    }
+
+    /// Makes a file's `nclx` say other colours.
+    private func restate(_ name: String, _ primaries: UInt8, _ transfer: UInt8) throws {
+        var bytes = try workspace.bytes(name)
+        let mark = try #require(bytes.firstRange(of: Array("colrnclx".utf8)))
+        bytes.replaceSubrange(mark.upperBound..<mark.upperBound + 4, with: [0, primaries, 0, transfer])
+        _ = try workspace.write(bytes, to: name)
+    }
+
+    @Test(arguments: ["avif"])
+    func `nclx is converted as float64 does, or kept as a profile`(format: String) throws {
+        guard try VipsRuntime.canWrite(format) else { return }
+        try workspace.save(Pictures.smooth(), as: format, to: "a", save: .init(values: ["quality": .integer(95)]))
+        try restate("a", 1, 13)
+        let plain = try workspace.load("a")
+        #expect(!plain.header.hasProfile)
+        for (primaries, transfer) in [(UInt8(1), UInt8(1)), (2, 2), (1, 6)] {
+            try restate("a", primaries, transfer)
+            #expect(try !workspace.load("a", color: .srgb).metadata.isConverted)
+        }
+        try restate("a", 12, 13)
+        let kept = try workspace.load("a")
+        #expect(kept.header.hasProfile && kept.raster == plain.raster)
+        let converted = try workspace.load("a", color: .srgb)
+        var worst = 0.0
+        let (before, after) = (plain.raster.values, converted.raster.values)
+        for start in stride(from: 0, to: before.count, by: 3) {
+            let truth = TruePrimaries.displayP3.inSRGB(light: before[start..<start + 3].map { trueLinear($0) })
+            for channel in 0..<3 {
+                worst = max(worst, abs(after[start + channel] - truth[channel]))
+            }
+        }
+        #expect(worst < 0.012)
+        try restate("a", 9, 16)
+        let error = #expect(throws: ImageFileError.self) { try workspace.load("a") }
+        #expect(
+            error?.description
+                == "\(workspace.path("a")): \(format.uppercased()) with HDR colours (PQ), which Penumbra does not read")
+    }
+
+    @Test func `boxes that lie about their sizes trap nothing`() throws {
+        guard try VipsRuntime.canWrite("avif") else { return }
+        try workspace.save(Pictures.smooth(), as: "avif", to: "a")
+        let bytes = try workspace.bytes("a")
+        for place in 0..<min(400, bytes.count) {
+            for value: UInt8 in [0, 1, 0x7F, 0xFF] {
+                var damaged = bytes
+                damaged[place] = value
+                _ = try workspace.write(damaged, to: "damaged")
+                // Whatever it says, it is a picture or an error.
+                _ = try? ImageDecoder(path: workspace.path("damaged"), limits: .roomy, color: .keep)
+            }
+        }
+    }
+}
+
+extension VipsRuntime {
+    /// Whether this machine's libvips has the format.
+    fileprivate static func canWrite(_ format: String) throws -> Bool {
+        try ImageFormats.descriptors().contains { $0.name == format }
+    }
+}
