@@ -69,6 +69,12 @@ enum FileSystem {
             modified: files.map(\.modified).max() ?? 0, changed: files.map(\.changed).max() ?? 0)
     }
 
+    /// A file itself, and no link to one.
+    static func isRegular(_ path: String) -> Bool {
+        var found = stat()
+        return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFREG
+    }
+
     static func isLink(_ path: String) -> Bool {
         var found = stat()
         return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFLNK

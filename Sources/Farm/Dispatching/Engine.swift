@@ -37,7 +37,7 @@ package struct WorkerCommand: Sendable {
     package let executable: String
     package let arguments: [String]
     /// Added to what the coordinator's own environment holds.
-    package let environment: [String: String]
+    package var environment: [String: String]
     /// Which plugins it may use.
     package let plugins: PluginConditions
     /// Told to every worker that is started later.
