@@ -223,7 +223,7 @@ let package = Package(
         tests("ManifestsTests", ["Manifests", "Catalogs", "JobModel", yams], exclude: ["Corpus"]),
         tests("PlanningTests", ["Planning", "Catalogs", "JobModel", "TestSupport"]),
         tests("SchedulingTests", ["Scheduling", "WorkerProtocol", "Geometry", "Catalogs", "JobModel"]),
-        tests("WorkerProtocolTests", ["WorkerProtocol", "JobModel"]),
+        tests("WorkerProtocolTests", ["WorkerProtocol", "Geometry", "Catalogs", "JobModel"]),
         tests(
             "DispatchingTests",
             ["Catalogs", "JobModel", "WorkerProtocol", "Dispatching", "Scheduling", "TestSupport", subprocess]),

@@ -118,6 +118,94 @@ import Testing
         leavesNothing()
     }
 
+    @Test(arguments: [0, 1]) func `a task whose worker is killed is done by the other one, which has had later tasks`(
+        victim: Int
+    ) async throws {
+        try writeManifest("existing: update\ntimeout: 600s")
+        try await prepare(1)
+        let program = try RunningProgram(
+            ["shard", "--run-dir", "shared", "--index", "1", "--workers", "2"], in: workspace)
+        program.wait { workspace.allFiles(below: "out").count { $0.contains(".penumbra-") } >= 2 }
+        if let worker = program.workers.sorted().dropFirst(victim).first { kill(worker, SIGKILL) }
+        let result = program.finish()
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
+        #expect(try await ordinary() == workspace.contents(below: "out"))
+        leavesNothing()
+    }
+
+    /// Changes a byte in the middle of each written output, which keeps its size.
+    private func damageWritten() throws {
+        let files = workspace.allFiles(below: "out").filter { $0.contains(".penumbra-") && $0.contains("-frame-") }
+        #expect(files.count == 3)
+        for file in files {
+            var bytes = try workspace.read("out/\(file)")
+            bytes[bytes.count / 2] ^= 0xff
+            try workspace.write(bytes, to: "out/\(file)")
+        }
+    }
+
+    @Test func `an earlier output that was damaged is made again, by the worker that looked at it`() async throws {
+        try writeManifest("existing: update\ntimeout: 600s")
+        try await prepare(1)
+        #expect(try await shard(1).code == 0)
+        try damageWritten()
+        let again = try await penumbra("shard", "--run-dir", "shared", "--index", "1", "--workers", "1")
+        #expect(again.code == 0, "\(again.errors)")
+        #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
+        #expect(try await ordinary() == workspace.contents(below: "out"))
+        leavesNothing()
+    }
+
+    @Test func `who goes on here makes again what was damaged`() async throws {
+        try writeManifest("existing: update\ntimeout: 600s")
+        try await prepare(3)
+        for index in 1...3 { #expect(try await shard(index).code == 0) }
+        try damageWritten()
+        let end = try await penumbra("resume", "--run-dir", "shared", "--workers", "1")
+        #expect(end.code == 0, "\(end.errors)")
+        #expect(try await ordinary() == workspace.contents(below: "out"))
+        leavesNothing()
+    }
+
+    @Test func `a log that names an input as what was written moves nothing`() async throws {
+        try writeManifest()
+        try await prepare(1)
+        #expect(try await shard(1).code == 0)
+        let inputs = try workspace.contents(below: "photos")
+        let runs = workspace.allFiles(below: "shared").filter { $0.contains("/results/") }
+        #expect(runs.contains { $0.hasSuffix(".log") })
+        for file in runs {
+            let text = String(decoding: try workspace.read("shared/\(file)"), as: UTF8.self)
+            let lies = text.replacing(#/"path":"[^"]*penumbra-[^"]*"/#) { _ in
+                #""path":"\#(workspace.path.replacing("/", with: "\\/"))\/photos\/a.png""#
+            }
+            #expect(lies != text)
+            try workspace.write(lies, to: "shared/\(file)")
+        }
+        let end = try await penumbra("resume", "--run-dir", "shared")
+        #expect(end.code == 0, "\(end.errors)")
+        #expect(try workspace.contents(below: "photos") == inputs)
+        #expect(try await ordinary() == workspace.contents(below: "out"))
+    }
+
+    @Test(arguments: [-20_000_000_000, 20_000_000_000])
+    func `a picture of a year that does not fit in a stamp is as any other`(
+        seconds: Int
+    ) async throws {
+        for name in ["a", "b", "c"] {
+            let time = timespec(tv_sec: seconds, tv_nsec: 0)
+            #expect(utimensat(AT_FDCWD, "\(workspace.path)/photos/\(name).png", [time, time], 0) == 0)
+        }
+        try writeManifest()
+        try await prepare(1)
+        #expect(try await shard(1).code == 0)
+        let end = try await penumbra("resume", "--run-dir", "shared")
+        #expect(end.code == 0, "\(end.errors)")
+        #expect(workspace.exists("out/a.png"))
+        leavesNothing()
+    }
+
     @Test func `a run that is prepared twice is one run, and what was done of it counts`() async throws {
         try writeManifest()
         try await prepare(3)

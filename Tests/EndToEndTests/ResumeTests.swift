@@ -116,11 +116,12 @@ import Testing
         #expect(workspace.leftovers() == [])
     }
 
-    private func sleeper(_ token: String) throws -> pid_t {
+    private func sleeper(_ token: String, isWorkers: Bool = true) throws -> pid_t {
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sleep")
         process.arguments = ["600"]
-        process.environment = ["PENUMBRA_COORDINATOR": token]
+        process.environment = ["PENUMBRA_COORDINATOR": token, "PENUMBRA_WORKER_PLUGINS": isWorkers ? "{}" : nil]
+            .compactMapValues { $0 }
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
@@ -135,10 +136,13 @@ import Testing
         let token = String(decoding: try workspace.read("state/penumbra/runs/\(claim)"), as: UTF8.self)
         let child = try sleeper(token)
         let other = try sleeper(token + "0")
-        defer { kill(other, SIGKILL) }
+        // Whoever runs a command with that variable is no worker.
+        let shell = try sleeper(token, isWorkers: false)
+        defer { for process in [other, shell] { kill(process, SIGKILL) } }
         #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
         #expect(!isAlive(child))
         #expect(isAlive(other))
+        #expect(isAlive(shell))
     }
 
     @Test func `a tile that was damaged meanwhile is rendered again`() async throws {

@@ -29,6 +29,22 @@ import Testing
         #expect(workspace.leftovers() == [])
     }
 
+    @Test func `a folder that another takes the place of is watched on`() throws {
+        try workspace.writeManifest(inputs: "photos/*.png", more: "existing: update\nmin_age: 0.2s")
+        let program = try RunningProgram(["run", "--watch", "job.yaml"], in: workspace)
+        program.wait { workspace.exists("out/b.png") && workspace.files(below: "state/penumbra/runs").isEmpty }
+        try workspace.draw("fresh/d.png", width: 60, height: 40)
+        #expect(rename("\(workspace.path)/photos", "\(workspace.path)/former") == 0)
+        #expect(rename("\(workspace.path)/fresh", "\(workspace.path)/photos") == 0)
+        program.wait { workspace.exists("out/d.png") && workspace.files(below: "state/penumbra/runs").isEmpty }
+        // In the new folder, which is watched as the old one was.
+        try workspace.draw("photos/e.png", width: 60, height: 40)
+        program.wait { workspace.exists("out/e.png") && workspace.files(below: "state/penumbra/runs").isEmpty }
+        #expect(workspace.exists("out/e.png"))
+        kill(program.processID, SIGTERM)
+        #expect([0, 143].contains(program.finish().code))
+    }
+
     @Test func `a watch that finds nothing leaves its folders alone, and rests`() throws {
         try workspace.writeManifest(inputs: "photos/*.gif", more: "existing: update")
         let program = try RunningProgram(["run", "--watch", "job.yaml"], in: workspace)

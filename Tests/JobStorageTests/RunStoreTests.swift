@@ -1,3 +1,4 @@
+import GRDB
 import JobStorage
 import TestSupport
 import Testing
@@ -148,5 +149,33 @@ import Testing
         #expect(Set(runs.map(\.name)) == ["old-4", "old-3", "old-2", "goes-on", "other"])
         let detailed = try runs.filter { run in try !store.read { try $0.frames(of: run.id) }.isEmpty }
         #expect(detailed.map(\.name) == ["old-4"])
+    }
+
+    @Test(arguments: [
+        ("runs", "state = 'asleep'", "'asleep' as the state of a run"),
+        ("frames", "state = 'halfway'", "'halfway' as the state of a frame"),
+        ("frames", "outputs = 'out/a.png'", "'out/a.png' as the list of outputs of a frame"),
+        ("attempts", "state = 'perhaps'", "'perhaps' as the state of an attempt"),
+    ])
+    func `what this version never writes is damage, and not what it may look like`(
+        table: String, change: String, found: String
+    ) throws {
+        let run = try begin("20261121T213000Z-1a2b3c")
+        try store.write { writer in
+            try writer.put(frame, run: run)
+            try writer.put(attempt(1), run: run)
+        }
+        let database = try DatabaseQueue(path: folder.file("penumbra.sqlite"))
+        try database.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA ignore_check_constraints = ON")
+            try database.execute(sql: "UPDATE \(table) SET \(change)")
+        }
+        let problem = #expect(throws: StoreProblem.self) {
+            try store.read { reader in
+                _ = (try reader.runs(), try reader.frames(of: run), try reader.attempts(of: run))
+            }
+        }
+        #expect(problem?.isDamaged == true)
+        #expect(problem?.message.contains("the database is damaged: \(found)") == true)
     }
 }

@@ -9,8 +9,9 @@ import WorkerProtocol
 @Suite struct AdoptionTests {
     private let canvas = CanvasReceipt(
         canvas: CanvasReference(
-            path: "/scratch/canvas", rect: ProbeReceipt.make().source.rect, layout: .rgb, format: .u8),
-        metadataPath: "/scratch/metadata", metadataDigest: Digest(high: 1, low: 1), source: FileFacts.make())
+            path: "/scratch/1/canvas-1.4", rect: ProbeReceipt.make().source.rect, layout: .rgb, format: .u8,
+            cells: Digest(high: 1, low: 1)),
+        metadataPath: "/scratch/1/metadata-1.4", metadataDigest: Digest(high: 1, low: 1), source: FileFacts.make())
 
     private func order(_ work: AdoptedWork) -> FrameOrder {
         FrameOrder(
@@ -31,7 +32,8 @@ import WorkerProtocol
         let receipts = indices.map { index in
             (
                 index,
-                TileReceipt(rect: probe.grid[index], digest: Digest(high: 3, low: 4), path: "/scratch/tile-\(index)")
+                TileReceipt(
+                    rect: probe.grid[index], digest: Digest(high: 3, low: 4), path: "/scratch/1/tile-\(index)-1.7")
             )
         }
         return .tiles(probe, canvas, Dictionary(receipts) { $1 })
@@ -61,7 +63,7 @@ import WorkerProtocol
     @Test(arguments: [VerifyLevel.digest, .audit, .full])
     func `outputs that are there are verified as the job says, and published`(verify: VerifyLevel) {
         let source = FileFacts.make()
-        let work = AdoptedWork.outputs(.make(), [.make(path: "/jobs/out/.1")], of: source)
+        let work = AdoptedWork.outputs(.make(), [.make(path: "/jobs/out/.penumbra-run-1-frame-1.3")], of: source)
         var farm = begin(work, .make(verify: verify))
         farm.finishAll()
         let expected: [TaskKind] =
@@ -72,6 +74,27 @@ import WorkerProtocol
             }
         #expect(farm.leases.map(\.task.kind) == expected)
         #expect(farm.published == ["/jobs/out/1.png"])
+    }
+
+    @Test(arguments: [
+        "/home/me/key", "/jobs/out/1.png", "/jobs/out/.penumbra-run-2-frame-1.3",
+        "/jobs/out/.penumbra-run-1-frame-1/../key",
+        "/jobs/out/.penumbra-other-1-frame-1.3", "/jobs/.penumbra-run-1-frame-1.3",
+    ]) func `outputs that no attempt at the frame can have written are not adopted, and the frame is rendered`(
+        path: String
+    ) {
+        var farm = begin(.outputs(.make(), [.make(path: path)], of: .make()), .make(shard: .frame))
+        farm.finishAll()
+        #expect(farm.leases.map(\.task.kind) == [.probe, .frame])
+        #expect(farm.published == ["/jobs/out/1.png"])
+    }
+
+    @Test func `a tile that no attempt at it can have written is rendered`() {
+        let probe = ProbeReceipt.make()
+        let other = TileReceipt(rect: probe.grid[0], digest: Digest(high: 3, low: 4), path: "/home/me/key")
+        var farm = begin(.tiles(probe, canvas, [0: other, 9: other]))
+        farm.finishAll()
+        #expect(farm.leases.map(\.task.kind) == [.tile(0), .tile(1), .tile(2), .tile(3), .stitch])
     }
 
     @Test func `a paused run ends what has begun, and begins nothing`() {

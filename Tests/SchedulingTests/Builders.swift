@@ -35,12 +35,19 @@ extension ProbeReceipt {
 }
 
 extension OutputReceipt {
+    /// As high as so many bands are.
     static func make(path: String, bands: Int = 3) -> OutputReceipt {
-        OutputReceipt(
+        make(path: path, height: bands * 256, width: 100)
+    }
+
+    static func make(path: String, height: Int, width: Int) -> OutputReceipt {
+        let bands = (height + 255) / 256
+        return OutputReceipt(
             path: path, digest: Digest(high: 1, low: 2), bytes: 10,
-            image: ImageFacts(fileFormat: "png", width: 100, height: 80, layout: .rgb, format: .u8),
+            image: ImageFacts(fileFormat: "png", width: width, height: height, layout: .rgb, format: .u8),
             bands: (0..<bands).map {
-                BandReceipt(rows: $0 * 256..<($0 + 1) * 256, digest: Digest(high: 0, low: UInt64($0)))
+                BandReceipt(
+                    rows: $0 * 256..<min(($0 + 1) * 256, height), digest: Digest(high: 0, low: UInt64($0)))
             },
             pixels: EncodedPixels(
                 digest: Digest(high: 5, low: 6),
@@ -81,12 +88,15 @@ func receipt(for spec: TaskSpec, probe: ProbeReceipt = .make()) -> TaskReceipt {
     switch spec {
     case .probe: .probe(probe)
     case .frame(let task): .outputs(task.outputs.compactMap(\.temporaryPath).map { .make(path: $0) }, of: .make())
-    case .stitch(let task): .outputs([.make(path: task.temporaryPath)], of: nil)
+    case .stitch(let task):
+        .outputs(
+            [.make(path: task.temporaryPath, height: task.extent.height, width: task.extent.width)], of: nil)
     case .canvas(let task):
         .canvas(
             CanvasReceipt(
                 canvas: CanvasReference(
-                    path: task.canvasPath, rect: probe.source.rect, layout: .rgb, format: .u8),
+                    path: task.canvasPath, rect: probe.source.rect, layout: .rgb, format: .u8,
+                    cells: Digest(high: 1, low: 1)),
                 metadataPath: task.metadataPath, metadataDigest: Digest(high: 1, low: 1), source: .make()))
     case .tile(let task): .tile(TileReceipt(rect: task.rect, digest: Digest(high: 3, low: 4), path: task.tilePath))
     case .audit: .audit(AuditReceipt(pixels: 100))

@@ -92,6 +92,7 @@ extension Referee {
         case .overdue:
             let end = lease.flatMap { id in leases[id].map { $0.deadline + (stalls[id] ?? .zero) } }
             expect(end.map { $0 <= now } ?? false, "a lease is ended before its time")
+        case .brokeProtocol: expect(liar == worker, "a worker that did nothing wrong counts as a liar")
         case .stopping, .recycled, .retired: break
         }
         let isRetired = standings[worker]?.isRetired ?? false

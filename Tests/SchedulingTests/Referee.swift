@@ -53,6 +53,8 @@ struct Referee {
     var isFinished = false
     /// The frame and task whose result the last event brought, when it counts.
     var accepted: TaskID?
+    /// The worker whose answer, the last event, does not fit its task.
+    var liar: WorkerID?
     var now = Timestamp.start
 
     init(_ policy: SchedulingPolicy) { self.policy = policy }
@@ -63,7 +65,7 @@ struct Referee {
             if !directives.isEmpty { complaints.append("directives after the end") }
             return
         }
-        accepted = nil
+        (accepted, liar) = (nil, nil)
         if case .report(let worker, _) = event, standings[worker] != nil { heard[worker] = now }
         hear(event)
         for directive in directives { judge(directive) }
@@ -96,7 +98,12 @@ struct Referee {
             heard = heard.mapValues { $0 + gap }
             for id in leases.keys { stalls[id, default: .zero] += gap }
         case .workerLost(let worker, let death): bury(worker, death)
-        case .report(let worker, .finished(let id, let receipt)): accept(id, receipt, from: worker)
+        case .report(let worker, .finished(let id, let receipt)):
+            if leases[id]?.spec.objection(to: receipt) == nil {
+                accept(id, receipt, from: worker)
+            } else {
+                liar = worker
+            }
         case .report(let worker, .failed(let id, let failure)): note(failure, of: id, from: worker)
         case .adopted(let worker, let id, let receipt): accept(id, receipt, from: worker)
         case .report, .tick, .words, .pause: break

@@ -11,6 +11,8 @@ package final class FolderWatch: Sendable {
     private let descriptor: Int32
     /// The folders of the kernel's watches.
     private let folders = Mutex<[Int32: String]>([:])
+    /// The folders that were asked for, and the watches of those that they are in.
+    private let roots = Mutex(Roots())
     private let source: Source
     package let changes: AsyncStream<Void>
     private let tell: AsyncStream<Void>.Continuation
@@ -18,6 +20,8 @@ package final class FolderWatch: Sendable {
     /// What can make a picture new, changed or gone. (Not each write: a file is looked at when it is closed.)
     private static let wanted = UInt32(
         IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ONLYDIR)
+    /// What can put another folder in the place of one.
+    private static let wantedOfParents = UInt32(IN_MOVED_TO | IN_CREATE | IN_ONLYDIR | IN_MASK_ADD)
 
     package init() throws(FileTrouble) {
         descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
@@ -46,18 +50,41 @@ package final class FolderWatch: Sendable {
         deinit { source.cancel() }
     }
 
+    private struct Roots {
+        var paths: Set<PathKey> = []
+        var parents: Set<Int32> = []
+
+        func isNamed(_ name: some Sequence<UInt8>) -> Bool {
+            paths.contains { PathNames.last(of: $0.path).utf8.elementsEqual(name) }
+        }
+    }
+
     /// Watches a folder and all below it, but for those whose names begin with a dot.
     ///
     /// - Returns: false when the kernel allows no more watches, or the folder cannot be read.
     @discardableResult
     package func add(_ folder: String) -> Bool {
+        let parent = inotify_add_watch(descriptor, PathNames.folder(of: folder) ?? "/", Self.wantedOfParents)
+        roots.withLock { roots in
+            roots.paths.insert(PathKey(folder))
+            if parent >= 0 { roots.parents.insert(parent) }
+        }
+        return watch(folder)
+    }
+
+    /// Watches all again: what is watched stays so, and what was put in its place is watched from now on.
+    package func renew() {
+        for root in roots.withLock({ $0.paths }).sorted() { add(root.path) }
+    }
+
+    private func watch(_ folder: String) -> Bool {
         let watch = inotify_add_watch(descriptor, folder, Self.wanted)
         guard watch >= 0 else { return false }
         folders.withLock { $0[watch] = folder }
         var isWhole = true
         for name in FileSystem.names(in: folder) where !PathNames.isHidden(name) {
             let path = PathNames.joined(folder, name)
-            if FileSystem.isOwnFolder(path), !add(path) { isWhole = false }
+            if FileSystem.isOwnFolder(path), !self.watch(path) { isWhole = false }
         }
         return isWhole
     }
@@ -75,7 +102,7 @@ package final class FolderWatch: Sendable {
 
     /// - Returns: whether anything that counts has happened.
     private func hear(_ bytes: ArraySlice<UInt8>) -> Bool {
-        var (rest, counts) = (bytes, false)
+        var (rest, counts, isStale) = (bytes, false, false)
         // Each event: watch, mask, cookie, length of the name, the name with its padding.
         while rest.count >= 16 {
             let words = rest.withUnsafeBytes { raw in
@@ -83,14 +110,33 @@ package final class FolderWatch: Sendable {
             }
             let name = rest.dropFirst(16).prefix(Int(words[3])).prefix { $0 != 0 }
             rest = rest.dropFirst(16 + Int(words[3]))
+            let (watch, mask) = (Int32(bitPattern: words[0]), words[1])
+            if mask & UInt32(IN_Q_OVERFLOW) != 0 {
+                // The kernel has thrown news away, of new folders perhaps.
+                (counts, isStale) = (true, true)
+                continue
+            }
+            if mask & UInt32(IN_IGNORED) != 0 {
+                // The folder is gone, and the number may be another's.
+                folders.withLock { _ = $0.removeValue(forKey: watch) }
+                roots.withLock { _ = $0.parents.remove(watch) }
+                continue
+            }
             let isHidden = name.first == UInt8(ascii: ".")
-            counts = counts || !isHidden
-            if words[1] & UInt32(IN_ISDIR) != 0, words[1] & UInt32(IN_CREATE | IN_MOVED_TO) != 0, !isHidden,
-                let folder = folders.withLock({ $0[Int32(bitPattern: words[0])] })
-            {
-                add(PathNames.joined(folder, String(decoding: name, as: UTF8.self)))
+            let isNewFolder = mask & UInt32(IN_ISDIR) != 0 && mask & UInt32(IN_CREATE | IN_MOVED_TO) != 0
+            let folder = folders.withLock { $0[watch] }
+            if let folder {
+                counts = counts || !isHidden
+                if isNewFolder, !isHidden {
+                    _ = self.watch(PathNames.joined(folder, String(decoding: name, as: UTF8.self)))
+                }
+            }
+            // The name of a folder that was asked for: its parent's watch tells.
+            if isNewFolder, roots.withLock({ $0.parents.contains(watch) && $0.isNamed(name) }) {
+                (counts, isStale) = (true, true)
             }
         }
+        if isStale { renew() }
         return counts
     }
 }

@@ -56,7 +56,10 @@ extension Engine {
                     id: LeaseID(1), task: TaskID(FrameID(1), .frame), attempt: 1, round: 0, worker: ready,
                     deadline: Timestamp(.zero), timeLimit: .zero, spec: spec)
                 command.yield(.start(lease))
-            case .event(.report(_, .finished(_, let receipt))): return .success(receipt)
+            case .event(.report(let sender, .finished(_, let receipt))) where sender == worker:
+                guard let objection = spec.objection(to: receipt) else { return .success(receipt) }
+                command.yield(.kill(sender))
+                return .failure(.died(Death(.brokeProtocol(objection))))
             case .event(.report(_, .failed(_, let failure))): return .failure(.failed(failure))
             case .event(.workerLost(_, let death)): return .failure(.died(death))
             case .event(.stop(let reason)): return .failure(.refused(reason))

@@ -37,7 +37,7 @@ package struct WorkerCommand: Sendable {
     package let executable: String
     package let arguments: [String]
     /// Added to what of the coordinator's own environment reaches workers (``WorkerEnvironment``).
-    package let environment: [String: String]
+    package var environment: [String: String]
     /// Names of further variables of the coordinator's own environment that reach workers.
     package let inheritedVariables: [String]
     /// Which plugins it may use.

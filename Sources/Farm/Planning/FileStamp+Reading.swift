@@ -48,10 +48,6 @@ extension FileStamp {
 }
 
 extension timespec {
-    /// Since 1970. Times before 1677 and after 2262, which file systems have, are the first and the last that fit.
-    package var nanoseconds: Int64 {
-        let (seconds, isTooMuch) = Int64(tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, isBeyond) = seconds.addingReportingOverflow(Int64(tv_nsec))
-        return isTooMuch || isBeyond ? (tv_sec < 0 ? .min : .max) : sum
-    }
+    /// As stamps have it.
+    package var nanoseconds: Int64 { FileStamp.nanoseconds(seconds: tv_sec, and: tv_nsec) }
 }

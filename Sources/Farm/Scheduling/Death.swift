@@ -13,7 +13,7 @@ package struct Death: Hashable, Sendable, Codable {
         case byOrder
         /// The scheduler had it killed because it had not been heard of for so long.
         case silent(Duration)
-        /// It sent what is not a message.
+        /// It sent what is no message, or no answer to its task.
         case brokeProtocol(String)
         /// It ended before it was ready, or could not be started.
         case failedToStart(String)

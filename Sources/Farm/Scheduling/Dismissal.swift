@@ -4,6 +4,8 @@ package enum Dismissal: Hashable, Sendable {
     case overdue
     /// It was not heard of for so long.
     case silent(Duration)
+    /// It answered what does not fit its task; why, as a message goes on with it.
+    case brokeProtocol(String)
     /// The run stops.
     case stopping
     /// A fresh process is wanted in its place. It is not killed but leaves by itself.
@@ -14,7 +16,7 @@ package enum Dismissal: Hashable, Sendable {
     /// A process that leaves by itself may be one that is stopped, and will not.
     var isKill: Bool {
         switch self {
-        case .overdue, .silent, .stopping: true
+        case .overdue, .silent, .brokeProtocol, .stopping: true
         case .recycled, .retired: false
         }
     }
@@ -23,7 +25,11 @@ package enum Dismissal: Hashable, Sendable {
 extension Death {
     /// What the scheduler's own order comes to.
     func ordered(by dismissal: Dismissal?) -> Death {
-        guard manner == .byOrder, case .silent(let limit) = dismissal else { return self }
-        return Death(.silent(limit), lastWords: lastWords)
+        guard manner == .byOrder else { return self }
+        return switch dismissal {
+        case .silent(let limit): Death(.silent(limit), lastWords: lastWords)
+        case .brokeProtocol(let what): Death(.brokeProtocol(what), lastWords: lastWords)
+        case .overdue, .stopping, .recycled, .retired, nil: self
+        }
     }
 }

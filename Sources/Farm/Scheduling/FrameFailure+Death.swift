@@ -25,7 +25,7 @@ extension FrameFailure {
                 "the worker crashed with signal \(signal)\(place) in \(tries); the picture is set aside\(words)"
             case .exited(let code):
                 "the worker left with exit code \(code)\(place) in \(tries); the picture is set aside\(words)"
-            case .brokeProtocol(let what): "the worker sent what is no message\(place): \(what)\(words)"
+            case .brokeProtocol(let what): "the worker sent what is no answer to its task\(place): \(what)\(words)"
             case .failedToStart(let what): "the worker could not start: \(what)\(words)"
             case .elementLost(let what):
                 "lost \(history.kills) times with the job that was to do it; the last time: \(what)"

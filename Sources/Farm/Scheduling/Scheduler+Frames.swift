@@ -22,6 +22,9 @@ extension Scheduler {
     mutating func finish(
         _ id: LeaseID, _ receipt: TaskReceipt, of worker: WorkerID, isHere: Bool, at now: Timestamp
     ) {
+        guard let answered = leases[id], answered.worker == worker, roster[worker] == .busy(id) else { return }
+        let doer = isHere ? TaskSpec.Doer.workerOfThisTask : .earlierWorker
+        if let objection = answered.spec.objection(to: receipt, by: doer) { return disbelieve(worker, id, objection) }
         guard let lease = endLease(id, of: worker) else { return }
         guard isCurrent(lease) else {
             directives.append(.ended(lease, .dropped))
@@ -31,6 +34,13 @@ extension Scheduler {
         directives.append(.ended(lease, .done(receipt)))
         noteSuccess(lease)
         advance(lease, receipt)
+    }
+
+    /// Nothing that the worker says is believed any more. Its task is lost with it.
+    private mutating func disbelieve(_ worker: WorkerID, _ lease: LeaseID, _ objection: String) {
+        let dismissal = Dismissal.brokeProtocol(objection)
+        roster[worker] = .leaving(lease, because: dismissal)
+        directives.append(.kill(worker, dismissal))
     }
 
     /// Frees the worker. Nil when the lease had ended before.
@@ -76,8 +86,7 @@ extension Scheduler {
         case (.check, .checking(let rendered), .check):
             publish(id, rendered)
         default:
-            conclude(
-                id, .failed(FrameFailure(.trouble, "a worker answered a task with the receipt of another kind")))
+            conclude(id, .failed(FrameFailure(.trouble, "a worker's answer came when nothing had been asked")))
         }
     }
 

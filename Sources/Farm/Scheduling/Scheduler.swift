@@ -140,10 +140,39 @@ extension Scheduler {
     }
 
     private mutating func begin(_ id: FrameID, _ goal: FrameOrder.Goal, _ adopted: AdoptedWork?) {
-        switch (adopted, goal) {
+        switch (adopted.flatMap { believable($0, of: id) }, goal) {
         case (let work?, _): adopt(work, for: id)
         case (nil, .publish(_, let probe?)): beginRendering(id, probe)
         case (nil, _): ready.append(TaskID(id, .probe))
+        }
+    }
+
+    /// What fits the tasks that would be given now; nil where that is not enough. It comes from a database, and is work that can
+    /// be done again.
+    private func believable(_ work: AdoptedWork, of id: FrameID) -> AdoptedWork? {
+        guard let frame = frames[id] else { return nil }
+        func fits(_ receipt: TaskReceipt, _ spec: TaskSpec) -> Bool {
+            spec.objection(to: receipt, by: .earlierWorker) == nil
+        }
+        switch work {
+        case .tiles(let probe, let canvas, var tiles):
+            guard fits(.probe(probe), factory.probe(frame.order)),
+                fits(.canvas(canvas), factory.canvas(frame.order, probe, attempt: 1))
+            else { return nil }
+            let tiling = Tiling(probe: probe, canvas: canvas)
+            tiles = tiles.filter { index, tile in
+                (0..<probe.grid.count).contains(index)
+                    && fits(.tile(tile), factory.tile(index, of: frame.order, tiling, attempt: 1))
+            }
+            return .tiles(probe, canvas, tiles)
+        case .outputs(let probe, let receipts, let source):
+            let paths = frame.outputPaths ?? []
+            guard fits(.probe(probe), factory.probe(frame.order)) else { return nil }
+            // Rendered whole, or joined of tiles: that is in their names alone.
+            let isFitting = [TaskKind.frame, .stitch].contains { kind in
+                fits(.outputs(receipts, of: source), factory.frame(frame.order, to: paths, attempt: 1, as: kind))
+            }
+            return isFitting ? work : nil
         }
     }
 

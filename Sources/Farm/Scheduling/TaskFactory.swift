@@ -91,12 +91,12 @@ package struct TaskFactory: Hashable, Sendable {
                 frameMemory: frameMemory, digestsContent: job.needsContent))
     }
 
-    func frame(_ order: FrameOrder, to paths: [String?], attempt: Int) -> TaskSpec {
+    func frame(_ order: FrameOrder, to paths: [String?], attempt: Int, as kind: TaskKind = .frame) -> TaskSpec {
         let outputs = zip(outputs(order), paths).enumerated().map { index, output in
             FrameTask.Output(
                 output.0,
                 temporaryPath: output.1.map {
-                    temporaryPath(of: $0, index, frame: order.id, kind: .frame, attempt: attempt)
+                    temporaryPath(of: $0, index, frame: order.id, kind: kind, attempt: attempt)
                 }, name: output.1.map(PathNames.last) ?? "")
         }
         return .frame(

@@ -10,6 +10,8 @@ package struct LeaseID: Hashable, Sendable, Codable {
 
 /// What the coordinator sends. A worker that reads the end of the stream exits at once.
 package enum Order: Hashable, Sendable, Codable {
+    /// The number is of this order to this worker, and grows with each: one lease may take several orders. Whoever holds the pipe
+    /// knows which lease it stands for, and reports carry it back.
     case start(LeaseID, TaskSpec)
 }
 

@@ -19,6 +19,14 @@ public struct FileStamp: Hashable, Sendable, Codable {
         self.changed = changed
     }
 
+    /// A time of a file, since 1970. Times before 1677 and after 2262, which file systems have, are the first and the last that fit:
+    /// a stamp need only be the same each time.
+    public static func nanoseconds(seconds: Int, and rest: Int) -> Int64 {
+        let (whole, isTooMuch) = Int64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, isBeyond) = whole.addingReportingOverflow(Int64(rest))
+        return isTooMuch || isBeyond ? (seconds < 0 ? .min : .max) : sum
+    }
+
     /// The same file, and not written since. (Numbers of devices change when a machine starts again.)
     public func isUntouched(since earlier: FileStamp) -> Bool {
         size == earlier.size && modified == earlier.modified && inode == earlier.inode

@@ -8,7 +8,7 @@ final class OrderQueue: @unchecked Sendable {
     // Sendable: `waiting` and `last` are touched only while `condition` is locked.
     private let condition = NSCondition()
     private var waiting: [(LeaseID, TaskSpec)] = []
-    /// Leases only grow: an order that comes twice is done once.
+    /// Orders are numbered, each with its own: one that comes twice is done once.
     private var last = 0
     private let channel: Channel
 

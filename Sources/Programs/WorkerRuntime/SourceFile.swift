@@ -55,7 +55,7 @@ final class SourceFile {
     static var now: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        return FileStamp.nanoseconds(seconds: time.tv_sec, and: time.tv_nsec)
     }
 
     private static func withCString<Result>(_ bytes: [UInt8], _ body: (UnsafePointer<CChar>) -> Result) -> Result {
@@ -70,11 +70,8 @@ final class SourceFile {
 
 extension FileStamp {
     init(_ found: stat) {
-        // File systems have times beyond those that fit; a stamp need only be the same each time.
         func nanoseconds(_ time: timespec) -> Int64 {
-            let (seconds, isTooMuch) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
-            let (sum, isBeyond) = seconds.addingReportingOverflow(Int64(time.tv_nsec))
-            return isTooMuch || isBeyond ? (time.tv_sec < 0 ? .min : .max) : sum
+            FileStamp.nanoseconds(seconds: time.tv_sec, and: time.tv_nsec)
         }
         self.init(
             device: UInt64(found.st_dev), inode: UInt64(found.st_ino), size: Int(found.st_size),
@@ -83,7 +80,7 @@ extension FileStamp {
 
     /// With a time that equals no other where it is as young as that.
     fileprivate func ifOlder(than age: Int64, now: Int64) -> FileStamp {
-        modified < now - age
+        modified < now.subtractingReportingOverflow(age).partialValue
             ? self : FileStamp(device: device, inode: inode, size: size, modified: 0, changed: changed)
     }
 }

@@ -20,7 +20,6 @@ struct Installation {
         environment["PENUMBRA_WORKER_MEMORY"] = String(settings.memory.value / settings.workers.value)
         if settings.nice.value > 0 { environment["PENUMBRA_NICE"] = String(settings.nice.value) }
         if settings.ionice.value != .none { environment["PENUMBRA_IONICE"] = settings.ionice.value.rawValue }
-        environment[CoordinatorClaim.variable] = CoordinatorClaim.token
         worker = WorkerCommand(
             executable: settings.worker.value, environment: environment,
             inheritedVariables: settings.workerEnvironment.value, plugins: plugins ?? Self.plugins(settings))
@@ -42,7 +41,7 @@ struct Installation {
     ///
     /// - Throws: as ``catalog()``.
     func introducedCatalog() async throws -> Catalog {
-        let engine = LocalEngine(command: worker)
+        let engine = LocalEngine(command: workerOfRun)
         // One that does not start is asked in the way that tells why.
         guard let catalog = await engine.introduce() else { return try await catalog() }
         introduced.engine.withLock { $0 = engine }
@@ -51,7 +50,14 @@ struct Installation {
 
     /// An engine for one run.
     func engine() -> LocalEngine {
-        introduced.engine.withLock { $0.take() } ?? LocalEngine(command: worker)
+        introduced.engine.withLock { $0.take() } ?? LocalEngine(command: workerOfRun)
+    }
+
+    /// Known as a worker of the run that this process does now, or does next.
+    var workerOfRun: WorkerCommand {
+        var command = worker
+        command.environment[CoordinatorClaim.variable] = CoordinatorClaim.token
+        return command
     }
 
     /// - Throws: ``CommandError`` with the exit code of a missing component.

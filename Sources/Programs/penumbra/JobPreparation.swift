@@ -179,7 +179,7 @@ struct JobPreparation {
 func currentTime() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    return FileStamp.nanoseconds(seconds: time.tv_sec, and: time.tv_nsec)
 }
 
 extension Installation {

@@ -85,7 +85,7 @@ extension JobRunner {
             if directory.epoch > 1 { await endArrays(of: folder, before: directory.epoch) }
             let (signals, workers) = (signals, settings.workers.value)
             let recipient = PreparedShards(
-                setup(for: started).source, count: shards, command: installation.worker, workers: workers
+                setup(for: started).source, count: shards, command: installation.workerOfRun, workers: workers
             ) { signals.stream }
             return HandingOverEngine(folder: folder, recipient: recipient)
         }

@@ -133,6 +133,7 @@ struct JobRunner {
     }
 
     private func run(_ job: StartedJob) async throws -> FinishedJob {
+        defer { CoordinatorClaim.renewToken() }
         do {
             return try await runToEnd(job)
         } catch {

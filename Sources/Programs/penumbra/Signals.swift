@@ -28,7 +28,8 @@ final class Signals: Sendable {
     private final class Inbox: Sendable {
         private struct State {
             var received: [Int32] = []
-            var listeners: [AsyncStream<Int32>.Continuation] = []
+            var listeners: [Int: AsyncStream<Int32>.Continuation] = [:]
+            var latest = 0
         }
 
         private let state = Mutex(State())
@@ -37,9 +38,15 @@ final class Signals: Sendable {
 
         func stream() -> AsyncStream<Int32> {
             let (stream, listener) = AsyncStream.makeStream(of: Int32.self)
-            state.withLock { state in
+            let key = state.withLock { state in
                 for number in state.received { listener.yield(number) }
-                state.listeners.append(listener)
+                state.latest += 1
+                state.listeners[state.latest] = listener
+                return state.latest
+            }
+            // It forgets who has stopped listening, as a command that runs for weeks has many.
+            listener.onTermination = { [weak self] _ in
+                _ = self?.state.withLock { $0.listeners.removeValue(forKey: key) }
             }
             return stream
         }
@@ -50,7 +57,7 @@ final class Signals: Sendable {
                 // Who asks three times is not made to wait: workers see the end of their input and leave, and what
                 // they were writing is removed by the next run.
                 if state.received.count >= 3 { _exit(128 + number) }
-                for listener in state.listeners { listener.yield(number) }
+                for listener in state.listeners.values { listener.yield(number) }
             }
         }
     }

@@ -41,6 +41,8 @@ struct WatchLoop {
         // After news there may be files that were too young; later there are none.
         var isNews = true
         while true {
+            // Before the look: what comes after it is heard of.
+            watch.renew()
             let status = try await once()
             guard status < .hungUp else { return status }
             switch await nextWork(wakenings, wake, after: isNews ? delay ?? Self.rescan : Self.rescan) {

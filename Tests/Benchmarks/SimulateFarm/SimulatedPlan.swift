@@ -97,8 +97,9 @@ struct SimulatedPlan {
     func receipt(for lease: Lease) -> TaskReceipt {
         switch lease.spec {
         case .probe: .probe(isTiled(lease.task.frame) ? tiled : whole)
-        case .frame(let task): .outputs(task.outputs.compactMap(\.temporaryPath).map(written), of: .simulated)
-        case .stitch(let task): .outputs([written(task.temporaryPath)], of: nil)
+        case .frame(let task):
+            .outputs(task.outputs.compactMap(\.temporaryPath).map { written($0, whole) }, of: .simulated)
+        case .stitch(let task): .outputs([written(task.temporaryPath, tiled)], of: nil)
         case .canvas(let task): .canvas(canvas(task))
         case .tile(let task):
             .tile(TileReceipt(rect: task.rect, digest: Digest(high: 3, low: 4), path: task.tilePath))
@@ -108,17 +109,18 @@ struct SimulatedPlan {
         }
     }
 
-    private func written(_ path: String) -> OutputReceipt {
-        let bands = (0..<16).map {
+    private func written(_ path: String, _ probe: ProbeReceipt) -> OutputReceipt {
+        let bands = (0..<probe.source.height / 256).map {
             BandReceipt(rows: $0 * 256..<($0 + 1) * 256, digest: Digest(high: 0, low: UInt64($0)))
         }
         return OutputReceipt(
-            path: path, digest: Digest(high: 1, low: 2), bytes: 10, image: tiled.source, bands: bands,
+            path: path, digest: Digest(high: 1, low: 2), bytes: 10, image: probe.source, bands: bands,
             pixels: .simulated)
     }
 
     private func canvas(_ task: CanvasTask) -> CanvasReceipt {
-        let reference = CanvasReference(path: task.canvasPath, rect: tiled.source.rect, layout: .rgb, format: .u8)
+        let reference = CanvasReference(
+            path: task.canvasPath, rect: tiled.source.rect, layout: .rgb, format: .u8, cells: Digest(high: 0, low: 1))
         return CanvasReceipt(
             canvas: reference, metadataPath: task.metadataPath, metadataDigest: Digest(high: 0, low: 0),
             source: .simulated)

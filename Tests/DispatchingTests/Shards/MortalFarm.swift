@@ -54,7 +54,7 @@ struct MortalFarm {
             return
         }
         living[worker] = .some(nil)
-        coming.append(.report(worker, .finished(lease, .check)))
+        coming.append(.report(worker, .finished(lease, .compare([]))))
     }
 
     private mutating func becomeReady() {

@@ -32,8 +32,8 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
 
     @Test mutating func `one task after the other`() {
         #expect(begun(desk.handle(.workerReady(WorkerID(1)), at: at(0))) == [1])
-        let next = desk.handle(.report(WorkerID(1), .finished(LeaseID(1), .check)), at: at(1))
-        #expect(ended(next) == [TaskEnd(LeaseID(1), .done(.check))])
+        let next = desk.handle(.report(WorkerID(1), .finished(LeaseID(1), .compare([]))), at: at(1))
+        #expect(ended(next) == [TaskEnd(LeaseID(1), .done(.compare([])))])
         #expect(begun(next) == [2])
         #expect(!desk.isDone)
         _ = desk.handle(.report(WorkerID(1), .failed(LeaseID(2), TaskFailure(.data, "broken"))), at: at(2))
@@ -135,8 +135,8 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
         #expect(ended(next).isEmpty)
         #expect(first(next) == nothing)
         #expect(
-            ended(desk.handle(.report(WorkerID(1), .finished(LeaseID(1), .check)), at: at(2))) == [
-                TaskEnd(LeaseID(1), .done(.check))
+            ended(desk.handle(.report(WorkerID(1), .finished(LeaseID(1), .compare([]))), at: at(2))) == [
+                TaskEnd(LeaseID(1), .done(.compare([])))
             ])
     }
 }

@@ -15,7 +15,10 @@ struct Publisher: Sendable {
     /// it held before or the whole new output.
     func publish(_ publication: Publication, _ rule: ReplacementRule) -> PublishProblem? {
         let (receipt, path) = (publication.receipt, publication.path)
-        guard FileSystem.treeSize(receipt.path) == receipt.bytes else {
+        // A link would publish what it leads to.
+        guard FileSystem.isRegular(receipt.path) || FileSystem.isOwnFolder(receipt.path),
+            FileSystem.treeSize(receipt.path) == receipt.bytes
+        else {
             return .refused("\(path): the file that was written is gone or was cut before it could be published")
         }
         do {

@@ -2,16 +2,31 @@ import FoundationEssentials
 import Glibc
 import JobModel
 import SafeFiles
+import Synchronization
+import WorkerProtocol
 
 /// `coordinator.<epoch>` in a run's folder: who has the run. The file with the highest epoch counts.
 ///
-/// It holds a token of the coordinator's process, which its workers have in their environment.
+/// It holds a token of this coordinator of this run, which its workers have in their environment.
 package enum CoordinatorClaim {
     /// Workers know whose they are by this variable.
     package static let variable = "PENUMBRA_COORDINATOR"
 
-    /// Of this process: no other one of this boot of this machine has the same number and the same start.
-    package static let token = "\(getpid()).\(startOfProcess(getpid()) ?? "0")@\(host)"
+    /// Of the run that this process does, or will do next: it does one after the other. Nobody can guess it.
+    package static var token: String { current.withLock { $0 } }
+
+    private static let current = Mutex(newToken())
+
+    private static func newToken() -> String {
+        let digits = (0..<2).map { _ in
+            let word = String(UInt64.random(in: .min ... .max), radix: 16)
+            return String(repeating: "0", count: 16 - word.count) + word
+        }
+        return "\(digits.joined())@\(host)"
+    }
+
+    /// The run is over: who ends its workers later must not end those of this process's next one.
+    package static func renewToken() { current.withLock { $0 = newToken() } }
 
     private static let host = ProcessInfo.processInfo.hostName
 
@@ -65,7 +80,9 @@ package enum CoordinatorClaim {
         guard (try? FileSystem.append(Array("now".utf8), to: probe)) != nil,
             let now = FileSystem.stamp(probe)?.modified
         else { return false }
-        return now - heard > silence
+        // A file may be of any time.
+        let (age, isTooMuch) = now.subtractingReportingOverflow(heard)
+        return isTooMuch ? now > heard : age > silence
     }
 
     /// Another may have the run at once.
@@ -94,21 +111,29 @@ package enum CoordinatorClaim {
     /// Workers leave when their coordinator ends. One that was stopped, or hangs, does not: it is killed with all that it
     /// started.
     static func endWorkers(ofEpoch epoch: Int, in folder: String) {
-        guard let data = try? Data(contentsOf: URL(filePath: path(epoch, folder))), !data.isEmpty else { return }
+        guard let data = try? Data(contentsOf: URL(filePath: path(epoch, folder))), isToken(data) else { return }
         let wanted = Array("\(variable)=".utf8) + data
         for name in FileSystem.names(in: "/proc") {
-            guard let process = pid_t(name), process != getpid(), let environment = contents("/proc/\(name)/environ"),
-                environment.split(separator: 0).contains(where: { $0.elementsEqual(wanted) })
+            guard let process = pid_t(name), process != getpid(), isOwn(process),
+                let environment = contents("/proc/\(name)/environ")?.split(separator: 0),
+                environment.contains(where: { $0.elementsEqual(wanted) }),
+                // What no process has but a worker, and what a worker has started.
+                environment.contains(where: { $0.starts(with: "\(PluginConditions.variable)=".utf8) })
             else { continue }
             _ = kill(process, SIGKILL)
         }
     }
 
-    /// In clock ticks since the machine was started.
-    private static func startOfProcess(_ process: pid_t) -> String? {
-        // The name, in brackets, may hold blanks; the start is the 20th field after it.
-        let text = contents("/proc/\(process)/stat").map { String(decoding: $0, as: UTF8.self) }
-        return text?.split(separator: ")").last?.split(separator: " ").dropFirst(19).first.map(String.init)
+    /// 32 hexadecimal digits, and a machine. The file may be another's.
+    private static func isToken(_ data: Data) -> Bool {
+        data.count < 400 && data.dropFirst(32).first == UInt8(ascii: "@")
+            && data.prefix(32).allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    }
+
+    /// Root could end anybody's.
+    private static func isOwn(_ process: pid_t) -> Bool {
+        var found = stat()
+        return stat("/proc/\(process)", &found) == 0 && found.st_uid == geteuid()
     }
 
     private static func contents(_ path: String) -> [UInt8]? {

@@ -96,7 +96,7 @@ package final class RunRecorder: Sendable {
 
     private static func log(_ words: String, of lease: LeaseID, in state: inout State) {
         guard var attempt = state.running[lease] ?? state.attempts[lease] else { return }
-        attempt.log = String(((attempt.log ?? "") + words).suffix(longestLog))
+        attempt.log = ((attempt.log ?? "") + words).lastBytes(longestLog)
         if state.running[lease] != nil { state.running[lease] = attempt }
         state.attempts[lease] = attempt
     }
@@ -188,6 +188,15 @@ package final class RunRecorder: Sendable {
     }
 }
 
+extension String {
+    /// Its end, of so many bytes at most: whole characters of Unicode.
+    fileprivate func lastBytes(_ count: Int) -> String {
+        let end = utf8.suffix(count)
+        // Those within which a character goes on begin with the bits 10.
+        return String(Substring(end.drop { $0 & 0b1100_0000 == 0b1000_0000 && end.count < utf8.count }))
+    }
+}
+
 extension TaskKind {
     /// As the database has them.
     var columns: (kind: String, tile: Int?) {
@@ -224,7 +233,7 @@ extension Death.Manner {
         case .outOfMemory: "the kernel killed the worker for want of memory"
         case .byOrder: "no result within the time limit, or the run was stopped"
         case .silent(let limit): "the worker was silent for \(limit.components.seconds) s"
-        case .brokeProtocol(let what): "the worker sent what is no message: \(what)"
+        case .brokeProtocol(let what): "the worker sent what is no answer to its task: \(what)"
         case .failedToStart(let what): "the worker could not start: \(what)"
         case .elementLost(let what), .elementFailed(let what): what
         }

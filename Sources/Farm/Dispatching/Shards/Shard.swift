@@ -35,6 +35,11 @@ package struct Shard: Hashable, Sendable, Codable {
             return .compare(CompareTask(files: receipts.map { CompareTask.File(path: $0.path) }))
         }
 
+        /// Whether this can be what the task came to: what a log or a result says is what a worker says, and may be edited besides.
+        func isAnswered(by receipt: TaskReceipt) -> Bool {
+            receipt == earlier || spec.objection(to: receipt) == nil
+        }
+
         /// - Parameter report: what ``order`` came to.
         func isAsBefore(_ report: TaskReceipt) -> Bool {
             guard case .outputs(let receipts, _) = earlier, case .compare(let facts) = report else { return false }

@@ -21,6 +21,8 @@ package struct ShardDesk: Sendable {
         var plugins: [String] = []
         var isWorn = false
         var isOverdue = false
+        /// Why what the worker answered is not believed.
+        var objection: String?
     }
 
     private var waiting: [Shard.Task]
@@ -68,8 +70,15 @@ package struct ShardDesk: Sendable {
         case .inPlugins(_, let names): running[worker]?.plugins = names
         case .worn: running[worker]?.isWorn = true
         case .finished(let lease, let receipt):
-            guard let earlier = running[worker]?.task.earlier else { return end(lease, .done(receipt), of: worker) }
-            return running[worker]?.task.isAsBefore(receipt) == true
+            guard let current = running[worker], current.task.lease == lease, current.objection == nil else {
+                return []
+            }
+            if let objection = current.task.order.objection(to: receipt) {
+                running[worker]?.objection = objection
+                return [.kill(worker)]
+            }
+            guard let earlier = current.task.earlier else { return end(lease, .done(receipt), of: worker) }
+            return current.task.isAsBefore(receipt)
                 ? end(lease, .done(earlier), of: worker) : redo(lease, of: worker)
         case .failed(let lease, let failure):
             if running[worker]?.task.earlier != nil { return redo(lease, of: worker) }
@@ -79,7 +88,9 @@ package struct ShardDesk: Sendable {
     }
 
     private mutating func end(_ lease: LeaseID, _ outcome: TaskEnd.Outcome, of worker: WorkerID) -> [Action] {
-        guard let ended = running[worker], ended.task.lease == lease, !ended.isOverdue else { return [] }
+        guard let ended = running[worker], ended.task.lease == lease, !ended.isOverdue, ended.objection == nil else {
+            return []
+        }
         running[worker] = nil
         if !ended.isWorn { idle.append(worker) }
         return [.ended(TaskEnd(lease, outcome))] + (ended.isWorn ? [.recycle(worker)] : [])
@@ -87,7 +98,9 @@ package struct ShardDesk: Sendable {
 
     /// What an earlier attempt had made is not what it was.
     private mutating func redo(_ lease: LeaseID, of worker: WorkerID) -> [Action] {
-        guard let ended = running[worker], ended.task.lease == lease, !ended.isOverdue else { return [] }
+        guard let ended = running[worker], ended.task.lease == lease, !ended.isOverdue, ended.objection == nil else {
+            return []
+        }
         waiting.append(ended.task.adopting(nil))
         running[worker] = nil
         if !ended.isWorn { idle.append(worker) }
@@ -107,7 +120,8 @@ package struct ShardDesk: Sendable {
             waiting.append(lost.task)
             return []
         }
-        return [.ended(TaskEnd(lost.task.lease, .died(Self.blameless(death), inPlugins: lost.plugins)))]
+        let manner = lost.objection.map { Death(.brokeProtocol($0), lastWords: death.lastWords) }
+        return [.ended(TaskEnd(lost.task.lease, .died(manner ?? Self.blameless(death), inPlugins: lost.plugins)))]
     }
 
     /// No worker sends itself SIGTERM, and a cluster sends it to all processes of an element.
@@ -129,7 +143,7 @@ package struct ShardDesk: Sendable {
     private mutating func endLate(at now: Timestamp) -> [Action] {
         var actions: [Action] = []
         for worker in running.keys.sorted() {
-            guard let current = running[worker], !current.isOverdue else { continue }
+            guard let current = running[worker], !current.isOverdue, current.objection == nil else { continue }
             let isSilent = heard[worker].map { $0 + silence <= now } ?? false
             guard current.deadline <= now || isSilent else { continue }
             // A time limit is the task's own, a stopped process is not: the one is not tried again.

@@ -126,10 +126,12 @@ package struct ShardRun: Sendable {
 
     /// What earlier attempts at the shard have done, and whose files are there.
     private func adopted(of shard: Shard) -> [LeaseID: TaskReceipt] {
-        let wanted = Set(shard.tasks.map(\.lease))
+        let wanted = Dictionary(shard.tasks.map { ($0.lease, $0) }) { first, _ in first }
         var found: [LeaseID: TaskReceipt] = [:]
-        for case .ended(let end) in folder.logs(of: shard.id) where wanted.contains(end.lease) {
-            guard case .done(let receipt) = end.outcome, receipt.files.allSatisfy(SharedFolder.holds) else { continue }
+        for case .ended(let end) in folder.logs(of: shard.id) {
+            guard case .done(let receipt) = end.outcome, wanted[end.lease]?.isAnswered(by: receipt) == true,
+                receipt.files.allSatisfy(SharedFolder.holds)
+            else { continue }
             found[end.lease] = receipt
         }
         return found

@@ -147,9 +147,8 @@ package struct SharedFolder: Hashable, Sendable {
     static func isUntouched(_ input: InputSpec, since earlier: FileStamp?) -> Bool {
         var found = stat()
         guard let earlier, input.bytes == nil, stat(input.path, &found) == 0 else { return false }
-        let modified = Int64(found.st_mtim.tv_sec) * 1_000_000_000 + Int64(found.st_mtim.tv_nsec)
         return Int(found.st_size) == earlier.size && UInt64(found.st_ino) == earlier.inode
-            && modified == earlier.modified
+            && earlier.modified == FileStamp.nanoseconds(seconds: found.st_mtim.tv_sec, and: found.st_mtim.tv_nsec)
     }
 
     private static func size(of folder: String) -> Int {

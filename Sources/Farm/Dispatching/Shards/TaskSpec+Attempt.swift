@@ -60,5 +60,11 @@ extension TaskReceipt {
 }
 
 extension CanvasReference {
-    fileprivate var bytes: Int { rect.area * layout.channels * format.bytes }
+    /// No file has as many as an impossible rectangle would take.
+    fileprivate var bytes: Int {
+        [rect.height, layout.channels, format.bytes].reduce(rect.width) { product, factor in
+            let (bytes, isTooMuch) = product.multipliedReportingOverflow(by: factor)
+            return isTooMuch ? -1 : bytes
+        }
+    }
 }

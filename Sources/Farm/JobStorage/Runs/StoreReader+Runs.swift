@@ -11,7 +11,9 @@ extension StoreReader {
 
     /// The latest ones first.
     package func runs() throws -> [StoredRun] {
-        try Row.fetchAll(database, sql: "\(Self.runColumns) ORDER BY started DESC, runs.id DESC").map(StoredRun.init)
+        try Row.fetchAll(database, sql: "\(Self.runColumns) ORDER BY started DESC, runs.id DESC").map {
+            try StoredRun($0)
+        }
     }
 
     /// The latest ones first.
@@ -19,11 +21,13 @@ extension StoreReader {
         let rows = try Row.fetchAll(
             database, sql: "\(Self.runColumns) WHERE job = ? ORDER BY started DESC, runs.id DESC",
             arguments: [job.number])
-        return rows.map(StoredRun.init)
+        return try rows.map { try StoredRun($0) }
     }
 
     package func run(named name: String) throws -> StoredRun? {
-        try Row.fetchOne(database, sql: "\(Self.runColumns) WHERE runs.name = ?", arguments: [name]).map(StoredRun.init)
+        try Row.fetchOne(database, sql: "\(Self.runColumns) WHERE runs.name = ?", arguments: [name]).map {
+            try StoredRun($0)
+        }
     }
 
     /// How many of its frames have come to an end.
@@ -40,7 +44,7 @@ extension StoreReader {
                 SELECT number, page, input, recipe, outputs, state, cause, message, seconds FROM frames WHERE run = ?
                 ORDER BY number, page
                 """, arguments: [run.number])
-        return rows.map(StoredFrame.init)
+        return try rows.map { try StoredFrame($0) }
     }
 
     /// In the order of their starts.
@@ -52,7 +56,7 @@ extension StoreReader {
                     message, receipt, log
                 FROM attempts WHERE run = ? ORDER BY epoch, lease
                 """, arguments: [run.number])
-        return rows.map(StoredAttempt.init)
+        return try rows.map { try StoredAttempt($0) }
     }
 
     package func publications(of run: RunID) throws -> [StoredPublication] {
@@ -64,9 +68,13 @@ extension StoreReader {
 }
 
 extension StoredRun {
-    fileprivate init(_ row: Row) {
+    fileprivate init(_ row: Row) throws {
         let state: RunState =
-            row[5] == "running" ? .running : .ended(at: row[10], exitCode: row[11], reason: row[12])
+            switch row[5] as String {
+            case "running": .running
+            case "ended": .ended(at: row[10], exitCode: row[11], reason: row[12])
+            case let other: throw DatabaseError(unknown: "state", of: "a run", other)
+            }
         self.init(
             id: RunID(number: row[0]), name: row[1], job: row[2], manifest: row[3], epoch: row[4], state: state,
             started: row[6], workers: row[7], request: row[8], counts: row[9])
@@ -74,17 +82,20 @@ extension StoredRun {
 }
 
 extension StoredFrame {
-    fileprivate init(_ row: Row) {
+    fileprivate init(_ row: Row) throws {
         let state: State =
             switch row[5] as String {
             case "published": .published
             case "skipped": .skipped
             case "failed": .failed(cause: row[6] ?? "", message: row[7] ?? "")
             case "left": .left
-            default: .open
+            case "open": .open
+            case let other: throw DatabaseError(unknown: "state", of: "a frame", other)
             }
-        // Outputs are written as JSON by this module alone.
-        let outputs = (try? JSONDecoder().decode([String].self, from: Data((row[4] as String).utf8))) ?? []
+        let text: String = row[4]
+        guard let outputs = try? JSONDecoder().decode([String].self, from: Data(text.utf8)) else {
+            throw DatabaseError(unknown: "list of outputs", of: "a frame", text)
+        }
         self.init(
             number: row[0], page: row[1], input: row[2], recipe: row[3], outputs: outputs, state: state, seconds: row[8]
         )
@@ -92,7 +103,7 @@ extension StoredFrame {
 }
 
 extension StoredAttempt {
-    fileprivate init(_ row: Row) {
+    fileprivate init(_ row: Row) throws {
         let (ended, message): (Int64, String) = (row[12] ?? 0, row[13] ?? "")
         let state: State =
             switch row[11] as String {
@@ -100,12 +111,20 @@ extension StoredAttempt {
             case "failed": .failed(at: ended, message: message)
             case "lost": .lost(at: ended, message: message)
             case "dropped": .dropped(at: ended)
-            default: .running
+            case "running": .running
+            case let other: throw DatabaseError(unknown: "state", of: "an attempt", other)
             }
         let tile: Int = row[5]
         self.init(
             epoch: row[0], lease: row[1], number: row[2], page: row[3], kind: row[4], tile: tile < 0 ? nil : tile,
             attempt: row[6], round: row[7], worker: row[8], started: row[9], deadline: row[10], state: state,
             log: row[15])
+    }
+}
+
+extension DatabaseError {
+    /// Nothing of this version writes that: it is damage, and not what it may look like.
+    fileprivate init(unknown what: String, of record: String, _ found: String) {
+        self.init(resultCode: .SQLITE_CORRUPT, message: "'\(found)' as the \(what) of \(record)")
     }
 }

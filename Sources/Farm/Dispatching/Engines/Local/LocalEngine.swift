@@ -93,7 +93,7 @@ package final class LocalEngine: Engine {
 
     private func carryOut(_ command: EngineCommand) {
         switch command {
-        case .start(let lease): crew.send(.start(lease.id, lease.spec), to: lease.worker)
+        case .start(let lease): crew.start(lease.id, lease.spec, on: lease.worker)
         case .widen, .pulse: break
         case .retire(let slot): crew.retire(slot)
         case .kill(let worker): crew.kill(worker)

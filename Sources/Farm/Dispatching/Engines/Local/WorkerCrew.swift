@@ -10,6 +10,10 @@ final class WorkerCrew: Sendable {
         let processID: pid_t
         let outbox: AsyncStream<[UInt8]>.Continuation
         var endsByOrder = false
+        /// How many orders it was sent: each has a number of its own, though one lease may take several.
+        var orders = 0
+        /// Of the order that it has not answered, the one that it was sent last.
+        var lease: LeaseID?
     }
 
     private struct State {
@@ -53,13 +57,46 @@ final class WorkerCrew: Sendable {
         state.withLock { $0.members.removeValue(forKey: worker)?.outbox.finish() }
     }
 
-    func send(_ order: Order, to worker: WorkerID) {
-        guard let message = try? FrameCodec.encode(order) else {
+    func start(_ lease: LeaseID, _ spec: TaskSpec, on worker: WorkerID) {
+        guard let number = number(lease, for: worker) else { return }
+        guard let message = try? FrameCodec.encode(Order.start(LeaseID(number), spec)) else {
             // An order too long to send: the worker is ended, so that the task fails by name and is not waited for.
             kill(worker)
             return
         }
         state.withLock { _ = $0.members[worker]?.outbox.yield(message) }
+    }
+
+    /// Of the next order. A worker does each number once, so that what comes twice is done once; and a lease may be sent to it
+    /// again, when what had been made before turns out to be damaged.
+    private func number(_ lease: LeaseID, for worker: WorkerID) -> Int? {
+        state.withLock { state in
+            state.members[worker]?.lease = lease
+            state.members[worker]?.orders += 1
+            return state.members[worker]?.orders
+        }
+    }
+
+    /// What a worker says of its last order, as one of that order's lease. Nil for what it says of any other, or once more after
+    /// it has answered.
+    func report(_ report: Report, of worker: WorkerID) -> Report? {
+        state.withLock { state in
+            guard let member = state.members[worker] else { return nil }
+            func lease(_ order: LeaseID) -> LeaseID? { order.number == member.orders ? member.lease : nil }
+            switch report {
+            case .ready, .alive: return report
+            case .inPlugins(let order, let names): return lease(order).map { .inPlugins($0, names) }
+            case .worn(let order): return lease(order).map { .worn($0) }
+            case .finished(let order, let receipt):
+                guard let lease = lease(order) else { return nil }
+                state.members[worker]?.lease = nil
+                return .finished(lease, receipt)
+            case .failed(let order, let failure):
+                guard let lease = lease(order) else { return nil }
+                state.members[worker]?.lease = nil
+                return .failed(lease, failure)
+            }
+        }
     }
 
     /// Kills the process and everything that it started.

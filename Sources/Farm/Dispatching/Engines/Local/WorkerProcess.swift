@@ -129,7 +129,7 @@ package struct WorkerProcess: Sendable {
 
     private func receive(_ report: Report, _ conversation: Conversation) throws {
         guard case .ready(let greeting) = report else {
-            onEvent(.report(id, report))
+            if let report = crew.report(report, of: id) { onEvent(.report(id, report)) }
             return
         }
         guard greeting.protocolVersion == Greeting.currentVersion else {

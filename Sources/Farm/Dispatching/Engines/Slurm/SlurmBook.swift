@@ -45,9 +45,12 @@ package struct SlurmBook: Sendable {
     ///
     /// - Parameter place: where it was done, for whoever reads of a death: `element 12_3 on n2, see FILE`.
     package mutating func end(_ end: TaskEnd, place: String) -> [Event] {
-        guard let worker = holders[end.lease] else { return [] }
+        guard let worker = holders[end.lease], let spec = held[worker]?.spec else { return [] }
         switch end.outcome {
-        case .done(let receipt): return report(.finished(end.lease, receipt), worker)
+        case .done(let receipt):
+            // What was there before, and was only looked at, has the names of who made it.
+            return spec.objection(to: receipt) != nil && spec.objection(to: receipt, by: .earlierWorker) == nil
+                ? adopt(end.lease, receipt) : report(.finished(end.lease, receipt), worker)
         case .failed(let failure): return report(.failed(end.lease, failure), worker)
         case .died(let death, let plugins):
             let words = death.lastWords.isEmpty ? "none" : death.lastWords

@@ -59,6 +59,7 @@ struct SlurmPast: Sendable {
     /// What the same task came to, if its files are there and its input is what it was. Given once.
     mutating func take(_ spec: TaskSpec) -> TaskReceipt? {
         guard !receipts.isEmpty, let receipt = receipts.removeValue(forKey: spec.withoutNames),
+            spec.objection(to: receipt, by: .earlierWorker) == nil,
             receipt.files.allSatisfy(SharedFolder.holds), Self.isSame(spec, receipt)
         else { return nil }
         return receipt

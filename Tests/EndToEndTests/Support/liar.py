@@ -1,0 +1,89 @@
+#!/usr/bin/python3
+"""A worker that was taken over, as its coordinator sees it: all is a real worker's, but for one thing in its receipts.
+
+   LIAR_WORKER   the real worker program
+   LIAR_LIE      what it lies about, a name of LIES; `nothing` for a worker that only passes messages on
+   LIAR_PATH     the file or folder that it names, where it lies about a path
+   LIAR_TOLD     a file that appears when a lie was told
+"""
+import json, os, struct, subprocess, sys, threading
+
+MOST = 2**63 - 1
+PATH = os.environ.get("LIAR_PATH", "/nowhere")
+
+
+def change(receipt, **values):
+    receipt.update(values)
+
+
+def size():
+    return os.lstat(PATH).st_size if os.path.isfile(PATH) else sum(
+        os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(PATH) for name in names)
+
+
+# What a receipt has, by which it is known, and what becomes of it.
+LIES = {
+    "output-path": ("bands", lambda it: change(it, path=PATH, bytes=size())),
+    "output-bytes": ("bands", lambda it: change(it, bytes=MOST)),
+    "output-size": ("bands", lambda it: change(it["image"], width=MOST, height=MOST)),
+    "output-frames": ("bands", lambda it: change(it["image"], frames=MOST)),
+    "output-format": ("bands", lambda it: change(it["image"], fileFormat="../../x")),
+    "output-bands": ("bands", lambda it: change(it["bands"][0], rows=[0, MOST])),
+    "tile-path": ("tile", lambda it: change(it, path=PATH)),
+    "tile-rect": ("tile", lambda it: change(it["rect"], x=MOST, width=MOST)),
+    "canvas-path": ("metadataPath", lambda it: change(it["canvas"], path=PATH)),
+    "canvas-rect": ("metadataPath", lambda it: change(it["canvas"]["rect"], width=MOST, height=MOST)),
+    "metadata-path": ("metadataPath", lambda it: change(it, metadataPath=PATH)),
+    "probe-size": ("tileSources", lambda it: change(it["source"], width=MOST, height=MOST)),
+    "probe-pages": ("tileSources", lambda it: change(it, pages=MOST)),
+    "probe-outputs": ("tileSources", lambda it: change(it, outputs=[])),
+    "probe-extent": ("tileSources", lambda it: change(it["outputs"][0]["extent"], x=MOST, width=MOST)),
+    "probe-grid": ("tileSources", lambda it: change(it["grid"], tileWidth=0, tileHeight=0)),
+    "probe-tiles": ("tileSources", lambda it: change(it["grid"]["extent"], width=MOST, height=MOST)),
+    "probe-sources": ("tileSources", lambda it: change(it, tileSources=[])),
+    "probe-halo": ("tileSources", lambda it: change(it["halo"], left=MOST)),
+    "probe-cost": ("tileSources", lambda it: change(it["cost"], chain=1e308)),
+    "probe-amount": ("tileSources", lambda it: change(it, readAmplification=1e308)),
+    "probe-bytes": ("tileSources", lambda it: change(it["passage"], bytes=MOST)),
+    "compared-size": ("stamp", lambda it: change(it["stamp"], size=MOST)),
+}
+
+
+def checksum(body):
+    value = 0xCBF29CE484222325
+    for byte in body:
+        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return value
+
+
+def receipts(value, mark):
+    if isinstance(value, dict):
+        if mark in value or mark == "tile" and {"rect", "digest", "path"} == value.keys():
+            yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
+        yield from receipts(part, mark)
+
+
+worker = subprocess.Popen([os.environ["LIAR_WORKER"], *sys.argv[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def forward():
+    while data := os.read(0, 65536):
+        worker.stdin.write(data)
+        worker.stdin.flush()
+    worker.stdin.close()
+
+
+threading.Thread(target=forward, daemon=True).start()
+mark, lie = LIES.get(os.environ["LIAR_LIE"], (None, None))
+while head := worker.stdout.read(12):
+    length, _ = struct.unpack("<IQ", head)
+    body = worker.stdout.read(length)
+    if lie and b'"finished"' in body:
+        message = json.loads(body)
+        for receipt in list(receipts(message, mark)):
+            lie(receipt)
+            open(os.environ["LIAR_TOLD"], "w").close()
+        body = json.dumps(message).encode()
+    os.write(1, struct.pack("<IQ", len(body), checksum(body)) + body)
+sys.exit(worker.wait())

@@ -1,0 +1,172 @@
+import Catalogs
+import Geometry
+import JobModel
+import Testing
+import WorkerProtocol
+
+/// What is compared before anybody acts on a receipt.
+@Suite struct ObjectionTests {
+    private static let digest = Digest(high: 1, low: 2)
+    private static let input = InputSpec(path: "/in.png", maxPixels: 1_000_000, color: .keep)
+    private static let spec = OutputSpec(format: "png", save: SaveOptions())
+    private static let picture = facts()
+    private static let file = FileFacts(
+        stamp: FileStamp(device: 1, inode: 2, size: 3, modified: 4, changed: 5), digest: digest)
+
+    private static func facts(
+        _ format: String = "png", width: Int = 100, height: Int = 300, frames: Int = 1
+    ) -> ImageFacts {
+        ImageFacts(fileFormat: format, width: width, height: height, layout: .rgb, format: .u8, frames: frames)
+    }
+
+    private static func written(
+        _ path: String = "/out/.p-frame-1.1", bytes: Int = 10, image: ImageFacts = picture,
+        bands: [Range<Int>] = [0..<256, 256..<300], frames: Int = 1, shrink: Int = 1
+    ) -> OutputReceipt {
+        OutputReceipt(
+            path: path, digest: digest, bytes: bytes, image: image,
+            bands: bands.map { BandReceipt(rows: $0, digest: digest) },
+            pixels: EncodedPixels(
+                digest: digest,
+                encoding: OutputEncoding(
+                    encoder: "libpng", layout: .rgb, samples: .u8, frames: frames, shrink: shrink, penumbra: "0.1.0")))
+    }
+
+    private static let frame = TaskSpec.frame(
+        FrameTask(
+            input: input, chain: [],
+            outputs: [
+                FrameTask.Output(spec, temporaryPath: "/out/.p-frame-1.1", name: "a.png"),
+                FrameTask.Output(spec, temporaryPath: nil, name: "b.png"),
+            ], tileMemory: 1, frameMemory: 1))
+
+    private static func probed(
+        source: ImageFacts = picture, pages: Int = 1, extents: [PixelRect] = [picture.rect], frames: Int = 1,
+        digest: Digest? = nil, shrinking: Shrinking? = nil, halo: Int = 3,
+        grid: TileGrid = TileGrid(extent: picture.rect, tileWidth: 50, tileHeight: 300),
+        sources: [[PixelRect]] = [[picture.rect], [picture.rect]], amplification: Double = 1, bytes: Int = 1,
+        cost: Double = 1
+    ) -> TaskReceipt {
+        .probe(
+            ProbeReceipt(
+                source: source, pages: pages,
+                outputs: extents.map { OutputGeometry(extent: $0, frames: frames, contentDigest: digest) },
+                shrinking: shrinking, layout: .rgb, halo: Halo(horizontal: halo, vertical: 0), grid: grid,
+                tileSources: sources, readAmplification: amplification, isIdentity: false,
+                passage: FramePassage(heldBecause: nil, bytes: bytes),
+                cost: FrameCost(decode: cost, chain: cost, encode: cost)))
+    }
+
+    private static let probe = TaskSpec.probe(
+        ProbeTask(
+            input: input, chain: [], outputs: [spec], tile: .auto, tileMemory: 1, frameMemory: 1, digestsContent: false)
+    )
+
+    @Test func `what fits is believed`() {
+        #expect(Self.frame.objection(to: .outputs([Self.written()], of: Self.file)) == nil)
+        #expect(Self.probe.objection(to: Self.probed()) == nil)
+    }
+
+    @Test func `a shard adds its attempt to names, and an earlier attempt has other numbers`() {
+        let ofShard = TaskReceipt.outputs([Self.written("/out/.p-frame-1.1.n2-7")], of: Self.file)
+        let earlier = TaskReceipt.outputs([Self.written("/out/.p-frame-3.2.n2-7")], of: Self.file)
+        #expect(Self.frame.objection(to: ofShard) == nil)
+        #expect(Self.frame.objection(to: ofShard, by: .earlierWorker) == nil)
+        #expect(Self.frame.objection(to: earlier) != nil)
+        #expect(Self.frame.objection(to: earlier, by: .earlierWorker) == nil)
+    }
+
+    @Test(
+        arguments: [
+            "/home/me/key", "/out/a.png", "/out/.p-frame-1.1/../key", "/out/.p-frame-1.1./x", "/out/.p-frame-1.1.", "",
+            "/out/.p-frame-", "/out/.q-frame-1.1", "/elsewhere/.p-frame-1.1",
+        ], [TaskSpec.Doer.workerOfThisTask, .earlierWorker])
+    func `no other file is believed in`(path: String, doer: TaskSpec.Doer) {
+        // An earlier worker's name may end with a dot.
+        if path == "/out/.p-frame-1.1.", doer == .earlierWorker { return }
+        #expect(
+            Self.frame.objection(to: .outputs([Self.written(path)], of: Self.file), by: doer)
+                == "the file '\(path)', which it was not to write")
+    }
+
+    private static let most = Int.max
+
+    @Test(
+        arguments: [
+            [], [written(), written()], [written(bytes: 0)], [written(bytes: -1)], [written(bytes: most)],
+            [written(image: facts("jpeg"))], [written(image: facts(width: most))],
+            [written(image: facts(height: most))],
+            [written(image: facts(width: 0))], [written(image: facts(height: 301))],
+            [written(image: facts(frames: most), frames: most)], [written(frames: 2)], [written(shrink: 3)],
+            [written(bands: [])], [written(bands: [0..<256])], [written(bands: [0..<256, 256..<most])],
+            [written(bands: [256..<300, 0..<256])], [written(bands: [0..<300])],
+        ] as [[OutputReceipt]])
+    func `an output that was not asked for is no answer`(receipts: [OutputReceipt]) {
+        #expect(Self.frame.objection(to: .outputs(receipts, of: Self.file)) != nil)
+    }
+
+    @Test(
+        arguments: [
+            probed(source: facts(width: most)), probed(source: facts(height: -1)), probed(pages: 0),
+            probed(pages: most),
+            probed(extents: []), probed(extents: [picture.rect, picture.rect]), probed(frames: 0), probed(frames: most),
+            probed(extents: [PixelRect(x: most, y: 0, width: 100, height: 300)]), probed(digest: digest),
+            probed(shrinking: Shrinking(factor: 3, width: 1, height: 1)),
+            probed(shrinking: Shrinking(factor: 2, width: most, height: most)), probed(halo: most),
+            probed(grid: TileGrid(extent: PixelRect(x: 0, y: 0, width: 1, height: 1), tileWidth: 1, tileHeight: 1)),
+            probed(sources: []), probed(sources: [[picture.rect], [PixelRect(x: most, y: 0, width: most, height: 1)]]),
+            probed(amplification: -1), probed(amplification: 1e300), probed(bytes: -1), probed(bytes: most),
+            probed(cost: -1), probed(cost: 1e300), .check, .outputs([], of: nil),
+        ] as [TaskReceipt])
+    func `what no picture can be is no answer`(receipt: TaskReceipt) {
+        #expect(Self.probe.objection(to: receipt) != nil)
+    }
+
+    @Test(arguments: [
+        #"{"extent":{"x":0,"y":0,"width":100,"height":300},"tileWidth":0,"tileHeight":1}"#,
+        #"{"extent":{"x":0,"y":0,"width":100,"height":300},"tileWidth":50,"tileHeight":-9223372036854775808}"#,
+        #"{"extent":{"x":0,"y":0,"width":-100,"height":300},"tileWidth":50,"tileHeight":300}"#,
+    ]) func `a grid that cannot be does not trap`(json: String) throws {
+        let grid = try FrameCodec.decode(TileGrid.self, from: Array(json.utf8))
+        #expect(Self.probe.objection(to: Self.probed(grid: grid)) == "tiles that do not cover the picture")
+    }
+
+    @Test func `canvases, tiles, and joined pictures are those of the task`() {
+        let reference = CanvasReference(
+            path: "/s/canvas-1.1", rect: Self.picture.rect, layout: .rgb, format: .u8, cells: Self.digest)
+        let canvas = TaskSpec.canvas(
+            CanvasTask(
+                input: Self.input, chain: [], output: Self.spec, canvasPath: "/s/canvas-1.1",
+                metadataPath: "/s/metadata-1.1", expected: Self.picture))
+        func filled(_ reference: CanvasReference, _ metadata: String = "/s/metadata-1.1") -> TaskReceipt {
+            .canvas(
+                CanvasReceipt(
+                    canvas: reference, metadataPath: metadata, metadataDigest: Self.digest, source: Self.file))
+        }
+        #expect(canvas.objection(to: filled(reference)) == nil)
+        #expect(canvas.objection(to: filled(reference, "/etc/passwd")) != nil)
+        for (path, rect, cells) in [
+            ("/etc/passwd", Self.picture.rect, Self.digest), ("/s/canvas-1.1", .empty, Self.digest),
+            ("/s/canvas-1.1", Self.picture.rect, nil),
+        ] as [(String, PixelRect, Digest?)] {
+            let other = CanvasReference(path: path, rect: rect, layout: .rgb, format: .u8, cells: cells)
+            #expect(canvas.objection(to: filled(other)) != nil)
+        }
+        let rect = PixelRect(x: 0, y: 0, width: 5, height: 5)
+        let tile = TaskSpec.tile(TileTask(canvas: reference, chain: [], rect: rect, tilePath: "/s/tile-0-1.1"))
+        func rendered(_ rect: PixelRect, _ path: String) -> TaskReceipt {
+            .tile(TileReceipt(rect: rect, digest: Self.digest, path: path))
+        }
+        #expect(tile.objection(to: rendered(rect, "/s/tile-0-1.1")) == nil)
+        #expect(tile.objection(to: rendered(rect, "/s/tile-1-1.1")) != nil)
+        #expect(tile.objection(to: rendered(.empty, "/s/tile-0-1.1")) == "a tile that was not asked for")
+        let stitch = TaskSpec.stitch(
+            StitchTask(
+                extent: Self.picture.rect, layout: .rgb, format: .u8, tiles: [], metadataPath: "/s/metadata-1.1",
+                metadataDigest: Self.digest, output: Self.spec, temporaryPath: "/out/.p-stitch-1.1", name: "a.png"))
+        #expect(stitch.objection(to: .outputs([Self.written("/out/.p-stitch-1.1")], of: nil)) == nil)
+        #expect(stitch.objection(to: .outputs([Self.written("/out/.p-stitch-1.1")], of: Self.file)) != nil)
+        let other = Self.written("/out/.p-stitch-1.1", image: Self.facts(width: 99))
+        #expect(stitch.objection(to: .outputs([other], of: nil)) != nil)
+    }
+}
