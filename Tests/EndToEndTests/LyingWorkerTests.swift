@@ -21,6 +21,7 @@ import Testing
             environment: [
                 "PENUMBRA_WORKER": liar, "LIAR_WORKER": Program.worker, "LIAR_LIE": lie,
                 "LIAR_PATH": "\(workspace.path)/\(path)", "LIAR_TOLD": "\(workspace.path)/told",
+                "PENUMBRA_WORKER_ENVIRONMENT": "LIAR_*",
             ])
     }
 

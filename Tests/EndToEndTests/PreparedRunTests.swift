@@ -168,7 +168,7 @@ import Testing
         leavesNothing()
     }
 
-    @Test func `a log that names an input as what was written moves nothing`() async throws {
+    @Test func `what a log says that cannot be is done again`() async throws {
         try writeManifest()
         try await prepare(1)
         #expect(try await shard(1).code == 0)
@@ -177,9 +177,7 @@ import Testing
         #expect(runs.contains { $0.hasSuffix(".log") })
         for file in runs {
             let text = String(decoding: try workspace.read("shared/\(file)"), as: UTF8.self)
-            let lies = text.replacing(#/"path":"[^"]*penumbra-[^"]*"/#) { _ in
-                #""path":"\#(workspace.path.replacing("/", with: "\\/"))\/photos\/a.png""#
-            }
+            let lies = text.replacing(#/"pages":\d+/#) { _ in #""pages":9223372036854775807"# }
             #expect(lies != text)
             try workspace.write(lies, to: "shared/\(file)")
         }

@@ -75,7 +75,7 @@ struct PluginGeometryTests {
         let error = #expect(throws: FilterError.self) { try filter.render(Pattern.noise.picture(rect)) }
         #expect(
             error?.description
-                == "mirror: its function 'region_of_interest' answers 5×3 at -74, 4 for 5×3 at 2, 4, which is more than for "
+                == "mirror: its function 'region_of_interest' answers 5×5 at -71, 6 for 5×5 at -1, 6, which is more than for "
                 + "a larger output; report this to its author")
     }
 }

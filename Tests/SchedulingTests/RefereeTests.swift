@@ -1,3 +1,4 @@
+import Catalogs
 import JobModel
 import Scheduling
 import Testing
@@ -164,9 +165,23 @@ extension Referee {
     ) {
         let lease = Lease(
             id: LeaseID(number), task: TaskID(FrameID(frame), kind), attempt: attempt, round: round,
-            worker: WorkerID(worker), deadline: Timestamp.start + limit, timeLimit: limit,
-            spec: .compare(CompareTask(files: [])))
+            worker: WorkerID(worker), deadline: Timestamp.start + limit, timeLimit: limit, spec: Self.spec(of: kind))
         see(.tick, [.start(lease)])
+    }
+
+    /// What the receipts below are answers to.
+    private static func spec(of kind: TaskKind) -> TaskSpec {
+        let input = InputSpec(path: "/in/1.png", maxPixels: 1 << 20, color: .keep)
+        let output = OutputSpec(format: "png", save: SaveOptions())
+        return switch kind {
+        case .probe:
+            .probe(
+                ProbeTask(
+                    input: input, chain: [], outputs: [output], tile: .auto, tileMemory: 1, frameMemory: 1,
+                    digestsContent: false))
+        case .frame: .frame(FrameTask(input: input, chain: [], outputs: [], tileMemory: 1, frameMemory: 1))
+        default: .compare(CompareTask(files: []))
+        }
     }
 
     fileprivate mutating func retire(_ slot: Int) {
@@ -178,7 +193,7 @@ extension Referee {
         start(1)
         see(.report(WorkerID(1), .finished(LeaseID(1), .probe(.make()))), [])
         start(2, kind: .frame)
-        let done = Event.report(WorkerID(1), .finished(LeaseID(2), .outputs([], of: nil)))
+        let done = Event.report(WorkerID(1), .finished(LeaseID(2), .outputs([], of: .make())))
         see(done, publishes ? [.publish(FrameID(1), [.make("/out/1.png")])] : [])
     }
 }

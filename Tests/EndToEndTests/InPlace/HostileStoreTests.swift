@@ -120,7 +120,7 @@ import Testing
         #expect(!workspace.exists("photos/.penumbra-lock"))
     }
 
-    @Test func `links and pictures of two mounts are told, and a folder needs a radius`() async throws {
+    @Test func `links to pictures elsewhere are listed, and a folder needs a radius`() async throws {
         let refused = try await penumbra("blur", "photos")
         #expect(refused.code == 64)
         #expect(

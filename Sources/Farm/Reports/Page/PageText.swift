@@ -1,6 +1,7 @@
 import JobModel
 
-/// Text from outside as HTML: what has a meaning there is escaped, and what does not show is made visible, as ``VisibleText`` has it.
+/// Text from outside as HTML: what has a meaning there is escaped, and what does not show is made visible, as
+/// ``VisibleText`` has it.
 enum PageText {
     /// Hidden code points stand out: `<i>\u{202e}</i>`.
     static func html(_ text: String) -> String { escaped(text, before: "<i>", after: "</i>") }
