@@ -28,7 +28,7 @@ import Testing
     private func writeManifest(_ shard: String) throws {
         try workspace.writeManifest(
             filters: "[{gaussian: {radius: 8}}]",
-            more: "shard: \(shard)\ntile: 256\nverify: full\nretries: 0\nexisting: update\ncompare: digest")
+            more: "shard: \(shard)\ntile: 256\nverify: full\nretries: 0\nexisting: update\ncompare: content")
     }
 
     private static let lies = [

@@ -175,12 +175,16 @@ import Testing
         let inputs = try workspace.contents(below: "photos")
         let runs = workspace.allFiles(below: "shared").filter { $0.contains("/results/") }
         #expect(runs.contains { $0.hasSuffix(".log") })
+        var count = 0
         for file in runs {
             let text = String(decoding: try workspace.read("shared/\(file)"), as: UTF8.self)
+            let input = #""path":"\#(workspace.path)/photos/a.png""#
             let lies = text.replacing(#/"pages":\d+/#) { _ in #""pages":9223372036854775807"# }
-            #expect(lies != text)
+                .replacing(#/"path":"[^"]*\.penumbra-[^"]*"/#) { _ in input }
+            if lies != text { count += 1 }
             try workspace.write(lies, to: "shared/\(file)")
         }
+        #expect(count > 0)
         let end = try await penumbra("resume", "--run-dir", "shared")
         #expect(end.code == 0, "\(end.errors)")
         #expect(try workspace.contents(below: "photos") == inputs)

@@ -58,7 +58,7 @@ def checksum(body):
 
 def receipts(value, mark):
     if isinstance(value, dict):
-        if mark in value or mark == "tile" and {"rect", "digest", "path"} == value.keys():
+        if {"rect", "digest", "path"} == value.keys() if mark == "tile" else mark in value:
             yield value
     for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
         yield from receipts(part, mark)

@@ -9,7 +9,9 @@ enum PageText {
     static func attribute(_ text: String) -> String { escaped(text, before: "", after: "") }
 
     private static func escaped(_ text: String, before: String, after: String) -> String {
-        guard text.unicodeScalars.contains(where: { entity($0) != nil || VisibleText.isUnsafe($0) }) else { return text }
+        guard text.unicodeScalars.contains(where: { entity($0) != nil || VisibleText.isUnsafe($0) }) else {
+            return text
+        }
         var result = ""
         for scalar in text.unicodeScalars {
             if let entity = entity(scalar) {
