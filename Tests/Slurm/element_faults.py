@@ -21,6 +21,19 @@ def worker_killed(cluster, place, wanted):
     is_same(space, wanted("many", **MANY), cluster)
 
 
+def worker_of_two_killed(cluster, place, wanted):
+    """A task that is given out again gets an order of its own: the workers that live on must not take it for an old one."""
+    space = Workspace(place, "worker of two killed", **MANY, seconds=60, cores=2, more="retries: 0\ntimeout: 40")
+    space.start(cluster, "--engine", "slurm")
+    space.wait_for_work(1)
+    shards = element_processes(space)
+    workers = [int(key[0]) for key in processes() if parent(key[0]) in shards]
+    check(workers, "no worker of an element lives")
+    os.kill(workers[0], signal.SIGKILL)
+    space.end()
+    is_same(space, wanted("many", **MANY), cluster)
+
+
 def element_killed(cluster, place, wanted):
     space = Workspace(place, "element killed", **MANY)
     space.start(cluster, "--engine", "slurm")
@@ -106,6 +119,7 @@ def node_killed_under_tiles(cluster, place, wanted):
 
 STEPS = [
     ("a worker of an element is killed", worker_killed),
+    ("one worker of two is killed and nothing may be retried", worker_of_two_killed),
     ("an element is killed", element_killed),
     ("an element is requeued", element_requeued),
     ("an element is requeued under tiles", requeued_under_tiles),
