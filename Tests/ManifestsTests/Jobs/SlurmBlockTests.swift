@@ -1,3 +1,4 @@
+import Foundation
 import JobModel
 import Manifests
 import Testing
@@ -60,6 +61,15 @@ import Testing
             SlurmReader.problem(ofArgument: argument, from: .manifest)
                 == "a manifest may ask for nodes and times alone (docs/slurm.md lists the options); "
                 + "give others by --slurm-arg, or in your config file")
+    }
+
+    @Test func `the page about Slurm lists the options that a manifest may use`() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let page = try String(contentsOf: root.appending(path: "docs/slurm.md"), encoding: .utf8)
+        let listed = page.matches(of: /^`--[^\n]+$/.anchorsMatchLineEndings())
+            .flatMap { $0.output.matches(of: /`(--[a-z-]+)`/).map { String($0.output.1) } }
+        #expect(listed == SlurmReader.allowed)
     }
 
     @Test func `an option that is cut short is refused, whatever sbatch would take it for`() {
