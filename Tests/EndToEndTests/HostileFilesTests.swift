@@ -32,8 +32,10 @@ import Testing
 
         let result = try await runUnprivileged("run", "--force", "--delete-orphans=all", "job.yaml")
         #expect(result.code == 1)
-        #expect(result.errors.contains("photos/lost+found: the folder cannot be read: Permission denied"))
-        #expect(result.errors.contains("= let the user who runs the job read it, or name it in 'exclude'"))
+        #expect(
+            result.errors.contains(
+                "  photos/lost+found: the folder cannot be read: Permission denied; let the user who runs the job read it, "
+                    + "or name it in 'exclude'\n"))
         #expect(result.output.contains("3 published"))
         // The picture in it is not known to be gone.
         #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png", "z.png"])

@@ -126,7 +126,7 @@ extension JobRun: RunLoop.Delegate {
                     return .unfit(.place(error.message))
                 }
                 let cause: FrameFailure.Cause = error.isForbidden ? .permission : .output
-                record(target.report(.failed(FrameFailure(cause, error.message))))
+                record(target.report(.failed(FrameFailure(cause, error.line))))
             }
         }
         return orders.isEmpty ? .none : .some(orders)

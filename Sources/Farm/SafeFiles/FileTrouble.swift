@@ -30,8 +30,10 @@ package struct FileTrouble: Error, Hashable, Sendable {
     package var isForbidden: Bool { code == EACCES || code == EPERM }
 
     /// With the remedy, if there is one, on a line of its own.
-    package var message: String {
-        "\(path): cannot \(action): \(reason ?? String(cString: strerror(code)))"
-            + (remedy.map { "\n   = \($0)" } ?? "")
-    }
+    package var message: String { problem + (remedy.map { "\n   = \($0)" } ?? "") }
+
+    /// The same where problems are listed, one a line.
+    package var line: String { problem + (remedy.map { "; \($0)" } ?? "") }
+
+    private var problem: String { "\(path): cannot \(action): \(reason ?? String(cString: strerror(code)))" }
 }

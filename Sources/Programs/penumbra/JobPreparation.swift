@@ -42,7 +42,7 @@ struct JobPreparation {
                     .failed(
                         FrameFailure(
                             .permission,
-                            "\(frame.input.path): the folder cannot be read: \(reason)\n   = let the user who runs the job "
+                            "\(frame.input.path): the folder cannot be read: \(reason); let the user who runs the job "
                                 + "read it, or name it in 'exclude'")))
             }
         }
