@@ -4,6 +4,8 @@ import JobModel
 struct FindingOddities: Sendable {
     /// Patterns that no file matched, excluded ones included, in the manifest's order.
     var unmatched: [String] = []
+    /// How many files each pattern matched, excluded ones included.
+    var matches: [PathKey: Int] = [:]
     /// Entries of `exclude` that left nothing out, in the manifest's order.
     var idleExcludes: [ExcludePattern] = []
     /// Links that would be inputs if they led to files; a file may be there twice.
@@ -40,7 +42,9 @@ struct InputFinder {
         for pattern in rules.patterns {
             switch pattern.kind {
             case .nothing, .remote: throw .missingFile(pattern.text)
-            case .file: addFile(Array(pattern.text.utf8))
+            case .file:
+                oddities.matches[PathKey(pattern.text)] = 1
+                addFile(Array(pattern.text.utf8))
             case .folder, .glob: try addMatches(of: pattern)
             }
         }
@@ -51,23 +55,24 @@ struct InputFinder {
     private mutating func addMatches(of pattern: InputPattern) throws(PlanProblem) {
         let root = PathText.joined(pattern.glob.fixedFolder)
         guard FileKind(of: root) == .folder else { throw .missingFolder(root, pattern: pattern.text) }
-        var hasMatched = false
-        walk(Array(root.utf8), below: "", pattern, pattern.glob.start, &hasMatched)
-        if !hasMatched { oddities.unmatched.append(pattern.text) }
+        var matches = 0
+        walk(Array(root.utf8), below: "", pattern, pattern.glob.start, &matches)
+        oddities.matches[PathKey(pattern.text)] = matches
+        if matches == 0 { oddities.unmatched.append(pattern.text) }
     }
 
     /// - Parameters:
     ///   - dir: the folders between the pattern's fixed part and this one.
     ///   - places: where in the pattern the folder's path is.
     private mutating func walk(
-        _ folder: [UInt8], below dir: String, _ pattern: InputPattern, _ places: [Int], _ hasMatched: inout Bool
+        _ folder: [UInt8], below dir: String, _ pattern: InputPattern, _ places: [Int], _ matches: inout Int
     ) {
         let folderRules = FolderRules(rules, in: folder)
         for entry in entries(of: folder, folderRules) {
             let name = entry.name[...]
             switch entry.kind {
             case .file where pattern.accepts(name, at: places):
-                hasMatched = true
+                matches += 1
                 add(PathBytes.joined(folder, entry.name), dir: dir, by: folderRules.exclusions(of: name))
             case .other where entry.leadsNowhere && pattern.accepts(name, at: places):
                 guard folderRules.exclusions(of: name).isEmpty else { continue }
@@ -78,7 +83,7 @@ struct InputFinder {
                 let readable = OddName.readable(entry.name)
                 walk(
                     PathBytes.joined(folder, entry.name), below: dir.isEmpty ? readable : "\(dir)/\(readable)",
-                    pattern, deeper, &hasMatched)
+                    pattern, deeper, &matches)
             case .file, .other:
                 break
             }

@@ -16,6 +16,8 @@ package struct JobPlan: Sendable {
     package let settingsPlaces: [String]
     /// Patterns of inputs that no file matches: perhaps a slip of the pen.
     package let unmatchedPatterns: [String]
+    /// How many files each entry of `inputs` matched; empty where a list takes their place.
+    package let matches: [PathKey: Int]
     /// Links among the inputs that lead nowhere, sorted: what they led to is gone, or not mounted.
     package let danglingLinks: [String]
     /// Entries of `exclude` that left nothing out.
@@ -69,6 +71,7 @@ package struct JobPlan: Sendable {
         self.job = job
         self.rules = rules
         unmatchedPatterns = oddities.unmatched
+        matches = oddities.matches
         danglingLinks = Set(oddities.danglingLinks).sorted()
         idleExcludes = oddities.idleExcludes
         unreadableFolders = oddities.unreadableFolders.enumerated().map { offset, folder in

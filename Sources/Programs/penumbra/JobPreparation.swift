@@ -48,9 +48,23 @@ struct JobPreparation {
         }
         let naming = FrameNaming(preparation: self, plan: plan, variants: variants, freshness: freshness)
         try await naming.name(&prepared)
+        try recogniseFormerOutputs(&prepared)
         prepared.isWhole = selection == JobPlan.Selection() && list == nil
         if prepared.isWhole { findOrphans(&prepared) }
         return prepared
+    }
+
+    /// Finds out who published the outputs that the job does not know, if another job of Penumbra did.
+    private func recogniseFormerOutputs(_ prepared: inout PreparedJob) throws {
+        guard prepared.job.existing == .update, !isForced, let search = prepared.contents.formers else { return }
+        let formers = try search.outputs(at: MovedOutputs.unknown(prepared.targets, prepared.freshness))
+        guard !formers.isEmpty else { return }
+        let freshness = prepared.freshness.knowing(formers)
+        prepared.freshness = freshness
+        prepared.targets = prepared.targets.map { target in
+            guard target.files.outputs.contains(where: { formers[PathKey($0.path)] != nil }) else { return target }
+            return target.decided(freshness.verdict(of: target.files))
+        }
     }
 
     private func variants(of plan: JobPlan) async throws -> FrameVariants {
