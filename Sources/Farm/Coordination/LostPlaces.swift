@@ -52,7 +52,8 @@ package enum LostPlaces {
                 }
                 guard !own.isEmpty, !own.contains(where: { FileSystem.exists($0.path) }) else { return nil }
                 let before = places.mounts[PathKey(folder)]
-                let isMounted = before.map { mountPoint(folder) == $0 || PathNames.isBelow(mountPoint(folder), $0) } ?? true
+                let isMounted =
+                    before.map { mountPoint(folder) == $0 || PathNames.isBelow(mountPoint(folder), $0) } ?? true
                 guard !isMounted || FileSystem.isFolder(folder) else { return nil }
                 return Outputs(folder: folder, count: own.count, mount: isMounted ? nil : before)
             }

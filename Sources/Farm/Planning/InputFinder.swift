@@ -23,7 +23,7 @@ struct UnreadableFolder: Hashable, Sendable {
 
 /// Looks up a job's inputs: what its patterns match, less what it excludes, sorted by path.
 struct InputFinder {
-    let rules: InputRules
+    private(set) var rules: InputRules
     /// What was found beside inputs, and may be a slip of the pen.
     private(set) var oddities = FindingOddities()
     private var found: [InputFile] = []
@@ -48,8 +48,27 @@ struct InputFinder {
             case .folder, .glob: try addMatches(of: pattern)
             }
         }
+        excludeLookalikes()
         oddities.idleExcludes = rules.excluded.indices.filter { !usedExcludes.contains($0) }.map { rules.excluded[$0] }
         return sortedInputs()
+    }
+
+    /// See ``ExcludePattern``.
+    private mutating func excludeLookalikes() {
+        let loosened = rules.loosen(but: usedExcludes)
+        guard !loosened.isEmpty else { return }
+        found.removeAll { input in
+            let path = input.exactPath
+            let exclusions = loosened.filter { rules.excluded[$0].matches(path) }
+            usedExcludes.formUnion(exclusions)
+            if !exclusions.isEmpty { excluded.insert(path) }
+            return !exclusions.isEmpty
+        }
+        oddities.unreadableFolders.removeAll { folder in
+            let exclusions = loosened.filter { rules.excluded[$0].coversAll(in: folder.path) }
+            usedExcludes.formUnion(exclusions)
+            return !exclusions.isEmpty
+        }
     }
 
     private mutating func addMatches(of pattern: InputPattern) throws(PlanProblem) {

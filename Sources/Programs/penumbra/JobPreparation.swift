@@ -46,6 +46,9 @@ struct JobPreparation {
                                 + "read it, or name it in 'exclude'")))
             }
         }
+        prepared.ended += plan.unwritable.map { frame, problem in
+            frame.report(.failed(FrameFailure(.output, problem.message(of: frame.input.path))))
+        }
         let naming = FrameNaming(preparation: self, plan: plan, variants: variants, freshness: freshness)
         try await naming.name(&prepared)
         try recogniseFormerOutputs(&prepared)
@@ -90,10 +93,12 @@ struct JobPreparation {
     /// Outputs that this job published of pictures which are not its inputs now, and that no other input's outputs are.
     private func findOrphans(_ prepared: inout PreparedJob) {
         guard !prepared.contents.records.isEmpty else { return }
-        let inputs = Set(prepared.plan.frames.map { PathKey($0.input.path) })
+        let frames = prepared.plan.frames + prepared.plan.unwritable.map(\.frame)
+        let inputs = Set(frames.map { PathKey($0.input.path) })
         let strange = prepared.contents.records.filter { !inputs.contains(PathKey($0.input)) }
         guard !strange.isEmpty else { return }
-        let planned = Set(prepared.targets.lazy.flatMap(\.outputs).map(PathKey.init))
+        let outputs = prepared.targets.flatMap(\.outputs) + prepared.ended.flatMap(\.outputs)
+        let planned = Set(outputs.map(PathKey.init))
         for record in strange.sorted(by: { $0.path < $1.path })
         where !planned.contains(PathKey(record.path)) && OutputPlace.exists(record.path) {
             if OutputPlace.isInputThere(record.input) {

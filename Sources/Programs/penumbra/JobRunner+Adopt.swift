@@ -36,7 +36,9 @@ extension JobRunner {
         reporting.say(
             "\(name): \(Figures.plural(taken.count, "output")) taken over"
                 + (stale == 0
-                    ? "" : "; \(Figures.plural(stale, "frame")) \(stale == 1 ? "is" : "are") out of date, and rendered by the next run"))
+                    ? ""
+                    : "; \(Figures.plural(stale, "frame")) \(stale == 1 ? "is" : "are") out of date, and rendered by the next run")
+        )
         return moved.owned.isEmpty ? .done : .someFailed
     }
 

@@ -34,7 +34,8 @@ struct PreviewPlace {
         guard try !book.mayReplace(path) else { return }
         throw CommandError(
             .usage,
-            "\(output): is there, and is no preview that 'penumbra preview' wrote; choose another name, or --force replaces it")
+            "\(output): is there, and is no preview that 'penumbra preview' wrote; choose another name, or --force replaces it"
+        )
     }
 
     /// It may be replaced by the next preview. Where that cannot be written down, that one asks for --force.

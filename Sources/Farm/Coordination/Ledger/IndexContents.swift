@@ -58,7 +58,9 @@ struct IndexContents {
             let encoding = output.encoding.flatMap { encodingNumbers[$0] }
             outputs[PathKey(output.path)] = output.with(recipe: place, encoding: encoding)
             jobs[PathKey(output.path)] = job
-        case .gone(let path): outputs[PathKey(path)] = nil
+        case .gone(let path):
+            // It may be another job's by now.
+            if jobs[PathKey(path)] == job { outputs[PathKey(path)] = nil }
         }
     }
 

@@ -84,7 +84,8 @@ final class OutputIndex: Sendable {
     func append(gone: [String], of publisher: IndexContents.Publisher) throws(FileTrouble) {
         try state.withLock { (state) throws(FileTrouble) in
             let lines =
-                [.job(name: publisher.name, manifest: publisher.manifest)] + gone.map { IndexLine.gone(path: relative($0)) }
+                [.job(name: publisher.name, manifest: publisher.manifest)]
+                + gone.map { IndexLine.gone(path: relative($0)) }
             // Whose lines follow is said again.
             state = State()
             _ = try add([UInt8(ascii: "\n")] + Array(encoded(lines)))
