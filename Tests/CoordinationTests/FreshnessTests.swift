@@ -73,6 +73,35 @@ import WorkerProtocol
         },
     ]
 
+    @Test func `an output that another job published is told by that job, and stays`() {
+        var night = Night()
+        night.record = nil
+        let book = night.book
+        func verdict(_ origin: FormerOutput.Origin) -> FrameVerdict {
+            let former = FormerOutput(
+                record: .make(), recipe: "{}", job: "web", manifest: "/old/web.yaml", origin: origin)
+            return night.freshness(book).knowing([PathKey(Night.output): former]).verdict(of: night.frame(book))
+        }
+        #expect(
+            verdict(.gone)
+                == .kept(
+                    reason:
+                        "published by the job 'web' of /old/web.yaml, which is gone; if it was moved here, 'penumbra adopt "
+                        + "--moved' takes its outputs over, --force replaces them"))
+        #expect(
+            verdict(.renamed)
+                == .kept(
+                    reason:
+                        "published by this manifest's job when it was called 'web'; 'penumbra adopt --moved' takes its "
+                        + "outputs over, --force replaces them"))
+        #expect(
+            verdict(.there)
+                == .kept(
+                    reason:
+                        "published by the job 'web' of /old/web.yaml, which is still there; write to another folder, or "
+                        + "remove that manifest and give 'penumbra adopt --moved'"))
+    }
+
     @Test(arguments: everyCompare, ComparePolicy.allCases)
     func `what has changed since the last night is made again, and nothing else`(event: Event, compare: ComparePolicy) {
         #expect(verdict(after: event) { $0.job.compare = compare } == event.expected)

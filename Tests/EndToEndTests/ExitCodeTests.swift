@@ -32,9 +32,9 @@ import Testing
         #expect(!workspace.exists("good"))
     }
 
-    @Test func `65: outputs that collide`() async throws {
+    @Test func `65: outputs that collide, all of them`() async throws {
         try workspace.draw("photos/a.jpg", width: 20, height: 20)
-        try workspace.writeManifest()
+        try workspace.writeManifest(inputs: "photos/a.*")
         let result = try await Program.run("run", "job.yaml", in: workspace)
         #expect(result.code == 65)
         #expect(

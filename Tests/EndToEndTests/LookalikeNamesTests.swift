@@ -40,6 +40,38 @@ import Testing
         #expect(try await Program.night(workspace) == NightSummary(skipped: 3))
     }
 
+    @Test func `the index lists each of them, and a pattern means one of them`() async throws {
+        try workspace.writeNightly(output: "out/{stem}/{stem}.png", more: "index: out/index.json")
+        #expect(try await Program.night(workspace) == NightSummary(published: 3))
+        let index = String(decoding: try workspace.read("out/index.json"), as: UTF8.self)
+        for name in [Self.composed, Self.decomposed, Self.marked] {
+            let line = Array("{\"path\": \"\(name)/\(name).png\"".utf8)
+            #expect(Array(index.utf8).split(separator: line).count == 2)
+        }
+        for name in [Self.composed, Self.decomposed] {
+            #expect(try await Program.night(workspace, "--only", "\(name).png") == NightSummary(skipped: 1))
+            try workspace.writeNightly(
+                output: "out/{stem}/{stem}.png", more: "index: out/index.json\nexclude: [photos/\(name).png]")
+            #expect(try await Program.night(workspace) == NightSummary(skipped: 2))
+        }
+    }
+
+    @Test func `each is blurred in place, and put back`() async throws {
+        let names = [Self.composed, Self.decomposed].map { "photos/\($0).png" }
+        let before = try names.map { try workspace.read($0) }
+        let blurred = try await Program.run(
+            Program.penumbra, ["blur", "--radius", "3"] + names, in: workspace)
+        #expect(blurred.code == 0, "\(blurred.errors)")
+        #expect(blurred.output.hasPrefix("blurred 2 pictures "))
+        let after = try names.map { try workspace.read($0) }
+        #expect(after[0] != before[0] && after[1] != before[1] && after[0] != after[1])
+        let back = try await Program.run(Program.penumbra, ["unblur", names[1]], in: workspace)
+        #expect(back.code == 0, "\(back.errors)")
+        #expect(try names.map { try workspace.read($0) } == [after[0], before[1]])
+        #expect(try await Program.run("unblur", names[0], in: workspace).code == 0)
+        #expect(try names.map { try workspace.read($0) } == before)
+    }
+
     @Test func `of two pictures whose names look the same one can be gone`() async throws {
         #expect(try await Program.night(workspace) == NightSummary(published: 3))
         try workspace.remove("photos/\(Self.composed).png")

@@ -189,6 +189,34 @@ import Testing
         for _ in 1...2 { #expect(try await preview("job.yaml", "-o", "p.png").code == 0) }
     }
 
+    @Test func `only an earlier preview is replaced unasked, and an input never`() async throws {
+        try workspace.writeNightly(inputs: "photos/*.png")
+        #expect(try await Program.night(workspace) == NightSummary(published: 2))
+        try workspace.write("mine", to: "p.png")
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(workspace.path)/link.png", withDestinationPath: "out/b.png")
+        let before = try workspace.contents(below: "out")
+        for output in ["out/a.png", "p.png", "link.png"] {
+            let result = try await preview("job.yaml", "photos/a.png", "--size", "20", "-o", output)
+            #expect(result.code == 64)
+            #expect(
+                result.errors
+                    == "\(output): is there, and is no preview that 'penumbra preview' wrote; choose another name, or --force "
+                    + "replaces it\n")
+        }
+        #expect(try workspace.read("p.png") == Data("mine".utf8))
+        #expect(try workspace.contents(below: "out") == before)
+        #expect(workspace.leftovers() == [])
+
+        let forced = try await preview("job.yaml", "photos/a.png", "--size", "20", "-o", "p.png", "--force")
+        #expect(forced.code == 0, "\(forced.errors)")
+        #expect(try await preview("job.yaml", "photos/a.png", "--size", "30", "-o", "p.png").code == 0)
+        try workspace.write("mine again", to: "p.png")
+        #expect(try await preview("job.yaml", "photos/a.png", "--size", "30", "-o", "p.png").code == 64)
+        let input = try await preview("job.yaml", "photos/a.png", "-o", "photos/b.png", "--force")
+        #expect(input.errors == "photos/b.png: the preview would overwrite photos/b.png, an input of the job\n")
+    }
+
     @Test func `a picture is never overwritten, and a broken one leaves no file`() async throws {
         try workspace.writeManifest()
         let before = try workspace.read("photos/a.png")

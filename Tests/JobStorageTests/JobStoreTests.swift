@@ -52,7 +52,10 @@ import Testing
             try writer.intend(records, job: job)
             try writer.publish(records, job: job)
             #expect(try Set(writer.reader.outputs(of: job)) == Set(records))
-            #expect(try writer.reader.outputs(at: "/out/1.webp") == [OwnedRecord(record: records[1], job: "a")])
+            #expect(
+                try writer.reader.outputs(at: "/out/1.webp") == [
+                    OwnedRecord(record: records[1], job: "a", manifest: "/m.yaml")
+                ])
             #expect(try writer.reader.outputs(below: "/out").map(\.record) == records)
             #expect(try writer.reader.outputs(below: "/").map(\.record) == records)
             #expect(try writer.reader.outputs(below: "/ou").isEmpty)
@@ -71,7 +74,11 @@ import Testing
                     try database.execute(sql: "ALTER TABLE \(table) DROP COLUMN \(column)")
                 }
             }
-            try database.execute(sql: "DROP TABLE encodings; DELETE FROM grdb_migrations WHERE identifier = '3'")
+            try database.execute(
+                sql: """
+                    DROP TABLE encodings; DROP TABLE input_counts; DROP TABLE output_mounts; DROP TABLE previews;
+                    DELETE FROM grdb_migrations WHERE identifier IN ('3', '4')
+                    """)
         }
     }
 
@@ -93,15 +100,56 @@ import Testing
         let look = try JobStore(lookingAt: path)
         #expect(try look.read { try $0.outputs(of: job) }.map(\.pixels) == [nil])
         #expect(try look.read { try $0.outputs(at: "/out/a.webp") }.map(\.job) == ["a"])
+        #expect(try look.read { try $0.places(of: job) } == KnownPlaces())
+        #expect(try look.read { try $0.preview(at: "/p.png") } == nil)
         #expect(try migrations == ["1", "2"])
         let store = try store()
-        #expect(try migrations == ["1", "2", "3"])
+        #expect(try migrations == ["1", "2", "3", "4"])
         #expect(try store.read { try $0.outputs(of: job) }.map(\.path) == ["/out/a.webp"])
         try store.write { writer in
             var record = record("/out/b.webp", try writer.recipe("{}"))
             record.pixels = .made(1, by: "libvips 8")
             try writer.publish([record], job: job)
             #expect(try writer.reader.outputs(at: "/out/b.webp").map(\.record) == [record])
+        }
+    }
+
+    @Test func `places and previews are read back, and only the last ones`() throws {
+        let store = try store()
+        try store.write { writer in
+            let (job, other) = (
+                try writer.job(manifest: "/m.yaml", name: "a"), try writer.job(manifest: "/m.yaml", name: "b")
+            )
+            // Two patterns to a file system, and one to Swift's strings.
+            let counts = [PathKey("/caf\u{E9}/*"): 3, PathKey("/cafe\u{301}/*"): 0]
+            try writer.setPlaces(KnownPlaces(inputs: [PathKey("/old/*"): 1]), of: job)
+            let places = KnownPlaces(inputs: counts, mounts: [PathKey("/disk/out"): "/disk"])
+            try writer.setPlaces(places, of: job)
+            #expect(try writer.reader.places(of: job) == places)
+            #expect(try writer.reader.places(of: other) == KnownPlaces())
+            for size in [10, 20] {
+                try writer.setPreview(
+                    FileStamp(device: 0, inode: .max, size: size, modified: -5, changed: 0), at: "/p.png")
+            }
+            #expect(
+                try writer.reader.preview(at: "/p.png")
+                    == FileStamp(device: 0, inode: .max, size: 20, modified: -5, changed: 0))
+        }
+    }
+
+    @Test func `of notices of one kind the new ones are told, and those that hold no more are forgotten`() throws {
+        try store().write { writer in
+            let job = try writer.job(manifest: "/m.yaml", name: "a")
+            func tell(_ texts: [String], isAll: Bool = true) throws -> [String] {
+                try writer.tellNew(texts, kind: "kept: ", isAll: isAll, job: job)
+            }
+            #expect(try writer.tellOnce("upgrade", job: job))
+            #expect(try tell(["kept: b", "kept: a"]) == ["kept: b", "kept: a"])
+            #expect(try tell(["kept: a", "kept: c"], isAll: false) == ["kept: c"])
+            #expect(try tell(["kept: a", "kept: b", "kept: c"]) == [])
+            #expect(try tell([]) == [])
+            #expect(try tell(["kept: a"]) == ["kept: a"])
+            #expect(try !writer.tellOnce("upgrade", job: job))
         }
     }
 

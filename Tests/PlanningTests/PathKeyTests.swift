@@ -90,8 +90,58 @@ private let mark = "\u{301}"
     @Test func `two pictures for one output are still told, with names that look the same among them`() throws {
         for name in ["\(composed).jpg", "\(composed).png", "\(decomposed).jpg"] { try folder.touch("photos/\(name)") }
         let inputs = ["\(composed).jpg", "\(composed).png"].map { folder.file("photos/\($0)") }
-        #expect(throws: PlanProblem.collision(output: folder.file("out/\(composed).png"), inputs: inputs)) {
-            try plan().checkAll()
+        let problem = PlanProblem.collision(output: folder.file("out/\(composed).png"), inputs: inputs)
+        let refused = [PathKey("photos/\(composed).jpg"): problem, PathKey("photos/\(composed).png"): problem]
+        #expect(try plan().checkAll(below: folder.path) == refused)
+    }
+
+    private func plan(exclude: [String] = [], only: String? = nil) throws -> JobPlan {
+        try JobPlan(
+            .make(in: folder.path, inputs: ["photos/**/*"], exclude: exclude), catalog: .small, date: "2026-11-21",
+            selection: JobPlan.Selection(only: only))
+    }
+
+    private func names(_ plan: JobPlan) -> [PathKey] {
+        plan.frames.map { PathKey(PathNames.relative($0.input.path, to: folder.file("photos")) ?? "") }
+    }
+
+    @Test(arguments: ["%.jpg", "photos/%.jpg", "*%.jpg", "%.{jpg,png}", "**/%.jpg"])
+    func `a pattern means the picture that has its bytes, for 'exclude' and '--only' alike`(pattern: String) throws {
+        for name in [composed, decomposed] { try folder.touch("photos/\(name).jpg") }
+        for (name, other) in [(composed, decomposed), (decomposed, composed)] {
+            let pattern = pattern.replacing("%", with: name)
+            let exclude = pattern.contains("/") ? pattern : "photos/\(pattern)"
+            #expect(try names(plan(only: pattern)) == [PathKey("\(name).jpg")])
+            #expect(try names(plan(exclude: [exclude])) == [PathKey("\(other).jpg")])
         }
+    }
+
+    @Test func `a pattern whose bytes no picture has means what looks the same`() throws {
+        for name in ["\(decomposed).jpg", "\(decomposed)/b.jpg", "a.jpg"] { try folder.touch("photos/\(name)") }
+        #expect(try names(plan(only: "\(composed).jpg")) == [PathKey("\(decomposed).jpg")])
+        let plan = try plan(exclude: ["photos/\(composed)/**", "**/\(composed).jpg"])
+        #expect(names(plan) == [PathKey("a.jpg")])
+        #expect(plan.unmatchedExcludes == [])
+    }
+
+    @Test func `names that are one file to a file system fail their frames`() throws {
+        for name in ["A.jpg", "a.jpg", "b.jpg", "c.jpg"] { try folder.touch("photos/\(name)") }
+        let plan = try plan()
+        func outputs(_ inodes: [UInt64?]) -> [PlannedOutput] {
+            zip(plan.frames, inodes).map { frame, inode in
+                let stamp = inode.map { FileStamp(device: 1, inode: $0, size: 1, modified: 1, changed: 1) }
+                return PlannedOutput(frame: frame, path: plan.outputs(of: frame, measures: nil)[0], stamp: stamp)
+            }
+        }
+        let stamps = [FileStamp?](repeating: nil, count: 4)
+        #expect(try plan.check(outputs([7, 7, nil, nil]), inputStamps: stamps).keys.map(\.index).sorted() == [1, 2])
+        // Hard links have names that differ to everybody.
+        #expect(try plan.check(outputs([7, 8, 9, 9]), inputStamps: stamps) == [:])
+        #expect(try plan.check(outputs([nil, nil, nil, nil]), inputStamps: stamps) == [:])
+        let problem = PlanProblem.oneFile(outputs: ["/out/A.png", "/out/a.png"], inputs: ["/in/A.jpg", "/in/a.jpg"])
+        #expect(
+            problem.message(of: "/in/A.jpg")
+                == "/in/A.jpg: would be written to /out/A.png and /out/a.png, as would /in/a.jpg: this file system takes the names "
+                + "for the same; rename or exclude all but one")
     }
 }

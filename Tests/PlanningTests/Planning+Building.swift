@@ -62,13 +62,20 @@ extension TemporaryFolder {
 
 extension JobPlan {
     /// The frames' outputs as they are on disk now, checked.
-    func checkAll() throws {
+    ///
+    /// - Returns: what is wrong with single frames, by their inputs' paths from a folder.
+    @discardableResult
+    func checkAll(below folder: String = "/") throws -> [PathKey: PlanProblem] {
         let outputs = frames.flatMap { frame in
             zip(self.outputs(of: frame, measures: nil), frame.formats).map { path, format in
                 PlannedOutput(
                     frame: frame, path: path, isFolder: folderFormats.contains(format), stamp: FileStamp(of: path))
             }
         }
-        try check(outputs, inputStamps: inputStamps())
+        let problems = try check(outputs, inputStamps: inputStamps())
+        let known = outputs.compactMap { output in
+            problems[output.owner].map { (PathKey(PathNames.relative(output.input, to: folder) ?? output.input), $0) }
+        }
+        return Dictionary(known) { $1 }
     }
 }

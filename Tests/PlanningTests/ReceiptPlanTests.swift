@@ -50,11 +50,13 @@ import Testing
     @Test func `an output that is named like another one's receipt is refused`() throws {
         for name in ["a.jpg", "a.receipt.json.jpg"] { try folder.touch("photos/\(name)") }
         let plan = try plan(["photos/*.jpg"], template(".dzi"))
-        let problem = #expect(throws: PlanProblem.self) { try plan.checkAll() }
+        let problems = try plan.checkAll(below: folder.path)
+        let input = "photos/a.receipt.json.jpg"
+        #expect(problems.keys.map(\.path) == [input])
         #expect(
-            problem?.message == """
-                the output \(folder.file("out/a.receipt.json")) is named like the receipt of another output
-                   = give it another name, or leave out 'receipts: sidecar'
+            problems[PathKey(input)]?.message(of: input) == """
+                photos/a.receipt.json.jpg: the output \(folder.file("out/a.receipt.json")) is named like the receipt of another \
+                output; give it another name, or leave out 'receipts: sidecar'
                 """)
     }
 

@@ -76,6 +76,14 @@ package struct Adoption: Sendable {
                 add(headers[output.file]?.failure, at: output.path)
                 continue
             }
+            if books.isOutdated(output, digest: found.digest, source: source.digest) {
+                add(
+                    FrameFailure(
+                        .output,
+                        "made of a picture that has changed since; 'penumbra adopt --moved' takes it over, and the next run "
+                            + "renders it again"), at: output.path)
+                continue
+            }
             let accepted = AcceptedOutput(part: part, digest: found.digest, header: header)
             if let record = try books.record(of: accepted, files, source: source) { records.append(record) }
         }

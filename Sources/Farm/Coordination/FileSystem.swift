@@ -50,6 +50,20 @@ enum FileSystem {
         }
     }
 
+    /// The folder where the disk is mounted that has a path, or would have it. (Numbers of devices change when a machine starts
+    /// again; this path does not.)
+    static func mountPoint(_ path: String) -> String {
+        var folder = realPath(path)
+        while folder != "/", stamp(folder) == nil { folder = PathText.folder(of: folder) }
+        guard let device = stamp(folder)?.device else { return "/" }
+        while folder != "/" {
+            let above = PathText.folder(of: folder)
+            guard stamp(above)?.device == device else { return folder }
+            folder = above
+        }
+        return folder
+    }
+
     /// In bytes; nil when there is no such file.
     static func size(_ path: String) -> Int? {
         var found = stat()

@@ -86,6 +86,12 @@ package final class RunBooks: Sendable {
             width: output.header.width, height: output.header.height, isAdopted: true)
     }
 
+    /// Whether another job published an output of other bytes than the picture has now. A job that was moved is another one.
+    func isOutdated(_ output: FrameFiles.Output, digest: Digest, source: Digest) -> Bool {
+        guard let former = freshness.formers[PathKey(output.path)]?.record else { return false }
+        return former.file.digest == digest && former.source.digest != source
+    }
+
     /// Whether one of a frame's outputs is what a run would make, whatever the others are.
     func isCurrent(_ output: FrameFiles.Output, of files: FrameFiles, findings: Freshness.Findings) -> Bool {
         let alone = FrameFiles(

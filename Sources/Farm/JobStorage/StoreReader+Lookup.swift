@@ -39,22 +39,26 @@ extension StoreReader {
         let encodings = try encodings()
         let statement = try database.cachedStatement(
             sql: """
-                SELECT \(try knownColumns()), jobs.name FROM jobs CROSS JOIN \(table) ON job = jobs.id AND \(condition)
+                SELECT \(try knownColumns()), jobs.name, jobs.manifest FROM jobs CROSS JOIN \(table) ON job = jobs.id AND \(condition)
                 ORDER BY path, job DESC
                 """)
         return try Row.fetchAll(statement, arguments: arguments).map { row in
-            OwnedRecord(record: OutputRecord(row, encodings), job: row[21])
+            OwnedRecord(record: OutputRecord(row, encodings), job: row[21], manifest: row[22])
         }
     }
 }
 
-/// A record with the name of its job.
+/// A record with its job.
 package struct OwnedRecord: Hashable, Sendable {
     package let record: OutputRecord
+    /// The job's name.
     package let job: String
+    /// The real path of the job's manifest.
+    package let manifest: String
 
-    package init(record: OutputRecord, job: String) {
+    package init(record: OutputRecord, job: String, manifest: String) {
         self.record = record
         self.job = job
+        self.manifest = manifest
     }
 }

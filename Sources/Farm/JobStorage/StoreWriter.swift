@@ -86,6 +86,35 @@ package struct StoreWriter {
         return database.changesCount > 0
     }
 
+    /// Notices of one kind, of which a person need be told only those that are new. Those that hold no more are forgotten:
+    /// should they hold again, they are told again.
+    ///
+    /// - Parameters:
+    ///   - texts: all that hold now, each beginning with `kind`.
+    ///   - isAll: false when others may hold, too: then none is forgotten.
+    /// - Returns: those that were not told before.
+    package func tellNew(_ texts: [String], kind: String, isAll: Bool, job: JobID) throws -> [String] {
+        let told = try String.fetchAll(
+            database, sql: "SELECT text FROM notices WHERE job = ? AND substr(text, 1, ?) = ?",
+            arguments: [job.number, kind.unicodeScalars.count, kind])
+        let (old, now) = (Set(told.map(PathKey.init)), Set(texts.map(PathKey.init)))
+        if isAll {
+            for text in old.subtracting(now) {
+                try execute("DELETE FROM notices WHERE job = ? AND text = ?", [job.number, text.path])
+            }
+        }
+        let new = now.subtracting(old)
+        for text in new { try execute("INSERT INTO notices (job, text) VALUES (?, ?)", [job.number, text.path]) }
+        return texts.filter { new.contains(PathKey($0)) }
+    }
+
+    /// Another job's output, which is this job's now.
+    package func forget(_ path: String, ofManifest manifest: String, name: String) throws {
+        try execute(
+            "DELETE FROM outputs WHERE path = ? AND job = (SELECT id FROM jobs WHERE manifest = ? AND name = ?)",
+            [path, manifest, name])
+    }
+
     package func setIndexMark(_ mark: IndexMark, of job: JobID, at path: String) throws {
         try execute(
             "INSERT OR REPLACE INTO indexes (job, path, inode, size) VALUES (?, ?, ?, ?)",

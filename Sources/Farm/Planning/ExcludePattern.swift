@@ -1,4 +1,7 @@
 /// One entry of `exclude`: files, or a folder with all that is below it.
+///
+/// It names what has its bytes. Where nothing has, it names what looks the same: a name that was typed is encoded otherwise
+/// than one that another system wrote, and what somebody wants to leave out must not be taken for that.
 struct ExcludePattern: Sendable {
     /// As it was written.
     let entry: String
@@ -7,15 +10,24 @@ struct ExcludePattern: Sendable {
     let namesFiles: Bool
     /// Its last name has no wildcard, or a slash follows: it may name a folder. (`photos/*` means files alone.)
     private let namesFolders: Bool
+    private let folder: String
+    private let isExact: Bool
 
-    /// - Parameter folder: the absolute path that a relative entry starts from.
-    init(_ entry: String, in folder: String) {
+    /// - Parameters:
+    ///   - folder: the absolute path that a relative entry starts from.
+    ///   - exactly: whether names are equal by their bytes alone.
+    init(_ entry: String, in folder: String, exactly: Bool = true) {
         self.entry = entry
+        self.folder = folder
+        isExact = exactly && !entry.utf8.allSatisfy { $0 < 0x80 }
         // '**/drafts/**' means drafts anywhere, above the manifest's folder too.
-        glob = GlobPattern(entry, in: entry.utf8.starts(with: "**/".utf8) ? "/" : folder)
+        glob = GlobPattern(entry, in: entry.utf8.starts(with: "**/".utf8) ? "/" : folder, exactly: exactly)
         namesFiles = !entry.hasSuffix("/")
         namesFolders = !namesFiles || !NamePattern.hasWildcard(PathText.name(of: glob.text))
     }
+
+    /// The same for what looks the same; nil where that is no difference.
+    var loosened: ExcludePattern? { isExact ? ExcludePattern(entry, in: folder, exactly: false) : nil }
 
     /// Whether it leaves out this file, or a folder above it.
     func matches(_ path: [UInt8]) -> Bool {

@@ -18,6 +18,8 @@ struct FoundInputs {
 
     /// The files of a list, less those that the rules exclude.
     init(_ list: FileList, _ rules: InputRules, folder: String) {
+        var rules = rules
+        _ = rules.loosen(but: Set(list.entries.flatMap { rules.exclusions(of: $0.exactPath) }))
         var folders = ListedFolders(rules, manifestFolder: folder)
         var entries: [FileList.Entry] = []
         inputs = list.entries.compactMap { entry in
@@ -37,8 +39,13 @@ struct FoundInputs {
 
     /// The places of the inputs that a run takes.
     func choice(by selection: JobPlan.Selection, in folder: String) -> [Int] {
-        let matcher = selection.matcher(in: folder)
-        return Array(inputs.indices.lazy.filter { matcher.includes(inputs[$0]) }.prefix(selection.limit ?? .max))
+        func choice(exactly: Bool) -> [Int] {
+            let matcher = selection.matcher(in: folder, exactly: exactly)
+            return Array(inputs.indices.lazy.filter { matcher.includes(inputs[$0]) }.prefix(selection.limit ?? .max))
+        }
+        // What has the pattern's bytes, or else what looks the same: as for 'exclude'.
+        let exact = choice(exactly: true)
+        return exact.isEmpty && selection.only != nil ? choice(exactly: false) : exact
     }
 }
 

@@ -26,13 +26,16 @@ package struct GlobPattern: Hashable, Sendable {
     private let prefixCount: Int
 
     /// - Parameter folder: the absolute path that a relative pattern starts from.
-    package init(_ pattern: String, in folder: String) {
+    package init(_ pattern: String, in folder: String) { self.init(pattern, in: folder, exactly: false) }
+
+    /// - Parameter exactly: whether letters are equal by their bytes alone, and not however their accents are encoded.
+    init(_ pattern: String, in folder: String, exactly: Bool) {
         let names = PathText.components(PathNames.isAbsolute(pattern) ? pattern : "\(folder)/\(pattern)")
         text = PathText.joined(names)
         isLiteral = !names.contains(where: NamePattern.hasWildcard)
         isTooWide = names.contains { NamePattern.width($0) > NamePattern.mostAlternatives }
         fixedFolder = Array(names.prefix { !NamePattern.hasWildcard($0) }.prefix(max(0, names.count - 1)))
-        components = names.map { $0 == "**" ? .anyFolders : .name(NamePattern($0)) }
+        components = names.map { $0 == "**" ? .anyFolders : .name(NamePattern($0, exactly: exactly)) }
         tail = components.lastIndex { $0 != .anyFolders }.map { $0 + 1 } ?? 0
         // 'out/**' matches 'out', too: what only '**' follows is never passed by.
         let comparable = fixedFolder.prefix(max(0, tail - 1)).prefix { $0.utf8.allSatisfy { $0 < 0x80 } }

@@ -4,6 +4,8 @@ import JobModel
 struct FindingOddities: Sendable {
     /// Patterns that no file matched, excluded ones included, in the manifest's order.
     var unmatched: [String] = []
+    /// How many files each pattern matched, excluded ones included.
+    var matches: [PathKey: Int] = [:]
     /// Entries of `exclude` that left nothing out, in the manifest's order.
     var idleExcludes: [ExcludePattern] = []
     /// Links that would be inputs if they led to files; a file may be there twice.
@@ -21,7 +23,7 @@ struct UnreadableFolder: Hashable, Sendable {
 
 /// Looks up a job's inputs: what its patterns match, less what it excludes, sorted by path.
 struct InputFinder {
-    let rules: InputRules
+    private(set) var rules: InputRules
     /// What was found beside inputs, and may be a slip of the pen.
     private(set) var oddities = FindingOddities()
     private var found: [InputFile] = []
@@ -40,34 +42,56 @@ struct InputFinder {
         for pattern in rules.patterns {
             switch pattern.kind {
             case .nothing, .remote: throw .missingFile(pattern.text)
-            case .file: addFile(Array(pattern.text.utf8))
+            case .file:
+                oddities.matches[PathKey(pattern.text)] = 1
+                addFile(Array(pattern.text.utf8))
             case .folder, .glob: try addMatches(of: pattern)
             }
         }
+        excludeLookalikes()
         oddities.idleExcludes = rules.excluded.indices.filter { !usedExcludes.contains($0) }.map { rules.excluded[$0] }
         return sortedInputs()
+    }
+
+    /// See ``ExcludePattern``.
+    private mutating func excludeLookalikes() {
+        let loosened = rules.loosen(but: usedExcludes)
+        guard !loosened.isEmpty else { return }
+        found.removeAll { input in
+            let path = input.exactPath
+            let exclusions = loosened.filter { rules.excluded[$0].matches(path) }
+            usedExcludes.formUnion(exclusions)
+            if !exclusions.isEmpty { excluded.insert(path) }
+            return !exclusions.isEmpty
+        }
+        oddities.unreadableFolders.removeAll { folder in
+            let exclusions = loosened.filter { rules.excluded[$0].coversAll(in: folder.path) }
+            usedExcludes.formUnion(exclusions)
+            return !exclusions.isEmpty
+        }
     }
 
     private mutating func addMatches(of pattern: InputPattern) throws(PlanProblem) {
         let root = PathText.joined(pattern.glob.fixedFolder)
         guard FileKind(of: root) == .folder else { throw .missingFolder(root, pattern: pattern.text) }
-        var hasMatched = false
-        walk(Array(root.utf8), below: "", pattern, pattern.glob.start, &hasMatched)
-        if !hasMatched { oddities.unmatched.append(pattern.text) }
+        var matches = 0
+        walk(Array(root.utf8), below: "", pattern, pattern.glob.start, &matches)
+        oddities.matches[PathKey(pattern.text)] = matches
+        if matches == 0 { oddities.unmatched.append(pattern.text) }
     }
 
     /// - Parameters:
     ///   - dir: the folders between the pattern's fixed part and this one.
     ///   - places: where in the pattern the folder's path is.
     private mutating func walk(
-        _ folder: [UInt8], below dir: String, _ pattern: InputPattern, _ places: [Int], _ hasMatched: inout Bool
+        _ folder: [UInt8], below dir: String, _ pattern: InputPattern, _ places: [Int], _ matches: inout Int
     ) {
         let folderRules = FolderRules(rules, in: folder)
         for entry in entries(of: folder, folderRules) {
             let name = entry.name[...]
             switch entry.kind {
             case .file where pattern.accepts(name, at: places):
-                hasMatched = true
+                matches += 1
                 add(PathBytes.joined(folder, entry.name), dir: dir, by: folderRules.exclusions(of: name))
             case .other where entry.leadsNowhere && pattern.accepts(name, at: places):
                 guard folderRules.exclusions(of: name).isEmpty else { continue }
@@ -78,7 +102,7 @@ struct InputFinder {
                 let readable = OddName.readable(entry.name)
                 walk(
                     PathBytes.joined(folder, entry.name), below: dir.isEmpty ? readable : "\(dir)/\(readable)",
-                    pattern, deeper, &hasMatched)
+                    pattern, deeper, &matches)
             case .file, .other:
                 break
             }

@@ -3,13 +3,25 @@ import JobModel
 /// What a job's `inputs` and `exclude` say of paths.
 struct InputRules: Sendable {
     let patterns: [InputPattern]
-    let excluded: [ExcludePattern]
+    private(set) var excluded: [ExcludePattern]
 
     /// - Parameter extensions: those of the formats that can be read.
     init(_ job: JobSpec, pictures extensions: Set<String>) {
         let extensions = Set(extensions.map { PathBytes.lowercased($0.utf8) })
         patterns = job.inputs.map { InputPattern($0, in: job.folder, pictures: extensions) }
         excluded = job.exclude.map { ExcludePattern($0, in: job.folder) }
+    }
+
+    /// Lets entries that leave nothing out by their bytes leave out what looks the same.
+    ///
+    /// - Parameter used: the places of those that do.
+    /// - Returns: the places of the entries that changed.
+    mutating func loosen(but used: Set<Int>) -> [Int] {
+        excluded.indices.filter { place in
+            guard !used.contains(place), let loosened = excluded[place].loosened else { return false }
+            excluded[place] = loosened
+            return true
+        }
     }
 
     /// The places, in ``excluded``, of all entries that leave a file out; empty for an input.

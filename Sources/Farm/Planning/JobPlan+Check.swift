@@ -1,7 +1,8 @@
 package import JobModel
 
 extension JobPlan {
-    /// Refuses outputs that collide, that would overwrite an input, or that would be inputs of the next run.
+    /// Refuses a job that would overwrite an input, or whose outputs would be inputs of the next run; and of another job the
+    /// frames that have unlucky names.
     ///
     /// Reads nothing but the real paths of folders, and, where an output exists, the stamps of inputs outside the
     /// selection.
@@ -10,32 +11,32 @@ extension JobPlan {
     ///   - outputs: all that will be published.
     ///   - inputStamps: one for each of ``frames``, as ``inputStamps()`` gives them.
     ///   - pictures: the paths of those that filters read.
+    /// - Returns: the frames that must not be rendered, and why. The others do not wait for them.
+    /// - Throws: what is wrong with the job as a whole, such as that no frame is left.
     package func check(
         _ outputs: [PlannedOutput], inputStamps: [FileStamp?], pictures: [String] = []
-    ) throws(PlanProblem) {
-        let paths = outputs.map { $0.path }
+    ) throws(PlanProblem) -> [PlannedOutput.Owner: PlanProblem] {
+        var unlucky = UnluckyNames(outputs)
+        unlucky.refuseCollisions()
+        unlucky.refuseOneFile()
+        unlucky.refuseInsideFolders()
+        unlucky.refuseLongNames { $0 }
+        if job.receipts == .sidecar { unlucky.refuseReceipts() }
+        if unlucky.rest.isEmpty, let first = unlucky.first { throw first }
+        let outputs = unlucky.rest
         let folders = outputs.filter(\.isFolder)
-        if let path = Self.firstTwice(paths) { throw collision(at: path, outputs) }
-        try refuse(paths, inside: Set(folders.map { PathKey($0.path) }))
         try refuseOverwriting(outputs, inputStamps)
         try refuseOverwriting(outputs, pictures: pictures)
         for folder in folders { try refuseInput(inside: folder.path) }
-        if let long = paths.firstIndex(where: { PathText.nameLength(of: $0) > 255 }) {
-            throw .nameTooLong(output: paths[long], input: outputs[long].input)
-        }
         if job.receipts == .sidecar { try checkReceipts(of: outputs, pictures: pictures) }
-        try refuseFutureInputs(paths)
+        try refuseFutureInputs(outputs.map(\.path))
         try refuseFutureInputs(folders.flatMap { Self.contents(ofFolder: $0.path) })
+        return unlucky.problems
     }
 
-    /// Refuses receipts that would take the place of an output or an input.
+    /// Refuses receipts that would take the place of an input.
     private func checkReceipts(of outputs: [PlannedOutput], pictures: [String]) throws(PlanProblem) {
-        let paths = outputs.map { ReceiptName.path(of: $0.path) }
-        if let path = Self.firstTwice(outputs.map(\.path) + paths) { throw .receiptInTheWay(output: path) }
-        if let long = paths.firstIndex(where: { PathText.nameLength(of: $0) > 255 }) {
-            throw .nameTooLong(output: paths[long], input: outputs[long].input)
-        }
-        for path in paths {
+        for path in outputs.map({ ReceiptName.path(of: $0.path) }) {
             if let picture = pictures.first(where: { PathKey($0) == PathKey(path) }) {
                 throw .overwritesPicture(output: path, picture: picture)
             }
@@ -43,32 +44,6 @@ extension JobPlan {
                 continue
             }
             throw .overwritesInput(output: path, input: input.path)
-        }
-    }
-
-    /// The first path in order that is there several times.
-    private static func firstTwice(_ paths: [String]) -> String? {
-        var seen: Set<PathKey> = []
-        seen.reserveCapacity(paths.count)
-        return paths.lazy.map(PathKey.init).filter { !seen.insert($0).inserted }.min()?.path
-    }
-
-    private func collision(at path: String, _ outputs: [PlannedOutput]) -> PlanProblem {
-        let colliding = outputs.filter { PathKey($0.path) == PathKey(path) }
-        return Set(colliding.map(\.index)).count == 1
-            ? .ownCollision(output: path, input: colliding[0].input)
-            : .collision(output: path, inputs: colliding.map(\.input))
-    }
-
-    /// - Parameter folders: outputs that may be folders.
-    private func refuse(_ paths: [String], inside folders: Set<PathKey>) throws(PlanProblem) {
-        guard !folders.isEmpty else { return }
-        for path in paths {
-            var above = PathText.folder(of: path)
-            while above != "/" {
-                if folders.contains(PathKey(above)) { throw .insideOutput(output: path, folder: above) }
-                above = PathText.folder(of: above)
-            }
         }
     }
 

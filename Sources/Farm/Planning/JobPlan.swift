@@ -8,6 +8,8 @@ package struct JobPlan: Sendable {
     package let frames: [PlannedFrame]
     /// Frames of a list whose files are not there, or are folders.
     package let missing: [PlannedFrame]
+    /// Frames whose names ask for a format that cannot be written.
+    package let unwritable: [(frame: PlannedFrame, problem: PlanProblem)]
     /// Folders that could not be listed, in the place of the pictures that may be in them, and why.
     package let unreadableFolders: [(frame: PlannedFrame, reason: String)]
     /// What a list sets for some of its files; frames have an index of it.
@@ -16,6 +18,8 @@ package struct JobPlan: Sendable {
     package let settingsPlaces: [String]
     /// Patterns of inputs that no file matches: perhaps a slip of the pen.
     package let unmatchedPatterns: [String]
+    /// How many files each entry of `inputs` matched; empty where a list takes their place.
+    package let matches: [PathKey: Int]
     /// Links among the inputs that lead nowhere, sorted: what they led to is gone, or not mounted.
     package let danglingLinks: [String]
     /// Entries of `exclude` that left nothing out.
@@ -69,6 +73,7 @@ package struct JobPlan: Sendable {
         self.job = job
         self.rules = rules
         unmatchedPatterns = oddities.unmatched
+        matches = oddities.matches
         danglingLinks = Set(oddities.danglingLinks).sorted()
         idleExcludes = oddities.idleExcludes
         unreadableFolders = oddities.unreadableFolders.enumerated().map { offset, folder in
@@ -85,12 +90,23 @@ package struct JobPlan: Sendable {
         if let only = selection.only, chosen.isEmpty { throw .nothingMatched(patterns: [only]) }
         var choice = FormatChoice(naming, catalog)
         let pages = job.pages
-        let frames = try chosen.map { (offset) throws(PlanProblem) in
+        var (frames, unwritable): ([PlannedFrame], [(frame: PlannedFrame, problem: PlanProblem)]) = ([], [])
+        frames.reserveCapacity(chosen.count)
+        for offset in chosen {
             let input = found.inputs[offset]
-            return PlannedFrame(
-                index: offset + 1, input: input, formats: try choice.formats(of: input), pages: pages,
-                settings: found.settingsOf?[offset])
+            func frame(_ formats: [String]) -> PlannedFrame {
+                PlannedFrame(
+                    index: offset + 1, input: input, formats: formats, pages: pages,
+                    settings: found.settingsOf?[offset])
+            }
+            do {
+                frames.append(frame(try choice.formats(of: input)))
+            } catch {
+                unwritable.append((frame([]), error))
+            }
         }
+        if frames.isEmpty, let first = unwritable.first { throw first.problem }
+        self.unwritable = unwritable
         guard let stamps = found.stamps else {
             (self.frames, missing, knownStamps) = (frames, [], nil)
             return

@@ -1,17 +1,26 @@
 /// One component of a pattern: the names that it stands for.
 ///
-/// Names of ASCII, which most are, are matched byte by byte; others by characters, so that `?` is one letter and
-/// letters are equal however their accents are encoded.
+/// Names of ASCII, which most are, are matched byte by byte; others by characters, so that `?` is one letter. Letters are equal
+/// however their accents are encoded, unless the pattern is to match exactly.
 struct NamePattern: Hashable, Sendable {
     private let alternatives: [Alternative<Character>]
     /// The same in bytes; nil when the pattern is not ASCII.
     private let byteAlternatives: [Alternative<UInt8>]?
+    /// What has to match beside, letters by their bytes; nil where that makes no difference.
+    private let exactAlternatives: [Alternative<ExactLetter>]?
 
-    init(_ text: String) {
+    /// - Parameter exactly: whether letters are equal by their bytes alone.
+    init(_ text: String, exactly: Bool = false) {
         let texts = Self.width(text) <= Self.mostAlternatives ? Self.expand(Array(text)) : []
         alternatives = texts.map { Alternative($0, folded: Self.foldingExtension($0)) }
         let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
         byteAlternatives = isASCII ? texts.map(Self.bytes) : nil
+        exactAlternatives =
+            isASCII || !exactly
+            ? nil
+            : texts.map { text in
+                Alternative(text.map(ExactLetter.init), folded: Self.foldingExtension(text).map(ExactLetter.init))
+            }
     }
 
     private static func bytes(_ text: [Character]) -> Alternative<UInt8> {
@@ -41,7 +50,11 @@ struct NamePattern: Hashable, Sendable {
             return Alternative.anyMatches(byteAlternatives, name, folded: Self.foldingExtension(name))
         }
         let characters = OddName.characters(of: name)
-        return Alternative.anyMatches(alternatives, characters[...], folded: Self.foldingExtension(characters)[...])
+        let folded = Self.foldingExtension(characters)
+        guard Alternative.anyMatches(alternatives, characters[...], folded: folded[...]) else { return false }
+        return exactAlternatives.map {
+            Alternative.anyMatches($0, characters.map(ExactLetter.init)[...], folded: folded.map(ExactLetter.init)[...])
+        } ?? true
     }
 
     /// Lower case after the last dot.

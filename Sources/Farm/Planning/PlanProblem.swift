@@ -1,3 +1,5 @@
+import JobModel
+
 /// Why a job cannot start. Nothing was read or written but folders' listings.
 package enum PlanProblem: Error, Hashable, Sendable {
     case unreadableFolder(String, reason: String)
@@ -16,6 +18,8 @@ package enum PlanProblem: Error, Hashable, Sendable {
     case collision(output: String, inputs: [String])
     /// Several outputs of one input.
     case ownCollision(output: String, input: String)
+    /// Outputs whose names are one to the file system, which has one file for them.
+    case oneFile(outputs: [String], inputs: [String])
     /// An output would lie in a folder that is an output itself.
     case insideOutput(output: String, folder: String)
     case overwritesInput(output: String, input: String)
@@ -33,7 +37,7 @@ package enum PlanProblem: Error, Hashable, Sendable {
         case .unreadableFolder, .missingFolder, .missingFile, .nothingMatched, .emptyList, .allExcluded,
             .allListedExcluded:
             true
-        case .remotePath, .patternTooWide, .collision, .ownCollision, .insideOutput, .overwritesInput,
+        case .remotePath, .patternTooWide, .collision, .ownCollision, .oneFile, .insideOutput, .overwritesInput,
             .overwritesPicture, .wouldBecomeInput, .receiptInTheWay,
             .nameTooLong, .formatUnknown:
             false
@@ -72,6 +76,10 @@ package enum PlanProblem: Error, Hashable, Sendable {
         case .ownCollision(let output, let input):
             "\(PathText.visible(input)): several outputs would be written to \(PathText.visible(output))\n"
                 + "   = give each entry of 'outputs' a path of its own, and put {frame} into all paths or none"
+        case .oneFile(let outputs, let inputs):
+            "\(inputs.count) inputs would be written to \(outputs.map(PathText.visible).joined(separator: " and ")), which are one "
+                + "file here: this file system takes the names for the same\n   = rename all but one of the inputs, add {index} "
+                + "to 'output', or exclude all but one"
         case .insideOutput(let output, let folder):
             "the output \(PathText.visible(output)) would lie in \(PathText.visible(folder)), a folder that is an output itself\n"
                 + "   = write it to another folder: what is published as a folder holds nothing else"
@@ -93,6 +101,46 @@ package enum PlanProblem: Error, Hashable, Sendable {
             "\(PathText.visible(input)): '{ext}' gives '.\(ext)', which Penumbra cannot write\n   = it writes "
                 + known.map { ".\($0)" }.joined(separator: ", ") + "; name one of them in 'output'"
         }
+    }
+
+    /// Of a problem that one frame has: what and what to do, in one line that begins with the input.
+    package func message(of input: String) -> String {
+        let words =
+            switch self {
+            case .collision(let output, let inputs):
+                "would be written to \(PathText.visible(output)), as would \(Self.others(inputs, than: input)); add {dir}, {ext} or "
+                    + "{index} to 'output', or exclude all but one"
+            case .oneFile(let outputs, let inputs):
+                "would be written to \(outputs.map(PathText.visible).joined(separator: " and ")), as would "
+                    + "\(Self.others(inputs, than: input)): this file system takes the names for the same; rename or exclude all "
+                    + "but one"
+            case .ownCollision(let output, _):
+                "several outputs would be written to \(PathText.visible(output)); give each entry of 'outputs' a path of its own, "
+                    + "and put {frame} into all paths or none"
+            case .insideOutput(let output, let folder):
+                "the output \(PathText.visible(output)) would lie in \(PathText.visible(folder)), a folder that is an output itself; "
+                    + "write it to another folder"
+            case .receiptInTheWay(let output):
+                "the output \(PathText.visible(output)) is named like the receipt of another output; give it another name, or "
+                    + "leave out 'receipts: sidecar'"
+            case .nameTooLong(let output, _):
+                "the output's name has over 255 bytes: \(PathText.visible(output)); use {index} or {hash8} in place of {stem}"
+            case .formatUnknown(let ext, _, let known):
+                "'{ext}' gives '.\(ext)', which Penumbra cannot write; it writes \(known.map { ".\($0)" }.joined(separator: ", "))"
+            case .unreadableFolder, .missingFolder, .missingFile, .remotePath, .nothingMatched, .emptyList,
+                .allExcluded,
+                .allListedExcluded, .patternTooWide, .overwritesInput, .overwritesPicture, .wouldBecomeInput:
+                message
+            }
+        return "\(input): \(words)"
+    }
+
+    /// Names that read the same are told apart by nothing that a reader sees.
+    private static func others(_ inputs: [String], than input: String) -> String {
+        let others = inputs.filter { PathKey($0) != PathKey(input) }.map(PathText.visible)
+        guard let first = others.first else { return "another file whose name reads the same" }
+        return others.count > 2
+            ? "\(others.count) other inputs" : ([first] + others.dropFirst()).joined(separator: " and ")
     }
 
     /// The words for an entry of `inputs` and of a list alike.

@@ -24,18 +24,26 @@ package struct PlannedFrame: Hashable, Sendable {
 
 /// A file or folder that a frame would publish.
 package struct PlannedOutput: Hashable, Sendable {
-    /// The frame's input, and its place in sorted order.
+    /// The frame's input.
     package let input: String
-    package let index: Int
+    package let owner: Owner
     /// Absolute, as ``JobPlan/outputs(of:measures:)`` names it.
     package let path: String
     package let isFolder: Bool
     /// Of what lies there now; nil when nothing does.
     package let stamp: FileStamp?
 
+    /// Which frame an output belongs to: its input's place in sorted order, and its page.
+    package struct Owner: Hashable, Sendable {
+        package let index: Int
+        package let page: Int
+
+        package init(_ frame: PlannedFrame) { (index, page) = (frame.index, frame.page) }
+    }
+
     package init(frame: PlannedFrame, path: String, isFolder: Bool = false, stamp: FileStamp?) {
         input = frame.input.path
-        index = frame.index
+        owner = Owner(frame)
         self.path = path
         self.isFolder = isFolder
         self.stamp = stamp

@@ -20,7 +20,9 @@ extension JobPlan {
             self.limit = limit
         }
 
-        func matcher(in folder: String) -> Matcher { Matcher(only, folder, inputs, done) }
+        func matcher(in folder: String, exactly: Bool) -> Matcher {
+            Matcher(only, folder, exactly: exactly, inputs, done)
+        }
     }
 
     /// A selection's pattern, taken apart once for all inputs.
@@ -30,11 +32,13 @@ extension JobPlan {
         private let inputs: Set<PathKey>?
         private let done: Set<PathKey>
 
-        fileprivate init(_ only: String?, _ folder: String, _ inputs: Set<PathKey>?, _ done: Set<PathKey>) {
+        fileprivate init(
+            _ only: String?, _ folder: String, exactly: Bool, _ inputs: Set<PathKey>?, _ done: Set<PathKey>
+        ) {
             self.inputs = inputs
             self.done = done
-            path = only.map { GlobPattern($0, in: folder) }
-            name = only.flatMap { $0.utf8.contains(PathNames.slash) ? nil : NamePattern($0) }
+            path = only.map { GlobPattern($0, in: folder, exactly: exactly) }
+            name = only.flatMap { $0.utf8.contains(PathNames.slash) ? nil : NamePattern($0, exactly: exactly) }
         }
 
         func includes(_ input: InputFile) -> Bool {

@@ -9,6 +9,21 @@ extension Character: WildcardUnit {
     init(ascii scalar: Unicode.Scalar) { self.init(scalar) }
 }
 
+/// A character that is equal to those alone that have the same bytes: `é` in one code point is not `é` in two.
+struct ExactLetter: WildcardUnit {
+    private let character: Character
+
+    init(_ character: Character) { self.character = character }
+
+    init(ascii scalar: Unicode.Scalar) { character = Character(scalar) }
+
+    static func == (a: Self, b: Self) -> Bool { a.character.utf8.elementsEqual(b.character.utf8) }
+
+    static func < (a: Self, b: Self) -> Bool { a.character < b.character }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(character) }
+}
+
 /// Matches a name with a pattern of `*`, `?` and classes. Braces were expanded before.
 struct WildcardMatcher<Unit: WildcardUnit>: Hashable, Sendable {
     let pattern: [Unit]

@@ -50,9 +50,12 @@ enum ExitStatus: Int32, Comparable, Sendable {
 struct CommandError: Error {
     let status: ExitStatus
     let message: String
+    /// Something is gone that was there in the last run: that is no empty job.
+    let isLoss: Bool
 
-    init(_ status: ExitStatus, _ message: String) {
+    init(_ status: ExitStatus, _ message: String, isLoss: Bool = false) {
         self.status = status
         self.message = message
+        self.isLoss = isLoss
     }
 }

@@ -22,8 +22,14 @@ struct FrameNaming {
             try await survey(&prepared, &named)
             named = withNames(named, &prepared)
         }
-        prepared.targets = targets(of: named)
-        try check(prepared.targets, inputStamps: stamps)
+        let targets = targets(of: named)
+        let unlucky = try check(targets, inputStamps: stamps)
+        prepared.targets = targets.filter { unlucky[PlannedOutput.Owner($0.frame)] == nil }
+        prepared.ended += targets.compactMap { target in
+            unlucky[PlannedOutput.Owner(target.frame)].map { problem in
+                target.report(.failed(FrameFailure(.output, problem.message(of: target.files.input))))
+            }
+        }
     }
 
     /// Frames that are to be named.
@@ -130,7 +136,10 @@ struct FrameNaming {
         }
     }
 
-    private func check(_ targets: [Target], inputStamps: [FileStamp?]) throws {
+    /// - Returns: the frames that must not be rendered for their outputs' names.
+    private func check(
+        _ targets: [Target], inputStamps: [FileStamp?]
+    ) throws -> [PlannedOutput.Owner: PlanProblem] {
         let outputs = targets.flatMap { target in
             // Pictures that are left alone may have outputs without names.
             zip(target.outputs, zip(target.files.outputs, target.frame.formats)).map { path, known in
@@ -141,7 +150,7 @@ struct FrameNaming {
             }
         }
         do {
-            try plan.check(
+            return try plan.check(
                 outputs, inputStamps: inputStamps, pictures: plan.job.picturePaths + variants.picturePaths)
         } catch {
             throw JobPreparation.refusal(error, plan.job)

@@ -46,11 +46,28 @@ struct JobPreparation {
                                 + "read it, or name it in 'exclude'")))
             }
         }
+        prepared.ended += plan.unwritable.map { frame, problem in
+            frame.report(.failed(FrameFailure(.output, problem.message(of: frame.input.path))))
+        }
         let naming = FrameNaming(preparation: self, plan: plan, variants: variants, freshness: freshness)
         try await naming.name(&prepared)
+        try recogniseFormerOutputs(&prepared)
         prepared.isWhole = selection == JobPlan.Selection() && list == nil
         if prepared.isWhole { findOrphans(&prepared) }
         return prepared
+    }
+
+    /// Finds out who published the outputs that the job does not know, if another job of Penumbra did.
+    private func recogniseFormerOutputs(_ prepared: inout PreparedJob) throws {
+        guard prepared.job.existing == .update, !isForced, let search = prepared.contents.formers else { return }
+        let formers = try search.outputs(at: MovedOutputs.unknown(prepared.targets, prepared.freshness))
+        guard !formers.isEmpty else { return }
+        let freshness = prepared.freshness.knowing(formers)
+        prepared.freshness = freshness
+        prepared.targets = prepared.targets.map { target in
+            guard target.files.outputs.contains(where: { formers[PathKey($0.path)] != nil }) else { return target }
+            return target.decided(freshness.verdict(of: target.files))
+        }
     }
 
     private func variants(of plan: JobPlan) async throws -> FrameVariants {
@@ -76,10 +93,12 @@ struct JobPreparation {
     /// Outputs that this job published of pictures which are not its inputs now, and that no other input's outputs are.
     private func findOrphans(_ prepared: inout PreparedJob) {
         guard !prepared.contents.records.isEmpty else { return }
-        let inputs = Set(prepared.plan.frames.map { PathKey($0.input.path) })
+        let frames = prepared.plan.frames + prepared.plan.unwritable.map(\.frame)
+        let inputs = Set(frames.map { PathKey($0.input.path) })
         let strange = prepared.contents.records.filter { !inputs.contains(PathKey($0.input)) }
         guard !strange.isEmpty else { return }
-        let planned = Set(prepared.targets.lazy.flatMap(\.outputs).map(PathKey.init))
+        let outputs = prepared.targets.flatMap(\.outputs) + prepared.ended.flatMap(\.outputs)
+        let planned = Set(outputs.map(PathKey.init))
         for record in strange.sorted(by: { $0.path < $1.path })
         where !planned.contains(PathKey(record.path)) && OutputPlace.exists(record.path) {
             if OutputPlace.isInputThere(record.input) {

@@ -1,15 +1,45 @@
 import Coordination
 import JobModel
+import JobStorage
 import Reports
 
 extension JobRunner {
     /// Accepts the outputs of jobs that are there.
-    func adopt(_ jobs: [JobSpec]) async throws -> ExitStatus {
+    ///
+    /// - Parameter moved: only those of jobs, or of pictures, that had another name or place.
+    func adopt(_ jobs: [JobSpec], moved: Bool) async throws -> ExitStatus {
         try await starting(jobs) { started in
             var status = ExitStatus.done
-            for job in started { status = max(status, try await adopt(job)) }
+            for job in started {
+                status = max(status, moved ? try await takeOver(job) : try await adopt(job))
+            }
             return status
         }
+    }
+
+    private func takeOver(_ job: StartedJob) async throws -> ExitStatus {
+        guard let ledger = job.ledger else { return .done }
+        let name = job.prepared.job.name
+        let moved = try MovedOutputs(job.prepared.targets, job.prepared.freshness, ledger)
+        if !moved.owned.isEmpty {
+            reporting.complain(
+                "\(name): not taken over", moved.owned.map(\.record.path),
+                reasons: moved.owned.map { "the job '\($0.job)' of \($0.manifest) is still there" })
+        }
+        // What of them is out of date is known once pictures were compared with what was recorded.
+        var prepared = try await preparation.prepare(job.prepared.job, contents: try ledger.currentContents())
+        try await preparation.compare(&prepared)
+        try ledger.tidyIndexes { try job.directory.temporaryPath(in: $0, for: "index") }
+        let taken = Set(moved.taken.map(PathKey.init))
+        let targets = prepared.targets.filter { $0.outputs.contains { taken.contains(PathKey($0)) } }
+        let stale = targets.filter(\.isWork).count
+        reporting.say(
+            "\(name): \(Figures.plural(taken.count, "output")) taken over"
+                + (stale == 0
+                    ? ""
+                    : "; \(Figures.plural(stale, "frame")) \(stale == 1 ? "is" : "are") out of date, and rendered by the next run")
+        )
+        return moved.owned.isEmpty ? .done : .someFailed
     }
 
     private func adopt(_ job: StartedJob) async throws -> ExitStatus {

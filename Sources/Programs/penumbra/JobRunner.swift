@@ -74,6 +74,8 @@ struct JobRunner {
     }
 
     private func start(_ job: JobSpec, _ lockedFolders: inout Set<FileStamp.Identity>) async throws -> StartedJob {
+        let refusal = LossRefusal(allowsEmpty: wishes.allowsEmpty, allowsGone: wishes.allowsGone)
+        if wishes.remembers { try refusal.refuseLostOutputs(of: job, state: state) }
         var directory = try await directory(for: job)
         do {
             guard wishes.remembers else {
@@ -97,8 +99,11 @@ struct JobRunner {
             if directory.epoch == 1 { tellBroken(.known, ledger, directory.shared) }
             let prepared = try await preparation.prepare(job, contents: ledger.contents)
             reporting.hint(prepared.plan)
+            try refusal.refuseLostInputs(prepared.plan, before: ledger.contents.places.inputs)
             try refuseForbidden(folders, prepared)
             let index = try IndexFile(prepared)
+            try ledger.setPlaces(
+                LostPlaces.found(prepared.plan.matches, job: job, before: ledger.contents.places))
             // Only a job that is kept keeps its locks.
             lockedFolders.formUnion(folders.compactMap(identity))
             return StartedJob(
@@ -172,7 +177,7 @@ struct JobRunner {
                 prepared: prepared, summary: summary, reports: [], status: ExitStatus(summary), started: started,
                 ended: Date(), workers: settings.workers)
         }
-        reporting.ended(summary, prepared.job)
+        reporting.ended(summary, prepared.job, newlyKept: newlyKept(job, summary))
         let orphans = try await lookAfterOrphans(job, summary)
         let tidied = max(tidyUp(job), summary.stop == nil ? keepReceipts(job) : .done)
         var finished = FinishedJob(
@@ -236,6 +241,20 @@ struct JobRunner {
         let keeper = OrphanKeeper(prepared: job.prepared, ledger: ledger, wish: wishes.orphans, reporting: reporting)
         return try await keeper.run { try await preparation.findings(of: $0, job.prepared.job) }
     }
+
+    /// The frames whose outputs are kept, and whose person was not told so yet: where silence is asked for, silence means that all
+    /// is well.
+    private func newlyKept(_ job: StartedJob, _ summary: RunSummary) -> [FrameReport] {
+        let texts = summary.kept.map { Self.keptKind + ($0.outputs.first ?? $0.input) }
+        guard let ledger = job.ledger else { return summary.kept }
+        let isAll = job.prepared.isWhole && summary.stop == nil
+        // What cannot be looked up is told once more.
+        guard let new = try? ledger.tellNew(texts, kind: Self.keptKind, isAll: isAll) else { return summary.kept }
+        let paths = Set(new.map(PathKey.init))
+        return zip(texts, summary.kept).filter { paths.contains(PathKey($0.0)) }.map(\.1)
+    }
+
+    private static let keptKind = "kept: "
 
     /// Once for each: outputs are many, and a person has read it.
     private func tellUpgrades(_ job: StartedJob) throws {

@@ -10,7 +10,7 @@ struct PreparedJob {
     let plan: JobPlan
     /// What was known of the outputs before.
     let contents: LedgerContents
-    let freshness: Freshness
+    var freshness: Freshness
     var targets: [Target] = []
     /// Frames that failed already, gone or broken when they were probed for their names, or that a deadline left.
     var ended: [FrameReport] = []

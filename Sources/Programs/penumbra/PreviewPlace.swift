@@ -1,4 +1,5 @@
 import Catalogs
+import Coordination
 import Glibc
 import JobModel
 import Planning
@@ -26,6 +27,26 @@ struct PreviewPlace {
             throw CommandError(.badPlace, "\(output): its folder is not there; create it, or choose another")
         }
         return "\(folder)/.penumbra-preview-\(getpid())"
+    }
+
+    /// Whatever is there that no preview wrote stays: a published output, a picture of somebody else's, an edited preview.
+    func refuseForeign(_ book: PreviewBook) throws {
+        guard try !book.mayReplace(path) else { return }
+        throw CommandError(
+            .usage,
+            "\(output): is there, and is no preview that 'penumbra preview' wrote; choose another name, or --force replaces it"
+        )
+    }
+
+    /// It may be replaced by the next preview. Where that cannot be written down, that one asks for --force.
+    func remember(_ book: PreviewBook) {
+        do {
+            try book.add(path)
+        } catch {
+            Console.complain(
+                "warning: \(output): the next preview will not replace it without --force: its name could not be kept in the "
+                    + "state folder")
+        }
     }
 
     private func refuseInputs(

@@ -81,13 +81,20 @@ final class Reporting: Sendable {
             } + (rest > 0 ? ["\(Figures.count(rest)) more links lead nowhere"] : [])
     }
 
-    func ended(_ summary: RunSummary, _ job: JobSpec) {
+    /// - Parameter newlyKept: of the frames whose outputs are kept those that were not told before.
+    func ended(_ summary: RunSummary, _ job: JobSpec, newlyKept: [FrameReport] = []) {
         summaries.withLock { $0.append(summary) }
         human.clear()
-        guard !json, !isWatching || summary.didSomething else { return }
+        guard !json else { return }
+        guard !isWatching || summary.didSomething else {
+            for line in SummaryText.kept(newlyKept, folder: currentFolder()) { Console.complain(line) }
+            return
+        }
         for line in SummaryText.failures(summary, folder: currentFolder()) { Console.complain(line) }
         if !quiet || isStrict {
             for line in SummaryText.known(summary, folder: currentFolder()) { Console.complain(line) }
+        } else {
+            for line in SummaryText.kept(newlyKept, folder: currentFolder()) { Console.complain(line) }
         }
         for note in SummaryText.notes(summary) { Console.complain("\(job.name): \(note)") }
         if let stop = summary.stop {

@@ -17,6 +17,8 @@ struct RunWishes {
     /// How long to wait for other runs, in seconds.
     var lockWait = 0.0
     var allowsEmpty = false
+    /// Outputs may all be gone since the last run.
+    var allowsGone = false
     /// Known troubles count as failures too.
     var isStrict = false
     var orphans = Orphans.listed

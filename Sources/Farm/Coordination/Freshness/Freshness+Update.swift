@@ -34,7 +34,9 @@ extension Freshness {
         guard let record = record(at: output.path) else {
             return output.stamp == nil
                 ? .render(.nothing, "new")
-                : .kept("not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it")
+                : .kept(
+                    formers[PathKey(output.path)]?.reason
+                        ?? "not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it")
         }
         guard let stamp = output.stamp else { return .render(.nothing, "output missing") }
         guard let input = hasChanged(frame, since: record, findings) else {

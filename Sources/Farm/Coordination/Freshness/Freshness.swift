@@ -29,6 +29,8 @@ package struct Freshness: Sendable {
     /// The same by input, for jobs whose outputs' names are known only after a look at the pictures.
     private let published: [PathKey: [OutputRecord]]
     private let broken: [PictureKey: BrokenRecord]
+    /// What other jobs published at paths of this job's outputs.
+    package private(set) var formers: [PathKey: FormerOutput] = [:]
     package let book: RecipeBook
 
     package init(
@@ -47,6 +49,13 @@ package struct Freshness: Sendable {
     }
 
     package func record(at path: String) -> OutputRecord? { records[PathKey(path)] }
+
+    /// The same, knowing what other jobs published at paths of this job's outputs.
+    package func knowing(_ formers: [PathKey: FormerOutput]) -> Freshness {
+        var freshness = self
+        freshness.formers = formers
+        return freshness
+    }
 
     /// The paths by which the outputs of an unchanged input were published; nil unless all are known.
     package func knownNames(input: String, stamp: FileStamp, recipes: [RecipeKey]) -> [String]? {

@@ -9,8 +9,8 @@ struct IndexContents {
     private(set) var recipes: [String] = []
     /// What the outputs' numbers of encodings are places in.
     private(set) var encodings: [OutputEncoding] = []
-    /// The names of the jobs that published the outputs.
-    private(set) var jobs: [PathKey: String] = [:]
+    /// The jobs that published the outputs.
+    private(set) var jobs: [PathKey: Publisher] = [:]
     /// Lines that belong to other jobs, as they are.
     private(set) var others: [Data] = []
 
@@ -20,7 +20,13 @@ struct IndexContents {
     private var numbers: [Int: Int] = [:]
     private var encodingNumbers: [Int: Int] = [:]
     private var isOurs = false
-    private var job = ""
+    private var job = Publisher(name: "", manifest: "")
+
+    /// A job as an index names it.
+    struct Publisher: Hashable {
+        let name: String
+        let manifest: String
+    }
 
     /// Lines that cannot be read are left out: a run that was killed may have torn the last one.
     ///
@@ -34,7 +40,7 @@ struct IndexContents {
                 continue
             }
             if case .job(let name, let manifest) = entry {
-                self.job = name
+                self.job = Publisher(name: name, manifest: manifest)
                 isOurs = job.map { name == $0.name && PathKey(manifest) == PathKey($0.manifestPath) } ?? true
                 (numbers, encodingNumbers) = ([:], [:])
             }
@@ -52,7 +58,9 @@ struct IndexContents {
             let encoding = output.encoding.flatMap { encodingNumbers[$0] }
             outputs[PathKey(output.path)] = output.with(recipe: place, encoding: encoding)
             jobs[PathKey(output.path)] = job
-        case .gone(let path): outputs[PathKey(path)] = nil
+        case .gone(let path):
+            // It may be another job's by now.
+            if jobs[PathKey(path)] == job { outputs[PathKey(path)] = nil }
         }
     }
 

@@ -7,6 +7,7 @@ import Synchronization
 /// A run has it while it holds the job's lock.
 package final class Ledger: Sendable {
     package let contents: LedgerContents
+    private let formers: FormerSearch
     /// How the job tells that a file is what it was.
     let compare: ComparePolicy
     private let store: JobStore
@@ -39,7 +40,10 @@ package final class Ledger: Sendable {
         behind = Mutex(Set(try indexes.filter { try !taking.takeIn($0) }.map { PathKey($0.path) }))
         // After the indexes: what these tell of as published is no more taken for broken.
         if let told { try store.write { writer in for one in told.broken(.known) { try writer.put(one, job: job) } } }
-        contents = try store.read { try LedgerContents($0, job, settled: settled) }
+        formers = FormerSearch(state: state, job: spec, folders: folders)
+        var contents = try store.read { try LedgerContents($0, job, settled: settled) }
+        contents.formers = formers
+        self.contents = contents
         (self.store, self.job, self.indexes, compare) = (store, job, indexes, spec.compare)
         recipes = Mutex(contents.recipes)
         try publish(settled)
@@ -60,6 +64,7 @@ package final class Ledger: Sendable {
             }
         }
         for index in indexes { contents.takeIn(try index.contents(), below: index.folder, spec.compare) }
+        contents.formers = FormerSearch(state: state, job: spec, folders: folders)
         return contents
     }
 
@@ -67,6 +72,14 @@ package final class Ledger: Sendable {
     package func records() throws(StoreProblem) -> [OutputRecord] {
         let job = job
         return try store.read { try $0.outputs(of: job) }
+    }
+
+    /// All that is known now.
+    package func currentContents() throws(StoreProblem) -> LedgerContents {
+        let job = job
+        var contents = try store.read { try LedgerContents($0, job, settled: []) }
+        contents.formers = formers
+        return contents
     }
 
     /// How outputs are made that are known now.
@@ -90,6 +103,25 @@ package final class Ledger: Sendable {
     package func publish(_ records: [OutputRecord]) throws {
         guard !records.isEmpty else { return }
         try change(records) { try $0.publish(records, job: $1) }
+    }
+
+    /// Makes outputs this job's that others published, and no more theirs.
+    ///
+    /// - Parameter records: what this job is to know of them, with what others knew.
+    func takeOver(_ records: [(record: OutputRecord, former: FormerOutput)]) throws {
+        try publish(records.map(\.record))
+        try store.write { writer in
+            for (record, former) in records {
+                try writer.forget(record.path, ofManifest: former.manifest, name: former.job)
+            }
+        }
+        // Last of all, and the database does not know these lines: the next run reads the indexes once more.
+        for (publisher, lost) in Dictionary(grouping: records, by: \.former.publisher) {
+            for index in indexes {
+                let paths = lost.map(\.record.path).filter { indexes.holding($0) === index }
+                if !paths.isEmpty { try index.append(gone: paths, of: publisher) }
+            }
+        }
     }
 
     /// Outputs that are there no more.
@@ -147,6 +179,19 @@ package final class Ledger: Sendable {
     package func tellOnce(_ text: String) throws(StoreProblem) -> Bool {
         let job = job
         return try store.write { try $0.tellOnce(text, job: job) }
+    }
+
+    /// Notices of one kind that a person has not been told yet; see ``StoreWriter/tellNew(_:kind:isAll:job:)``.
+    package func tellNew(_ texts: [String], kind: String, isAll: Bool) throws(StoreProblem) -> [String] {
+        let job = job
+        return try store.write { try $0.tellNew(texts, kind: kind, isAll: isAll, job: job) }
+    }
+
+    /// What this run found at the job's inputs and outputs, for the next one.
+    package func setPlaces(_ places: KnownPlaces) throws(StoreProblem) {
+        let job = job
+        guard places != contents.places else { return }
+        try store.write { try $0.setPlaces(places, of: job) }
     }
 
     /// Writes indexes anew that are lost, or lack something, or are mostly of outputs that were published again since.

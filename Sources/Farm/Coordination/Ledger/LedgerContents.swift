@@ -7,6 +7,10 @@ package struct LedgerContents: Sendable {
     package var broken: [BrokenRecord] = []
     /// How the outputs were made.
     package var recipes: [RecipeID: String] = [:]
+    /// What the last run found at the job's inputs and outputs.
+    package var places = KnownPlaces()
+    /// Tells who else published outputs; nil for a job without a manifest.
+    package var formers: FormerSearch?
 
     package init() {}
 
@@ -18,6 +22,7 @@ package struct LedgerContents: Sendable {
         records = try reader.outputs(of: job).filter { !paths.contains(PathKey($0.path)) } + settled
         broken = try reader.broken(of: job)
         recipes = try reader.recipes()
+        places = try reader.places(of: job)
     }
 
     /// Adds what an index knows.

@@ -80,6 +80,18 @@ final class OutputIndex: Sendable {
         }
     }
 
+    /// Says that outputs are another job's no more.
+    func append(gone: [String], of publisher: IndexContents.Publisher) throws(FileTrouble) {
+        try state.withLock { (state) throws(FileTrouble) in
+            let lines =
+                [.job(name: publisher.name, manifest: publisher.manifest)]
+                + gone.map { IndexLine.gone(path: relative($0)) }
+            // Whose lines follow is said again.
+            state = State()
+            _ = try add([UInt8(ascii: "\n")] + Array(encoded(lines)))
+        }
+    }
+
     private func lines(
         for record: OutputRecord, _ numbers: inout Numbers, _ texts: (RecipeID) -> String
     ) -> [IndexLine] {

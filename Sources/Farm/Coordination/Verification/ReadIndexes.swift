@@ -25,7 +25,7 @@ final class ReadIndexes: Sendable {
         let outputs = contents.outputs.map { key, output in
             let record = output.record(
                 in: folder, recipe: RecipeID(place: output.recipe), encodings: contents.encodings)
-            return RecordedOutput(record, job: contents.jobs[key] ?? "", recipe: contents.recipes[output.recipe])
+            return RecordedOutput(record, job: contents.jobs[key]?.name ?? "", recipe: contents.recipes[output.recipe])
         }
         return Dictionary(outputs.map { (PathKey($0.record.path), $0) }) { $1 }
     }

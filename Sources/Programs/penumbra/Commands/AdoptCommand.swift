@@ -14,11 +14,21 @@ struct AdoptCommand: AsyncParsableCommand {
             are looked at: what has no picture's header is not accepted, nor is the output of an input that has none; \
             whether the rest of a file is whole is not looked at. Each output is accepted for itself. The next run \
             renders what is missing, and later what changes. --delete-orphans never removes an adopted output.
+
+            With --moved: after a manifest, its folder or its pictures were moved or renamed. The outputs that Penumbra \
+            published before become this job's, with what is known of the pictures that they were made of. What has \
+            changed since is rendered by the next run.
             """)
 
     @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
     @OptionGroup(title: "Place Options") var place: PlaceOptions
+
+    @Flag(
+        help:
+            "Take over what Penumbra published before the job, its folder or its pictures got another name or place, and nothing else. What is out of date is rendered again."
+    )
+    var moved = false
 
     @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
     var quiet = false
@@ -35,10 +45,11 @@ struct AdoptCommand: AsyncParsableCommand {
                 isForced: false, signals: signals, deadline: nil, reread: files.rereader())
             var wishes = RunWishes()
             wishes.allowsEmpty = jobs.allowEmpty
+            wishes.allowsGone = jobs.allowGone
             return try await JobRunner(
                 installation: installation, signals: signals, reporting: reporting, preparation: preparation,
                 wishes: wishes
-            ).adopt(specs.map(updating))
+            ).adopt(specs.map(updating), moved: moved)
         }
     }
 

@@ -93,6 +93,9 @@ struct SelectionOptions: ParsableArguments {
     @Flag(help: "Nothing to do is no error when no file matches.")
     var allowEmpty = false
 
+    @Flag(help: "Outputs that are all gone since the last run are no error; they are made again.")
+    var allowGone = false
+
     @Option(
         help: ArgumentHelp(
             "Files in place of the manifest's inputs: a path a line, or ended by NULs, or JSON lines with 'path' and 'set'; "

@@ -48,9 +48,12 @@ struct PlanCommand: AsyncParsableCommand {
             var status = ExitStatus.done
             for spec in specs {
                 try await allowingEmpty(jobs.allowEmpty) {
-                    let contents = try Ledger.look(
-                        state: installation.settings.stateFolder.value, job: spec, folders: OutputFolders.of(spec))
+                    let refusal = LossRefusal(allowsEmpty: jobs.allowEmpty, allowsGone: jobs.allowGone)
+                    let state = installation.settings.stateFolder.value
+                    try refusal.refuseLostOutputs(of: spec, state: state)
+                    let contents = try Ledger.look(state: state, job: spec, folders: OutputFolders.of(spec))
                     var prepared = try await preparation.prepare(spec, contents: contents)
+                    try refusal.refuseLostInputs(prepared.plan, before: contents.places.inputs)
                     try await preparation.compare(&prepared)
                     try await preparation.lookAtWork(&prepared)
                     reporting.hint(prepared.plan)

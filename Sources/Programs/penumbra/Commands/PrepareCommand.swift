@@ -67,7 +67,8 @@ struct PrepareCommand: AsyncParsableCommand {
         let whole = { PathText.normalized($0, in: currentFolder()) }
         return manifests.manifests + manifests.overrides.flatMap { ["--set", $0] }
             + option("--only", jobs.only) + option("--limit", jobs.limit.map(String.init))
-            + (jobs.allowEmpty ? ["--allow-empty"] : []) + option("--files-from", jobs.filesFrom.map(whole))
+            + (jobs.allowEmpty ? ["--allow-empty"] : [])
+            + (jobs.allowGone ? ["--allow-gone"] : []) + option("--files-from", jobs.filesFrom.map(whole))
             + option("--config", place.configFile.map(whole)) + option("--workers", place.workers.map(String.init))
             + (force ? ["--force"] : [])
     }

@@ -52,10 +52,13 @@ struct PreviewCommand: AsyncParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The file that is written; one that is there is replaced, unless it is an input of the job.",
+            "The file that is written; only an earlier preview is replaced.",
             valueName: "file"),
         completion: .file())
     var output: String
+
+    @Flag(help: "Replace any file that is there, unless it is an input of the job.")
+    var force = false
 
     @Option(help: ArgumentHelp("Which of the job's outputs, from 1.", valueName: "n"))
     var outputNumber = 1
@@ -90,7 +93,10 @@ struct PreviewCommand: AsyncParsableCommand {
             let (labels, specs) = try swept(spec, filters, reporting, catalog, installation.settings)
             let input = try self.input(spec, catalog)
             let outputs = spec.outputs.indices.map { outputSpec(spec, $0, input, catalog) }
-            let temporary = try PreviewPlace(output).temporaryPath(showing: input, of: spec, catalog)
+            let target = PreviewPlace(output)
+            let temporary = try target.temporaryPath(showing: input, of: spec, catalog)
+            let book = PreviewBook(state: installation.settings.stateFolder.value)
+            if !force { try target.refuseForeign(book) }
             defer { unlink(temporary) }
             let task = PreviewTask(
                 input: InputSpec(path: input, maxPixels: spec.maxPixels, color: spec.color),
@@ -100,7 +106,9 @@ struct PreviewCommand: AsyncParsableCommand {
                 comparison: compare, fileFormat: format, path: temporary,
                 memory: installation.runSettings.frameMemory)
             let receipt = try await rendered(task, installation, signals)
+            if !force { try target.refuseForeign(book) }
             try put(temporary)
+            target.remember(book)
             show(receipt, labels, input)
             return .done
         }

@@ -111,6 +111,7 @@ struct RunCommand: AsyncParsableCommand {
             arguments: (request ?? own).arguments, folder: (request ?? own).folder, inputs: retried)
         wishes.lockWait = lockWait?.seconds ?? 0
         wishes.allowsEmpty = jobs.allowEmpty || watch
+        wishes.allowsGone = jobs.allowGone
         wishes.isStrict = strict
         wishes.slurmArguments = engine.slurmArguments
         wishes.sharing = sharing ?? (detach ? .detached : .none)
@@ -182,7 +183,7 @@ struct RunCommand: AsyncParsableCommand {
 func allowingEmpty(_ allowed: Bool, _ body: () async throws -> Void) async throws {
     do {
         try await body()
-    } catch let error as CommandError where allowed && error.status == .missingInput {
+    } catch let error as CommandError where allowed && error.status == .missingInput && !error.isLoss {
         return
     }
 }

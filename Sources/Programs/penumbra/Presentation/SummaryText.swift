@@ -30,13 +30,13 @@ enum SummaryText {
             return line(report, message, folder) + " (since \(Figures.day(since)))"
         }
         return list("\(Figures.plural(broken.count, "picture")) still broken, and not tried again", broken)
-            + kept(summary, folder)
+            + kept(summary.kept, folder: folder)
     }
 
     /// By their reasons, which many have in common.
-    private static func kept(_ summary: RunSummary, _ folder: String) -> [String] {
+    static func kept(_ reports: [FrameReport], folder: String) -> [String] {
         var (reasons, outputs): ([String], [String: [String]]) = ([], [:])
-        for report in summary.kept {
+        for report in reports {
             guard case .kept(let reason) = report.state else { continue }
             if outputs[reason] == nil { reasons.append(reason) }
             outputs[reason, default: []].append(PathText.shown(report.outputs.first ?? report.input, from: folder))

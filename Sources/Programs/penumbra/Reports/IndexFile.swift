@@ -18,9 +18,10 @@ struct IndexFile {
 
     /// Refuses one path for the indexes of several jobs.
     static func refuseShared(_ indexes: [IndexFile]) throws(CommandError) {
-        var owners: [String: String] = [:]
+        var owners: [PathKey: String] = [:]
         for index in indexes {
-            guard let other = owners.updateValue(index.prepared.job.name, forKey: index.file.path) else { continue }
+            guard let other = owners.updateValue(index.prepared.job.name, forKey: PathKey(index.file.path))
+            else { continue }
             throw CommandError(
                 .badManifest,
                 "\(index.file.path): both '\(other)' and '\(index.prepared.job.name)' would write this index\n"
@@ -32,7 +33,7 @@ struct IndexFile {
     func write(_ records: [OutputRecord], _ directory: RunDirectory) throws {
         let folder = PathText.folder(of: file.path)
         let formats = Dictionary(
-            prepared.targets.flatMap { zip($0.outputs, $0.frame.formats) }.map { ($0, $1) }
+            prepared.targets.flatMap { zip($0.outputs, $0.frame.formats) }.map { (PathKey($0), $1) }
         ) { $1 }
         let entries = current(records).map { record in
             AssetIndex.Entry(
@@ -41,14 +42,14 @@ struct IndexFile {
                     AssetIndex.Output(
                         path: AssetIndex.path(record.path, relativeTo: folder), bytes: record.file.stamp.size,
                         digest: record.file.digest, width: record.width, height: record.height,
-                        format: formats[record.path] ?? PathText.split(name: record.path).ext)
+                        format: formats[PathKey(record.path)] ?? PathText.split(name: record.path).ext)
                 ])
         }
         try file.write(AssetIndex(job: prepared.job.name, entries: entries).json, directory)
     }
 
     private struct Key: Hashable {
-        let input: String
+        let input: PathKey
         let page: Int
         let part: Int
     }
@@ -56,15 +57,15 @@ struct IndexFile {
     /// One record for each output of each frame: what a run would make, or, where that failed, what was last made.
     private func current(_ records: [OutputRecord]) -> [OutputRecord] {
         let frames = JobFrames(prepared)
-        let planned = Set(prepared.targets.flatMap(\.outputs))
+        let planned = Set(prepared.targets.lazy.flatMap(\.outputs).map(PathKey.init))
         var latest: [Key: OutputRecord] = [:]
         for record in inPlace(records.filter(frames.have)) {
-            let key = Key(input: record.input, page: record.page, part: record.part)
+            let key = Key(input: PathKey(record.input), page: record.page, part: record.part)
             guard let other = latest[key] else {
                 latest[key] = record
                 continue
             }
-            let isPlanned = (planned.contains(record.path), planned.contains(other.path))
+            let isPlanned = (planned.contains(PathKey(record.path)), planned.contains(PathKey(other.path)))
             let isLater = record.file.stamp.modified >= other.file.stamp.modified
             if isPlanned.0 && !isPlanned.1 || isPlanned.0 == isPlanned.1 && isLater { latest[key] = record }
         }
@@ -86,30 +87,31 @@ struct IndexFile {
 /// The frames that a job has now, as far as they are known.
 private struct JobFrames {
     private struct Frame: Hashable {
-        let input: String
+        let input: PathKey
         let page: Int
     }
 
     private let parts: Int
     /// False for a run of some frames, which knows nothing of the others.
     private let isWhole: Bool
-    private let inputs: Set<String>
+    private let inputs: Set<PathKey>
     /// Of inputs whose pages are known.
-    private let named: Set<String>
+    private let named: Set<PathKey>
     private let frames: Set<Frame>
 
     init(_ prepared: PreparedJob) {
         parts = prepared.job.outputs.count
         isWhole = prepared.isWhole
-        inputs = Set(prepared.plan.frames.map(\.input.path))
-        named = Set(prepared.targets.map(\.files.input))
-        frames = Set(prepared.targets.map { Frame(input: $0.files.input, page: $0.files.page) })
+        inputs = Set(prepared.plan.frames.map { PathKey($0.input.path) })
+        named = Set(prepared.targets.map { PathKey($0.files.input) })
+        frames = Set(prepared.targets.map { Frame(input: PathKey($0.files.input), page: $0.files.page) })
     }
 
     /// Whether an output belongs to one of them.
     func have(_ record: OutputRecord) -> Bool {
         guard record.part < parts else { return false }
-        guard named.contains(record.input) else { return !isWhole || inputs.contains(record.input) }
-        return frames.contains(Frame(input: record.input, page: record.page))
+        let input = PathKey(record.input)
+        guard named.contains(input) else { return !isWhole || inputs.contains(input) }
+        return frames.contains(Frame(input: input, page: record.page))
     }
 }

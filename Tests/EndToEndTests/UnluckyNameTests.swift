@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+/// Pictures with names that collide, or do not fit, fail alone.
+@Suite(.serialized) struct UnluckyNameTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.drawOldPhotos()
+    }
+
+    @Test func `1: unlucky names are all listed, and the rest is rendered`() async throws {
+        let long = String(repeating: "x", count: 248)
+        try workspace.draw("photos/a.jpg", width: 20, height: 20)
+        try workspace.copy("photos/b.png", to: "photos/\(long).png")
+        try workspace.writeNightly(output: "out/{stem}-thumb.png")
+        for _ in 1...2 {
+            let result = try await Program.run("run", "--quiet", "job.yaml", in: workspace)
+            #expect(result.code == 1)
+            let out = "\(workspace.path)/out"
+            #expect(
+                result.errors == """
+                    3 frames failed: output refused
+                      photos/a.jpg: would be written to \(out)/a-thumb.png, as would \(workspace.path)/photos/a.png; add {dir}, \
+                    {ext} or {index} to 'output', or exclude all but one
+                      photos/a.png: would be written to \(out)/a-thumb.png, as would \(workspace.path)/photos/a.jpg; add {dir}, \
+                    {ext} or {index} to 'output', or exclude all but one
+                      photos/\(long).png: the output's name has over 255 bytes: \(out)/\(long)-thumb.png; use {index} or {hash8} \
+                    in place of {stem}
+
+                    """)
+            #expect(workspace.files(below: "out") == ["b-thumb.png", "c-thumb.png"])
+        }
+        let plan = try await Program.run("plan", "job.yaml", in: workspace)
+        #expect(plan.code == 1)
+        #expect(plan.errors.hasPrefix("3 frames failed: output refused\n"))
+    }
+
+    @Test func `1: a picture that collides later costs neither the others nor the output that is there`() async throws {
+        try workspace.writeNightly()
+        #expect(try await Program.night(workspace) == NightSummary(published: 3))
+        let before = try workspace.contents(below: "out")
+        try workspace.draw("photos/a.jpg", width: 20, height: 20)
+        try workspace.draw("photos/d.jpg", width: 20, height: 20)
+        #expect(
+            try await Program.night(workspace, "--delete-orphans=all")
+                == NightSummary(published: 1, skipped: 2, failed: 2, exitCode: 1))
+        #expect(try workspace.contents(below: "out").filter { $0.key != "d.png" } == before)
+    }
+
+    @Test func `1: a format that cannot be written fails its picture alone`() async throws {
+        try workspace.write("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>", to: "photos/d.svg")
+        try workspace.writeNightly(output: "out/{stem}.{ext}")
+        let result = try await Program.run("run", "--quiet", "job.yaml", in: workspace)
+        #expect(result.code == 1)
+        #expect(
+            result.errors.hasPrefix(
+                "1 frame failed: output refused\n  photos/d.svg: '{ext}' gives '.svg', which Penumbra cannot write; it writes "
+            ))
+        #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.jpg"])
+    }
+
+    @Test func `65: a job of which every frame collides is refused`() async throws {
+        try workspace.writeNightly(output: "out/all.png")
+        let result = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(result.code == 65)
+        #expect(
+            result.errors.contains(
+                "job.yaml: error: 3 inputs would be written to the one output \(workspace.path)/out/all.png:\n"))
+        #expect(!workspace.exists("out"))
+    }
+}
