@@ -16,7 +16,7 @@ import Testing
     private func plan(_ inputs: [String], exclude: [String] = [], only: String? = nil) throws -> JobPlan {
         try JobPlan(
             .make(in: folder.path, inputs: inputs, exclude: exclude), catalog: .small, date: "2026-11-21",
-            selection: JobPlan.Selection(only: only))
+            selection: JobPlan.Selection(only: only.map { [$0] } ?? []))
     }
 
     private func inputs(_ plan: JobPlan) -> [String] {

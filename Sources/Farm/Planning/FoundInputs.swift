@@ -40,6 +40,12 @@ struct FoundInputs {
         let matcher = selection.matcher(in: folder)
         return Array(inputs.indices.lazy.filter { matcher.includes(inputs[$0]) }.prefix(selection.limit ?? .max))
     }
+
+    /// Those of several patterns of a selection that no input matches.
+    func unmatched(_ selection: JobPlan.Selection, in folder: String) -> [String] {
+        guard selection.only.count > 1 else { return [] }
+        return selection.matcher(in: folder).idle(among: inputs).map { selection.only[$0] }
+    }
 }
 
 /// Makes inputs of a list's entries. Looks at every folder once: most entries share theirs with many.

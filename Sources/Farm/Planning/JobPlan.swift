@@ -16,6 +16,8 @@ package struct JobPlan: Sendable {
     package let settingsPlaces: [String]
     /// Patterns of inputs that no file matches: perhaps a slip of the pen.
     package let unmatchedPatterns: [String]
+    /// Of several patterns that a command line chose by: those that no input matches.
+    package let unmatchedChoices: [String]
     /// Links among the inputs that lead nowhere, sorted: what they led to is gone, or not mounted.
     package let danglingLinks: [String]
     /// Entries of `exclude` that left nothing out.
@@ -82,7 +84,8 @@ package struct JobPlan: Sendable {
         naming = OutputNaming(job, date: date)
         folderFormats = Set(catalog.formats.filter(\.isFolder).map(\.name))
         let chosen = found.choice(by: selection, in: job.folder)
-        if let only = selection.only, chosen.isEmpty { throw .nothingMatched(patterns: [only]) }
+        if !selection.only.isEmpty, chosen.isEmpty { throw .nothingMatched(patterns: selection.only) }
+        unmatchedChoices = found.unmatched(selection, in: job.folder)
         var choice = FormatChoice(naming, catalog)
         let pages = job.pages
         let frames = try chosen.map { (offset) throws(PlanProblem) in

@@ -7,6 +7,8 @@ package struct LedgerContents: Sendable {
     package var broken: [BrokenRecord] = []
     /// How the outputs were made.
     package var recipes: [RecipeID: String] = [:]
+    /// Of the job, the latest first.
+    package var runs: [StoredRun] = []
 
     package init() {}
 
@@ -18,6 +20,7 @@ package struct LedgerContents: Sendable {
         records = try reader.outputs(of: job).filter { !paths.contains(PathKey($0.path)) } + settled
         broken = try reader.broken(of: job)
         recipes = try reader.recipes()
+        runs = try reader.runs(of: job)
     }
 
     /// Adds what an index knows.
