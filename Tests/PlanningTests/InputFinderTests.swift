@@ -36,6 +36,19 @@ import Testing
         #expect(outputs(plan) == ["out/b.png", "out/c.png", "out/x/d.png", "out/x/y/e.png"])
     }
 
+    @Test func `what a folder holds beside pictures is counted by its kind, and what a pattern does not match is not`()
+        throws
+    {
+        for name in ["b.jpg", "a.NEF", "x/b.nef", "notes.txt", "jpg", ".hidden", "x/old.nef"] {
+            try folder.touch("photos/\(name)")
+        }
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file("photos/more"), withDestinationPath: folder.file("photos/x"))
+        let plan = try plan(["photos"], exclude: ["photos/x/old.nef"])
+        #expect(plan.passedBy == [".nef": 2, ".txt": 1, "without an extension": 1, "links to folders": 1])
+        #expect(try self.plan(["photos/*.jpg"]).passedBy == [:])
+    }
+
     @Test func `a folder's dot files and dot folders are no pictures`() throws {
         for name in ["a.jpg", "._a.jpg", ".b.jpg", ".thumbnails/a.jpg", ".jpg"] { try folder.touch("photos/\(name)") }
         #expect(try inputs(plan(["photos/"])) == ["photos/a.jpg"])

@@ -20,6 +20,8 @@ package struct JobPlan: Sendable {
     package let unmatchedChoices: [String]
     /// Links among the inputs that lead nowhere, sorted: what they led to is gone, or not mounted.
     package let danglingLinks: [String]
+    /// How many files and links of folders that `inputs` names are no inputs, by what they are: `.nef`, `links to folders`.
+    package let passedBy: [String: Int]
     /// Entries of `exclude` that left nothing out.
     private let idleExcludes: [ExcludePattern]
     let rules: InputRules
@@ -73,6 +75,7 @@ package struct JobPlan: Sendable {
         unmatchedPatterns = oddities.unmatched
         danglingLinks = Set(oddities.danglingLinks).sorted()
         idleExcludes = oddities.idleExcludes
+        passedBy = oddities.passedBy
         unreadableFolders = oddities.unreadableFolders.enumerated().map { offset, folder in
             let input = InputFile(bytes: folder.path, dir: "")
             let index = found.inputs.count + 1 + offset

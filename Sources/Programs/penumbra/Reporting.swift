@@ -96,9 +96,11 @@ final class Reporting: Sendable {
         summaries.withLock { $0.append(summary) }
         human.clear()
         guard !json, !isWatching || summary.didSomething else { return }
-        for line in SummaryText.failures(summary, folder: currentFolder()) { Console.complain(line) }
+        // With silence there is no last line that names the job, and a mail may have the lines of several.
+        let owner = quiet ? job.name : nil
+        for line in SummaryText.failures(summary, of: owner, folder: currentFolder()) { Console.complain(line) }
         if !quiet || isStrict {
-            for line in SummaryText.known(summary, folder: currentFolder()) { Console.complain(line) }
+            for line in SummaryText.known(summary, of: owner, folder: currentFolder()) { Console.complain(line) }
         }
         for note in SummaryText.notes(summary) { Console.complain("\(job.name): \(note)") }
         if let stop = summary.stop {

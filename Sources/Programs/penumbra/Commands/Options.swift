@@ -153,7 +153,7 @@ struct TimeArgument {
         guard unit.count <= 1, let factor = unit.isEmpty ? 1 : unit.first.flatMap({ Self.units[$0] }) else {
             let letter = unit.drop { $0 == " " }.lowercased().first
             guard let letter, Self.units[letter] != nil else {
-                throw ValidationError("a time is a number, and s, m, h or d behind it: \(number)m.")
+                throw ValidationError("a time is a number, and s, m, h or d behind it: \(number)s, \(number)d.")
             }
             throw ValidationError("did you mean \(number)\(letter)?")
         }

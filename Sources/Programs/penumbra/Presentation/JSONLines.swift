@@ -1,6 +1,7 @@
 import Coordination
 import FoundationEssentials
 import JobModel
+import Planning
 import Reports
 import Scheduling
 import WorkerProtocol
@@ -168,6 +169,8 @@ struct SummaryLine: Encodable {
     var published = 0
     /// Frames that a run would render; only of a plan.
     var toRender: Int?
+    /// Files of the inputs' folders that are no inputs, by what they are; only of a plan.
+    var passedBy: [String: Int]?
     var skipped = 0
     var kept = 0
     var stillBroken = 0
@@ -201,6 +204,7 @@ struct SummaryLine: Encodable {
             failed += counts.failed
             megapixels += counts.megapixels
             toRender = (toRender ?? 0) + counts.toRender
+            passedBy = (passedBy ?? [:]).merging(counts.passedBy, uniquingKeysWith: +)
         }
     }
 
@@ -234,8 +238,10 @@ struct PlannedCounts {
     var stillBroken = 0
     var failed = 0
     var megapixels = 0.0
+    var passedBy: [String: Int] = [:]
 
     init(_ prepared: PreparedJob) {
+        passedBy = prepared.plan.passedBy
         frames = prepared.targets.count + prepared.ended.count
         failed = prepared.ended.count
         for target in prepared.targets {
