@@ -8,6 +8,8 @@ struct ConvertedPicture: ~Copyable {
     /// Of one frame.
     let shape: ImageShape
     let metadata: ImageMetadata
+    /// The file has it in CMYK.
+    let wasCMYK: Bool
 
     init(_ stored: borrowing StoredPicture, policy: ColorPolicy) throws(UnsupportedFeature) {
         var metadata = ImageMetadata(of: stored.image)
@@ -17,6 +19,7 @@ struct ConvertedPicture: ~Copyable {
         }
         metadata.texts = Self.texts(stored)
         let color = try StoredColor(stored.image)
+        wasCMYK = color.space == .cmyk
         let hasProfile = metadata.icc != nil
         let stated = try stored.format.statedColor(in: stored.file, hasProfile: hasProfile)
         if let stated, !hasProfile || stated.outranksProfile {
