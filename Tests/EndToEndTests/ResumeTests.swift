@@ -85,6 +85,21 @@ import Testing
         }
     }
 
+    /// Nanoseconds since 1970 end in 2262; file systems go on.
+    @Test func `pictures of the year 2300 are gone on with`() async throws {
+        try writeManifest("existing: update")
+        for name in ["photos/a.png", "photos/b.png"] {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 10_413_792_000)],
+                ofItemAtPath: "\(workspace.path)/\(name)")
+        }
+        try killRun(atTile: 9)
+        let result = try await Program.run("resume", in: workspace)
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(try workspace.contents(below: "out") == calm())
+        #expect(try await Program.run("run", "job.yaml", in: workspace).output.contains("2 skipped"))
+    }
+
     @Test func `the next run of the manifest goes on as 'resume' does, and makes nothing twice that is made again`()
         async throws
     {

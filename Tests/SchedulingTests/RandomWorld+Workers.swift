@@ -44,6 +44,7 @@ extension RandomWorld {
         switch draw(1000) {
         case 0..<10: fail(lease, [.data, .value, .input, .permission, .limit, .output][draw(6)])
         case 10 where endings > 0: fail(lease, .place)
+        case 11 where endings > 0: fail(lease, .machine)
         case 20..<100: fail(lease, .transient)
         case 100..<140: fail(lease, damage(lease))
         case 140..<144: fail(lease, .damagedTile(index: draw(50)))

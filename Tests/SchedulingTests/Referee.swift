@@ -153,6 +153,7 @@ struct Referee {
     private mutating func note(_ failure: TaskFailure, of id: LeaseID, from worker: WorkerID) {
         guard let lease = release(id, from: worker), var frame = frames[lease.task.frame] else { return }
         switch failure.kind {
+        case .machine: frame.histories[lease.task.kind]?.failures += 1
         case .transient:
             frame.histories[lease.task.kind]?.failures += 1
             slotFaults[worker.slot, default: 0] += 1

@@ -26,12 +26,13 @@ package final class FolderWatch: Sendable {
     /// What can change a file, or put another one in its place.
     private static let wantedOfFiles = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR | IN_MASK_ADD)
 
-    package init() throws(FileTrouble) {
+    /// - Parameter reads: false where somebody else says when news are read: see ``read()``.
+    package init(reads: Bool = true) throws(FileTrouble) {
         descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         guard descriptor >= 0 else { throw FileTrouble(path: "inotify", code: errno, action: "watch folders") }
         (changes, tell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         source = Source(descriptor)
-        source.start { [weak self] in self?.read() }
+        source.start { [weak self] in if reads { self?.read() } }
     }
 
     /// Keeps a source of the dispatch library.
@@ -111,17 +112,36 @@ package final class FolderWatch: Sendable {
 
     package static func isFolder(_ path: String) -> Bool { FileSystem.isFolder(path) }
 
-    private func read() {
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-            guard count > 0 else { return }
-            if hear(buffer[..<count]) { tell.yield() }
-        }
+    /// Hears all that the kernel has to tell.
+    ///
+    /// - Returns: whether anything that counts has happened.
+    @discardableResult package func read() -> Bool {
+        var counts = false
+        while let events = nextEvents() { counts = hear(events) || counts }
+        return counts
     }
 
+    /// Throws away what the kernel has to tell, as the kernel does when it is too much.
+    package func drop() { while nextEvents() != nil {} }
+
+    /// The folders whose changes are told.
+    package var watched: [String] { folders.withLock { Set($0.values).sorted() } }
+
+    private func nextEvents() -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        let count = Glibc.read(descriptor, &buffer, buffer.count)
+        return count > 0 ? Array(buffer[..<count]) : nil
+    }
+
+    /// - Parameter bytes: events as the kernel lays them out.
     /// - Returns: whether anything that counts has happened.
-    private func hear(_ bytes: ArraySlice<UInt8>) -> Bool {
+    @discardableResult package func hear(_ bytes: [UInt8]) -> Bool {
+        let counts = counts(bytes[...])
+        if counts { tell.yield() }
+        return counts
+    }
+
+    private func counts(_ bytes: ArraySlice<UInt8>) -> Bool {
         var (rest, counts, isStale) = (bytes, false, false)
         // Each event: watch, mask, cookie, length of the name, the name with its padding.
         while rest.count >= 16 {

@@ -123,7 +123,7 @@ extension JobRun: RunLoop.Delegate {
                     record(target.report(.left))
                     // Nobody will begin those that were taken together with it.
                     for order in orders { concluded(order.id, .left) }
-                    return .unfit(.place(error.message))
+                    return .unfit(StopReason(error))
                 }
                 let cause: FrameFailure.Cause = error.isForbidden ? .permission : .output
                 record(target.report(.failed(FrameFailure(cause, error.line))))
@@ -243,7 +243,7 @@ extension JobRun: RunLoop.Delegate {
     package func heard(_ worker: WorkerID, _ words: String) { recorder?.heard(worker, words) }
 
     package var request: RunLoop.Request? {
-        if let problem = recorder?.problem { return .stop(.place(problem)) }
+        if let reason = recorder?.stop { return .stop(reason) }
         if directory.isSuperseded { return .stop(.superseded) }
         directory.beat(at: clock.now) { state.withLock { $0.summary.total - $0.summary.concluded } }
         let requests = directory.requests
@@ -274,7 +274,7 @@ extension JobRun: RunLoop.Delegate {
                 return PublicationDesk.Item(publication: output, rule: rule, record: record, receipt: receipt)
             }
         } catch {
-            return .place(error.message)
+            return PublishProblem(error)
         }
         return await desk.publish(items)
     }

@@ -120,7 +120,7 @@ package struct RunLoop: Sendable {
     private func handsOver(for reason: StopReason) -> Bool {
         switch reason {
         case .detached, .superseded: true
-        case .interrupted, .place, .engine, .cluster, .lastSlot: isGoneOnWith
+        case .interrupted, .place, .engine, .machine, .cluster, .lastSlot: isGoneOnWith
         case .cancelled, .pluginFault, .deadline, .failures: false
         }
     }
@@ -136,7 +136,7 @@ package struct RunLoop: Sendable {
                 try delegate.willStart(lease)
                 command.yield(.start(lease))
             } catch {
-                post.yield(.stop(.place(error.message)))
+                post.yield(.stop(StopReason(error)))
             }
         case .ended(let lease, let end): delegate.ended(lease, end)
         case .flag(let lease, let haste): delegate.flagged(lease, haste)

@@ -43,8 +43,10 @@ package enum CatalogReader {
         do {
             return try await question.ask()
         } catch {
+            let words = WorkerProcess.words(for: error)
             throw Failure(
-                message: "\(question.command.executable): the worker program cannot be run: \(error)", isMissing: true)
+                message: "\(question.command.executable): the worker program cannot be run: \(words)",
+                isMissing: !(error is Shortage))
         }
     }
 

@@ -24,7 +24,8 @@ package enum ChainExamination {
                 input: FrameCodec.json(chains)
             ).ask()
         } catch {
-            throw Failure(message: "\(command.executable): the worker program cannot be run: \(error)")
+            let words = WorkerProcess.words(for: error)
+            throw Failure(message: "\(command.executable): the worker program cannot be run: \(words)")
         }
         if let trouble = trouble(in: answer) { throw Failure(message: trouble) }
         guard let examination = try? FrameCodec.decode(Examination.self, from: answer.output),

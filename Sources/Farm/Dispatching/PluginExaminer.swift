@@ -54,7 +54,8 @@ package enum PluginExaminer {
                 command: command, arguments: arguments, patience: patience, longestAnswer: longestAnswer
             ).ask()
         } catch {
-            throw Failure(message: "\(command.executable): the worker program cannot be run: \(error)")
+            let words = WorkerProcess.words(for: error)
+            throw Failure(message: "\(command.executable): the worker program cannot be run: \(words)")
         }
     }
 

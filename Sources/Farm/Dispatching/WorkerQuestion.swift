@@ -49,14 +49,17 @@ struct WorkerQuestion: Sendable {
 
     /// Throws when the program cannot be run.
     func ask() async throws -> Answer {
-        let result = try await Subprocess.run(
-            .path(FilePath(command.executable)), arguments: Arguments(arguments),
-            environment: WorkerProcess.environment(of: command), platformOptions: WorkerProcess.platform,
-            input: .inputWriter, output: .sequence, error: .sequence
-        ) { running in
-            let hearing = Hearing()
-            await listen(to: running, hearing)
-            return hearing.state.withLock { $0 }
+        let result = try await ProcessStart.one { hasStarted in
+            try await Subprocess.run(
+                .path(FilePath(command.executable)), arguments: Arguments(arguments),
+                environment: WorkerProcess.environment(of: command), platformOptions: WorkerProcess.platform,
+                input: .inputWriter, output: .sequence, error: .sequence
+            ) { running in
+                hasStarted()
+                let hearing = Hearing()
+                await listen(to: running, hearing)
+                return hearing.state.withLock { $0 }
+            }
         }
         let heard = result.closureResult
         return Answer(

@@ -33,6 +33,8 @@ package enum Event: Sendable {
 package enum PublishProblem: Hashable, Sendable {
     /// The whole place is unfit: the run stops.
     case place(String)
+    /// This machine gives the coordinator no more of what it needs: the run stops.
+    case machine(String)
     /// Only this output is concerned.
     case refused(String)
     /// Another coordinator has the run: it stops.

@@ -58,6 +58,8 @@ package enum StopReason: Hashable, Sendable {
     case cluster(String)
     /// No worker can be started.
     case engine(String)
+    /// This machine gives its processes no more threads, open files or memory; says which, and what to do.
+    case machine(String)
     /// The only slot that is left fails, and not because of its pictures.
     case lastSlot(Retirement)
     /// The time for this run is over.

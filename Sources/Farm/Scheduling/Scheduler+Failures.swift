@@ -27,7 +27,20 @@ extension Scheduler {
             frames[id]?.histories[lease.task.kind]?.failures += 1
             noteFault(lease)
             retry(lease.task, at: now) { FrameFailure(.trouble, failure.message) }
+        case .machine:
+            frames[id]?.histories[lease.task.kind]?.failures += 1
+            retryOnMachine(lease.task, failure.message, at: now)
         }
+    }
+
+    /// Other programs may let go of what was missing. Where they do not, no other picture can be rendered either.
+    private mutating func retryOnMachine(_ task: TaskID, _ message: String, at now: Timestamp) {
+        let history = frames[task.frame]?.histories[task.kind] ?? AttemptHistory()
+        guard stopped == nil, policy.retry.decision(after: history, jitter: 0) == .giveUp else {
+            return retry(task, at: now) { FrameFailure(.trouble, message) }
+        }
+        conclude(task.frame, .left)
+        stop(.machine(message))
     }
 
     /// Users know their output's path, not that of an attempt's temporary file.

@@ -179,6 +179,9 @@ extension Scheduler {
         case .place(let message):
             conclude(id, .left)
             stop(.place(message))
+        case .machine(let message):
+            conclude(id, .left)
+            stop(.machine(message))
         case .superseded:
             conclude(id, .left)
             stop(.superseded)

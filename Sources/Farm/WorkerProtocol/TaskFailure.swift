@@ -19,6 +19,8 @@ package struct TaskFailure: Error, Hashable, Sendable, Codable {
         case output
         /// The disk is full or read-only, a quota is reached: no picture can be written here.
         case place
+        /// This process may have no more threads, open files or memory: see ``Shortage``. Another attempt may.
+        case machine
         /// A tile's file does not hold the pixels of its receipt; that tile is rendered again.
         case damagedTile(index: Int)
         /// The canvas could not be read back; the frame starts again.

@@ -1,5 +1,6 @@
 import Foundation
 import Raster
+import WorkerProtocol
 
 /// Hands bands from the thread that makes them to the one that needs them, a few waiting at most.
 final class BandPipe: @unchecked Sendable {
@@ -83,14 +84,17 @@ extension BandPipe {
         Self.start([self]) { [self] in try make(self) }
     }
 
-    /// Makes the bands of several pipes on one thread.
+    /// Makes the bands of several pipes on one thread. Where no thread can be had, the pipes end with that error.
     static func start(_ pipes: [BandPipe], _ make: @escaping () throws -> Void) {
         let handed = Handed(value: make)
-        let thread = Thread {
-            let result = Result { try handed.value() }
-            for pipe in pipes { pipe.finish(result) }
+        do throws(Shortage) {
+            try WorkerThread.start {
+                let result = Result { try handed.value() }
+                for pipe in pipes { pipe.finish(result) }
+            }
+        } catch {
+            for pipe in pipes { pipe.finish(.failure(error)) }
         }
-        thread.start()
     }
 
     /// Runs `body` for each number below `count`, the first on this thread and every other one on its own, and waits for
@@ -115,7 +119,12 @@ extension BandPipe {
                 work()
             } else {
                 let started = Handed(value: work)
-                Thread { started.value() }.start()
+                do throws(Shortage) {
+                    try WorkerThread.start { started.value() }
+                } catch {
+                    abandon()
+                    results.put(.failure(error), for: number)
+                }
             }
         }
         return try results.all()

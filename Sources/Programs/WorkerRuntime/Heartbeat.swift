@@ -13,13 +13,12 @@ struct Heartbeat: Sendable {
         message = try FrameCodec.encode(Report.alive)
     }
 
-    func start() {
-        let thread = Thread {
+    func start() throws(Shortage) {
+        try WorkerThread.start {
             // A coordinator that is gone is noticed by the thread that reads its orders.
             while (try? self.channel.send(bytes: self.message)) != nil {
                 Thread.sleep(forTimeInterval: Report.heartbeat / .seconds(1))
             }
         }
-        thread.start()
     }
 }

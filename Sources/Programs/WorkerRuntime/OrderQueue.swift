@@ -12,10 +12,10 @@ final class OrderQueue: @unchecked Sendable {
     private var last = 0
     private let channel: Channel
 
-    init(_ channel: Channel) {
+    /// - Throws: where no thread can be had. A worker that reads nothing would not notice that its coordinator is gone.
+    init(_ channel: Channel) throws(Shortage) {
         self.channel = channel
-        let thread = Thread { self.readAll() }
-        thread.start()
+        try WorkerThread.start { self.readAll() }
     }
 
     /// Waits for the next order.

@@ -8,13 +8,29 @@ import WorkerProtocol
 extension TaskFailure {
     /// The class of a failure decides whether the picture, the place, or neither is to blame.
     init(classing error: any Error) {
+        self = Self.plainly(error)
+        // Libraries take a thread or memory that they cannot have for a fault of the picture.
+        switch kind {
+        case .data, .value, .transient, .output, .place:
+            if let shortage = Shortage.found(threads: Self.threads, for: "render") {
+                self.init(.machine, "\(shortage)")
+            }
+        case .machine, .plugin, .input, .permission, .limit, .damagedTile, .damagedCanvas, .mismatch: break
+        }
+    }
+
+    /// What rendering a picture may take at the same time: those of a chain, of outputs, of the decoder and of the encoder.
+    private static let threads = 8
+
+    private static func plainly(_ error: any Error) -> TaskFailure {
         switch error {
-        case let failure as TaskFailure: self = failure
-        case let error as ImageFileError: self.init(Self.kind(of: error), "\(error)")
-        case let error as FilterError: self.init(Self.kind(of: error), "\(error)")
-        case let error as CanvasError: self.init(Self.kind(of: error), "\(error)")
-        case let error as DigestFileError: self.init(.transient, "\(error)")
-        default: self.init(.transient, "\(error)")
+        case let failure as TaskFailure: failure
+        case let shortage as Shortage: TaskFailure(.machine, "\(shortage)")
+        case let error as ImageFileError: TaskFailure(kind(of: error), "\(error)")
+        case let error as FilterError: TaskFailure(kind(of: error), "\(error)")
+        case let error as CanvasError: TaskFailure(kind(of: error), "\(error)")
+        case let error as DigestFileError: TaskFailure(.transient, "\(error)")
+        default: TaskFailure(.transient, "\(error)")
         }
     }
 

@@ -83,7 +83,7 @@ public enum WorkerProgram {
         do {
             let toolbox = try toolbox()
             let memory = MemoryWatch { name in getenv(name).map { String(cString: $0) } }
-            let orders = OrderQueue(channel)
+            let orders = try OrderQueue(channel)
             try channel.send(.ready(greeting(of: toolbox, introducing: introducing)))
             try Heartbeat(channel).start()
             channel.recordCrashes()
@@ -98,7 +98,7 @@ public enum WorkerProgram {
                 try channel.send(report)
             }
         } catch {
-            // The coordinator is gone, or libvips does not start: nothing is left to do here.
+            // The coordinator is gone, no thread can be had, or libvips does not start: nothing is left to do here.
             complain("\(error)\n")
             return 69
         }

@@ -24,7 +24,7 @@ enum ExitStatus: Int32, Comparable, Sendable {
         switch summary.stop {
         case .interrupted(let signal): self = ExitStatus(rawValue: 128 + signal) ?? .terminated
         case .place: self = .badPlace
-        case .engine, .cluster, .lastSlot: self = .unavailable
+        case .engine, .machine, .cluster, .lastSlot: self = .unavailable
         case .pluginFault, .failures: self = .someFailed
         case .deadline: self = .workLeft
         case .cancelled, .superseded: self = .interrupted

@@ -41,11 +41,20 @@ struct Installation {
     ///
     /// - Throws: as ``catalog()``.
     func introducedCatalog() async throws -> Catalog {
+        try secureDescriptors()
         let engine = LocalEngine(command: workerOfRun)
         // One that does not start is asked in the way that tells why.
         guard let catalog = await engine.introduce() else { return try await catalog() }
         introduced.engine.withLock { $0 = engine }
         return catalog
+    }
+
+    /// Before the first process starts.
+    ///
+    /// - Parameter workers: nil for as many as the settings say.
+    func secureDescriptors(workers: Int? = nil, jobs: Int = 1) throws(Shortage) {
+        let here = settings.engine.value == .slurm ? 1 : settings.workers.value
+        try DescriptorLimit.secure(workers: workers ?? here, jobs: jobs)
     }
 
     /// An engine for one run.
@@ -62,6 +71,7 @@ struct Installation {
 
     /// - Throws: ``CommandError`` with the exit code of a missing component.
     func catalog() async throws -> Catalog {
+        try secureDescriptors(workers: 1)
         do {
             return try await CatalogReader.read(worker)
         } catch {

@@ -143,7 +143,7 @@ extension JobRunner {
         let setup = setup(for: started)
         do {
             switch stop {
-            case .place, .engine, .cluster, .lastSlot: try await succession.postpone(SlurmClient(), setup)
+            case .place, .engine, .machine, .cluster, .lastSlot: try await succession.postpone(SlurmClient(), setup)
             case .interrupted, .detached, .superseded, .cancelled, .pluginFault, .deadline, .failures: break
             }
             return try await succession.isThere(SlurmClient(), setup)

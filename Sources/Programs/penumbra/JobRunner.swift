@@ -41,6 +41,7 @@ struct JobRunner {
         _ jobs: [JobSpec], _ body: ([StartedJob]) async throws -> ExitStatus
     ) async throws -> ExitStatus {
         try refuseMissingCluster()
+        try installation.secureDescriptors(jobs: jobs.count)
         RunDirectory.sweep(state: state)
         importEnds()
         var started: [StartedJob] = []

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Settings
 import WorkerProtocol
 
 @main
@@ -39,6 +40,11 @@ struct Penumbra: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         // A limit on file sizes is met like a full disk, by an error.
         signal(SIGXFSZ, SIG_IGN)
+        // What hands out work waits for ever for a thread that it cannot get.
+        if let shortage = Shortage.found(threads: threads, for: "begin") {
+            Console.complain("\(shortage)")
+            Glibc.exit(ExitStatus.unavailable.rawValue)
+        }
         do throws(CommandError) {
             await main(try ArgumentCheck(Array(CommandLine.arguments.dropFirst())).arguments)
         } catch {
@@ -46,4 +52,7 @@ struct Penumbra: AsyncParsableCommand {
             Glibc.exit(error.status.rawValue)
         }
     }
+
+    /// As many as any command has: one for each core, and those that wait for processes, signals, the database and disks.
+    private static var threads: Int { Machine.cores() + 12 }
 }

@@ -1,76 +1,110 @@
-import Dispatch
+import Coordination
 import Glibc
 import Synchronization
 
 /// SIGINT, SIGTERM and SIGHUP as streams, instead of an end of the process.
+///
+/// A thread of their own hears them: it is there before anything else can take the last thread that this process may have. Where
+/// nothing else runs any more, for want of threads, the process ends itself.
 final class Signals: Sendable {
     /// For runs, of which a process may have several, one after the other: what ends one ends all.
     static let ofRuns = Signals()
 
-    private let inbox = Inbox()
-    private let sources: [Source]
+    private let inbox = SignalInbox()
 
-    /// Of several in a process each signal reaches but one.
-    init() {
-        let inbox = inbox
-        sources = [SIGINT, SIGTERM, SIGHUP].map { number in
-            signal(number, SIG_IGN)
-            return Source(number) { inbox.receive(number) }
-        }
-    }
+    /// Of several in a process each signal reaches but one, the latest.
+    init() { SignalThread.tell(inbox) }
 
     /// What was received so far and what comes. A new stream each time: cancelling its reader ends a stream.
     var stream: AsyncStream<Int32> { inbox.stream() }
 
     /// What was received first; nil for nothing.
     var first: Int32? { inbox.first }
+}
 
-    private final class Inbox: Sendable {
-        private struct State {
-            var received: [Int32] = []
-            var listeners: [Int: AsyncStream<Int32>.Continuation] = [:]
-            var latest = 0
+/// The thread that hears signals.
+private enum SignalThread {
+    /// How long a process that was asked to end may have no thread that could do so, in seconds.
+    private static let patience: UInt32 = 10
+
+    private static let inbox = Mutex<SignalInbox?>(nil)
+
+    /// Both ends of a pipe, and what the process would end with if nothing else ended it. Handlers may touch nothing more.
+    private struct Wires: Sendable {
+        let reads: Int32
+        let writes: Int32
+    }
+
+    /// Nil where no thread or pipe can be had: signals end the process at once then, as they end any other, and workers leave when
+    /// they see the end of their input.
+    private static let wires: Wires? = {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        let (reads, writes) = (ends[0], ends[1])
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { _ in
+                SignalThread.listen()
+                return nil
+            }, nil)
+        guard code == 0 else {
+            close(reads)
+            close(writes)
+            return nil
         }
+        pthread_detach(thread)
+        return Wires(reads: reads, writes: writes)
+    }()
 
-        private let state = Mutex(State())
+    static func tell(_ listener: SignalInbox) {
+        inbox.withLock { $0 = listener }
+        guard wires != nil else { return }
+        for number in [SIGINT, SIGTERM, SIGHUP] { handle(number) { SignalThread.pass($0) } }
+        handle(SIGALRM) { _ in SignalThread.giveUp() }
+    }
 
-        var first: Int32? { state.withLock { $0.received.first } }
+    private static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = handler
+        action.sa_flags = SA_RESTART
+        sigaction(number, &action, nil)
+    }
 
-        func stream() -> AsyncStream<Int32> {
-            let (stream, listener) = AsyncStream.makeStream(of: Int32.self)
-            let key = state.withLock { state in
-                for number in state.received { listener.yield(number) }
-                state.latest += 1
-                state.listeners[state.latest] = listener
-                return state.latest
-            }
-            // It forgets who has stopped listening, as a command that runs for weeks has many.
-            listener.onTermination = { [weak self] _ in
-                _ = self?.state.withLock { $0.listeners.removeValue(forKey: key) }
-            }
-            return stream
-        }
+    /// In a signal's handler.
+    private static func pass(_ number: Int32) {
+        guard let wires else { return }
+        let code = errno
+        var byte = UInt8(truncatingIfNeeded: number)
+        _ = write(wires.writes, &byte, 1)
+        errno = code
+    }
 
-        func receive(_ number: Int32) {
-            state.withLock { state in
-                state.received.append(number)
-                // Who asks three times is not made to wait: workers see the end of their input and leave, and what
-                // they were writing is removed by the next run.
-                if state.received.count >= 3 { _exit(128 + number) }
-                for listener in state.listeners.values { listener.yield(number) }
-            }
+    private static let asked = Atomic<Int32>(SIGTERM)
+
+    /// In a signal's handler.
+    private static func giveUp() { _exit(128 + asked.load(ordering: .relaxed)) }
+
+    private static func listen() {
+        guard let wires else { return }
+        var byte: UInt8 = 0
+        while true {
+            let count = read(wires.reads, &byte, 1)
+            if count < 0, errno == EINTR { continue }
+            guard count == 1 else { return }
+            receive(Int32(byte))
         }
     }
 
-    /// Keeps a source of the dispatch library alive.
-    private final class Source: @unchecked Sendable {
-        // Sendable: nobody touches the source after this initialiser; it is only held.
-        private let source: any DispatchSourceSignal
-
-        init(_ number: Int32, _ handler: @escaping @Sendable () -> Void) {
-            source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler(handler: handler)
-            source.activate()
-        }
+    private static func receive(_ number: Int32) {
+        asked.store(number, ordering: .relaxed)
+        alarm(patience)
+        let count = inbox.withLock { $0 }?.receive(number) ?? 0
+        // Who asks three times is not made to wait: workers see the end of their input and leave, and what they were
+        // writing is removed by the next run.
+        if count >= 3 { _exit(128 + number) }
+        // Nobody waits for this task. That it runs shows that whoever listens runs, too.
+        Task { alarm(0) }
     }
 }

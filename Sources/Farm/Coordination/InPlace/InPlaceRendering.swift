@@ -150,7 +150,7 @@ extension InPlaceRendering: RunLoop.Delegate {
             return nil
         } catch {
             end(frame, error.outcome)
-            return error.place.map { .place($0.message) } ?? .refused("\(item.picture.path): not replaced")
+            return error.place.map { PublishProblem($0) } ?? .refused("\(item.picture.path): not replaced")
         }
     }
 

@@ -107,7 +107,7 @@ struct PublicationBatch {
             for (index, items) in frames.enumerated()
             where items.contains(where: { PathKey(FileSystem.folder(of: $0.publication.path)) == PathKey(folder.path) })
             {
-                problems[index] = problems[index] ?? .place(error.message)
+                problems[index] = problems[index] ?? PublishProblem(error)
             }
         }
     }

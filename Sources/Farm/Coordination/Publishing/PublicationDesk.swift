@@ -94,16 +94,17 @@ final class PublicationDesk: Sendable {
             try ledger?.publish(batch.published)
         } catch {
             batch.discard()
-            return frames.map { _ in .place(message(of: error)) }
+            let problem = problem(error)
+            return frames.map { _ in problem }
         }
         return batch.problems
     }
 
-    private func message(of error: any Error) -> String {
+    private func problem(_ error: any Error) -> PublishProblem {
         switch error {
-        case let trouble as FileTrouble: trouble.message
-        case let problem as StoreProblem: problem.message
-        default: "\(error)"
+        case let trouble as FileTrouble: PublishProblem(trouble)
+        case let problem as StoreProblem: PublishProblem(problem)
+        default: .place("\(error)")
         }
     }
 }

@@ -19,8 +19,7 @@ package final class RunRecorder: Sendable {
         var open: [FrameID: StoredFrame] = [:]
         var running: [LeaseID: StoredAttempt] = [:]
         var leases: [WorkerID: LeaseID] = [:]
-        var problem: StoreProblem?
-        var historyTrouble: FileTrouble?
+        var stop: StopReason?
     }
 
     package let run: RunID
@@ -46,8 +45,8 @@ package final class RunRecorder: Sendable {
         self.now = now
     }
 
-    /// What could not be written, if anything.
-    var problem: String? { state.withLock { $0.problem?.message ?? $0.historyTrouble?.message } }
+    /// Why the run cannot go on, since something could not be written.
+    var stop: StopReason? { state.withLock { $0.stop } }
 
     func began(_ frame: FrameID, _ record: StoredFrame) {
         change { state in
@@ -142,7 +141,8 @@ package final class RunRecorder: Sendable {
                 for publication in publications { try writer.put(publication, run: run) }
             }
         } catch {
-            state.withLock { $0.problem = $0.problem ?? error }
+            let reason = StopReason(error)
+            state.withLock { $0.stop = $0.stop ?? reason }
         }
     }
 
@@ -158,7 +158,8 @@ package final class RunRecorder: Sendable {
                 ended.map { .attempt($0) } + concluded.map { .frame($0) } + publications.map { .publication($0) },
                 epoch: epoch)
         } catch {
-            state.withLock { $0.historyTrouble = $0.historyTrouble ?? error }
+            let reason = StopReason(error)
+            state.withLock { $0.stop = $0.stop ?? reason }
         }
     }
 
@@ -190,7 +191,7 @@ package final class RunRecorder: Sendable {
 
 extension String {
     /// Its end, of so many bytes at most: whole characters of Unicode.
-    fileprivate func lastBytes(_ count: Int) -> String {
+    package func lastBytes(_ count: Int) -> String {
         let end = utf8.suffix(count)
         // Those within which a character goes on begin with the bits 10.
         return String(Substring(end.drop { $0 & 0b1100_0000 == 0b1000_0000 && end.count < utf8.count }))

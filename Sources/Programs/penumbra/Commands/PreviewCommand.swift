@@ -220,8 +220,10 @@ extension PreviewCommand {
     ) -> CommandError {
         switch reason {
         case .failed(let failure):
+            let status: ExitStatus =
+                failure.kind == .place ? .badPlace : failure.kind == .machine ? .unavailable : .someFailed
             return CommandError(
-                failure.kind == .place ? .badPlace : .someFailed, failure.message.replacing(task.path, with: output))
+                status, failure.message.replacing(task.path, with: output))
         case .died(let death):
             let words = death.lastWords.isEmpty ? "" : ": \(death.lastWords)"
             return CommandError(.someFailed, "\(task.input.path): the worker ended (\(death.manner))\(words)")

@@ -98,6 +98,7 @@ struct ShardCommand: AsyncParsableCommand {
         let settings = try Settings.load(place, allocation: allocation)
         let own = Installation.plugins(settings)
         let installation = Installation(settings, plugins: written.workers.plugins.restricted(by: own))
+        try installation.secureDescriptors(workers: settings.workers.value)
         let end = try await run.run(
             written, engine: installation.engine(), workers: settings.workers.value
         ) { signals.stream }

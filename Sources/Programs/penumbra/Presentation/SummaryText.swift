@@ -160,13 +160,15 @@ enum SummaryText {
             return
                 "the last worker slot that is left fails: \(faults(of: retirement)); \(Figures.plural(left, "frame")) left; "
                 + "'penumbra doctor' looks for the reason, 'penumbra logs' tells what the workers said"
-        case .cluster(let message):
+        case .cluster(let message), .machine(let message):
             let left = "\(Figures.plural(left, "frame")) left"
             guard let remedy = message.firstRange(of: "\n   = ") else {
                 return "\(message); \(left), which the next run goes on with"
             }
             return "\(message[..<remedy.lowerBound]); \(left)\(message[remedy.lowerBound...])"
         case .engine(let message):
+            // Some troubles say themselves what to do, on a line of its own.
+            guard !message.contains("\n   = ") else { return "no worker can be started: \(message)" }
             return "no worker can be started: \(message); 'penumbra doctor' looks for the reason"
         }
     }

@@ -39,19 +39,30 @@ package struct WorkerProcess: Sendable {
     /// Runs the process and returns how it ended, and whether it ever was ready.
     func live() async -> (Death, wasReady: Bool) {
         do {
-            let result = try await Subprocess.run(
-                .path(FilePath(command.executable)), arguments: arguments,
-                environment: Self.environment(of: command), platformOptions: Self.platform, input: .inputWriter,
-                output: .sequence, error: .sequence
-            ) { running in
-                await converse(with: running)
+            let result = try await ProcessStart.one { hasStarted in
+                try await Subprocess.run(
+                    .path(FilePath(command.executable)), arguments: arguments,
+                    environment: Self.environment(of: command), platformOptions: Self.platform, input: .inputWriter,
+                    output: .sequence, error: .sequence
+                ) { running in
+                    hasStarted()
+                    return await converse(with: running)
+                }
             }
             let course = result.closureResult
             let ranOut = OutOfMemoryKills.count() > course.killsBefore
             return (death(result.terminationStatus, course, ranOut), course.becameReady)
         } catch {
-            return (Death(.failedToStart("\(command.executable): \(error)")), false)
+            return (Death(.failedToStart("\(command.executable): \(Self.words(for: error))")), false)
         }
+    }
+
+    /// Why a process could not be started; a limit that was met by its name.
+    static func words(for error: any Error) -> String {
+        guard let code = (error as? SubprocessError)?.underlyingError?.rawValue,
+            let shortage = Shortage(code: code, "start a process")
+        else { return "\(error)" }
+        return "\(shortage)"
     }
 
     private var arguments: Arguments {

@@ -136,6 +136,7 @@ package struct SlurmClient: Sendable {
     /// The command writes to files of ours, and not to pipes of Subprocess's: that ends this process when it comes upon a pipe
     /// that it has not closed, and a pipe that the command's children hold is read for as long as they live.
     private func answer(of program: String, _ arguments: [String]) async throws -> Answer {
+        try ProcessStart.refuseWithoutDescriptors()
         let executable = programs.map { Executable.path(FilePath("\($0)/\(program)")) } ?? .name(program)
         let (input, output, errors) = (try NamelessFile(), try NamelessFile(), try NamelessFile())
         defer { withExtendedLifetime((input, output, errors)) {} }

@@ -1,0 +1,162 @@
+import Glibc
+
+/// A limit of the operating system that a process has met: of threads, open files or memory.
+///
+/// No picture is to blame for it, and no other picture would be rendered either.
+package struct Shortage: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Resource: Hashable, Sendable {
+        /// Files that this process has open.
+        case files
+        /// Files that all processes together have open.
+        case filesOfAll
+        /// Processes and threads.
+        case threads
+        case memory
+    }
+
+    package let resource: Resource
+    /// What could not be done: `start a thread`.
+    package let action: String
+    /// Of this process's own limit; nil where it has none, and the machine or its control group has.
+    package let limit: Int?
+
+    package init(_ resource: Resource, _ action: String, limit: Int?) {
+        self.resource = resource
+        self.action = action
+        self.limit = limit
+    }
+
+    /// What an error number says of this process's limits; nil for a number that says nothing of limits.
+    package init?(code: Int32, _ action: String) {
+        switch code {
+        case EMFILE: self.init(.files, action, limit: Self.limit(RLIMIT_NOFILE))
+        case ENFILE: self.init(.filesOfAll, action, limit: nil)
+        case ENOMEM: self.init(.memory, action, limit: Self.limit(RLIMIT_AS))
+        // A thread's stack is memory, and the C library says the same of both.
+        case EAGAIN where !Self.hasRoom(Self.stack): self.init(.memory, action, limit: Self.limit(RLIMIT_AS))
+        case EAGAIN: self.init(.threads, action, limit: Self.limit(__RLIMIT_NPROC))
+        default: return nil
+        }
+    }
+
+    package var description: String { "cannot \(action): \(reason)\n   = \(remedy)" }
+
+    private var reason: String {
+        switch (resource, limit) {
+        case (.files, let limit?): "this process may have no more than \(limit) open files (RLIMIT_NOFILE)"
+        case (.files, nil): "this process may have no more open files"
+        case (.filesOfAll, _): "the system has as many open files as it may have (fs.file-max)"
+        case (.threads, let limit?):
+            "this user may have no more than \(limit) processes and threads (RLIMIT_NPROC)"
+        case (.threads, nil): "the system or the control group allows no more processes and threads (pids.max)"
+        case (.memory, let limit?): "this process may use no more than \(limit >> 20) MB of addresses (RLIMIT_AS)"
+        case (.memory, nil): "the system has no memory left"
+        }
+    }
+
+    private var remedy: String {
+        switch (resource, limit) {
+        case (.files, _):
+            "raise the limit by 'ulimit -n', or by 'LimitNOFILE=' of a systemd unit; or give fewer --workers"
+        case (.filesOfAll, _): "raise the limit by 'sysctl fs.file-max', or end other programs"
+        case (.threads, _?):
+            "raise the limit by 'ulimit -u', or by 'LimitNPROC=' of a systemd unit; or give fewer --workers"
+        case (.threads, nil):
+            "raise 'TasksMax=' of the systemd unit, or the limit of the container; or give fewer --workers"
+        case (.memory, _?):
+            "raise the limit by 'ulimit -v', or by 'LimitAS=' of a systemd unit"
+        case (.memory, nil): "end other programs, or give fewer --workers"
+        }
+    }
+}
+
+extension Shortage {
+    /// What the kernel lets a thread begin with, and some more.
+    private static let stack = 8 << 20
+
+    /// Memory that the smallest picture takes.
+    private static let working = 64 << 20
+
+    /// The soft limit; nil where there is none.
+    private static func limit(_ resource: __rlimit_resource) -> Int? {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0, limit.rlim_cur < rlim_t(Int.max) else {
+            return nil
+        }
+        return Int(limit.rlim_cur)
+    }
+
+    private static func hasRoom(_ bytes: Int) -> Bool {
+        guard let room = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+            room != MAP_FAILED
+        else { return false }
+        munmap(room, bytes)
+        return true
+    }
+
+    /// What this process could not get just now, if anything: it tries to open a file, to map memory and to start
+    /// `threads` threads that live at the same time.
+    ///
+    /// Libraries tell of a shortage in words or not at all. So it is looked for where one may have been met.
+    package static func found(threads: Int = 1, for action: String) -> Shortage? {
+        let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return Shortage(code: errno, action) }
+        close(file)
+        guard hasRoom(working) else { return Shortage(code: ENOMEM, action) }
+        return ThreadTrial.run(threads, for: action)
+    }
+
+    /// Of a thread that could not be started.
+    package init(noThread code: Int32, _ action: String = "start a thread") {
+        self = Shortage(code: code, action) ?? Shortage(.threads, action, limit: nil)
+    }
+}
+
+/// Threads that only show that they can be had.
+private enum ThreadTrial {
+    /// All threads of a trial wait for it, so that they live at the same time.
+    private final class Gate: @unchecked Sendable {
+        // Sendable: the lock's memory is never moved, and is given back when no thread knows of it any more.
+        private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+
+        init() {
+            lock.initialize(to: pthread_mutex_t())
+            pthread_mutex_init(lock, nil)
+            pthread_mutex_lock(lock)
+        }
+
+        func open() { pthread_mutex_unlock(lock) }
+
+        func pass() {
+            pthread_mutex_lock(lock)
+            pthread_mutex_unlock(lock)
+        }
+
+        deinit {
+            pthread_mutex_destroy(lock)
+            lock.deallocate()
+        }
+    }
+
+    /// - Returns: what was missing; looked for while the threads live.
+    static func run(_ count: Int, for action: String) -> Shortage? {
+        let gate = Gate()
+        var threads: [pthread_t] = []
+        var code: Int32 = 0
+        while threads.count < count, code == 0 {
+            var thread = pthread_t()
+            let held = Unmanaged.passRetained(gate)
+            code = pthread_create(
+                &thread, nil,
+                { argument in
+                    if let argument { Unmanaged<Gate>.fromOpaque(argument).takeRetainedValue().pass() }
+                    return nil
+                }, held.toOpaque())
+            if code == 0 { threads.append(thread) } else { held.release() }
+        }
+        let shortage = code == 0 ? nil : Shortage(noThread: code, action)
+        gate.open()
+        for thread in threads { pthread_join(thread, nil) }
+        return shortage
+    }
+}

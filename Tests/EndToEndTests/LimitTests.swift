@@ -1,0 +1,90 @@
+import Foundation
+import Glibc
+import Testing
+
+/// Real programs under real limits of the system.
+@Suite(.serialized) struct LimitTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        for number in 0..<6 {
+            try workspace.draw("photos/\(number).png", width: 160 + number, height: 120)
+            try workspace.age("photos/\(number).png")
+        }
+        try workspace.writeManifest(more: "shard: frame")
+    }
+
+    /// Runs the job in a shell that has set limits before.
+    private func run(_ limits: String, workers: Int) async throws -> Program.Result {
+        try await Program.run(
+            "/bin/sh",
+            [
+                "-c", "\(limits); exec \"$@\"", "sh", Program.penumbra, "run", "job.yaml", "--workers", "\(workers)",
+            ], in: workspace)
+    }
+
+    /// No process and no temporary file is left, and each output is whole.
+    private func expectTidiness(_ result: Program.Result) {
+        #expect(workspace.leftovers() == [], "\(result.errors)")
+        #expect([0, 69].contains(result.code), "\(result.code): \(result.output)\(result.errors)")
+        #expect(result.code == 0 || result.errors.contains("RLIMIT_"), "\(result.errors)")
+    }
+
+    @Test func `a soft limit of open files is raised as far as workers need it`() async throws {
+        let result = try await run("ulimit -S -n 40", workers: 8)
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(workspace.files(below: "out").count == 6)
+    }
+
+    @Test func `a hard limit of open files that is too low is told before anything starts`() async throws {
+        let result = try await run("ulimit -n 90", workers: 8)
+        #expect(result.code == 69)
+        #expect(
+            result.errors == """
+                cannot run 8 workers, which need 108 open files (4 could be had): this process may have no more than 90 \
+                open files (RLIMIT_NOFILE)
+                   = raise the limit by 'ulimit -n', or by 'LimitNOFILE=' of a systemd unit; or give fewer --workers
+
+                """)
+        #expect(!workspace.exists("out"))
+        #expect(try await run("ulimit -n 90", workers: 4).code == 0)
+    }
+
+    @Test(arguments: [8, 12, 16, 20, 32, 64, 72, 80])
+    func `however few files may be open, the run ends by itself`(files: Int) async throws {
+        let result = try await run("ulimit -n \(files)", workers: 4)
+        // With fewer than that the loader cannot open the program's libraries.
+        if files > 8 { expectTidiness(result) }
+    }
+
+    @Test(arguments: [100, 150, 180, 200, 220, 240, 260, 300, 400, 700])
+    func `however few addresses there are, the run ends by itself`(megabytes: Int) async throws {
+        let result = try await run("ulimit -v \(megabytes * 1024)", workers: 2)
+        #expect(workspace.leftovers() == [], "\(result.errors)")
+        // A library may end a worker where memory is missing, and then no more is known.
+        #expect([0, 1, 69].contains(result.code), "\(result.code): \(result.errors)")
+        #expect(megabytes > 150 || result.errors.contains("MB of addresses (RLIMIT_AS)"), "\(result.errors)")
+    }
+
+    /// As a user without other processes: root has no such limit.
+    @Test(
+        .enabled(if: getuid() == 0 && access("/usr/bin/prlimit", X_OK) == 0, "needs root"),
+        arguments: [1, 4, 10, 13, 16, 20, 24, 30, 40, 100])
+    func `however few threads there are, the run ends by itself, and no picture is blamed`(threads: Int) async throws {
+        let user = 61_000 + threads
+        for folder in FileManager.default.subpaths(atPath: workspace.path) ?? [] {
+            chown("\(workspace.path)/\(folder)", uid_t(user), gid_t(user))
+        }
+        chown(workspace.path, uid_t(user), gid_t(user))
+        let result = try await Program.run(
+            "/usr/bin/setpriv",
+            [
+                "--reuid=\(user)", "--regid=\(user)", "--clear-groups", "prlimit", "--nproc=\(threads)",
+                Program.penumbra, "run", "job.yaml", "--workers", "4",
+            ], in: workspace)
+        expectTidiness(result)
+        #expect(threads < 100 || result.code == 0, "\(result.errors)")
+        #expect(threads > 10 || result.errors.contains("processes and threads (RLIMIT_NPROC)"), "\(result.errors)")
+    }
+}

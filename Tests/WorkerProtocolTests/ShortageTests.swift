@@ -1,0 +1,67 @@
+import Glibc
+import Testing
+import WorkerProtocol
+
+/// The limits of a process, and the words for them.
+@Suite struct ShortageTests {
+    @Test(arguments: [
+        (
+            Shortage(.files, "start a process", limit: 64),
+            """
+            cannot start a process: this process may have no more than 64 open files (RLIMIT_NOFILE)
+               = raise the limit by 'ulimit -n', or by 'LimitNOFILE=' of a systemd unit; or give fewer --workers
+            """
+        ),
+        (
+            Shortage(.filesOfAll, "open /a", limit: nil),
+            """
+            cannot open /a: the system has as many open files as it may have (fs.file-max)
+               = raise the limit by 'sysctl fs.file-max', or end other programs
+            """
+        ),
+        (
+            Shortage(.threads, "start a thread", limit: 20),
+            """
+            cannot start a thread: this user may have no more than 20 processes and threads (RLIMIT_NPROC)
+               = raise the limit by 'ulimit -u', or by 'LimitNPROC=' of a systemd unit; or give fewer --workers
+            """
+        ),
+        (
+            Shortage(.threads, "start a thread", limit: nil),
+            """
+            cannot start a thread: the system or the control group allows no more processes and threads (pids.max)
+               = raise 'TasksMax=' of the systemd unit, or the limit of the container; or give fewer --workers
+            """
+        ),
+        (
+            Shortage(.memory, "render", limit: 400 << 20),
+            """
+            cannot render: this process may use no more than 400 MB of addresses (RLIMIT_AS)
+               = raise the limit by 'ulimit -v', or by 'LimitAS=' of a systemd unit
+            """
+        ),
+        (
+            Shortage(.memory, "render", limit: nil),
+            """
+            cannot render: the system has no memory left
+               = end other programs, or give fewer --workers
+            """
+        ),
+    ])
+    func `a limit is named, with what to do`(shortage: Shortage, words: String) {
+        #expect("\(shortage)" == words)
+    }
+
+    @Test func `error numbers of limits are told from all others`() {
+        #expect(Shortage(code: EMFILE, "open")?.resource == .files)
+        #expect(Shortage(code: ENFILE, "open")?.resource == .filesOfAll)
+        #expect(Shortage(code: ENOMEM, "open")?.resource == .memory)
+        // This process has room for a thread's stack.
+        #expect(Shortage(code: EAGAIN, "start")?.resource == .threads)
+        for code in [0, ENOENT, EACCES, ENOSPC, EIO, EINTR] { #expect(Shortage(code: code, "open") == nil) }
+    }
+
+    @Test func `a process that has all it needs finds no shortage`() {
+        #expect(Shortage.found(threads: 16, for: "begin") == nil)
+    }
+}
