@@ -1,5 +1,6 @@
 import JobModel
 package import Planning
+package import SafeFiles
 package import Scheduling
 import WorkerProtocol
 
@@ -47,6 +48,8 @@ package struct LookedAtPicture: Sendable {
     package let condition: PictureCondition
     /// The picture is there, and a worker could not read it.
     package let isUnreadable: Bool
+    /// Why a record of the picture is not believed: then nothing is done with it.
+    package let odd: FileTrouble?
     /// Something is at its path.
     package var isThere: Bool { FileSystem.exists(picture.exactPath) }
     /// Paths of originals that are gone, or are not what they were.
@@ -60,9 +63,11 @@ package struct LookedAtPicture: Sendable {
         loop: () -> RunLoop
     ) async throws -> (found: [LookedAtPicture], stop: StopReason?) {
         let kept = try pictures.map { try originals.all(of: $0) }
-        var files = zip(pictures, kept).filter { !$1.isEmpty }.map { file(of: $0.0) }
+        var files = zip(pictures, kept).filter { !$1.originals.isEmpty }.map { file(of: $0.0) }
         if readsOriginals {
-            files += Set(kept.joined().map { PathKey($0.path) }).sorted().map { CompareTask.File(path: $0.path) }
+            files += Set(kept.flatMap(\.originals).map { PathKey($0.path) }).sorted().map {
+                CompareTask.File(path: $0.path)
+            }
         }
         guard !files.isEmpty else {
             return (zip(pictures, kept).map { LookedAtPicture($0, $1, [:], readsOriginals) }, nil)
@@ -76,9 +81,10 @@ package struct LookedAtPicture: Sendable {
     }
 
     private init(
-        _ picture: InputFile, _ originals: [StoredOriginal], _ findings: Freshness.Findings, _ readsOriginals: Bool
+        _ picture: InputFile, _ kept: Originals.Kept, _ findings: Freshness.Findings, _ readsOriginals: Bool
     ) {
-        (self.picture, self.originals) = (picture, originals)
+        let originals = kept.originals
+        (self.picture, self.originals, odd) = (picture, originals, kept.odd)
         let found = findings[Self.file(of: picture)]
         isUnreadable = found == nil && !originals.isEmpty
         condition = PictureCondition(originals, (found ?? nil).map(FileContent.init))
