@@ -88,13 +88,14 @@ let package = Package(
         module("Model", "Geometry"),
         module("Model", "Catalogs"),
         module("Model", "JobModel", ["Geometry", "Catalogs"]),
+        .systemLibrary(name: "CCrypto", path: "Sources/Model/CCrypto", pkgConfig: "libcrypto"),
+        module("Model", "ContentNames", ["CCrypto"]),
 
         // Pixels
         .systemLibrary(name: "CXXHash", path: "Sources/Pixels/CXXHash", pkgConfig: "libxxhash"),
         .systemLibrary(name: "CVips", path: "Sources/Pixels/CVips", pkgConfig: "vips"),
         .target(name: "CPenumbraPlugin", path: "Sources/Pixels/CPenumbraPlugin"),
-        .systemLibrary(name: "CCrypto", path: "Sources/Pixels/CCrypto", pkgConfig: "libcrypto"),
-        module("Pixels", "Digests", ["CXXHash", "CCrypto", "JobModel"]),
+        module("Pixels", "Digests", ["CXXHash", "ContentNames", "JobModel"]),
         module("Pixels", "Raster", ["Geometry", "Catalogs"]),
         .target(name: "CStreaming", path: "Sources/Pixels/CStreaming"),
         .target(name: "CCPUFeatures", path: "Sources/Pixels/CCPUFeatures"),
@@ -135,8 +136,8 @@ let package = Package(
         module(
             "Farm", "Coordination",
             [
-                "Geometry", "Catalogs", "JobModel", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol",
-                "Dispatching", "JobStorage",
+                "Geometry", "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Planning", "Scheduling",
+                "WorkerProtocol", "Dispatching", "JobStorage",
             ]),
 
         // Programs

@@ -15,7 +15,7 @@ import Testing
     private static let doors: [String: Set<String>] = [
         "CVips": ["ImageFiles"],
         "CXXHash": ["Digests"],
-        "CCrypto": ["Digests"],
+        "CCrypto": ["ContentNames"],
         "CPenumbraPlugin": ["PluginLoading", "FilterKit", "FilterKitTesting"],
         "CPluginTrial": ["PluginLoading", "FilterKitTesting"],
         "CCPUFeatures": ["Kernels"],

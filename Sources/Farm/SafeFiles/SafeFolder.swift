@@ -45,6 +45,13 @@ package final class SafeFolder: Sendable {
         try self.init(path, descriptor, trust)
     }
 
+    /// Another opening of an open folder. Its path is for messages: it may be no UTF-8.
+    package convenience init(reopening folder: Int32, _ path: String) throws(FileTrouble) {
+        let descriptor = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
+        try self.init(path, descriptor, .everybody)
+    }
+
     /// Takes over the descriptor.
     private init(_ path: String, _ descriptor: Int32, _ trust: Trust) throws(FileTrouble) {
         self.path = path
@@ -95,35 +102,41 @@ package final class SafeFolder: Sendable {
     package func read(
         _ name: String, limit: Int = 64 << 20
     ) throws(FileTrouble) -> (bytes: [UInt8], isOwn: Bool)? {
-        let path = try path(of: name, "read")
-        // A pipe without a writer would keep a reader waiting for ever.
-        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard file >= 0 else {
-            let code = errno
-            if code == ENOENT { return nil }
-            throw try refused(name, code, "read")
-        }
-        defer { close(file) }
-        let found = try Self.status(of: file, path, "read")
-        guard found.st_mode & S_IFMT == S_IFREG else { throw Self.odd(found, path, "read") }
-        try Self.check(found, trust, path, "read")
+        guard let file = try file(name) else { return nil }
+        let found = try file.status()
         let own = try status()
         let isOwn = Self.isOwn(found) && Self.isOwn(own)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(min(limit, max(0, Int(found.st_size))))
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
-            let count = buffer.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw FileTrouble(path: path, code: errno, action: "read") }
-            guard count > 0 else { return (bytes, isOwn) }
+            let piece = try file.next(1 << 16)
+            guard !piece.isEmpty else { return (bytes, isOwn) }
             // The file may grow while it is read.
-            guard bytes.count + count <= limit else {
+            guard bytes.count + piece.count <= limit else {
                 throw FileTrouble(
-                    path: path, code: EFBIG, action: "read", reason: "it is larger than \(limit) bytes")
+                    path: file.path, code: EFBIG, action: "read", reason: "it is larger than \(limit) bytes")
             }
-            bytes += buffer.prefix(count)
+            bytes += piece
         }
+    }
+
+    /// Opens a regular file in this folder to read it; nil where nothing has the name.
+    ///
+    /// - Throws: ``FileTrouble`` for a link, a pipe, a folder, a device, and another user's file. Nothing of these is waited for.
+    package func file(_ name: String) throws(FileTrouble) -> SafeFile? {
+        let path = try path(of: name, "read")
+        // A pipe without a writer would keep a reader waiting for ever.
+        let opened = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard opened >= 0 else {
+            let code = errno
+            if code == ENOENT { return nil }
+            throw try refused(name, code, "read")
+        }
+        let file = SafeFile(path, opened)
+        let found = try file.status()
+        guard found.st_mode & S_IFMT == S_IFREG else { throw Self.odd(found, path, "read") }
+        try Self.check(found, trust, path, "read")
+        return file
     }
 
     /// The names in this folder, in no order. Names that are not UTF-8 are left out: Penumbra writes none.
@@ -155,6 +168,32 @@ package final class SafeFolder: Sendable {
         if fstatat(descriptor, name, &found, AT_SYMLINK_NOFOLLOW) == 0 { return found }
         guard errno == ENOENT else { throw FileTrouble(path: path, code: errno, action: "look at") }
         return nil
+    }
+
+    /// Nobody but this user or root can have changed what has a name in this folder, or the folder's names: all belongs to them,
+    /// and others may not write to it.
+    ///
+    /// - Parameter isShut: others cannot enter the folder. Then their rights in it do not matter.
+    package func isOwn(_ name: String? = nil, isShut: Bool = false) throws(FileTrouble) -> Bool {
+        let own = try status()
+        guard Self.isOwn(own), isShut || own.st_mode & 0o022 == 0 else { return false }
+        guard let name else { return true }
+        guard let found = try status(of: name) else { return false }
+        return found.st_mode & S_IFMT == S_IFREG && Self.isOwn(found) && (isShut || found.st_mode & 0o022 == 0)
+    }
+
+    /// The folder belongs to this user or to root, and nobody else may enter it.
+    package func isShut() throws(FileTrouble) -> Bool {
+        let own = try status()
+        return Self.isOwn(own) && own.st_mode & 0o077 == 0
+    }
+
+    /// Something was mounted where the folder is: it may be another folder of the same disk, too.
+    ///
+    /// - Parameter parent: the folder that this one was opened in.
+    package func isMounted(in parent: SafeFolder) throws(FileTrouble) -> Bool {
+        if let answer = MountPoint.isMounted(descriptor) { return answer }
+        return try status().st_dev != parent.status().st_dev
     }
 
     /// The folder's own.
@@ -189,26 +228,22 @@ package final class SafeFolder: Sendable {
     package func create(
         _ name: String, _ bytes: [UInt8], mode: mode_t = 0o666, syncs: Bool = false
     ) throws(FileTrouble) {
+        let file = try newFile(name, mode: mode)
+        do throws(FileTrouble) {
+            try file.append(bytes)
+            if syncs { try file.sync() }
+        } catch {
+            unlinkat(descriptor, name, 0)
+            throw error
+        }
+    }
+
+    /// Creates a file that was not there before, to be written.
+    package func newFile(_ name: String, mode: mode_t = 0o666) throws(FileTrouble) -> SafeFile {
         let path = try path(of: name, "write")
         let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "write") }
-        defer { close(file) }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                let code = count < 0 ? errno : ENOSPC
-                unlinkat(descriptor, name, 0)
-                throw FileTrouble(path: path, code: code, action: "write")
-            }
-            rest = rest.dropFirst(count)
-        }
-        guard !syncs || fsync(file) == 0 else {
-            let code = errno
-            unlinkat(descriptor, name, 0)
-            throw FileTrouble(path: path, code: code, action: "sync")
-        }
+        return SafeFile(path, file)
     }
 
     /// Moves what has a name in this folder into another one, or to another name, in one step. It replaces what is there.
@@ -219,6 +254,37 @@ package final class SafeFolder: Sendable {
         guard renameat(descriptor, name, folder.descriptor, other) == 0 else {
             throw FileTrouble(path: target, code: errno, action: "put a file in place")
         }
+    }
+
+    /// The same, unless something has the other name already.
+    ///
+    /// - Throws: ``FileTrouble``, then with `EEXIST`.
+    package func renameWithoutReplacing(_ name: String, to folder: SafeFolder, as other: String) throws(FileTrouble) {
+        _ = try path(of: name, "move")
+        let target = try folder.path(of: other, "put a file in place")
+        // C's headers show it to GNU sources only. <https://man7.org/linux/man-pages/man2/rename.2.html>
+        typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+        if let symbol = dlsym(nil, "renameat2") {
+            let noReplace: UInt32 = 1
+            let rename = unsafeBitCast(symbol, to: Rename.self)
+            if rename(descriptor, name, folder.descriptor, other, noReplace) == 0 { return }
+            // What else it says comes from file systems that know no such renaming.
+            guard [ENOSYS, EINVAL, EPERM, EOPNOTSUPP].contains(errno) else {
+                throw FileTrouble(path: target, code: errno, action: "put a file in place")
+            }
+        }
+        if linkat(descriptor, name, folder.descriptor, other, 0) == 0 {
+            unlinkat(descriptor, name, 0)
+            return
+        }
+        guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else {
+            throw FileTrouble(path: target, code: errno, action: "put a file in place")
+        }
+        // A file system without hard links. What appears in this very moment is replaced.
+        guard try folder.status(of: other) == nil else {
+            throw FileTrouble(path: target, code: EEXIST, action: "put a file in place")
+        }
+        try self.rename(name, to: folder, as: other)
     }
 
     /// Removes a file or a link; nothing is as good.

@@ -89,33 +89,17 @@ import Testing
 
         let result = try await penumbra("blur", "photos/a.png", "--force")
         #expect(result.code != 0 && result.code < 128)
+        #expect(result.code == 1)
         #expect(result.errors.contains("read this record of an original"))
     }
 
     @Test func `where folders cannot be locked a file in them is`() async throws {
-        try workspace.write(
-            """
-            #define _GNU_SOURCE
-            #include <dlfcn.h>
-            #include <errno.h>
-            #include <sys/stat.h>
-            int flock(int file, int operation) {
-                struct stat found;
-                if (fstat(file, &found) == 0 && S_ISDIR(found.st_mode)) { errno = ENOLCK; return -1; }
-                return ((int (*)(int, int))dlsym(RTLD_NEXT, "flock"))(file, operation);
-            }
-            """, to: "nolock.c")
-        let shim = "\(workspace.path)/nolock.so"
-        #expect(
-            try await Program.run(
-                "/usr/bin/gcc", ["-shared", "-fPIC", "-o", shim, "nolock.c", "-ldl"], in: workspace
-            ).code == 0)
+        let environment = try await folderlessLocks()
         let held = try await Program.run(
             "/usr/bin/flock", ["photos/.penumbra-lock", Program.penumbra, "blur", "photos/a.png"], in: workspace,
-            environment: ["LD_PRELOAD": shim])
+            environment: environment)
         #expect(held.code == 75, "\(held.errors)")
-        let free = try await Program.run(
-            "blur", "photos/a.png", in: workspace, environment: ["LD_PRELOAD": shim])
+        let free = try await Program.run("blur", "photos/a.png", in: workspace, environment: environment)
         #expect(free.code == 0, "\(free.errors)")
         #expect(!workspace.exists("photos/.penumbra-lock"))
     }
@@ -136,5 +120,273 @@ import Testing
             result.errors
                 == "1 link to pictures elsewhere was not followed, and what they lead to was not blurred\n  photos/e.png\n"
         )
+    }
+
+    /// The files of a store, and the single record with its text.
+    private func record(_ store: String) throws -> (name: String, path: String, text: String) {
+        let records = "\(workspace.path)/\(store)/records"
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: records).first)
+        return (name, "\(records)/\(name)", try String(contentsOfFile: "\(records)/\(name)", encoding: .utf8))
+    }
+
+    @Test(arguments: ["state", "beside"])
+    func `an original is named by its SHA-256, and its size`(place: String) async throws {
+        let sum = try await Program.run("/usr/bin/sha256sum", ["photos/a.png"], in: workspace).output.prefix(64)
+        let size = try workspace.read("photos/a.png").count
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", place).code == 0)
+        let root = place == "state" ? "state/penumbra/originals" : "photos/.penumbra-originals"
+        #expect(workspace.files(below: "\(root)/objects") == ["\(sum)-\(size)"])
+    }
+
+    /// As an earlier version has written it: named by XXH3.
+    private func makeOld(_ store: String) throws {
+        let (name, path, text) = try record(store)
+        let digest = try #require(text.firstMatch(of: /"original":\{"bytes":(\d+),"digest":"([0-9a-f]{32})"/))
+        let (old, new) = (
+            "\(digest.output.2)-\(digest.output.1)", try #require(text.firstMatch(of: /"object":"([^"]*)"/))
+        )
+        rename(
+            "\(workspace.path)/\(store)/objects/\(new.output.1)", "\(workspace.path)/\(store)/objects/\(old)")
+        try FileManager.default.removeItem(atPath: path)
+        try text.replacing(/"object":"[^"]*",/, with: "")
+            .write(
+                toFile: path.replacing(name, with: name.replacing(new.output.1, with: old)), atomically: false,
+                encoding: .utf8)
+    }
+
+    @Test(arguments: ["state", "beside"])
+    func `a store that an earlier version has written is listed and put back`(place: String) async throws {
+        let before = try workspace.whole("photos/a.png")
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", place).code == 0)
+        let root = place == "state" ? "state/penumbra/originals" : "photos/.penumbra-originals"
+        try makeOld(root)
+
+        let list = try await penumbra("blur", "--list", "photos")
+        #expect(list.code == 0, "\(list.errors)")
+        #expect(list.output.contains("photos/a.png"))
+        #expect(try await penumbra("is-blurred", "photos/a.png").code == 0)
+        let result = try await penumbra("unblur", "photos/a.png")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(try workspace.whole("photos/a.png") == before)
+        #expect(workspace.files(below: "\(root)/objects") == [])
+    }
+
+    @Test func `an original that is not what its name says is not put back`() async throws {
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", "beside").code == 0)
+        let blurred = try workspace.read("photos/a.png")
+        let objects = "photos/.penumbra-originals/objects"
+        let name = try #require(workspace.files(below: objects).first)
+        // The record agrees with the other bytes, by their XXH3: only the SHA-256 does not.
+        let (_, path, text) = try record("photos/.penumbra-originals")
+        let other = try workspace.read("photos/b.png")
+        #expect(try await penumbra("blur", "photos/b.png", "--keep", "state").code == 0)
+        let told = try record("state/penumbra/originals").text
+        let digest = try #require(told.firstMatch(of: /"original":\{[^}]*\}/)).output
+        chmod("\(workspace.path)/\(objects)/\(name)", 0o644)
+        try workspace.write(other, to: "\(objects)/\(name)")
+        let lie = text.replacing(/"original":\{[^}]*\}/, with: String(digest))
+            .replacing(/-\d+"/, with: "-\(other.count)\"")
+        try FileManager.default.removeItem(atPath: path)
+        let newName = name.replacing(/-\d+$/, with: "-\(other.count)")
+        rename("\(workspace.path)/\(objects)/\(name)", "\(workspace.path)/\(objects)/\(newName)")
+        try lie.write(toFile: path.replacing(name, with: newName), atomically: false, encoding: .utf8)
+
+        let result = try await penumbra("unblur", "photos/a.png")
+        #expect(result.code == 1)
+        #expect(
+            result.errors
+                == "photos/a.png: its original, \(workspace.path)/\(objects)/\(newName), is gone or damaged; nothing was "
+                + "changed\n")
+        #expect(try workspace.read("photos/a.png") == blurred)
+        #expect(!workspace.files(below: "photos").contains { $0.hasPrefix(".penumbra-picture") })
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "owners take root"), arguments: ["", "objects", "object", "records"])
+    func `where any part of a store is another user's, a picture keeps its present owner`(part: String) async throws {
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", "beside").code == 0)
+        let store = "photos/.penumbra-originals"
+        let (_, path, text) = try record(store)
+        try text.replacing(/"mode":\d+/, with: "\"mode\":\(0o4755)").replacing(/"user":\d+/, with: "\"user\":0")
+            .write(toFile: path, atomically: false, encoding: .utf8)
+        chown("\(workspace.path)/photos/a.png", 2345, 3456)
+        let object = try #require(workspace.files(below: "\(store)/objects").first)
+        chown("\(workspace.path)/\(store)/\(part == "object" ? "objects/\(object)" : part)", 12345, 12345)
+
+        let result = try await penumbra("unblur", "photos/a.png")
+        #expect(result.code == 0, "\(result.errors)")
+        let found = try workspace.whole("photos/a.png")
+        #expect((found.user, found.group, found.mode & 0o7777) == (2345, 3456, 0o755))
+        #expect(result.errors.contains("which a record of another user does not decide"))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "owners take root"))
+    func `a store in which others may write gives no rights`() async throws {
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", "beside").code == 0)
+        let store = "\(workspace.path)/photos/.penumbra-originals"
+        let (_, path, text) = try record("photos/.penumbra-originals")
+        try text.replacing(/"mode":\d+/, with: "\"mode\":\(0o4755)")
+            .write(toFile: path, atomically: false, encoding: .utf8)
+        // Somebody may have put there what root has written elsewhere.
+        chmod(store, 0o777)
+
+        #expect(try await penumbra("unblur", "photos/a.png").code == 0)
+        #expect(try workspace.whole("photos/a.png").mode & 0o7777 == 0o755)
+    }
+
+    @Test func `one odd record costs itself alone`() async throws {
+        let before = try workspace.read("photos/b.png")
+        for name in ["a.png", "b.png", "c.jpg"] {
+            #expect(
+                try await penumbra("blur", "photos/\(name)", "--keep", name == "c.jpg" ? "state" : "beside").code == 0)
+        }
+        let records = "photos/.penumbra-originals/records"
+        let names = workspace.files(below: records)
+        let odd = try #require(
+            names.first {
+                String(decoding: (try? workspace.read("\(records)/\($0)")) ?? Data(), as: UTF8.self)
+                    .contains(#""path":"a.png""#)
+            })
+        try workspace.write("{", to: "\(records)/\(odd)")
+        let words = "\(workspace.path)/\(records)/\(odd): cannot read this record of an original: Bad message\n"
+
+        let list = try await penumbra("blur", "--list")
+        #expect(list.code == 1)
+        #expect(list.errors.hasPrefix(words))
+        #expect(list.output.contains("photos/b.png"))
+        #expect(list.output.contains("photos/c.jpg"))
+        let result = try await penumbra("unblur", "photos")
+        #expect(result.code == 1)
+        #expect(result.errors.hasPrefix("photos/a.png: \(words)"))
+        #expect(result.output == "put back 2 originals\n")
+        #expect(try workspace.read("photos/b.png") == before)
+        // Its original stays.
+        #expect(workspace.files(below: "photos/.penumbra-originals/objects").count == 1)
+        #expect(try await penumbra("is-blurred", "photos/a.png").code == 1)
+        #expect(try await penumbra("blur", "photos/a.png").code == 1)
+    }
+
+    @Test(arguments: ["pipe", "device", "large", "folder", "link"])
+    func `what is no record keeps nobody waiting`(kind: String) async throws {
+        for name in ["a", "b"] {
+            #expect(try await penumbra("blur", "photos/\(name).png", "--keep", "beside").code == 0)
+        }
+        let records = "\(workspace.path)/photos/.penumbra-originals/records"
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: records).sorted().first)
+        try FileManager.default.removeItem(atPath: "\(records)/\(name)")
+        switch kind {
+        case "pipe": mkfifo("\(records)/\(name)", 0o666)
+        case "device" where geteuid() == 0: mknod("\(records)/\(name)", S_IFCHR | 0o666, 0x105)  // /dev/zero
+        case "folder": mkdir("\(records)/\(name)", 0o777)
+        case "link": symlink("/dev/zero", "\(records)/\(name)")
+        default:
+            try workspace.write("", to: "photos/.penumbra-originals/records/\(name)")
+            truncate("\(records)/\(name)", 1 << 40)
+        }
+        let list = try await penumbra("blur", "--list")
+        #expect(list.code == 1)
+        #expect(list.errors.hasPrefix("\(records)/\(name): cannot read this record of an original: "))
+        #expect(list.output.split(separator: "\n").count == 2)
+    }
+
+    @Test(arguments: [#""time":9223372036854775807"#, #""time":-9223372036854775808"#, #""bytes":9223372036854775807"#])
+    func `numbers of a record are those of files`(number: String) async throws {
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", "beside").code == 0)
+        let (_, path, text) = try record("photos/.penumbra-originals")
+        let key = try #require(number.firstMatch(of: /"[a-z]*":/)).output
+        try text.replacing(try Regex("\(key)\\d+"), with: number)
+            .write(toFile: path, atomically: false, encoding: .utf8)
+        for arguments in [
+            ["blur", "--list", "photos"], ["unblur", "photos"], ["is-blurred", "photos/a.png"], ["gc"],
+        ] {
+            let result = try await Program.run(Program.penumbra, arguments, in: workspace)
+            #expect([0, 1].contains(result.code), "\(arguments): \(result.errors)")
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "mounts take root"))
+    func `two stores of which one folder is mounted in the other lose nothing`() async throws {
+        let before = try workspace.read("photos/a.png")
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", "beside").code == 0)
+        try workspace.copy("photos/b.png", to: "other/b.png")
+        for part in ["objects", "records", "incoming"] {
+            try workspace.write("", to: "other/.penumbra-originals/\(part)/x")
+            try workspace.remove("other/.penumbra-originals/\(part)/x")
+        }
+        let (one, other) = ("photos/.penumbra-originals/objects", "other/.penumbra-originals/objects")
+        let result = try await Program.run(
+            "/usr/bin/unshare",
+            [
+                "-m", "/bin/sh", "-c",
+                "mount --make-rprivate / && mount --bind \(one) \(other) || exit 99; \(Program.penumbra) blur other/b.png "
+                    + "--keep beside; code=$?; \(Program.penumbra) gc; exit $code",
+            ], in: workspace)
+        guard result.code != 99 else { return }
+        #expect(result.code == 74)
+        #expect(
+            result.errors
+                == """
+                other/b.png: \(workspace.path)/\(other): cannot keep originals there: another folder is mounted there, which may \
+                be another store's
+                   = put back the folder that Penumbra made, or move the originals elsewhere; nothing was removed
+
+                """)
+        #expect(try await penumbra("unblur", "photos/a.png").code == 0)
+        #expect(try workspace.read("photos/a.png") == before)
+    }
+
+    /// Where flock() knows files alone, as on some network file systems.
+    private func folderlessLocks() async throws -> [String: String] {
+        try workspace.write(
+            """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <errno.h>
+            #include <sys/stat.h>
+            int flock(int file, int operation) {
+                struct stat found;
+                if (fstat(file, &found) == 0 && S_ISDIR(found.st_mode)) { errno = ENOLCK; return -1; }
+                return ((int (*)(int, int))dlsym(RTLD_NEXT, "flock"))(file, operation);
+            }
+            """, to: "nolock.c")
+        let shim = "\(workspace.path)/nolock.so"
+        let made = try await Program.run(
+            "/usr/bin/gcc", ["-shared", "-fPIC", "-o", shim, "nolock.c", "-ldl"], in: workspace)
+        #expect(made.code == 0, "\(made.errors)")
+        return ["LD_PRELOAD": shim]
+    }
+
+    @Test func `where folders cannot be locked, runs and blurs exclude each other by a file`() async throws {
+        let environment = try await folderlessLocks()
+        try workspace.writeManifest()
+        let run = [Program.penumbra, "run", "--quiet", "job.yaml"]
+        #expect(
+            try await Program.run(run[0], Array(run.dropFirst()), in: workspace, environment: environment).code == 0)
+        #expect(!workspace.exists("out/.penumbra-lock"))
+
+        let held = try await Program.run(
+            "/usr/bin/flock", ["out/.penumbra-lock"] + run, in: workspace, environment: environment)
+        #expect(held.code == 75, "\(held.errors)")
+        let output = try #require(workspace.files(below: "out").first { $0.hasSuffix(".png") || $0.hasSuffix(".jpg") })
+        let blur = try await Program.run(
+            "/usr/bin/flock", ["out/.penumbra-lock", Program.penumbra, "blur", "out/\(output)"], in: workspace,
+            environment: environment)
+        #expect(blur.code == 75, "\(blur.errors)")
+        // Nobody holds what a killed command has left.
+        let free = try await Program.run("blur", "out/\(output)", in: workspace, environment: environment)
+        #expect(free.code == 0, "\(free.errors)")
+        #expect(!workspace.exists("out/.penumbra-lock"))
+    }
+
+    @Test func `blurs of one picture under one lock file lose no original`() async throws {
+        let environment = try await folderlessLocks()
+        let before = try workspace.whole("photos/a.png")
+        // Each with a state folder of its own: as two users, or two machines.
+        let command = "XDG_STATE_HOME=$PWD/state$n \(Program.penumbra) blur photos/a.png --radius $n --keep beside"
+        let both = try await Program.run(
+            "/bin/bash", ["-c", "for n in 1 2 3 4; do \(command) & done; wait"], in: workspace, environment: environment
+        )
+        #expect(both.output.components(separatedBy: "blurred 1 picture").count == 2, "\(both.output) \(both.errors)")
+        #expect(try await penumbra("unblur", "photos/a.png").code == 0)
+        #expect(try workspace.whole("photos/a.png") == before)
     }
 }

@@ -106,7 +106,8 @@ package struct Blurring: Sendable {
     ) throws(InPlaceTrouble) -> Candidate {
         let folder = try folders.folder(of: wanted.picture)
         var older = looked.originals
-        if !looked.originals.isEmpty { folder.removeTemporary(of: wanted.picture) }
+        if let odd = looked.odd { throw InPlaceTrouble.refused(odd.message) }
+        if !looked.originals.isEmpty { folder.removeLeftovers() }
         switch looked.condition {
         case _ where looked.isUnreadable: throw InPlaceTrouble.refused("cannot be read")
         case .blurred(let original): throw InPlaceTrouble(outcome: .alreadyBlurred(original))
@@ -173,8 +174,9 @@ package struct Blurring: Sendable {
         let picture = candidate.wanted.picture
         return try InPlaceTrouble.on { () throws(FileTrouble) in
             let (store, key) = try originals.place(of: picture, place)
-            let copy = try store.incomingPath(candidate.index)
-            let attributes = try candidate.folder.copy(picture, to: copy)
+            let (copy, attributes) = try store.copy(candidate.index) { (folder, name) throws(FileTrouble) in
+                try candidate.folder.copy(picture, to: folder, as: name)
+            }
             return InPlaceRendering.Item(
                 picture: picture, folder: candidate.folder, store: store, key: key, copy: copy,
                 attributes: attributes, found: candidate.found, generation: candidate.generation,

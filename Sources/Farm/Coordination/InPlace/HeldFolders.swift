@@ -13,7 +13,8 @@ struct HeldFolders {
         }
     }
 
-    private static func key(of picture: InputFile) -> [UInt8] {
+    /// The folder as the file system has it.
+    static func key(of picture: InputFile) -> [UInt8] {
         let path = picture.exactPath
         return Array(path[..<(path.lastIndex(of: PathNames.slash) ?? 0)])
     }

@@ -19,7 +19,7 @@ final class InPlaceRendering: Sendable {
         let store: OriginalStore
         let key: [UInt8]
         /// The copy, which is not an original yet.
-        let copy: String
+        let copy: OriginalStore.Copy
         let attributes: FileAttributes
         let found: PictureFolder.Found
         let generation: Int
@@ -87,7 +87,7 @@ final class InPlaceRendering: Sendable {
             return record
         }
         do throws(InPlaceTrouble) {
-            _ = try item.folder.replace(item.picture, item.found, by: receipt.path, item.attributes, .blurred)
+            try replace(item, byFileAt: receipt.path)
         } catch {
             // Where the picture is as it was nothing is known of it. (Else its folder alone could not be synced.)
             if isUntouched(item) {
@@ -95,6 +95,20 @@ final class InPlaceRendering: Sendable {
             }
             throw error
         }
+    }
+
+    private func replace(_ item: Item, byFileAt path: String) throws(InPlaceTrouble) {
+        let rendered: SafeFile?
+        do throws(FileTrouble) {
+            // It is the run's own folder; on some network file systems what root writes belongs to nobody.
+            rendered = try SafeFolder(PathText.folder(of: path), trusting: .everybody).file(PathText.name(of: path))
+        } catch {
+            throw InPlaceTrouble(error)
+        }
+        guard let source = rendered else {
+            throw InPlaceTrouble(FileTrouble(path: path, code: ENOENT, action: "read what was rendered"))
+        }
+        _ = try item.folder.replace(item.picture, item.found, by: source, item.attributes, .blurred)
     }
 
     /// The picture is what was copied.
@@ -117,7 +131,7 @@ extension InPlaceRendering: RunLoop.Delegate {
                 let output = JobOutput(template: OutputTemplate(source: "", pieces: []), save: item.save)
                 return FrameOrder(
                     id: FrameID(place), input: item.picture.path, inputBytes: item.picture.bytes,
-                    compared: [CompareTask.File(path: item.copy)],
+                    compared: [CompareTask.File(path: item.copy.path)],
                     variant: FrameVariant(chain: job.chain, outputs: [output]), pages: .animation,
                     formats: [item.format], goal: .publish(outputs: [path(of: place)], probe: nil))
             })
@@ -127,7 +141,7 @@ extension InPlaceRendering: RunLoop.Delegate {
 
     func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision {
         guard let found = facts.first ?? nil else {
-            end(frame, .unfit(message: "\(items[frame.number].copy): the copy of the original is gone"))
+            end(frame, .unfit(message: "\(items[frame.number].copy.path): the copy of the original is gone"))
             return .settle
         }
         state.withLock { $0.originals[frame] = FileContent(found) }

@@ -11,7 +11,7 @@ package struct FileContent: Hashable, Sendable, Codable {
 
     package init(_ facts: FileFacts) { self.init(facts.digest, bytes: facts.stamp.size) }
 
-    /// Of the file that holds such bytes.
+    /// Of the file that holds such bytes in a store of an earlier version.
     var name: String { "\(digest)-\(bytes)" }
 }
 
@@ -27,7 +27,8 @@ package struct KeptOriginal: Hashable, Sendable, Codable {
     /// A picture that was edited and blurred once more has several; the latest has the highest.
     package let generation: Int
     package let original: FileContent
-    /// The file that holds the original, where another original has the name that its content gives.
+    /// The file that holds the original, named by its bytes' SHA-256. Earlier versions named it by ``original``, and wrote
+    /// nothing here.
     private let object: String?
     package let attributes: FileAttributes
     package let blurred: FileContent
@@ -65,9 +66,44 @@ package struct KeptOriginal: Hashable, Sendable, Codable {
     /// Of its record. The original is named here, so that a list of names tells which originals are needed.
     var name: String { "\(FNV.name(of: key)).\(generation).\(objectName).json" }
 
-    /// What a record may say: its numbers are those of files, and its original lies among the originals.
+    /// The SHA-256 that the original's name promises; nil where an earlier version has named it.
+    var sha256: String? { ObjectName(objectName)?.sha256 }
+
+    /// What a record may say: its numbers are those of files, its time one that people have, and its original lies among the
+    /// originals.
     var isPlausible: Bool {
-        (1...1_000_000).contains(generation) && original.bytes >= 0 && blurred.bytes >= 0
-            && OriginalStore.isObject(objectName) && objectName.hasPrefix(original.name)
+        guard let name = ObjectName(objectName), !key.isEmpty, !key.contains(0) else { return false }
+        return (1...1_000_000).contains(generation) && original.bytes >= 0 && blurred.bytes >= 0
+            && (0...Self.latestTime).contains(time) && name.bytes == original.bytes
+            && (name.sha256 != nil || objectName.hasPrefix(original.name))
+    }
+
+    /// The end of the year 9999.
+    private static let latestTime = 253_402_300_799
+}
+
+/// The name of a file that holds an original: `SHA256-SIZE`, or as earlier versions named it, `XXH3-SIZE`. Where another
+/// original has the name already a number follows: `SHA256-SIZE-2`.
+struct ObjectName {
+    /// Nil for a name of an earlier version.
+    let sha256: String?
+    let bytes: Int
+
+    /// Nil for what Penumbra does not give as a name.
+    init?(_ name: String) {
+        let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+        guard (2...3).contains(parts.count), [32, 64].contains(parts[0].utf8.count),
+            parts[0].utf8.allSatisfy(Self.isHexDigit),
+            parts.dropFirst().allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } }),
+            let bytes = Int(parts[1]), parts.count < 3 || Int(parts[2]) != nil
+        else { return nil }
+        self.bytes = bytes
+        sha256 = parts[0].utf8.count == 64 ? String(parts[0]) : nil
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) || (97...102).contains(byte) }
+
+    static func text(sha256: String, bytes: Int, number: Int) -> String {
+        number == 1 ? "\(sha256)-\(bytes)" : "\(sha256)-\(bytes)-\(number)"
     }
 }

@@ -16,7 +16,7 @@ package enum OriginalPlace: String, Hashable, Sendable, CaseIterable {
 package struct StoredOriginal: Sendable {
     package let record: KeptOriginal
     let store: OriginalStore
-    /// The record was written by this user or by root.
+    /// Nobody but this user or root can have made the record, and the original.
     let isOwn: Bool
 
     /// The file that holds it.
@@ -56,17 +56,27 @@ package final class Originals: Sendable {
 
     // MARK: Pictures
 
-    /// Those that are kept of a picture, the latest first.
-    package func all(of picture: InputFile) throws(FileTrouble) -> [StoredOriginal] {
-        var found = try shared.originals(of: picture.exactPath).map {
-            StoredOriginal(record: $0.record, store: shared, isOwn: $0.isOwn)
-        }
+    /// What is kept of a picture.
+    package struct Kept: Sendable {
+        /// The latest first.
+        package let originals: [StoredOriginal]
+        /// Why a record of the picture is not believed, if one is not.
+        package let odd: FileTrouble?
+
+        package var isNothing: Bool { originals.isEmpty && odd == nil }
+    }
+
+    package func all(of picture: InputFile) throws(FileTrouble) -> Kept {
+        var stores = [(shared, try shared.originals(of: picture.exactPath))]
         if let store = besideStore(of: picture) {
-            found += try store.originals(of: Self.name(of: picture)).map {
-                StoredOriginal(record: $0.record, store: store, isOwn: $0.isOwn)
-            }
+            stores.append((store, try store.originals(of: Self.name(of: picture))))
         }
-        return found.sorted { $0.record.generation > $1.record.generation }
+        let found = stores.flatMap { store, records in
+            records.originals.map { StoredOriginal(record: $0.record, store: store, isOwn: $0.isOwn) }
+        }
+        return Kept(
+            originals: found.sorted { $0.record.generation > $1.record.generation },
+            odd: stores.lazy.compactMap { $0.1.odd.first }.first)
     }
 
     /// Where a picture's original goes, and by what key.
@@ -123,7 +133,7 @@ package final class Originals: Sendable {
         for store in [shared] + (besideStore(of: picture).map { [$0] } ?? []) {
             let own = store === shared ? picture.exactPath : Self.name(of: picture)
             for key in try keys(in: store)[size] ?? [] where key != own {
-                found += try store.originals(of: key).filter { $0.record.blurred.bytes == size && $0.record.isChanged }
+                found += try store.originals(of: key).originals.filter { $0.record.blurred.bytes == size && $0.record.isChanged }
                     .map { StoredOriginal(record: $0.record, store: store, isOwn: $0.isOwn) }
             }
         }
@@ -148,7 +158,7 @@ package final class Originals: Sendable {
     private func keys(in store: OriginalStore) throws(FileTrouble) -> [Int: Set<[UInt8]>] {
         if let known = sizes.withLock({ $0[store.root] }) { return known }
         var keys: [Int: Set<[UInt8]>] = [:]
-        for record in try store.readable() where record.isChanged {
+        for (record, _) in try store.all().originals where record.isChanged {
             keys[record.blurred.bytes, default: []].insert(record.key)
         }
         sizes.withLock { [keys] in $0[store.root] = keys }
@@ -157,38 +167,61 @@ package final class Originals: Sendable {
 
     // MARK: Everything
 
-    /// All pictures of which anything is kept, as far as this state folder knows of them.
+    /// All pictures of which anything is kept, as far as this state folder knows of them, and the records that are not
+    /// believed.
     ///
     /// - Parameter more: folders that may have come from elsewhere, with originals beside their pictures.
-    package func pictures(andIn more: [String]) throws(FileTrouble) -> [InputFile] {
-        var paths = Set(try shared.all().map(\.record.key))
-        for folder in Set((rememberedFolders() + more).map(PathKey.init)) {
+    package func pictures(andIn more: [String]) throws(FileTrouble) -> (known: [InputFile], odd: [FileTrouble]) {
+        let all = try shared.all()
+        var (paths, odd) = (Set(all.originals.map(\.record.key)), all.odd)
+        for folder in Set((rememberedFolders() + more).map(PathKey.init)).sorted() {
             let start = folder.path == "/" ? [] : Array(folder.path.utf8)
+            let found = try besideStore(in: folder.path).all()
+            odd += found.odd
             // What lies beside pictures knows their names alone: a path would lead elsewhere.
-            for (record, _) in try besideStore(in: folder.path).all() where !record.key.contains(PathNames.slash) {
+            for (record, _) in found.originals where !record.key.contains(PathNames.slash) {
                 paths.insert(start + [PathNames.slash] + record.key)
             }
         }
-        return paths.sorted { $0.lexicographicallyPrecedes($1) }.map { InputFile(bytes: $0, dir: "") }
+        let known = paths.sorted { $0.lexicographicallyPrecedes($1) }.map { InputFile(bytes: $0, dir: "") }
+        return (known, odd)
     }
 
+    /// Where it is noted which folders have originals beside their pictures.
+    private static let notesName = "beside"
+    /// Of a note, which is a path.
+    private static let largestNote = 1 << 16
+
     private func rememberedFolders() -> [String] {
-        FileSystem.names(in: "\(root)/beside").sorted().compactMap { name in
-            // Of one that cannot be read the pictures' own folder knows.
-            (try? FileSystem.contents(of: "\(root)/beside/\(name)")).flatMap { String(validating: $0, as: UTF8.self) }
+        // Of what cannot be read the pictures' own folder knows.
+        guard let notes = try? SafeFolder.unlinked(root, trusting: .everybody)?.folder(Self.notesName),
+            let names = try? notes.names()
+        else { return [] }
+        return names.sorted().compactMap { name in
+            (try? notes.contents(of: name, limit: Self.largestNote)).flatMap {
+                String(validating: $0, as: UTF8.self)
+            }
         }
     }
 
     /// Before the first original is kept beside a picture.
     private func remember(_ folder: String) throws(FileTrouble) {
-        let (notes, name) = ("\(root)/beside", FNV.name(of: folder.utf8))
-        guard !FileSystem.exists("\(notes)/\(name)") else { return }
-        _ = try FileSystem.createFolders(notes)
-        let temporary = "\(root)/\(name)"
-        FileSystem.remove(temporary)
-        try FileSystem.append(Array(folder.utf8), to: temporary, syncs: true)
-        try FileSystem.rename(temporary, to: "\(notes)/\(name)")
-        try FileSystem.syncFolder(notes)
+        let name = FNV.name(of: folder.utf8)
+        guard let store = try SafeFolder.unlinked(root, trusting: .everybody) else {
+            throw FileTrouble(path: root, code: ENOENT, action: "open the folder")
+        }
+        let notes = try store.makingFolder(Self.notesName)
+        guard try notes.status(of: name) == nil else { return }
+        let temporary = "\(name)-\(String(UInt64.random(in: .min ... .max), radix: 16))"
+        try store.create(temporary, Array(folder.utf8), syncs: true)
+        try store.rename(temporary, to: notes, as: name)
+        try notes.sync()
+    }
+
+    private func forget(_ folder: String) {
+        let notes = try? SafeFolder.unlinked(root, trusting: .everybody)?.folder(Self.notesName)
+        // A note too many costs a look.
+        try? notes?.remove(FNV.name(of: folder.utf8))
     }
 
     /// Removes originals that are not needed any more beside pictures in these folders, and in the state folder.
@@ -211,7 +244,7 @@ package final class Originals: Sendable {
         guard FileSystem.exists(store.root) else { return 0 }
         let count = store.removeUnneeded()
         store.removeIfEmpty()
-        if !FileSystem.exists(store.root) { FileSystem.remove("\(root)/beside/\(FNV.name(of: folder.utf8))") }
+        if !FileSystem.exists(store.root) { forget(folder) }
         return count
     }
 
@@ -219,9 +252,11 @@ package final class Originals: Sendable {
     ///
     /// - Returns: how many originals that no picture needs.
     package func sweep() throws(FileTrouble) -> Int {
-        for picture in try pictures(andIn: []) {
+        let pictures = try pictures(andIn: []).known
+        let folders = Dictionary(grouping: pictures) { HeldFolders.key(of: $0) }
+        for picture in folders.values.compactMap(\.first) {
             // Where another run writes, or which is not mounted, the next command looks again.
-            (try? PictureFolder(of: picture))?.removeTemporary(of: picture)
+            (try? PictureFolder(of: picture))?.removeLeftovers()
         }
         return rememberedFolders().reduce(shared.removeUnneeded()) { count, folder in
             let anywhere = InputFile(path: PathNames.joined(folder, "picture"), dir: "")

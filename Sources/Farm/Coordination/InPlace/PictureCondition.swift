@@ -1,5 +1,6 @@
 import JobModel
 package import Planning
+package import SafeFiles
 package import Scheduling
 import WorkerProtocol
 
@@ -47,6 +48,8 @@ package struct LookedAtPicture: Sendable {
     package let condition: PictureCondition
     /// The picture is there, and a worker could not read it.
     package let isUnreadable: Bool
+    /// Why a record of the picture is not believed: then nothing is done with it.
+    package let odd: FileTrouble?
     /// Something is at its path.
     package var isThere: Bool { FileSystem.exists(picture.exactPath) }
     /// It was blurred under another name, and something is at that path, too: the original is needed there.
@@ -65,9 +68,10 @@ package struct LookedAtPicture: Sendable {
         let strange = try pictures.map { picture in
             try FileStamp(of: picture).map { try originals.elsewhere(picture, size: $0.size) } ?? []
         }
-        var files = zip(pictures, zip(kept, strange)).filter { !$1.0.isEmpty || !$1.1.isEmpty }.map { file(of: $0.0) }
+        var files = zip(pictures, zip(kept, strange)).filter { !$1.0.originals.isEmpty || !$1.1.isEmpty }
+            .map { file(of: $0.0) }
         if readsOriginals {
-            files += Set((kept + strange).joined().map { PathKey($0.path) }).sorted().map {
+            files += Set((kept.map(\.originals) + strange).joined().map { PathKey($0.path) }).sorted().map {
                 CompareTask.File(path: $0.path)
             }
         }
@@ -93,10 +97,11 @@ package struct LookedAtPicture: Sendable {
 
     /// - Parameter moved: the original of a picture that has this one's bytes now, and where that picture was blurred.
     private init(
-        _ picture: InputFile, _ own: [StoredOriginal], _ moved: (original: StoredOriginal, from: InputFile)?,
+        _ picture: InputFile, _ kept: Originals.Kept, _ moved: (original: StoredOriginal, from: InputFile)?,
         _ findings: Freshness.Findings, _ readsOriginals: Bool
     ) {
-        self.picture = picture
+        let own = kept.originals
+        (self.picture, odd) = (picture, kept.odd)
         let found = findings[Self.file(of: picture)]
         isUnreadable = found == nil && !own.isEmpty
         let condition = PictureCondition(own, (found ?? nil).map(FileContent.init))

@@ -1,7 +1,9 @@
+import ContentNames
 import Glibc
 import JobModel
 import Planning
 import SafeFiles
+import Synchronization
 
 /// A folder whose pictures are changed in place, locked against others who write there. Its path and the names in it may
 /// not be UTF-8. C's calls stay in this file.
@@ -12,43 +14,29 @@ final class PictureFolder: Sendable {
         let isFile: Bool
         /// How many names it has.
         let links: Int
+        let user: UInt32
+        let group: UInt32
     }
 
     /// Another run, or another command, writes there.
     struct Busy: Error {}
 
-    private let descriptor: Int32
-    /// Where the file system locks files alone.
-    private let lockFile: KernelLock?
+    private let lock: FolderLock
+    private var descriptor: Int32 { lock.descriptor }
     /// For people.
     let path: String
-
-    private static let lockName = ".penumbra-lock"
-
-    deinit {
-        // While it is locked: whoever has it open looks whether it is still there.
-        if lockFile != nil { unlinkat(descriptor, Self.lockName, 0) }
-        close(descriptor)
-    }
+    /// Killed commands may have left files.
+    private let hasLeftovers = Mutex(true)
 
     /// - Throws: ``Busy`` or ``FileTrouble``.
     init(of picture: InputFile) throws {
         let bytes = picture.exactPath
         let folder = bytes[..<(bytes.lastIndex(of: PathNames.slash) ?? 0)]
         path = PathText.folder(of: picture.path)
-        descriptor = open(Self.chars(folder.isEmpty ? [PathNames.slash] : folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
-        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
-            lockFile = nil
-            return
+        guard let lock = try FolderLock.take(Self.chars(folder.isEmpty ? [PathNames.slash] : folder), path) else {
+            throw Busy()
         }
-        do {
-            lockFile = errno == EWOULDBLOCK ? nil : try KernelLock.takeFile(Self.lockName, in: descriptor, path)
-        } catch {
-            close(descriptor)
-            throw error
-        }
-        guard lockFile != nil else { throw Busy() }
+        self.lock = lock
     }
 
     private static func chars(_ bytes: some Sequence<UInt8>) -> [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }
@@ -58,9 +46,12 @@ final class PictureFolder: Sendable {
         return Array(bytes[(bytes.lastIndex(of: PathNames.slash).map { $0 + 1 } ?? 0)...])
     }
 
-    /// Of the file that will be the picture. What a kill leaves of it is found by this name.
-    private static func temporary(of picture: InputFile) -> String {
-        ".penumbra-picture-\(FNV.name(of: name(of: picture)))"
+    /// How the names of files begin that will be pictures. What a kill leaves of them is found by this.
+    private static let temporaryPrefix = ".penumbra-picture-"
+
+    /// Nobody else has this name, where locks keep nobody out either.
+    private static func temporary() -> String {
+        "\(temporaryPrefix)\(String(UInt64.random(in: .min ... .max), radix: 16))"
     }
 
     /// Nil when nothing is there.
@@ -70,7 +61,8 @@ final class PictureFolder: Sendable {
             return nil
         }
         return Found(
-            stamp: FileStamp(found), isFile: found.st_mode & S_IFMT == S_IFREG, links: Int(found.st_nlink))
+            stamp: FileStamp(found), isFile: found.st_mode & S_IFMT == S_IFREG, links: Int(found.st_nlink),
+            user: found.st_uid, group: found.st_gid)
     }
 
     /// Before anything is prepared for a picture that could not be replaced.
@@ -82,41 +74,43 @@ final class PictureFolder: Sendable {
 
     /// Copies a picture to a new file.
     ///
-    /// - Returns: what it has beside its bytes.
-    func copy(_ picture: InputFile, to copy: String) throws(FileTrouble) -> FileAttributes {
-        let file = openat(
+    /// - Returns: what it has beside its bytes, and their SHA-256.
+    func copy(
+        _ picture: InputFile, to folder: SafeFolder, as name: String
+    ) throws(FileTrouble) -> (attributes: FileAttributes, sha256: String) {
+        let opened = openat(
             descriptor, Self.chars(Self.name(of: picture)), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { throw FileTrouble(path: picture.path, code: errno, action: "read") }
-        defer { close(file) }
-        let attributes = try FileAttributes(of: file, path: picture.path)
-        let new = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard new >= 0 else { throw FileTrouble(path: copy, code: errno, action: "create") }
-        defer { close(new) }
-        try Self.copy(file, to: new, path: copy)
+        guard opened >= 0 else { throw FileTrouble(path: picture.path, code: errno, action: "read") }
+        let file = SafeFile(taking: opened, picture.path)
+        let attributes = try FileAttributes(of: file.descriptor, path: picture.path)
+        let new = try folder.newFile(name, mode: 0o600)
+        let digest = try Self.copy(file, to: new)
         // As far as the picture may be read its original may. Nobody has to write to it.
-        guard fchmod(new, attributes.mode & 0o444 | 0o400) == 0 else {
-            throw FileTrouble(path: copy, code: errno, action: "set the rights")
+        guard fchmod(new.descriptor, attributes.mode & 0o444 | 0o400) == 0 else {
+            throw FileTrouble(path: new.path, code: errno, action: "set the rights")
         }
-        return attributes
+        return (attributes, digest)
     }
 
-    private static func copy(_ file: Int32, to new: Int32, path: String) throws(FileTrouble) {
-        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    /// - Returns: the SHA-256 of the bytes.
+    private static func copy(
+        _ file: borrowing SafeFile, to new: borrowing SafeFile
+    ) throws(FileTrouble) -> String {
+        guard var digest = SHA256Stream() else { throw noDigest(new.path) }
         while true {
-            let count = read(file, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw FileTrouble(path: path, code: errno, action: "copy to") }
-            guard count > 0 else { return }
-            var rest = buffer[..<count]
-            while !rest.isEmpty {
-                let written = rest.withUnsafeBytes { write(new, $0.baseAddress, $0.count) }
-                if written < 0, errno == EINTR { continue }
-                guard written > 0 else {
-                    throw FileTrouble(path: path, code: written < 0 ? errno : ENOSPC, action: "write")
-                }
-                rest = rest.dropFirst(written)
-            }
+            let bytes = try file.next(1 << 20)
+            guard !bytes.isEmpty else { break }
+            bytes.withUnsafeBytes { digest.update($0) }
+            try new.append(bytes)
         }
+        guard let name = digest.finish() else { throw noDigest(new.path) }
+        return name
+    }
+
+    private static func noDigest(_ path: String) -> FileTrouble {
+        FileTrouble(
+            path: path, code: ENOSYS, action: "take the SHA-256 digest", reason: "OpenSSL's library gives none",
+            remedy: "repair the installation of libssl3")
     }
 
     /// How a picture is replaced.
@@ -129,33 +123,43 @@ final class PictureFolder: Sendable {
 
     /// Puts a copy of a file in a picture's place in one step: at any moment one of both is there.
     ///
-    /// - Parameter found: what has to be there still; nil for nothing.
+    /// - Parameters:
+    ///   - found: what has to be there still; nil for nothing.
+    ///   - source: read from where it stands.
+    ///   - sha256: of the source's bytes, where it is known: other bytes do not take the picture's place.
     /// - Returns: what of the attributes could not be had.
     func replace(
-        _ picture: InputFile, _ found: Found?, by source: String, _ attributes: FileAttributes, _ kind: Replacement
+        _ picture: InputFile, _ found: Found?, by source: borrowing SafeFile, sha256: String? = nil,
+        _ attributes: FileAttributes, _ kind: Replacement
     ) throws(InPlaceTrouble) -> [String] {
-        removeTemporary(of: picture)
+        let temporary = Self.temporary()
         do throws(InPlaceTrouble) {
-            let missing = try InPlaceTrouble.on { () throws(FileTrouble) in
-                try prepare(picture, source, attributes, kind)
+            let prepared: (missing: [String], sha256: String)
+            do throws(FileTrouble) {
+                prepared = try prepare(temporary, for: picture, source, attributes, kind)
+            } catch {
+                throw InPlaceTrouble(error)
             }
-            if kind == .blurred, let first = missing.first {
+            guard sha256 == nil || sha256 == prepared.sha256 else {
+                throw .refused("its original, \(source.path), is gone or damaged; nothing was changed")
+            }
+            if kind == .blurred, let first = prepared.missing.first {
                 throw .refused("this user cannot keep \(first) for the blurred picture; left as it is")
             }
             guard look(at: picture).map({ $0.stamp.isSameState(as: found?.stamp) }) ?? (found == nil) else {
                 throw .changed
             }
-            try InPlaceTrouble.on { () throws(FileTrouble) in try putInPlace(picture) }
-            return missing
+            try InPlaceTrouble.on { () throws(FileTrouble) in try putInPlace(temporary, picture) }
+            return prepared.missing
         } catch {
-            removeTemporary(of: picture)
+            unlinkat(descriptor, temporary, 0)
             throw error
         }
     }
 
-    private func putInPlace(_ picture: InputFile) throws(FileTrouble) {
+    private func putInPlace(_ temporary: String, _ picture: InputFile) throws(FileTrouble) {
         let name = Self.chars(Self.name(of: picture))
-        guard renameat(descriptor, Self.temporary(of: picture), descriptor, name) == 0 else {
+        guard renameat(descriptor, temporary, descriptor, name) == 0 else {
             throw FileTrouble(path: picture.path, code: errno, action: "replace")
         }
         try sync()
@@ -163,23 +167,35 @@ final class PictureFolder: Sendable {
 
     /// Writes and syncs the file that will be the picture.
     private func prepare(
-        _ picture: InputFile, _ source: String, _ attributes: FileAttributes, _ kind: Replacement
-    ) throws(FileTrouble) -> [String] {
-        let file = open(source, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else { throw FileTrouble(path: source, code: errno, action: "read") }
-        defer { close(file) }
+        _ temporary: String, for picture: InputFile, _ source: borrowing SafeFile, _ attributes: FileAttributes,
+        _ kind: Replacement
+    ) throws(FileTrouble) -> (missing: [String], sha256: String) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-        let new = openat(descriptor, Self.temporary(of: picture), flags, 0o600)
-        guard new >= 0 else { throw FileTrouble(path: path, code: errno, action: "write in the folder") }
-        defer { close(new) }
-        try Self.copy(file, to: new, path: picture.path)
-        let missing = try attributes.give(to: new, path: picture.path, withTimes: kind == .original)
-        guard fsync(new) == 0 else { throw FileTrouble(path: picture.path, code: errno, action: "sync") }
-        return missing
+        let opened = openat(descriptor, temporary, flags, 0o600)
+        guard opened >= 0 else { throw FileTrouble(path: path, code: errno, action: "write in the folder") }
+        let new = SafeFile(taking: opened, picture.path)
+        let digest = try Self.copy(source, to: new)
+        let missing = try attributes.give(to: new.descriptor, path: picture.path, withTimes: kind == .original)
+        try new.sync()
+        return (missing, digest)
     }
 
-    /// What a command has left that was killed.
-    func removeTemporary(of picture: InputFile) { unlinkat(descriptor, Self.temporary(of: picture), 0) }
+    /// Removes what commands have left that were killed: nobody else writes here while the folder is locked.
+    func removeLeftovers() {
+        let isFirst = hasLeftovers.withLock { has in
+            defer { has = false }
+            return has
+        }
+        // What cannot be listed now is for the next command.
+        guard isFirst, let folder = try? SafeFolder(reopening: descriptor, path), let names = try? folder.names()
+        else { return }
+        for name in names where Self.isTemporary(name) { try? folder.remove(name) }
+    }
+
+    private static func isTemporary(_ name: String) -> Bool {
+        let rest = name.dropFirst(temporaryPrefix.count)
+        return name.hasPrefix(temporaryPrefix) && (1...16).contains(rest.utf8.count) && rest.allSatisfy(\.isHexDigit)
+    }
 
     private func sync() throws(FileTrouble) {
         guard fsync(descriptor) == 0 || errno == EINVAL else {

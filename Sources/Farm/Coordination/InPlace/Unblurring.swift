@@ -49,7 +49,7 @@ package struct Unblurring: Sendable {
 
     /// Nothing is kept of it any more.
     private func isSettled(_ looked: LookedAtPicture) -> Bool {
-        (try? originals.all(of: looked.picture).isEmpty) ?? false
+        (try? originals.all(of: looked.picture).isNothing) ?? false
     }
 
     /// - Parameter found: what was there before it was read.
@@ -58,7 +58,8 @@ package struct Unblurring: Sendable {
     ) -> InPlaceResult.Outcome {
         do throws(InPlaceTrouble) {
             let folder = try folders.folder(of: looked.picture)
-            if !looked.originals.isEmpty { folder.removeTemporary(of: looked.picture) }
+            if let odd = looked.odd { throw InPlaceTrouble.refused(odd.message) }
+            if !looked.originals.isEmpty { folder.removeLeftovers() }
             switch looked.condition {
             case .missing(let original) where !isForced: return .gone(original)
             case .missing(let original): return try putBack(original, looked, found, folder, isEdited: true)
@@ -92,15 +93,32 @@ package struct Unblurring: Sendable {
         var attributes = original.record.attributes
         var strange: [String] = []
         if !original.isOwn {
-            attributes = attributes.restricted(to: geteuid(), getegid())
+            attributes = attributes.restricted(to: found?.user ?? geteuid(), found?.group ?? getegid())
             if attributes != original.record.attributes {
                 strange = ["its owner and special rights, which a record of another user does not decide"]
             }
         }
-        let missing = strange + (try folder.replace(looked.picture, found, by: original.path, attributes, .original))
+        let missing = strange + (try replace(looked.picture, found, by: original, attributes, folder))
         if !looked.isCopy { try forget(original) }
         let older = looked.originals.filter { $0.record != original.record }
         return .unblurred(edited: isEdited, missing: missing, older: older)
+    }
+
+    private func replace(
+        _ picture: InputFile, _ found: PictureFolder.Found?, by original: StoredOriginal, _ attributes: FileAttributes,
+        _ folder: PictureFolder
+    ) throws(InPlaceTrouble) -> [String] {
+        let opened: SafeFile?
+        do throws(FileTrouble) {
+            opened = try original.store.original(of: original.record)
+        } catch {
+            throw InPlaceTrouble(error)
+        }
+        guard let source = opened else {
+            throw .refused("its original, \(original.path), is gone or damaged; nothing was changed")
+        }
+        return try folder.replace(
+            picture, found, by: source, sha256: original.record.sha256, attributes, .original)
     }
 
     /// The picture is its original.

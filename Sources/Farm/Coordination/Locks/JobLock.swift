@@ -1,4 +1,5 @@
 package import JobModel
+import SafeFiles
 
 /// Keeps two runs of one job from running at once, and two jobs from writing to one folder at once, whoever starts them.
 package final class JobLock: Sendable {
@@ -15,9 +16,10 @@ package final class JobLock: Sendable {
         case busy(Holder)
     }
 
-    private let locks: [KernelLock]
+    private let own: KernelLock
+    private let folders: [FolderLock]
 
-    private init(_ locks: [KernelLock]) { self.locks = locks }
+    private init(_ own: KernelLock, _ folders: [FolderLock]) { (self.own, self.folders) = (own, folders) }
 
     /// - Parameters:
     ///   - folders: those of the job's outputs that this process has not locked yet. They are created if need be.
@@ -32,18 +34,22 @@ package final class JobLock: Sendable {
         guard let own = try await KernelLock.take("\(state)/locks/\(name(of: job))", until: end, clock) else {
             return .busy(.run)
         }
-        var locks = [own]
+        var locks: [FolderLock] = []
         var seen: Set<FileStamp.Identity> = []
         for folder in folders.sorted() {
             try directory.makeFolder(folder)
             // One folder may have two names.
             if let identity = FileSystem.stamp(folder)?.identity, !seen.insert(identity).inserted { continue }
-            guard let lock = try await KernelLock.take(folder, isFolder: true, until: end, clock) else {
-                return .busy(.folder(folder))
+            do {
+                guard let lock = try await FolderLock.take(folder, until: end, clock) else {
+                    return .busy(.folder(folder))
+                }
+                locks.append(lock)
+            } catch let trouble as FileTrouble where FolderLock.unsupported.contains(trouble.code) {
+                // Nothing can be locked there: nobody is kept out.
             }
-            locks.append(lock)
         }
-        return .taken(JobLock(locks))
+        return .taken(JobLock(own, locks))
     }
 
     /// A job is its manifest's real path and its name. FNV-1a makes a file name of them.

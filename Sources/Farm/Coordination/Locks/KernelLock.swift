@@ -2,10 +2,9 @@ import Glibc
 import JobModel
 package import SafeFiles
 
-/// An exclusive lock on a file or a folder, held by the kernel: it ends with the process, however that ends.
+/// An exclusive lock on a file, held by the kernel: it ends with the process, however that ends.
 package final class KernelLock: Sendable {
     private let descriptor: Int32
-    private let isFolder: Bool
 
     deinit { close(descriptor) }
 
@@ -27,15 +26,12 @@ package final class KernelLock: Sendable {
     }
 
     /// Tries again and again until `end`. Nil when another process still holds the lock then.
-    ///
-    /// - Parameter isFolder: then the folder is there, and nothing is created. Nobody is kept out where the file system
-    ///   cannot lock folders.
     static func take(
-        _ path: String, isFolder: Bool = false, until end: ContinuousClock.Instant, _ clock: ContinuousClock
+        _ path: String, until end: ContinuousClock.Instant, _ clock: ContinuousClock
     ) async throws -> KernelLock? {
         while true {
-            let lock = try isFolder ? KernelLock(openingFolder: path) : KernelLock(opening: path)
-            // Who held it may have removed the folder that he had made.
+            let lock = try KernelLock(opening: path)
+            // Who held it may have removed it.
             if try lock.isTaken(path), lock.isStillAt(path) { return lock }
             guard clock.now < end else { return nil }
             try await clock.sleep(for: .milliseconds(200))
@@ -64,10 +60,7 @@ package final class KernelLock: Sendable {
         return nil
     }
 
-    private init(taking file: Int32) {
-        isFolder = false
-        descriptor = file
-    }
+    private init(taking file: Int32) { descriptor = file }
 
     /// False when somebody has removed what is locked.
     func isStillAt(_ path: String) -> Bool {
@@ -77,22 +70,12 @@ package final class KernelLock: Sendable {
 
     private func isTaken(_ path: String) throws(FileTrouble) -> Bool {
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
-        // Network file systems may lock files alone.
-        if isFolder, [EBADF, EINVAL, ENOLCK, EOPNOTSUPP, ENOSYS].contains(errno) { return true }
         guard errno == EWOULDBLOCK else { throw FileTrouble(path: path, code: errno, action: "lock") }
         return false
     }
 
     /// Not locked yet.
-    private init(openingFolder path: String) throws(FileTrouble) {
-        isFolder = true
-        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "lock the folder") }
-    }
-
-    /// Not locked yet.
     private init(opening path: String) throws(FileTrouble) {
-        isFolder = false
         // A pipe in its place would be waited for.
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
         guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the lock file") }

@@ -3,6 +3,7 @@ import FoundationEssentials
 import JobModel
 import Planning
 import Reports
+import SafeFiles
 
 /// What `penumbra blur --list` tells of the pictures of which originals are kept.
 struct BlurList {
@@ -13,15 +14,17 @@ struct BlurList {
         let search = session.search(paths)
         let named = Set(search.pictures.filter(\.isNamed).map(\.file.exactPath))
         let folders = search.pictures.map { PathText.folder(of: $0.file.path) } + search.folders.map(\.path)
-        let pictures = try session.originals.pictures(andIn: folders).filter { picture in
+        let (known, odd) = try session.originals.pictures(andIn: folders)
+        let pictures = known.filter { picture in
             paths.isEmpty || search.holds(picture) || named.contains(picture.exactPath)
         }
+        for trouble in odd { session.reporting.complain(trouble.message) }
         let (looked, stop) = try await LookedAtPicture.look(
             at: pictures, session.originals, readsOriginals: false, settings: session.installation.runSettings,
             loop: session.loop)
         if stop != nil { return session.tell(stop, left: pictures.count) }
         print(looked.flatMap { picture in picture.originals.map { KeptLine(picture, $0) } })
-        return .done
+        return odd.isEmpty ? .done : .someFailed
     }
 
     private func print(_ lines: [KeptLine]) {

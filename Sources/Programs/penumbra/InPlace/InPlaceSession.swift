@@ -47,9 +47,9 @@ struct InPlaceSession {
     func withKept(_ search: PictureSearch) throws -> [WantedPicture] {
         let found = search.pictures.map { WantedPicture($0.file, isNamed: $0.isNamed) }
         let known = Set(found.map(\.picture.exactPath))
-        let kept = search.folders.isEmpty ? [] : try originals.pictures(andIn: [])
+        let kept = search.folders.isEmpty ? [] : try originals.pictures(andIn: []).known
         return try found.filter {
-            try $0.isNamed || !originals.all(of: $0.picture).isEmpty || originals.mayBeElsewhere($0.picture)
+            try $0.isNamed || !originals.all(of: $0.picture).isNothing || originals.mayBeElsewhere($0.picture)
         }
             + kept.filter { search.holds($0) && !known.contains($0.exactPath) }.map {
                 WantedPicture($0, isNamed: false)

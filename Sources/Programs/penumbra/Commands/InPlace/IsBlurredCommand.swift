@@ -1,6 +1,7 @@
 import ArgumentParser
 import Coordination
 import Planning
+import SafeFiles
 
 struct IsBlurredCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -76,7 +77,8 @@ struct InPlaceAnswer {
     }
 
     private static func answer(_ looked: LookedAtPicture) -> (String, ExitStatus, StoredOriginal?) {
-        switch looked.condition {
+        if let odd = looked.odd { return (odd.message, .someFailed, looked.originals.first) }
+        return switch looked.condition {
         case .blurred(let kept): ("blurred (\(kept.record.filters))", .done, kept)
         case .edited(let kept): ("edited since it was blurred (\(kept.record.filters))", .someFailed, kept)
         case .original: ("is not blurred", .someFailed, nil)

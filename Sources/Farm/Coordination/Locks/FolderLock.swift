@@ -1,0 +1,72 @@
+import Glibc
+import JobModel
+import SafeFiles
+
+/// An exclusive lock on a folder, held by the kernel: runs hold it on the folders of their outputs, commands that change
+/// pictures in place on the pictures' folders. So they exclude each other.
+///
+/// Some network file systems lock files alone: there it is a file in the folder.
+final class FolderLock: Sendable {
+    /// The open folder.
+    let descriptor: Int32
+    /// Where the file system does not lock folders.
+    private let file: KernelLock?
+
+    static let fileName = ".penumbra-lock"
+    /// What a file system answers that has no such locks.
+    static let unsupported = [EBADF, EINVAL, ENOLCK, EOPNOTSUPP, ENOSYS]
+
+    deinit {
+        // While it is locked: whoever has it open looks whether it is still there.
+        if file != nil { unlinkat(descriptor, Self.fileName, 0) }
+        close(descriptor)
+    }
+
+    private init(_ descriptor: Int32, _ file: KernelLock?) { (self.descriptor, self.file) = (descriptor, file) }
+
+    /// Nil when somebody else holds the lock.
+    ///
+    /// - Parameters:
+    ///   - folder: as the file system has it, with a zero at its end.
+    ///   - path: the same for messages.
+    static func take(_ folder: [CChar], _ path: String) throws(FileTrouble) -> FolderLock? {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return FolderLock(descriptor, nil) }
+        let code = errno
+        do throws(FileTrouble) {
+            guard code != EWOULDBLOCK else {
+                close(descriptor)
+                return nil
+            }
+            guard unsupported.contains(code) else { throw FileTrouble(path: path, code: code, action: "lock") }
+            guard let file = try KernelLock.takeFile(fileName, in: descriptor, path) else {
+                close(descriptor)
+                return nil
+            }
+            return FolderLock(descriptor, file)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// Tries again and again until `end`. Nil when another process still holds the lock then.
+    static func take(
+        _ path: String, until end: ContinuousClock.Instant, _ clock: ContinuousClock
+    ) async throws -> FolderLock? {
+        while true {
+            // Who held it may have removed the folder that he had made.
+            if let lock = try take(path.utf8.map { CChar(bitPattern: $0) } + [0], path), lock.isStillAt(path) {
+                return lock
+            }
+            guard clock.now < end else { return nil }
+            try await clock.sleep(for: .milliseconds(200))
+        }
+    }
+
+    private func isStillAt(_ path: String) -> Bool {
+        var own = stat()
+        return fstat(descriptor, &own) == 0 && FileSystem.stamp(path)?.identity == FileStamp(own).identity
+    }
+}
