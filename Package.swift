@@ -203,7 +203,10 @@ let package = Package(
         tests("FiltersTests", ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "Filters", "TestSupport"]),
         tests(
             "RenderingTests",
-            ["Geometry", "Catalogs", "JobModel", "Raster", "Filters", "Rendering", "Digests", "TestSupport"]),
+            [
+                "Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "Filters", "Rendering", "Digests",
+                "TestSupport",
+            ]),
         tests(
             "PluginLoadingTests",
             [
@@ -218,7 +221,8 @@ let package = Package(
                 "TestSupport",
             ]),
         tests(
-            "ImageFilesTests", ["Geometry", "Catalogs", "JobModel", "Raster", "ImageFiles", "TestSupport"],
+            "ImageFilesTests",
+            ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "ImageFiles", "TestSupport"],
             exclude: ["Fixtures"]),
         tests("SafeFilesTests", ["SafeFiles", "TestSupport"]),
         tests("ManifestsTests", ["Manifests", "Catalogs", "JobModel", yams], exclude: ["Corpus"]),

@@ -117,6 +117,25 @@ import Testing
         }
     }
 
+    @Test func `what shows through transparency is a colour of sRGB behind the pictures of every space`() async throws {
+        let rect = PixelRect(x: 0, y: 0, width: 40, height: 30)
+        let pixel: [UInt8] = [200, 90, 40, 128]
+        let photo = Raster(rect: rect, layout: .rgba, samples: (0..<rect.area).flatMap { _ in pixel })
+        for meaning in [Meaning.sRGB, .displayP3, .adobeRGB] {
+            try PictureFiles.write(.u8(photo), to: "\(workspace.path)/photos/a.png", profile: meaning.profile)
+            try workspace.writeManifest(
+                filters: "[{flip: {axis: horizontal}}]", output: "out/{stem}.jpg",
+                more: "save: {background: '#3366cc', quality: 100, metadata: keep}")
+            let result = try await Program.run("run", "job.yaml", in: workspace)
+            #expect(result.code == 0, "\(result.errors)")
+            let output = try PictureFiles.read("\(workspace.path)/out/a.jpg")
+            let (behind, alpha) = ([0x33, 0x66, 0xCC].map { Double($0) / 255 }, 128.0 / 255)
+            let color = meaning.inSRGB(pixel[..<3].map { Double($0) / 255 })
+            let truth = (0..<rect.area).flatMap { _ in (0..<3).map { behind[$0] * (1 - alpha) + color[$0] * alpha } }
+            #expect(worst(output.doubles.map { $0 / 255 }, truth) < 3 / 255, "\(meaning)")
+        }
+    }
+
     @Test func `the output carries no profile of either, so that it is sRGB to every reader`() async throws {
         _ = try write(.displayP3, .u8, .adobeRGB)
         for ext in ["png", "jpg", "webp", "tif"] {

@@ -22,7 +22,9 @@ import Testing
             metadata: ImageMetadata(icc: Blob(ProfileBuilder.rgb(gamma: 1.8))))
         let header = try ImageDecoder(path: workspace.path("profiled"), limits: .roomy, color: .keep).header
         #expect(header.hasProfile)
-        #expect(format.colorPolicy(for: header, asked: .keep, metadata: .keep) == .srgb)
+        #expect(
+            format.colorPolicy(for: header, asked: .keep, save: SaveOptions(metadata: .keep), output: header.layout)
+                == .srgb)
     }
 
     @Test(arguments: ImageFormats.all.filter { $0.descriptor.canWrite && !$0.descriptor.isFolder }.map(\.title))

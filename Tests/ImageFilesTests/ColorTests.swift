@@ -99,14 +99,37 @@ import Testing
         #expect(decoded.metadata.icc == nil)
     }
 
+    @Test func `a profiled picture is converted where a colour of sRGB shows through it, and nowhere else`() throws {
+        let profile = ImageMetadata(icc: Blob(ProfileBuilder.rgb(gamma: 1.75)))
+        try workspace.save(Pictures.smooth(layout: .rgba), as: "png", to: "profiled", metadata: profile)
+        let header = try workspace.load("profiled").header
+        let (jpeg, png) = try (workspace.requireFormat("jpeg"), workspace.requireFormat("png"))
+        func policy(_ format: any ImageFormat, _ background: [Int], _ output: PixelLayout) -> ColorPolicy {
+            format.colorPolicy(
+                for: header, asked: .keep, save: SaveOptions(background: background), output: output)
+        }
+        #expect(policy(jpeg, [0x33, 0x66, 0xCC], .rgba) == .srgb)
+        #expect(policy(jpeg, [128, 128, 128], .rgba) == .srgb)
+        #expect(policy(jpeg, [255, 255, 255], .rgba) == .keep)
+        #expect(policy(jpeg, [0, 0, 0], .rgba) == .keep)
+        #expect(policy(jpeg, [0x33, 0x66, 0xCC], .rgb) == .keep)
+        #expect(policy(png, [0x33, 0x66, 0xCC], .rgba) == .keep)
+    }
+
     @Test func `a profile that the output would lose is converted first`() throws {
         let profile = ImageMetadata(icc: Blob(ProfileBuilder.gray(gamma: 1.75)))
         try workspace.save(Pictures.smooth(layout: .gray), as: "png", to: "gray", metadata: profile)
         let header = try workspace.load("gray").header
         let (webp, png) = try (workspace.requireFormat("webp"), workspace.requireFormat("png"))
-        #expect(webp.colorPolicy(for: header, asked: .keep, metadata: .keep) == .srgb)
-        #expect(png.colorPolicy(for: header, asked: .keep, metadata: .keep) == .keep)
-        #expect(png.colorPolicy(for: header, asked: .keep, metadata: .strip) == .srgb)
+        #expect(
+            webp.colorPolicy(for: header, asked: .keep, save: SaveOptions(metadata: .keep), output: header.layout)
+                == .srgb)
+        #expect(
+            png.colorPolicy(for: header, asked: .keep, save: SaveOptions(metadata: .keep), output: header.layout)
+                == .keep)
+        #expect(
+            png.colorPolicy(for: header, asked: .keep, save: SaveOptions(metadata: .strip), output: header.layout)
+                == .srgb)
         let lost = try workspace.load("gray").metadata
         try workspace.save(Pictures.smooth(layout: .gray), as: "webp", to: "webp", metadata: lost)
         #expect(try workspace.load("webp").metadata.icc == nil)

@@ -39,9 +39,11 @@ import Testing
         return builder
     }
 
-    @Test(arguments: [1, 2, 3, 4])
-    func `floats of 16 bits are read as those of 32`(samples: Int) throws {
-        _ = try workspace.write(builder(16, samples: samples).build(), to: "floats.tif")
+    @Test(arguments: [1, 2, 3, 4], [false, true])
+    func `floats of 16 bits are read as those of 32, from strips and from tiles`(samples: Int, isTiled: Bool) throws {
+        var builder = builder(16, samples: samples)
+        builder.tileSize = isTiled ? 32 : nil
+        _ = try workspace.write(builder.build(), to: "floats.tif")
         let read = try workspace.load("floats.tif")
         #expect(read.raster.format == .f32 && read.raster.layout.channels == samples)
         let expected = (0..<40 * 100 * samples).map { Double(value($0)) }

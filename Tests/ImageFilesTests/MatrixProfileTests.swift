@@ -19,6 +19,8 @@ import Testing
         let description: String
         let profile: [UInt8]
         let light: @Sendable (Double) -> Double
+        /// Close to sRGB's curve, which stands for it where light is converted.
+        var isSRGB: Bool { description == "kind 3" || description == "a table" }
     }
 
     private static let sRGB = [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045]

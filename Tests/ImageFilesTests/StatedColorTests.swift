@@ -166,6 +166,47 @@ import Testing
         #expect(try workspace.load("still.png").raster == Pictures.smooth())
     }
 
+    /// Gives the primary picture of a HEIC that was written without one an `nclx`, for which all that lies behind moves.
+    private func addStatement(_ name: String) throws {
+        var bytes = try workspace.bytes(name)
+        guard bytes.firstRange(of: Array("colrnclx".utf8)) == nil else { return }
+        func place(of box: String) throws -> Int { try #require(bytes.firstRange(of: Array(box.utf8))).lowerBound - 4 }
+        func number(_ at: Int, _ length: Int) -> Int { bytes[at..<at + length].reduce(0) { $0 << 8 | Int($1) } }
+        func grow(_ at: Int, by count: Int) {
+            let size = number(at, 4) + count
+            bytes.replaceSubrange(at..<at + 4, with: (0..<4).map { UInt8(truncatingIfNeeded: size >> (24 - 8 * $0)) })
+        }
+        let property: [UInt8] = [0, 0, 0, 19] + Array("colrnclx".utf8) + [0, 1, 0, 13, 0, 1, 0x80]
+        // Where the pixels lie: an item is its name, method and file, a base, and its extents.
+        let items = try place(of: "iloc") + 8
+        try #require(bytes[items] == 1 && number(items + 4, 2) == 0x4440)
+        var item = items + 8
+        for _ in 0..<number(items + 6, 2) {
+            let extents = number(item + 10, 2)
+            for extent in 0..<extents where number(item + 2, 2) == 0 {
+                grow(item + 12 + 8 * extent, by: property.count + 1)
+            }
+            item += 12 + 8 * extents
+        }
+        let primary = number(try place(of: "pitm") + 12, 2)
+        // How many properties there are before it, which is the last.
+        let known = try place(of: "ipco")
+        var (count, next) = (0, known + 8)
+        while next < known + number(known, 4) {
+            next += number(next, 4)
+            count += 1
+        }
+        var entry = try place(of: "ipma") + 16
+        while number(entry, 2) != primary { entry += 3 + number(entry + 2, 1) }
+        bytes[entry + 2] += 1
+        bytes.insert(UInt8(count + 1), at: entry + 3 + number(entry + 2, 1) - 1)
+        grow(try place(of: "ipma"), by: 1)
+        bytes.insert(contentsOf: property, at: next)
+        grow(known, by: property.count)
+        for box in ["iprp", "meta"] { grow(try place(of: box), by: property.count + 1) }
+        _ = try workspace.write(bytes, to: name)
+    }
+
     /// Makes a file's `nclx` say other colours.
     private func restate(_ name: String, _ primaries: UInt8, _ transfer: UInt8) throws {
         var bytes = try workspace.bytes(name)
@@ -174,10 +215,11 @@ import Testing
         _ = try workspace.write(bytes, to: name)
     }
 
-    @Test(arguments: ["avif"])
+    @Test(arguments: ["avif", "heic"])
     func `nclx is converted as float64 does, or kept as a profile`(format: String) throws {
         guard try VipsRuntime.canWrite(format) else { return }
         try workspace.save(Pictures.smooth(), as: format, to: "a", save: .init(values: ["quality": .integer(95)]))
+        try addStatement("a")
         try restate("a", 1, 13)
         let plain = try workspace.load("a")
         #expect(!plain.header.hasProfile)

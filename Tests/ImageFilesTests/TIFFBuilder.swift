@@ -32,6 +32,8 @@ struct TIFFBuilder {
     /// The rows, each of them padded to whole bytes.
     var data: [UInt8]
     var rowsPerStrip = 8
+    /// The sides of tiles, which a file has in place of strips; a multiple of 16.
+    var tileSize: Int?
     var pages = 1
     /// 1 for a picture that stands for a larger one.
     var subfileType: UInt32?
@@ -62,7 +64,28 @@ struct TIFFBuilder {
         return file
     }
 
+    /// Tiles reach beyond the picture, with zeros there.
+    private func appendTiles(_ size: Int, to file: inout [UInt8]) -> (offsets: [UInt32], counts: [UInt32]) {
+        let pixel = samplesPerPixel * bitsPerSample / 8
+        var offsets: [UInt32] = []
+        for top in Swift.stride(from: 0, to: height, by: size) {
+            for left in Swift.stride(from: 0, to: width, by: size) {
+                offsets.append(UInt32(file.count))
+                for row in top..<top + size {
+                    let columns = left..<min(width, left + size)
+                    let inside =
+                        row < height
+                        ? data[(row * width + columns.lowerBound) * pixel..<(row * width + columns.upperBound) * pixel]
+                        : []
+                    file += inside + Array(repeating: 0, count: size * pixel - inside.count)
+                }
+            }
+        }
+        return (offsets, offsets.map { _ in UInt32(size * size * pixel) })
+    }
+
     private func appendStrips(to file: inout [UInt8]) -> (offsets: [UInt32], counts: [UInt32]) {
+        if let tileSize { return appendTiles(tileSize, to: &file) }
         let stride = (width * samplesPerPixel * bitsPerSample + 7) / 8
         var offsets: [UInt32] = []
         var counts: [UInt32] = []
@@ -86,10 +109,16 @@ struct TIFFBuilder {
         var result = [
             long(256, [UInt32(width)]), long(257, [UInt32(height)]),
             short(258, Array(repeating: UInt16(bitsPerSample), count: samplesPerPixel)), short(259, [1]),
-            short(262, [photometric.rawValue]), long(273, strips.offsets), short(274, [orientation]),
-            short(277, [UInt16(samplesPerPixel)]), long(278, [UInt32(rowsPerStrip)]), long(279, strips.counts),
+            short(262, [photometric.rawValue]), short(274, [orientation]),
+            short(277, [UInt16(samplesPerPixel)]),
             short(339, Array(repeating: kind.rawValue, count: samplesPerPixel)),
         ]
+        if let tileSize {
+            let side = [UInt32(tileSize)]
+            result += [long(322, side), long(323, side), long(324, strips.offsets), long(325, strips.counts)]
+        } else {
+            result += [long(273, strips.offsets), long(278, [UInt32(rowsPerStrip)]), long(279, strips.counts)]
+        }
         if let subfileType { result.append(long(254, [subfileType])) }
         if let alpha { result.append(short(338, [alpha])) }
         if photometric == .separated { result.append(short(332, [1])) }

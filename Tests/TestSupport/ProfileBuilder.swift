@@ -18,12 +18,19 @@ package enum ProfileBuilder {
         return rgb(Array("curv".utf8) + big(UInt32(0)) + big(UInt32(table.count)) + values, .sRGB)
     }
 
+    /// - Parameter gammas: of red, green and blue.
+    package static func rgb(gammas: [Double]) -> [UInt8] { rgb(gammas.map(curve), .sRGB) }
+
     private static func rgb(_ curve: [UInt8], _ primaries: TruePrimaries) -> [UInt8] {
+        rgb([curve, curve, curve], primaries)
+    }
+
+    private static func rgb(_ curves: [[UInt8]], _ primaries: TruePrimaries) -> [UInt8] {
         build(
             "RGB ",
             [
                 ("rXYZ", xyz(primaries.red)), ("gXYZ", xyz(primaries.green)), ("bXYZ", xyz(primaries.blue)),
-                ("rTRC", curve), ("gTRC", curve), ("bTRC", curve),
+                ("rTRC", curves[0]), ("gTRC", curves[1]), ("bTRC", curves[2]),
             ])
     }
 

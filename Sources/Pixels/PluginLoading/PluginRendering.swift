@@ -26,7 +26,7 @@ struct PluginRendering {
         guard let region = options.within else {
             if takesStoredPixels(of: destination) { return try renderStored(into: &destination) }
             let result = try result(for: destination.rect, like: destination)
-            return result.replace(&destination, light: light)
+            return result.replace(&destination, light: light, curve: source.pixels.curve)
         }
         let mask = RoundedRect(region, in: source.extent)
         let area = mask.bounds(in: destination.rect)

@@ -9,11 +9,13 @@ enum PluginResult {
     case working(AnyRaster, full: Double)
 
     /// Makes this the whole of a raster.
-    func replace(_ destination: inout AnyRaster, light: Light) {
+    ///
+    /// - Parameter curve: of the picture.
+    func replace(_ destination: inout AnyRaster, light: Light, curve: TransferCurve) {
         if case .stored(let raster) = self {
             destination = raster
         } else {
-            var sink = PixelWriter(destination.take(), light: light)
+            var sink = PixelWriter(destination.take(), light: light, curve: curve)
             write(to: &sink, light: light)
             destination = sink.raster
         }

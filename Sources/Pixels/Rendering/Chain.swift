@@ -11,6 +11,8 @@ package struct Chain: Sendable {
     let filters: [any Filter]
     /// Of each filter: its name, and where the manifest wants it alone.
     private let regions: [(filter: String, region: Region)?]
+    /// What the samples of its input mean.
+    let curve: TransferCurve
 
     /// Throws `FilterError` for an unknown filter or a value that does not fit.
     package init(_ invocations: [FilterInvocation], registry: FilterRegistry) throws {
@@ -21,6 +23,7 @@ package struct Chain: Sendable {
         made.removeAll { $0.filter.isIdentity }
         filters = made.map(\.filter)
         regions = made.map(\.region)
+        curve = .sRGB
     }
 
     private struct Made {
@@ -38,9 +41,12 @@ package struct Chain: Sendable {
         ]
     }
 
-    private init(filters: [any Filter], regions: [(filter: String, region: Region)?]) {
+    private init(
+        filters: [any Filter], regions: [(filter: String, region: Region)?], curve: TransferCurve = .sRGB
+    ) {
         self.filters = filters
         self.regions = regions
+        self.curve = curve
     }
 
     /// What the chain ends with, when that makes frames of a picture.
@@ -65,8 +71,11 @@ package struct Chain: Sendable {
         guard let first = filters.first as? ThumbnailFilter else { return self }
         return Chain(
             filters: [first.afterShrinking(Sizing.Size(width, height), by: factor)] + filters.dropFirst(),
-            regions: regions)
+            regions: regions, curve: curve)
     }
+
+    /// The same chain for an input whose samples stand for light by `curve`.
+    package func over(_ curve: TransferCurve) -> Chain { Chain(filters: filters, regions: regions, curve: curve) }
 
     /// True when the output has the input's bytes.
     package var isIdentity: Bool { filters.isEmpty }
@@ -139,7 +148,7 @@ extension Chain {
         guard count > 0 else { return try source.read(tile) }
         let (filter, stage) = (filters[count - 1], plan.stages[count - 1])
         let pixels = try filter.sourceMap(for: tile, in: stage.input).gather(
-            layout: stage.inputLayout, format: source.format
+            layout: stage.inputLayout, format: source.format, curve: curve
         ) { try render($0, through: count - 1, plan, source) }
         try Task.checkCancellation()
         var destination = AnyRaster(zeroed: tile, layout: stage.outputLayout, format: source.format)

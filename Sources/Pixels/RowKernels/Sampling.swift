@@ -76,7 +76,7 @@ enum WorkedReading: Reading { static var isPlain: Bool { @inline(__always) get {
 /// end) whose neighbour to the right lies beside them in memory, with four samples to read, 10 what leads from a
 /// coordinate there to a position; 11 and 12 the rows (first, end) that are there, as is the next one. 13 is the end of the
 /// columns from which on eight samples can be read, 14 and 15 the rows (first, end) whose next one lies behind them in
-/// memory, 16 what leads from a coordinate there to a position.
+/// memory, 16 what leads from a coordinate there to a position. 17 is how far the tables of two channels lie apart: 0 where all have one.
 struct SampledPicture<Sample: SampleKind, How: Reading> {
     private let samples: UnsafePointer<Sample>
     private let columns: UnsafePointer<Int32>
@@ -95,6 +95,7 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
     /// Where eight samples can be read, in this row and the next.
     let block: (column: Int32, columns: UInt32, row: Int32, rows: UInt32)
     private let rowShift: Int
+    private let tableStep: Int
 
     @inline(__always)
     init(
@@ -116,6 +117,7 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
             Int32(truncatingIfNeeded: facts[14]), UInt32(truncatingIfNeeded: facts[15] &- facts[14])
         )
         rowShift = facts[16]
+        tableStep = facts[17]
     }
 
     /// A pixel in the block and its neighbour to the right, and the two below them.
@@ -222,7 +224,7 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
         let colors = hasAlpha ? channels &- 1 : channels
         var channel = 0
         while channel < colors {
-            result[channel] = Float(table[Sample.index(source + channel)])
+            result[channel] = Float(table[channel &* tableStep &+ Sample.index(source + channel)])
             channel &+= 1
         }
         return result

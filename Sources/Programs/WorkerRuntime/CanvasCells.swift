@@ -8,19 +8,27 @@ import Rendering
 import WorkerProtocol
 
 /// The digests of a canvas's cells of 256 × 256 pixels, row by row, as they were when it was filled. They are kept in a
-/// file beside it, whose own digest is in the canvas's receipt: disks and memory lie at times.
+/// file beside it, with the profile that says what the pixels mean. Its own digest is in the canvas's receipt: disks and memory lie
+/// at times.
 struct CanvasCells: Sendable {
     static let size = BandReceipt.height
 
     private let rect: PixelRect
     private var digests: [Digest] = []
+    /// Of the pixels; empty where they have none.
+    let profile: [UInt8]
 
     /// - Parameter rect: of the canvas.
-    init(of rect: PixelRect) { self.rect = rect }
+    init(of rect: PixelRect, profile: [UInt8]) {
+        self.rect = rect
+        self.profile = profile
+    }
 
     static func path(of canvas: String) -> String { "\(canvas).cells" }
 
-    private var columns: Int { (rect.width + Self.size - 1) / Self.size }
+    private var columns: Int { Self.columns(of: rect) }
+
+    private static func columns(of rect: PixelRect) -> Int { (rect.width + size - 1) / size }
 
     /// - Parameter band: the next rows, as wide as the canvas; ``size`` of them but for the last ones.
     mutating func append(_ band: AnyRaster) {
@@ -34,7 +42,7 @@ struct CanvasCells: Sendable {
     private var bytes: [UInt8] {
         digests.flatMap { digest in
             [digest.high, digest.low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
-        }
+        } + profile
     }
 
     /// - Returns: the digest of the file.
@@ -50,13 +58,15 @@ struct CanvasCells: Sendable {
 
     /// - Parameter expected: the digest of the file.
     init(of rect: PixelRect, beside canvas: String, expected: Digest) throws(TaskFailure) {
-        self.init(of: rect)
         let path = Self.path(of: canvas)
         guard let bytes = (try? Data(contentsOf: URL(filePath: path))).map(Array.init),
             Digest(of: bytes.span.bytes) == expected
         else { throw TaskFailure(.damagedCanvas, "\(path): is gone, or not what was written") }
+        let rows = (rect.height + Self.size - 1) / Self.size
+        let length = min(bytes.count, 16 * rows * Self.columns(of: rect))
+        self.init(of: rect, profile: Array(bytes[length...]))
         func word(_ start: Int) -> UInt64 { (0..<8).reduce(0) { $0 | UInt64(bytes[start + $1]) << (8 * $1) } }
-        digests = stride(from: 0, to: bytes.count - 15, by: 16).map { Digest(high: word($0), low: word($0 + 8)) }
+        digests = stride(from: 0, to: length - 15, by: 16).map { Digest(high: word($0), low: word($0 + 8)) }
     }
 
     /// The cells that a part of the canvas lies in, as one rectangle.
@@ -102,6 +112,8 @@ struct CheckedCanvas: PixelSource {
     var rect: PixelRect { canvas.rect }
     var layout: PixelLayout { canvas.layout }
     var format: SampleFormat { canvas.format }
+    /// Empty where the pixels have none.
+    var profile: [UInt8] { cells.profile }
 
     func read(_ part: PixelRect) throws -> AnyRaster {
         guard !part.isEmpty else { return try canvas.read(part) }

@@ -42,7 +42,10 @@ extension TaskRunner {
         for (index, output) in outputs.enumerated() {
             let format = try format(output)
             try VipsRuntime.prepare(format)
-            let color = format.colorPolicy(for: header, asked: input.color, metadata: output.save.metadata)
+            let whole = try chain(invocations + output.chain, for: input)
+            let color = format.colorPolicy(
+                for: header, asked: input.color, save: output.save,
+                output: whole.plan(input: header.rect, layout: header.layout).outputLayout)
             let frames = format.descriptor.holdsAnimation ? header.frames : 1
             let isFine = output.save.dither && header.sampleFormat == .u8
             let alike = ways.firstIndex { $0.color == color && $0.frames == frames && $0.isFine == isFine }
@@ -82,15 +85,17 @@ extension TaskRunner {
         // What renders an output again decodes as was done before, whatever other outputs there are now.
         way.shrink = decoder.header.canShrink ? input.shrink ?? suitable : 1
         let shrinking = way.shrink > 1 ? Shrinking(factor: way.shrink, width: width, height: height) : nil
-        let common = try chain(invocations, for: input)
+        let delivering = shrinking == nil ? decoder : try self.decoder(input, way)
+        let curve = delivering.curve
+        let common = try chain(invocations, for: input).over(curve)
         let branches = try zip(way.outputs, wholes).map { index, whole in
-            let own = try chain(outputs[index].chain, for: input)
+            let own = try chain(outputs[index].chain, for: input).over(curve)
             return OpenedInput.Branch(
                 index: index, spec: outputs[index], own: common.isIdentity ? own.after(shrinking) : own,
-                whole: whole.after(shrinking), inputFrames: way.frames)
+                whole: whole.over(curve).after(shrinking), inputFrames: way.frames)
         }
         return OpenedInput(
-            decoder: shrinking == nil ? decoder : try self.decoder(input, way), chain: common.after(shrinking),
+            decoder: delivering, chain: common.after(shrinking),
             shrinking: shrinking, branches: branches)
     }
 

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Geometry
 import ImageFiles
 import JobModel
+import Kernels
 import Raster
 import Rendering
 import WorkerProtocol
@@ -26,7 +27,7 @@ extension TaskRunner {
         let header = CanvasHeader(
             rect: decoder.header.rect, layout: decoder.header.layout, format: decoder.header.sampleFormat)
         let canvas = try Canvas(creating: task.canvasPath, header: header)
-        var cells = CanvasCells(of: header.rect)
+        var cells = CanvasCells(of: header.rect, profile: decoder.metadata.icc?.bytes ?? [])
         try decoder.readRows(bandHeight: CanvasCells.size) { band in
             try canvas.write(band)
             cells.append(band)
@@ -52,12 +53,19 @@ extension TaskRunner {
 
     func renderTile(_ task: TileTask) throws -> TileReceipt {
         let canvas = try CheckedCanvas(task.canvas)
-        let tile = try chain(task.chain).after(task.canvas.shrinking).render(task.rect, from: canvas)
+        let tile = try chain(task.chain, over: canvas, task.canvas).render(task.rect, from: canvas)
         let file = try Canvas(
             creating: task.tilePath,
             header: CanvasHeader(rect: tile.rect, layout: tile.layout, format: tile.format))
         try file.write(tile)
         return TileReceipt(rect: task.rect, digest: tile.withBytes { Digest(of: $0) }, path: task.tilePath)
+    }
+
+    /// The chain for a canvas: its picture may be smaller than its file's, and means what its profile says.
+    func chain(
+        _ invocations: [FilterInvocation], over canvas: CheckedCanvas, _ reference: CanvasReference
+    ) throws -> Chain {
+        try chain(invocations).after(reference.shrinking).over(TransferCurve(profile: canvas.profile))
     }
 }
 

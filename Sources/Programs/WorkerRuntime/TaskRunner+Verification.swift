@@ -16,8 +16,8 @@ extension TaskRunner {
                 return AuditReceipt(pixels: try inputs.reduce(0) { try $0 + audit(task, $1) })
             }
         case .canvas(let reference):
-            return try audit(
-                task, chain(task.chain).after(reference.shrinking), source: CheckedCanvas(reference))
+            let canvas = try CheckedCanvas(reference)
+            return try audit(task, chain(task.chain, over: canvas, reference), source: canvas)
         }
     }
 

@@ -25,12 +25,15 @@ package struct SourceMap: Hashable, Sendable {
     }
 
     /// Reads every rectangle and puts them together as the tables expect it.
+    ///
+    /// - Parameter curve: of the filter's input.
     package func gather(
-        layout: PixelLayout, format: SampleFormat, read: (PixelRect) throws -> AnyRaster
+        layout: PixelLayout, format: SampleFormat, curve: TransferCurve = .sRGB, read: (PixelRect) throws -> AnyRaster
     ) rethrows -> KernelSource {
         let rects = rects
         if rects.count == 1 {  // nothing to put together
-            return KernelSource(raster: try read(rects[0]), columns: columns.table, rows: rows.table)
+            return KernelSource(
+                raster: try read(rects[0]), columns: columns.table, rows: rows.table, curve: curve)
         }
         let whole = PixelRect(x: 0, y: 0, width: columns.count, height: rows.count)
         var raster = AnyRaster(zeroed: whole, layout: layout, format: format)
@@ -38,6 +41,6 @@ package struct SourceMap: Hashable, Sendable {
             let (x, y) = (columns.offset(of: rect.columns), rows.offset(of: rect.rows))
             raster.paste(try read(rect).translated(x: x - rect.x, y: y - rect.y))
         }
-        return KernelSource(raster: raster, columns: columns.table, rows: rows.table)
+        return KernelSource(raster: raster, columns: columns.table, rows: rows.table, curve: curve)
     }
 }

@@ -1,5 +1,6 @@
 import Catalogs
 import JobModel
+import Kernels
 
 /// What happens to a picture's colours between the file and the first filter.
 enum ColorPlan: Hashable {
@@ -10,7 +11,7 @@ enum ColorPlan: Hashable {
     /// Through the embedded profile to sRGB, by its definition: 16 bits.
     case throughMatrix(MatrixProfile)
     /// The same for gray, which has a curve alone.
-    case throughCurve(ICCCurve)
+    case throughCurve(ToneCurve)
     /// From Lab, which needs no profile.
     case fromLab
 

@@ -1,12 +1,7 @@
-import Arithmetic
+import Kernels
 
-/// How much light a stored value stands for, 0–1 each: a `curv` or `para` of an ICC profile (ICC.1:2010, 10.5 and 10.15).
-enum ICCCurve: Hashable {
-    /// At equal distances, at least two.
-    case table([Double])
-    /// `(a·x + b)^g + e` from `d` on, `c·x + f` below.
-    case power(g: Double, a: Double = 1, b: Double = 0, c: Double = 0, d: Double = 0, e: Double = 0, f: Double = 0)
-
+/// Curves of ICC profiles: `curv` and `para` (ICC.1:2010, 10.5 and 10.15).
+extension ToneCurve {
     /// Nil for what is neither.
     init?(_ data: ICCData) {
         switch data.word(at: 0) {
@@ -49,21 +44,12 @@ enum ICCCurve: Hashable {
         }
     }
 
+    /// Light, 0–1.
+    ///
     /// - Parameter value: 0–1.
     func light(of value: Double) -> Double {
-        let light = unbounded(value)
+        let light = decode(value)
         return light.isFinite ? min(1, max(0, light)) : 0
-    }
-
-    private func unbounded(_ value: Double) -> Double {
-        switch self {
-        case .table(let values):
-            let place = value * Double(values.count - 1)
-            let index = min(Int(place), values.count - 2)
-            return values[index] + (values[index + 1] - values[index]) * (place - Double(index))
-        case .power(let g, let a, let b, let c, let d, let e, let f):
-            return value >= d ? DeterministicMath.power(max(0, a * value + b), g) + e : c * value + f
-        }
     }
 }
 

@@ -1,4 +1,5 @@
 import Catalogs
+package import Kernels
 
 /// The fields of an ICC profile's header that decide what it fits.
 struct ICCProfile: Hashable {
@@ -7,7 +8,9 @@ struct ICCProfile: Hashable {
     /// Nil where the profile is something else.
     let matrix: MatrixProfile?
     /// Likewise, of gray.
-    let grayCurve: ICCCurve?
+    let grayCurve: ToneCurve?
+    /// Of red, green and blue, or of gray; nil where the profile has none, but tables of colours alone.
+    let toneCurves: [ToneCurve]?
 
     /// Nil when the bytes are no profile.
     init?(_ bytes: [UInt8]) {
@@ -15,10 +18,24 @@ struct ICCProfile: Hashable {
         space = String(decoding: bytes[16..<20], as: UTF8.self).filter { $0 != " " }
         matrix = space == "RGB" ? MatrixProfile(bytes) : nil
         grayCurve = space == "GRAY" ? MatrixProfile.grayCurve(bytes) : nil
+        toneCurves = space == "RGB" ? MatrixProfile.toneCurves(bytes) : grayCurve.map { [$0] }
     }
 
     /// True when the profile can say something about pixels of this layout.
     func fits(_ layout: PixelLayout) -> Bool {
         space == (layout.removingAlpha == .gray ? "GRAY" : "RGB")
+    }
+}
+
+extension TransferCurve {
+    /// The curve of pixels that are to be read with this profile. It is sRGB's for those without a profile, for profiles of tables alone,
+    /// and for curves that do not rise, which cannot be turned back.
+    package init(profile bytes: [UInt8]?) {
+        guard let curves = bytes.flatMap(ICCProfile.init)?.toneCurves, curves.allSatisfy(\.rises) else {
+            self = .sRGB
+            return
+        }
+        let known = curves.map { $0.isCloseToSRGB ? .sRGB : $0 }
+        self = known.allSatisfy { $0 == .sRGB } ? .sRGB : TransferCurve(known)
     }
 }

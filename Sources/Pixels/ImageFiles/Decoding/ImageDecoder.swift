@@ -1,5 +1,6 @@
 import Catalogs
 package import JobModel
+package import Kernels
 
 /// Reads one image file: first its header, then its rows, upright and in the colours that filters work in.
 ///
@@ -15,6 +16,8 @@ package import JobModel
 package final class ImageDecoder {
     package let header: ImageHeader
     package let metadata: ImageMetadata
+    /// What the delivered samples mean.
+    package private(set) lazy var curve = TransferCurve(profile: metadata.icc?.bytes)
     /// What was asked for.
     package let color: ColorPolicy
     let pages: PageChoice

@@ -1,11 +1,12 @@
 import Arithmetic
+import Kernels
 
 /// An RGB profile that is three curves and three primaries, as those of displays and cameras are.
 ///
 /// libvips converts 16 bits through tables of 33 points a side, which are up to 15 of 255 off in dark, strong colours. This
 /// is the definition itself.
 struct MatrixProfile: Hashable {
-    private let curves: [ICCCurve]
+    private let curves: [ToneCurve]
     /// Of red, green and blue: X, Y and Z under D50.
     private let primaries: [[Double]]
 
@@ -15,24 +16,31 @@ struct MatrixProfile: Hashable {
         guard data.word(at: 20) == "XYZ ", let tags = Self.tags(of: data),
             !["A2B0", "A2B1"].contains(where: { tags[$0] != nil })
         else { return nil }
-        let curves = ["rTRC", "gTRC", "bTRC"].compactMap { tags[$0].flatMap(ICCCurve.init) }
         let primaries = ["rXYZ", "gXYZ", "bXYZ"].compactMap { name -> [Double]? in
             guard let tag = tags[name], tag.word(at: 0) == "XYZ " else { return nil }
             let values = [8, 12, 16].compactMap(tag.fixed)
             return values.count == 3 ? values : nil
         }
-        guard curves.count == 3, primaries.count == 3 else { return nil }
+        guard let curves = Self.toneCurves(tags), primaries.count == 3 else { return nil }
         self.curves = curves
         self.primaries = primaries
     }
 
+    /// The curves of red, green and blue, in profiles that have tables of colours beside them, too.
+    static func toneCurves(_ bytes: [UInt8]) -> [ToneCurve]? { tags(of: ICCData(bytes[...])).flatMap(toneCurves) }
+
+    private static func toneCurves(_ tags: [String: ICCData]) -> [ToneCurve]? {
+        let curves = ["rTRC", "gTRC", "bTRC"].compactMap { tags[$0].flatMap(ToneCurve.init) }
+        return curves.count == 3 ? curves : nil
+    }
+
     /// The curve of a gray profile that is no more than that.
-    static func grayCurve(_ bytes: [UInt8]) -> ICCCurve? {
+    static func grayCurve(_ bytes: [UInt8]) -> ToneCurve? {
         let data = ICCData(bytes[...])
         guard data.word(at: 20) == "XYZ ", let tags = tags(of: data),
             !["A2B0", "A2B1"].contains(where: { tags[$0] != nil })
         else { return nil }
-        return tags["kTRC"].flatMap(ICCCurve.init)
+        return tags["kTRC"].flatMap(ToneCurve.init)
     }
 
     private static func tags(of data: ICCData) -> [String: ICCData]? {

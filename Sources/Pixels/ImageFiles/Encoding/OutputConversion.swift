@@ -5,7 +5,8 @@ package import Raster
 /// Turns what a chain gives into what a file holds, sample by sample: the same everywhere, and exactly what decoding a
 /// lossless file gives back.
 ///
-/// - A format without alpha: the picture is flattened onto `save.background`, in stored values.
+/// - A format without alpha: the picture is flattened onto `save.background`, in stored values. Where that is neither black nor
+///   white the picture is in sRGB, as the colour is: ``ImageFormat/colorPolicy(for:asked:save:output:)``.
 /// - A format without gray: gray becomes RGB.
 /// - Under `save.dither` samples become 8-bit integers by a threshold that depends on the pixel's place alone, the same for
 ///   all colours: a value between two steps is rounded up at that part of the pixels, and whole steps stay what they are.

@@ -10,6 +10,9 @@ struct Background: Hashable, Sendable {
         self.channels = (0..<3).map { $0 < channels.count ? max(0, min(255, channels[$0])) : 255 }
     }
 
+    /// Black and white are the same colours whatever profile a picture has.
+    var isInEverySpace: Bool { channels == [0, 0, 0] || channels == [255, 255, 255] }
+
     /// The sample behind each colour channel of a picture. Behind gray it is the colour's luma (Rec. 709 weights).
     func samples<Sample: OutputSample>(for layout: PixelLayout) -> [Sample] {
         switch layout {

@@ -80,13 +80,17 @@ extension ImageFormat {
     package func revise(_ file: OutputFile, adding metadata: ImageMetadata) {}
 
     /// The colours that a picture must be decoded in to be written in this format: those that were asked for, except
-    /// where its profile would be lost. A profile is never dropped without converting.
+    /// where its profile would be lost, and where a colour of sRGB shows through it. A profile is never dropped without
+    /// converting.
+    ///
+    /// - Parameter output: what the chain gives.
     package func colorPolicy(
-        for header: ImageHeader, asked: ColorPolicy, metadata: MetadataPolicy
+        for header: ImageHeader, asked: ColorPolicy, save: SaveOptions, output: PixelLayout
     ) -> ColorPolicy {
         let losesGray = header.layout.removingAlpha == .gray && !holdsGray
-        let losesProfile = metadata.kinds.map { !$0.contains(.icc) } ?? false
-        return header.hasProfile && (losesProfile || losesGray || !holdsProfile) ? .srgb : asked
+        let losesProfile = save.metadata.kinds.map { !$0.contains(.icc) } ?? false
+        let showsColor = output.hasAlpha && !descriptor.holdsAlpha && !Background(save.background).isInEverySpace
+        return header.hasProfile && (losesProfile || losesGray || !holdsProfile || showsColor) ? .srgb : asked
     }
 }
 

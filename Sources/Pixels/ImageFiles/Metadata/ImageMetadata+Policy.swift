@@ -14,7 +14,7 @@ extension ImageMetadata {
     ///
     /// Under `keep` that is everything which ``ExifRules``, ``XMPRules`` and ``IPTCRules`` allow; else what the policy names, in whichever
     /// block it is. How an animation's frames follow each other is part of the picture. A profile that does not fit the
-    /// layout is no one's: see ``ImageFormat/colorPolicy(for:asked:metadata:)``.
+    /// layout is no one's: see ``ImageFormat/colorPolicy(for:asked:save:output:)``.
     package func carried(by policy: MetadataPolicy, shape: ImageShape) -> ImageMetadata {
         let kinds = policy.kinds
         func isWanted(_ kind: MetadataKind) -> Bool { kinds?.contains(kind) ?? true }

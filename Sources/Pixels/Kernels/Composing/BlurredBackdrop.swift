@@ -12,7 +12,8 @@ struct BlurredBackdrop {
         let source = picture.source
         let format = source.raster.format == .f32 ? SampleFormat.f32 : .u16
         let precise = KernelSource(
-            raster: source.raster.converted(to: format), columns: source.columns, rows: source.rows)
+            raster: source.raster.converted(to: format), columns: source.columns, rows: source.rows,
+            curve: source.curve)
         var blurred = AnyRaster(zeroed: area, layout: picture.layout, format: format)
         blur.render(precise, light: light, into: &blurred)
         reader = PixelReader(KernelSource(blurred), layout: picture.layout, light: .encoded)

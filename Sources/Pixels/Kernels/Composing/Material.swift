@@ -26,9 +26,10 @@ package struct Material: WorkingKernel {
     package func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
         guard !area.isEmpty else { return }
         let (layout, full) = (reader.layout, reader.source.raster.format.full)
+        let curve = reader.source.curve
         let channels = layout.channels
         let backdrop = BlurredBackdrop(blur, light: light, of: reader, area: area)
-        let paint = ChannelPaint(tint, layout, full: full)
+        let paint = ChannelPaint(tint, layout, full: full, curve: curve)
         var row = [Double](repeating: 0, count: area.width * channels)
         for y in area.rows {
             backdrop.read(row: y, of: area, into: &row)

@@ -1,3 +1,4 @@
+import Arithmetic
 import Catalogs
 import Raster
 
@@ -39,11 +40,19 @@ struct ChannelPaint {
     private let values: [Double]
     private let opacity: Double
 
-    /// - Parameter full: full intensity of the working values.
-    init(_ paint: Paint, _ layout: PixelLayout, full: Double) {
+    /// - Parameters:
+    ///   - paint: a colour of sRGB. Grays become those of the picture's own space, which has the same light in all of its channels.
+    ///     (Pictures that other colours are laid over are in sRGB.)
+    ///   - full: full intensity of the working values.
+    ///   - curve: of the picture.
+    init(_ paint: Paint, _ layout: PixelLayout, full: Double, curve: TransferCurve) {
         let luma = 0.2126 * paint.red + 0.7152 * paint.green + 0.0722 * paint.blue
         let colors = layout.removingAlpha == .gray ? [luma] : [paint.red, paint.green, paint.blue]
-        values = colors.map { $0 * full } + (layout.hasAlpha ? [full] : [])
+        let stored = colors.enumerated().map { channel, color in
+            let own = curve.curves[curve.curves.count == 1 ? 0 : channel]
+            return own == .sRGB ? color : own.encode(SRGBCurve.decode(color))
+        }
+        values = stored.map { $0 * full } + (layout.hasAlpha ? [full] : [])
         opacity = paint.opacity
     }
 

@@ -38,10 +38,11 @@ package struct Panel: WorkingKernel {
     package func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
         guard !area.isEmpty else { return }
         let (layout, full) = (reader.layout, reader.source.raster.format.full)
+        let curve = reader.source.curve
         let backdrop = BlurredBackdrop(blur, light: light, of: reader, area: area)
-        let tint = ChannelPaint(tint, layout, full: full)
-        let shine = ChannelPaint(Paint(white: 1, opacity: 1), layout, full: full)
-        let border = ChannelPaint(border, layout, full: full)
+        let tint = ChannelPaint(tint, layout, full: full, curve: curve)
+        let shine = ChannelPaint(Paint(white: 1, opacity: 1), layout, full: full, curve: curve)
+        let border = ChannelPaint(border, layout, full: full, curve: curve)
         var row = [Double](repeating: 0, count: area.width * layout.channels)
         for y in area.rows {
             backdrop.read(row: y, of: area, into: &row)

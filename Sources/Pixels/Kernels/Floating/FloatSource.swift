@@ -64,7 +64,7 @@ final class FloatSource {
         for channel in 0..<stored.channels {
             let plane = ring.pixel(x: columns.lowerBound, y: y) + channel * ring.planeStride
             let alpha = stored.hasAlpha && channel < stored.channels - 1 ? stored.channels - 1 - channel : nil
-            convert(start + channel, stored.channels, alpha, columns.count, plane)
+            convert(start + channel, channel, stored.channels, alpha, columns.count, plane)
         }
         if reader.layout.channels > stored.channels {
             let plane = ring.pixel(x: columns.lowerBound, y: y) + stored.channels * ring.planeStride
@@ -73,20 +73,22 @@ final class FloatSource {
         return true
     }
 
-    private func convert(_ start: Int, _ channels: Int, _ alpha: Int?, _ count: Int, _ plane: FloatTarget) {
-        let isLinear = reader.light == .linear
+    private func convert(
+        _ start: Int, _ channel: Int, _ channels: Int, _ alpha: Int?, _ count: Int, _ plane: FloatTarget
+    ) {
+        let table = reader.tones?[channel].table
         switch reader.source.raster {
         case .u8(let raster):
             raster.samples.withUnsafeBufferPointer { samples in
                 guard let from = samples.baseAddress.map({ $0 + start }) else { return }
-                guard isLinear else { return operations.loadBytePlane(from, channels, alpha, count, plane) }
-                TransferTables.withLinearOfU8 { operations.lookUpBytePlane(from, channels, $0, count, plane) }
+                guard let table else { return operations.loadBytePlane(from, channels, alpha, count, plane) }
+                table.withBase { operations.lookUpBytePlane(from, channels, $0, count, plane) }
             }
         case .u16(let raster):
             raster.samples.withUnsafeBufferPointer { samples in
                 guard let from = samples.baseAddress.map({ $0 + start }) else { return }
-                guard isLinear else { return operations.loadWordPlane(from, channels, alpha, count, plane) }
-                TransferTables.withLinearOfU16 { operations.lookUpWordPlane(from, channels, $0, count, plane) }
+                guard let table else { return operations.loadWordPlane(from, channels, alpha, count, plane) }
+                table.withBase { operations.lookUpWordPlane(from, channels, $0, count, plane) }
             }
         case .f32(let raster):
             raster.samples.withUnsafeBufferPointer { samples in

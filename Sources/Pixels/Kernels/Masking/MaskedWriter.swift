@@ -14,7 +14,7 @@ package struct MaskedWriter: WorkingRowSink {
     package init(_ raster: consuming AnyRaster, mask: RoundedRect, original: PixelReader) {
         self.mask = mask
         self.original = original
-        writer = PixelWriter(raster, light: original.light)
+        writer = PixelWriter(raster, like: original)
     }
 
     package var raster: AnyRaster { writer.raster }

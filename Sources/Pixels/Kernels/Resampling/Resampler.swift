@@ -34,7 +34,7 @@ package struct Resampler: Sendable {
         let rect = destination.rect
         guard !rect.isEmpty else { return }
         let reader = PixelReader(source, layout: destination.layout, light: light)
-        var sink = PixelWriter(destination.take(), light: light)
+        var sink = PixelWriter(destination.take(), like: reader)
         let columns = tables.taps(of: horizontal, rect.columns.moved(by: shift.x))
         let pass = Pass(
             reader: reader, operations: operations, columns: columns,

@@ -14,10 +14,12 @@ struct SweptPicture {
 
     /// - Parameter area: where most is read.
     static func lend(_ reader: PixelReader, area: PixelRect, _ body: (SweptPicture) -> Void) {
-        let source = reader.light == .linear ? reader.source.withLinearFloats : reader.source
-        let facts = facts(source, layout: reader.layout, area)
+        let source = reader.tones.map(reader.source.withLinearFloats) ?? reader.source
+        let tables = reader.tones?.tones.map(\.table) ?? []
+        let step = tables.count > 1 ? tables[0].count : 0
+        let facts = facts(source, layout: reader.layout, area) + [step]
         let bytes = source.raster.format.bytes
-        withTable(reader) { table in
+        withTable(tables.count == 1 ? tables[0] : tables.flatMap(\.self)) { table in
             facts.withUnsafeBufferPointer { facts in
                 source.columns.positions.withUnsafeBufferPointer { columns in
                     source.rows.positions.withUnsafeBufferPointer { rows in
@@ -40,13 +42,10 @@ struct SweptPicture {
         }
     }
 
-    private static func withTable(_ reader: PixelReader, _ body: (UnsafePointer<Double>?) -> Void) {
-        guard reader.light == .linear else { return body(nil) }
-        switch reader.source.raster.format {
-        case .u8: TransferTables.withLinearOfU8 { body($0) }
-        case .u16: TransferTables.withLinearOfU16 { body($0) }
-        case .f32: body(nil)
-        }
+    /// Nil where samples are taken as they are.
+    private static func withTable(_ table: [Double], _ body: (UnsafePointer<Double>?) -> Void) {
+        guard !table.isEmpty else { return body(nil) }
+        table.withBase { body($0) }
     }
 
     private static func facts(_ source: KernelSource, layout: PixelLayout, _ area: PixelRect) -> [Int] {
@@ -76,11 +75,11 @@ struct SweptPicture {
 
 extension KernelSource {
     /// Floats in linear light; integers, which are looked up, as they are.
-    fileprivate var withLinearFloats: KernelSource {
+    fileprivate func withLinearFloats(_ tones: ChannelTones<ToneDecoder>) -> KernelSource {
         guard case .f32(var own) = raster else { return self }
         let (channels, hasAlpha) = (own.layout.channels, own.layout.hasAlpha)
         for index in own.samples.indices where !hasAlpha || index % channels != channels - 1 {
-            own.samples[index] = Float(own.samples[index].linear)
+            own.samples[index] = Float(own.samples[index].linear(tones[index % channels]))
         }
         return KernelSource(raster: .f32(own), columns: columns, rows: rows)
     }

@@ -36,9 +36,11 @@ public struct KernelSource: Sendable {
     public let raster: AnyRaster
     public let columns: AxisTable
     public let rows: AxisTable
+    /// What the raster's colours mean.
+    public let curve: TransferCurve
 
     /// - Precondition: every position of the tables lies in the raster.
-    public init(raster: AnyRaster, columns: AxisTable, rows: AxisTable) {
+    public init(raster: AnyRaster, columns: AxisTable, rows: AxisTable, curve: TransferCurve = .sRGB) {
         precondition(
             columns.positions.allSatisfy { $0 < Int32(raster.rect.width) }
                 && rows.positions.allSatisfy { $0 < Int32(raster.rect.height) }, "a table stays inside its raster")
@@ -46,13 +48,15 @@ public struct KernelSource: Sendable {
         self.raster = raster
         self.columns = columns
         self.rows = rows
+        self.curve = curve
     }
 
     /// A raster under its own coordinates, with nothing around it: for what reads no neighbours. Blurs take
     /// ``init(clamping:reach:)``.
-    public init(_ raster: AnyRaster) {
+    public init(_ raster: AnyRaster, curve: TransferCurve = .sRGB) {
         self.init(
-            raster: raster, columns: AxisTable(range: raster.rect.columns), rows: AxisTable(range: raster.rect.rows))
+            raster: raster, columns: AxisTable(range: raster.rect.columns), rows: AxisTable(range: raster.rect.rows),
+            curve: curve)
     }
 }
 

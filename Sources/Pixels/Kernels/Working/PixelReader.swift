@@ -11,6 +11,8 @@ package struct PixelReader: Sendable {
     /// The raster's own layout, or that with an alpha added.
     package let layout: PixelLayout
     package let light: Light
+    /// By which the colours become linear light; nil where they are taken as they are stored.
+    let tones: ChannelTones<ToneDecoder>?
 
     package init(_ source: KernelSource, layout: PixelLayout, light: Light) {
         let own = source.raster.layout
@@ -18,6 +20,7 @@ package struct PixelReader: Sendable {
         self.source = source
         self.layout = layout
         self.light = light
+        tones = light == .linear ? source.curve.decoders(source.raster.format) : nil
     }
 
     /// Reads the pixels at `columns` (coordinates) of the raster's row `position` (no coordinate; not negative).
@@ -35,7 +38,7 @@ package struct PixelReader: Sendable {
     private func read<Sample: TransferSample>(
         _ raster: Raster<Sample>, _ columns: Range<Int>, _ position: Int, into row: inout MutableSpan<Double>
     ) {
-        let pixel = PixelDecoder(stored: raster.layout, working: layout, light: light)
+        let pixel = PixelDecoder(stored: raster.layout, working: layout, tones)
         let samples = raster.samples.span
         let start = position * raster.stride
         for (index, column) in columns.enumerated() {
@@ -55,13 +58,13 @@ struct PixelDecoder {
     private let colors: Int
     private let storesAlpha: Bool
     private let wantsAlpha: Bool
-    private let light: Light
+    private let tones: ChannelTones<ToneDecoder>?
 
-    init(stored: PixelLayout, working: PixelLayout, light: Light) {
+    init(stored: PixelLayout, working: PixelLayout, _ tones: ChannelTones<ToneDecoder>?) {
         colors = stored.removingAlpha.channels
         storesAlpha = stored.hasAlpha
         wantsAlpha = working.hasAlpha
-        self.light = light
+        self.tones = tones
     }
 
     @inline(__always)
@@ -71,7 +74,7 @@ struct PixelDecoder {
         let alpha = storesAlpha ? samples[from + colors].double : Sample.full
         for channel in 0..<colors {
             let sample = samples[from + channel]
-            let value = light == .linear ? sample.linear : sample.double
+            let value = tones.map { sample.linear($0[channel]) } ?? sample.double
             row[to + channel] = storesAlpha ? value * alpha / Sample.full : value
         }
         if wantsAlpha { row[to + colors] = alpha }

@@ -5,10 +5,14 @@ import Raster
 extension PixelWriter {
     /// Writes planes by loops over them, with the results of ``write(_:x:y:)``; what has no loop goes by rows.
     package mutating func write(_ planes: PlaneRow) {
-        let hasLoop = light == .encoded || raster.format == .u8 && !layout.hasAlpha
-        guard hasLoop else { return writeInterleaved(planes) }
         let operations = planes.operations
-        let storeBytes = light == .encoded ? operations.storeBytePlane : Self.lookUp(operations)
+        var storeBytes: Store<UInt8> = operations.storeBytePlane
+        if let tones {
+            // Only sRGB's bytes are in a table.
+            let bytes = tones[0].bytes
+            guard !bytes.isEmpty, !layout.hasAlpha else { return writeInterleaved(planes) }
+            storeBytes = Self.lookUp(bytes, operations)
+        }
         modifyRaster { raster in
             switch raster {
             case .u8(var target):
@@ -48,9 +52,12 @@ extension PixelWriter {
         }
     }
 
-    private static func lookUp(_ operations: RowOperations) -> Store<UInt8> {
+    private static func lookUp(_ bytes: [UInt8], _ operations: RowOperations) -> Store<UInt8> {
         { plane, _, channels, count, target in
-            TransferTables.withU8OfLinearU16 { operations.lookUpBytes(plane, $0, channels, count, target) }
+            bytes.withUnsafeBufferPointer { bytes in
+                guard let base = bytes.baseAddress else { return }
+                operations.lookUpBytes(plane, base, channels, count, target)
+            }
         }
     }
 }

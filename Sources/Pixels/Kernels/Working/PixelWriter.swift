@@ -11,12 +11,20 @@ package import Raster
 package struct PixelWriter: WorkingRowSink {
     /// What has been written so far.
     package private(set) var raster: AnyRaster
-    let light: Light
+    /// By which the colours are turned from linear light; nil where they are stored as they come.
+    let tones: ChannelTones<ToneEncoder>?
 
-    /// - Parameter raster: what is written into; consume it, or every write copies it.
-    package init(_ raster: consuming AnyRaster, light: Light) {
+    /// - Parameters:
+    ///   - raster: what is written into; consume it, or every write copies it.
+    ///   - curve: of the picture, for linear light.
+    package init(_ raster: consuming AnyRaster, light: Light, curve: TransferCurve = .sRGB) {
+        tones = light == .linear ? curve.encoders(raster.format) : nil
         self.raster = raster
-        self.light = light
+    }
+
+    /// Writes what was read so.
+    package init(_ raster: consuming AnyRaster, like reader: PixelReader) {
+        self.init(raster, light: reader.light, curve: reader.source.curve)
     }
 
     package var layout: PixelLayout { raster.layout }
@@ -45,7 +53,7 @@ package struct PixelWriter: WorkingRowSink {
         _ row: Span<Double>, _ x: Int, _ y: Int, into target: inout Raster<Sample>
     ) {
         let start = target.index(x: x, y: y)
-        let pixel = PixelEncoder(layout: target.layout, light: light)
+        let pixel = PixelEncoder(layout: target.layout, tones)
         let channels = target.layout.channels
         var samples = target.samples.mutableSpan
         for index in stride(from: 0, to: row.count, by: channels) {
@@ -58,12 +66,12 @@ package struct PixelWriter: WorkingRowSink {
 struct PixelEncoder {
     private let colors: Int
     private let hasAlpha: Bool
-    private let light: Light
+    private let tones: ChannelTones<ToneEncoder>?
 
-    init(layout: PixelLayout, light: Light) {
+    init(layout: PixelLayout, _ tones: ChannelTones<ToneEncoder>?) {
         colors = layout.removingAlpha.channels
         hasAlpha = layout.hasAlpha
-        self.light = light
+        self.tones = tones
     }
 
     @inline(__always)
@@ -71,7 +79,7 @@ struct PixelEncoder {
         _ row: Span<Double>, at from: Int, into samples: inout MutableSpan<Sample>, at to: Int
     ) {
         guard hasAlpha else {
-            for channel in 0..<colors { samples[to + channel] = sample(row[from + channel]) }
+            for channel in 0..<colors { samples[to + channel] = sample(row[from + channel], channel) }
             return
         }
         let alpha = Sample(rounding: row[from + colors])
@@ -80,13 +88,13 @@ struct PixelEncoder {
             row[from + colors] > alpha.double && alpha.double == Sample.full ? row[from + colors] : alpha.double
         for channel in 0..<colors {
             let color = isClear ? 0 : row[from + channel] * Sample.full / divisor
-            samples[to + channel] = sample(color)
+            samples[to + channel] = sample(color, channel)
         }
         samples[to + colors] = alpha
     }
 
     @inline(__always)
-    private func sample<Sample: TransferSample>(_ value: Double) -> Sample {
-        light == .linear ? Sample(linear: value) : Sample(rounding: value)
+    private func sample<Sample: TransferSample>(_ value: Double, _ channel: Int) -> Sample {
+        tones.map { Sample(linear: value, $0[channel]) } ?? Sample(rounding: value)
     }
 }

@@ -22,7 +22,7 @@ extension WorkingKernel {
             apply(reader, area: mask.bounds(in: area), to: &sink)
             destination = sink.raster
         } else {
-            var sink = PixelWriter(destination.take(), light: light)
+            var sink = PixelWriter(destination.take(), like: reader)
             apply(reader, area: area, to: &sink)
             destination = sink.raster
         }

@@ -27,7 +27,8 @@ package final class ChainStream {
         var last = input
         for index in plan.stages.indices {
             let stream = FilterStream(
-                chain.filters[index], plan.stages[index], format: format, bandHeight: bandHeights[index], input: last)
+                chain.filters[index], plan.stages[index], format: format, curve: chain.curve,
+                bandHeight: bandHeights[index], input: last)
             last = { try stream.nextBand() }
         }
         self.last = last

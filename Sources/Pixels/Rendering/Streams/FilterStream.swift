@@ -1,6 +1,7 @@
 import Catalogs
 import Filters
 import Geometry
+import Kernels
 import Raster
 
 /// One filter's output in bands from the top down, from its input in the same order.
@@ -18,7 +19,7 @@ final class FilterStream {
     private var index = 0
 
     init(
-        _ filter: any Filter, _ stage: ChainPlan.Stage, format: SampleFormat, bandHeight: Int,
+        _ filter: any Filter, _ stage: ChainPlan.Stage, format: SampleFormat, curve: TransferCurve, bandHeight: Int,
         input: @escaping () throws -> AnyRaster?
     ) {
         self.filter = filter
@@ -26,7 +27,7 @@ final class FilterStream {
         self.format = format
         self.bandHeight = bandHeight
         self.input = input
-        window = RowWindow(of: stage.input, layout: stage.inputLayout, format: format)
+        window = RowWindow(of: stage.input, layout: stage.inputLayout, format: format, curve: curve)
         let bands = stride(from: stage.output.y, to: stage.output.bottom, by: bandHeight).map {
             $0..<min($0 + bandHeight, stage.output.bottom)
         }

@@ -10,13 +10,15 @@ import Raster
 /// it holds the longest window.
 struct RowWindow {
     private let extent: PixelRect
+    private let curve: TransferCurve
     private var ring: AnyRaster
     /// The rows that are held, in coordinates of the input.
     private(set) var held: Range<Int>
 
     /// - Parameter extent: of the whole input.
-    init(of extent: PixelRect, layout: PixelLayout, format: SampleFormat) {
+    init(of extent: PixelRect, layout: PixelLayout, format: SampleFormat, curve: TransferCurve = .sRGB) {
         self.extent = extent
+        self.curve = curve
         ring = AnyRaster(
             zeroed: PixelRect(x: 0, y: 0, width: extent.width, height: 0), layout: layout, format: format)
         held = extent.y..<extent.y
@@ -43,7 +45,8 @@ struct RowWindow {
             map.rows.intervals.allSatisfy { held.lowerBound <= $0.lowerBound && $0.upperBound <= held.upperBound },
             "a window holds what is read")
         return KernelSource(
-            raster: ring, columns: map.columns.table { $0 - extent.x }, rows: map.rows.table(placing: slot))
+            raster: ring, columns: map.columns.table { $0 - extent.x }, rows: map.rows.table(placing: slot),
+            curve: curve)
     }
 
     private var capacity: Int { ring.rect.height }
