@@ -19,7 +19,6 @@ struct ConvertedPicture: ~Copyable {
         }
         metadata.texts = Self.texts(stored)
         let color = try StoredColor(stored.image)
-        wasCMYK = color.space == .cmyk
         let hasProfile = metadata.icc != nil
         let stated = try stored.format.statedColor(in: stored.file, hasProfile: hasProfile)
         if let stated, !hasProfile || stated.outranksProfile {
@@ -33,6 +32,7 @@ struct ConvertedPicture: ~Copyable {
         let image = try Self.convert(profiled, color, plan)
         shape = try Self.shape(of: image, color, frames: stored.frames)
         if stored.frames > 1 { metadata.animation = ImageMetadata.Animation(of: stored.image, frames: stored.frames) }
+        wasCMYK = color.space == .cmyk
         self.image = image
         self.metadata = metadata
     }
