@@ -158,7 +158,7 @@ import Testing
     {
         #expect(try await Program.night(workspace) == NightSummary(published: 3))
         try workspace.copy("photos/a.png", to: "photos/d.png")
-        #expect(try await Program.night(workspace) == NightSummary(published: 1, skipped: 3))
+        #expect(try await penumbra("run", "job.yaml").output.hasPrefix("test: 1 published, 3 skipped in "))
         let name = try #require(
             try await penumbra("status").output.split(separator: "\n")[1].split(separator: " ").first)
         let skipped = try await penumbra("retry", "--state", "skipped")

@@ -19,7 +19,6 @@ struct ConvertedPicture: ~Copyable {
         }
         metadata.texts = Self.texts(stored)
         let color = try StoredColor(stored.image)
-        wasCMYK = color.space == .cmyk
         let hasProfile = metadata.icc != nil
         let stated = try stored.format.statedColor(in: stored.file, hasProfile: hasProfile)
         if let stated, !hasProfile || stated.outranksProfile {
@@ -35,6 +34,7 @@ struct ConvertedPicture: ~Copyable {
         if stored.frames > 1 { metadata.animation = ImageMetadata.Animation(of: stored.image, frames: stored.frames) }
         self.image = image
         self.metadata = metadata
+        wasCMYK = color.space == .cmyk
     }
 
     private static func texts(_ stored: borrowing StoredPicture) -> [PNGText] {
