@@ -174,8 +174,8 @@ import Testing
         #expect(unknown.code == 66)
         #expect(
             unknown.errors
-                == "\(name): no such frames were begun; it has 4 frames, and what was up to date, or was left, is not begun: "
-                + "'penumbra run --force --only' makes it again\n")
+                == "\(name): no such frames were begun: they were up to date, and 'penumbra run --force --only' makes them "
+                + "again\n")
         let some = try await penumbra("retry", "--frames", "2,4")
         #expect(some.code == 0)
         // b.png, c.jpg and d.png are behind a.png.
