@@ -100,7 +100,7 @@ struct InputFinder {
                 oddities.danglingLinks.append(OddName.readable(PathBytes.joined(folder, entry.name)))
             case .folder:
                 let deeper = pattern.glob.places(below: name, from: places, isSymbolicLink: entry.isSymbolicLink)
-                guard !deeper.isEmpty else {
+                guard !deeper.isEmpty, !entry.isSymbolicLink || pattern.kind != .folder else {
                     if entry.isSymbolicLink { passBy(name, "links to folders", pattern, folderRules) }
                     continue
                 }

@@ -20,7 +20,7 @@ import Testing
 
     @Test func `values that were set are in the text`() {
         #expect(
-            text("filters[0].gaussian.radius=4.5", "save.quality=80", "description=a: b")
+            text("filters[0].gaussian.radius=4.5", "save.quality=80", "description='a: b'")
                 == """
                 job: apply
                 inputs:

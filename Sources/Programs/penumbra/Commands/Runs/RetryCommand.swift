@@ -95,10 +95,14 @@ struct RetryCommand: AsyncParsableCommand {
             let unknown = frames.numbers(upTo: max(run.counts.frames, begun.max() ?? 0)).filter { !begun.contains($0) }
             guard !inputs.isEmpty else {
                 let isNone = begun.isDisjoint(with: frames.numbers(upTo: begun.max() ?? 0))
-                let words = isNone ? "no such frames were begun" : "none of these frames \((state ?? .failed).words)"
-                return .nothing(
-                    "\(name): \(words); it has \(Figures.plural(run.counts.frames, "frame")), and what was up to date, or was "
-                        + "left, is not begun: 'penumbra run --force --only' makes it again\(hint)", .missingInput)
+                guard isNone else {
+                    return .nothing("\(name): none of these frames \((state ?? .failed).words)\(hint)", .missingInput)
+                }
+                let reason =
+                    unknown.isEmpty
+                    ? ": it has \(Figures.plural(run.counts.frames, "frame"))"
+                    : left == 0 ? ": they were up to date, and 'penumbra run --force --only' makes them again" : hint
+                return .nothing("\(name): no such frames were begun\(reason)", .missingInput)
             }
             if !unknown.isEmpty {
                 let list =
