@@ -45,6 +45,7 @@ struct Penumbra: AsyncParsableCommand {
             Console.complain("\(shortage)")
             Glibc.exit(ExitStatus.unavailable.rawValue)
         }
+        StarvationWatch.start()
         if let wrong = CommandLine.arguments.first(where: { $0.hasPrefix("--delete-orphans=") && !$0.hasSuffix("=all") }
         ) {
             Console.complain("\(wrong): only --delete-orphans, or --delete-orphans=all to remove even many")
