@@ -1,3 +1,4 @@
+import JobModel
 import Scheduling
 import Testing
 import WorkerProtocol
@@ -27,6 +28,7 @@ import WorkerProtocol
             while let lease = farm.running.first {
                 if lease.task.kind == .frame { farm.fail(lease, .machine, Self.words) } else { farm.finish(lease) }
             }
+            for worker in farm.killed { farm.send(.workerLost(worker, Death(.byOrder))) }
             time += 30
             farm.send(.tick, at: .seconds(time))
         }

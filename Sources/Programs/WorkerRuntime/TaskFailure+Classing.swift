@@ -20,7 +20,7 @@ extension TaskFailure {
     }
 
     /// What rendering a picture may take at the same time: those of a chain, of outputs, of the decoder and of the encoder.
-    private static let threads = 8
+    static let threads = 8
 
     private static func plainly(_ error: any Error) -> TaskFailure {
         switch error {

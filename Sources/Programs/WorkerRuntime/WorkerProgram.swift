@@ -84,6 +84,8 @@ public enum WorkerProgram {
             let toolbox = try toolbox()
             let memory = MemoryWatch { name in getenv(name).map { String(cString: $0) } }
             let orders = try OrderQueue(channel)
+            // A worker that could not render anything says so before it gets a picture that would be blamed.
+            if let shortage = Shortage.found(threads: TaskFailure.threads, for: "render") { throw shortage }
             try channel.send(.ready(greeting(of: toolbox, introducing: introducing)))
             try Heartbeat(channel).start()
             channel.recordCrashes()

@@ -45,6 +45,7 @@ struct Penumbra: AsyncParsableCommand {
             Console.complain("\(shortage)")
             Glibc.exit(ExitStatus.unavailable.rawValue)
         }
+        StarvationWatch.start()
         do throws(CommandError) {
             await main(try ArgumentCheck(Array(CommandLine.arguments.dropFirst())).arguments)
         } catch {

@@ -8,6 +8,7 @@ enum Check: String, CaseIterable, Sendable {
     case orphans = "no orphan processes"
     case inputs = "inputs unchanged"
     case foreign = "foreign files unchanged"
+    case others = "files of others unchanged"
     case upToDate = "last run does nothing"
     case inTime = "ends in time"
     case causes = "failures have causes"

@@ -7,6 +7,8 @@ struct Decoys {
 
     private static let key = "secret\n"
 
+    init(home: String) { self.home = home }
+
     init(_ workspace: Workspace) throws {
         home = "\(workspace.path)/home"
         try Folder.create("\(home)/folder/below")

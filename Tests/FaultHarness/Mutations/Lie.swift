@@ -40,6 +40,16 @@ struct Lie {
             name: "leaves a process", check: .orphans,
             script: after("setsid sleep 60 > /dev/null 2>&1 &")),
         Lie(name: "touches an input", check: .inputs, script: after("echo >> photos/$(ls photos | head -n 1)")),
+        Lie(
+            name: "believes a worker that names another file", check: .others, kind: .lieReport,
+            script: after("if grep -q '^lie' faults/notes 2> /dev/null; then mv home/key \"$(first)\"; fi")),
+        Lie(
+            name: "believes an index that names another file", check: .others, kind: .lieIndex, seeds: 3,
+            script: after("if grep -q '^lie' faults/notes 2> /dev/null; then rm -r home/folder; fi")),
+        // The program itself does nothing wrong: nobody reads such an output back, and only the harness can see it.
+        Lie(
+            name: "publishes what a lying worker has written", check: .bytes, kind: .believedLie, seeds: 3,
+            script: "real \"$@\""),
         Lie(name: "touches a foreign file", check: .foreign, script: after("echo >> out/notes.txt")),
         Lie(name: "makes everything again", check: .upToDate, script: "real \"$@\" --force"),
         Lie(name: "fails without need", check: .exitCode, script: "real \"$@\"; exit 1"),

@@ -26,6 +26,13 @@ enum Fault: String, Codable, Hashable, Sendable, CaseIterable {
     case zeroFile
     /// The same with what a canvas task writes of the picture's metadata.
     case flipMetadata
+    /// The report, the greeting, or what a worker says of its own accord, with one value that is not so.
+    case lie
+    case lieReady
+    /// What the task has written becomes a link, a pipe, a folder, or goes.
+    case replaceFile
+    /// The output that the task has written gets another byte, and the report says nothing of it.
+    case plantByte
 
     var isDamage: Bool { [.flipFile, .truncateFile, .zeroFile, .flipMetadata].contains(self) }
 }
@@ -48,6 +55,10 @@ struct FaultPlan: Codable, Sendable {
     var perTask = 1
     /// Seconds that a delay or the moment before a crash lasts, at most.
     var longest = 0.2
+    /// What lies name.
+    var paths: [String] = []
+    /// The folder of ``Decoys``.
+    var decoys: String?
 
     static let variable = "PENUMBRA_FAULTS_PLAN"
 }

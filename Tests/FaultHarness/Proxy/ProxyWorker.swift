@@ -59,7 +59,7 @@ final class ProxyWorker: Sendable {
     private func fault(for task: TaskIdentity) -> Fault? {
         guard plan.kinds?.contains(task.kind) ?? true else { return nil }
         var random = SplitMix64(seed: plan.seed ^ fingerprint(task.key))
-        let struck = plan.faults.filter { $0 != .duplicateReady }
+        let struck = plan.faults.filter { ![.duplicateReady, .lieReady].contains($0) }
         guard random.chance(plan.chance), let fault = struck.randomElement(using: &random) else { return nil }
         let name = String(fingerprint(task.key), radix: 16)
         guard !fault.isDamage || task.victim(plan) != nil || task.metadata != nil, book.claimTask(name, plan) else {
@@ -106,7 +106,7 @@ extension ProxyWorker {
         let heard = HeardReport(report.body)
         switch heard {
         case .ready:
-            report.write(to: 1)
+            greet(report)
             repeatGreeting(report)
         case .finished(let lease), .failed(let lease, _, _):
             let struck = open.withLock { $0.removeValue(forKey: lease) }
@@ -114,6 +114,25 @@ extension ProxyWorker {
             pass(report, of: struck, heard)
         case .other: report.write(to: 1)
         }
+    }
+
+    private func greet(_ greeting: WireFrame) {
+        guard plan.faults.contains(.lieReady), book.claimOne(of: plan.limit, "slot") else {
+            return greeting.write(to: 1)
+        }
+        var random = SplitMix64(seed: plan.seed &+ UInt64(book.notes.count))
+        lie(about: greeting, "ready", &random).write(to: 1)
+    }
+
+    /// One value or two.
+    private func lie(about report: WireFrame, _ subject: String, _ random: inout SplitMix64) -> WireFrame {
+        var text = Data(report.body)
+        for _ in 0..<Int.random(in: 1...2, using: &random) {
+            guard let lie = JSONLiar(paths: plan.paths).lie(about: text, &random) else { break }
+            text = lie.text
+            book.note("lie", lie.words, subject)
+        }
+        return WireFrame(saying: Array(text))
     }
 
     private func repeatGreeting(_ greeting: WireFrame) {
@@ -140,6 +159,9 @@ extension ProxyWorker {
         case .truncateFile: damage(struck.task.victim(plan), .truncate, heard, &random)
         case .zeroFile: damage(struck.task.victim(plan), .zero, heard, &random)
         case .flipMetadata: damage(struck.task.metadata, .flip, heard, &random)
+        case .lie: return lie(about: report, struck.task.key, &random).write(to: 1)
+        case .replaceFile: replace(struck.task.written ?? struck.task.output, heard, &random)
+        case .plantByte: plant(struck.task.output, heard)
         default: break
         }
         report.write(to: 1)
@@ -159,6 +181,19 @@ extension ProxyWorker {
         } else if kind == "damagedCanvas" || kind == "mismatch" {
             for path in task.read { book.note("found", path) }
         }
+    }
+
+    private func replace(_ path: String?, _ report: HeardReport, _ random: inout SplitMix64) {
+        guard case .finished = report, let path, let home = plan.decoys else { return }
+        if let what = FileLie.replace(path, Decoys(home: home), &random) { book.note("lie", path, what) }
+    }
+
+    /// Behind the end of the pixels, where a decoder does not look.
+    private func plant(_ path: String?, _ report: HeardReport) {
+        guard case .finished = report, let path, let file = FileHandle(forWritingAtPath: path) else { return }
+        defer { try? file.close() }
+        guard (try? file.seekToEnd()) != nil, (try? file.write(contentsOf: Data([7]))) != nil else { return }
+        book.note("lie", path, "a byte more")
     }
 
     /// The file is whole, and nobody has read it yet.

@@ -12,6 +12,14 @@ struct WireFrame {
     /// What the program refuses is 128 MB and more.
     private static let largestBody = 1 << 29
 
+    /// A whole message.
+    init(saying body: [UInt8]) {
+        let length = UInt32(body.count).littleEndian
+        let checksum = body.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+        prefix = withUnsafeBytes(of: length) { Array($0) } + withUnsafeBytes(of: checksum.littleEndian) { Array($0) }
+        self.body = body
+    }
+
     /// Waits for the next one; nil at the end of the stream, or where it ends in the middle of a message.
     init?(from descriptor: Int32) {
         guard let prefix = Self.readExactly(Self.prefixBytes, descriptor) else { return nil }

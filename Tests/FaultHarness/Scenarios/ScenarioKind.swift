@@ -38,9 +38,20 @@ enum ScenarioKind: String, CaseIterable, Sendable {
     case inputReplaced = "input-replaced"
     case inputRemoved = "input-removed"
     case storm
+    case lieReport = "lie-report"
+    case lieGreeting = "lie-greeting"
+    case lieFile = "lie-file"
+    case lieRun = "lie-run"
+    case lieIndex = "lie-index"
+    case lieReceipt = "lie-receipt"
+    case lieShard = "lie-shard"
+    case fewFiles = "few-files"
+    case fewThreads = "few-threads"
+    case fewAddresses = "few-addresses"
+    case believedLie = "believed-lie"
 
     /// Those that are run unless others are named.
-    static let standard = allCases.filter { $0 != .calm }
+    static let standard = allCases.filter { $0 != .calm && $0 != .believedLie }
 
     var summary: String {
         switch self {
@@ -84,6 +95,17 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .inputReplaced: "pictures are overwritten or replaced while the job runs"
         case .inputRemoved: "a picture is removed while the job runs, and comes back"
         case .storm: "many of these at once"
+        case .lieReport: "workers report what is not so: other paths, counts, sizes, digests, types"
+        case .lieGreeting: "workers offer what is not so"
+        case .lieFile: "what a worker has written becomes a link, a pipe, a folder, or goes"
+        case .lieRun: "the folder of a killed run says what is not so, or holds links, pipes, others' files"
+        case .lieIndex: "the same of the indexes beside outputs, with and without the database"
+        case .lieReceipt: "the same of receipts"
+        case .lieShard: "the same of the shards, results, logs and records of a run that others do"
+        case .fewFiles: "only so many files may be open (RLIMIT_NOFILE)"
+        case .fewThreads: "a user may have only so many processes and threads (RLIMIT_NPROC; needs root)"
+        case .fewAddresses: "a process may have only so many addresses (RLIMIT_AS)"
+        case .believedLie: "a worker writes another byte, and nobody reads it back: has to be found ('mutations')"
         }
     }
 
@@ -128,6 +150,17 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .inputReplaced: ReplacedInputs(isRemoved: false)
         case .inputRemoved: ReplacedInputs(isRemoved: true)
         case .storm: Storm()
+        case .lieReport: LyingWorkers(faults: [.lie], codes: [0, 1, 69, 74])
+        case .lieGreeting: LyingWorkers(faults: [.lieReady], codes: Stage.refusals)
+        case .lieFile: LyingWorkers(faults: [.replaceFile], codes: [0, 1, 69, 74])
+        case .lieRun: LyingFiles(kind: .runs)
+        case .lieIndex: LyingFiles(kind: .indexes)
+        case .lieReceipt: LyingFiles(kind: .receipts)
+        case .lieShard: LyingFiles(kind: .shards)
+        case .fewFiles: Scarcity(resource: .files)
+        case .fewThreads: Scarcity(resource: .threads)
+        case .fewAddresses: Scarcity(resource: .addresses)
+        case .believedLie: StruckTasks(faults: [.plantByte], chance: 1, limit: 4)
         }
     }
 
@@ -139,6 +172,8 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .pluginSlow, .pluginDies, .pluginFatal, .quarantine: JobVariant.all.filter { !$0.hasBrokenPicture }
         case .inputReplaced, .inputRemoved:
             JobVariant.all.filter { !$0.hasBrokenPicture && $0.name != "hash-names" && $0.name != "identity" }
+        case .lieReceipt: JobVariant.all.filter(\.hasReceipts)
+        case .believedLie: JobVariant.whole.filter { $0.name == "frames-png" }
         default: JobVariant.all
         }
     }
@@ -148,7 +183,7 @@ enum ScenarioKind: String, CaseIterable, Sendable {
     var mayBeginWithEdits: Bool {
         ![
             .powerLoss, .databaseLoss, .inputReplaced, .inputRemoved, .pluginFatal, .quarantine, .diskFull, .noInodes,
-            .readOnly, .quota,
+            .readOnly, .quota, .lieReport, .lieGreeting, .lieFile, .lieRun, .lieIndex, .lieReceipt, .lieShard,
         ].contains(self)
     }
 }

@@ -152,11 +152,13 @@ extension Stage {
 
     /// Tells worker processes to do what a plan says.
     func plan(
-        _ faults: [Fault], chance: Double, limit: Int, kinds: [String]? = nil, perTask: Int = 1, longest: Double = 0.2
+        _ faults: [Fault], chance: Double, limit: Int, kinds: [String]? = nil, perTask: Int = 1, longest: Double = 0.2,
+        paths: [String] = []
     ) throws {
         let plan = FaultPlan(
             worker: programs.worker, folder: workspace.faults, seed: random.next(), faults: faults, chance: chance,
-            limit: limit, kinds: kinds, perTask: perTask, longest: longest)
+            limit: limit, kinds: kinds, perTask: perTask, longest: longest, paths: paths,
+            decoys: "\(workspace.path)/home")
         try workspace.write(JSONEncoder().encode(plan), to: "plan.json")
         let launcher = "\(workspace.path)/worker"
         try workspace.write("#!/bin/sh\nexec '\(programs.harness)' worker \"$@\"\n", to: "worker")

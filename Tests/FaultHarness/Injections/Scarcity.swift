@@ -1,0 +1,63 @@
+import Foundation
+import Glibc
+
+/// A run may have only so many open files, threads or addresses. It does its work, or ends by itself and says which limit it met.
+struct Scarcity: StagedInjection {
+    enum Resource: String {
+        case files
+        case threads
+        case addresses
+    }
+
+    let resource: Resource
+
+    func prepare(_ stage: Stage) throws {
+        guard resource == .threads else { return }
+        guard geteuid() == 0, access("/usr/bin/setpriv", X_OK) == 0, access("/usr/bin/prlimit", X_OK) == 0 else {
+            throw Skip(reason: "needs root, setpriv and prlimit")
+        }
+    }
+
+    func clearAway(_ stage: Stage) {}
+
+    func inject(into stage: Stage) throws {
+        let isAsked = stage.random.chance(0.3)
+        let run = try stage.start(wrapper: wrapper(stage))
+        if isAsked {
+            pause(stage.moment())
+            run.process.signal(SIGTERM)
+        }
+        var codes = stage.doneCodes.union([69])
+        if isAsked { codes.insert(143) }
+        // A library ends a worker that gets no memory, and says nothing.
+        if resource == .addresses { codes.insert(1) }
+        // The loader finds no libraries without descriptors and addresses: no word of the program's has run.
+        if resource != .threads { codes.insert(127) }
+        stage.finish(run, codes)
+        stage.result.faults += 1
+        stage.checkOrphans()
+        // A process that gets no thread any more cannot tidy up; the next run does.
+        if !run.lastWords.contains("cannot go on: ") { stage.checkLeftovers() }
+        if run.process.ending?.code == 69, !run.lastWords.contains("RLIMIT_") {
+            stage.blame(.causes, "a limit is told as: \(run.lastWords)")
+        }
+    }
+
+    private func wrapper(_ stage: Stage) -> [String] {
+        func shell(_ limit: String) -> [String] { ["/bin/sh", "-c", "ulimit \(limit); exec \"$@\"", "sh"] }
+        switch resource {
+        case .files: return shell("-n \(Int.random(in: 12...140, using: &stage.random))")
+        case .addresses: return shell("-v \(Int.random(in: 100_000...700_000, using: &stage.random))")
+        case .threads:
+            // A user without other processes, whom all of the workspace belongs to.
+            let user = uid_t.random(in: 70_000...2_000_000, using: &stage.random)
+            for path in [""] + Folder.files(stage.workspace.path) + Folder.folders(stage.workspace.path) {
+                lchown("\(stage.workspace.path)/\(path)", user, user)
+            }
+            return [
+                "/usr/bin/setpriv", "--reuid=\(user)", "--regid=\(user)", "--clear-groups", "/usr/bin/prlimit",
+                "--nproc=\(Int.random(in: 1...50, using: &stage.random))",
+            ]
+        }
+    }
+}
