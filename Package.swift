@@ -143,11 +143,13 @@ let package = Package(
         // Programs
         module("Programs", "Settings", ["Manifests", "Catalogs", "JobModel"]),
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
+        .target(name: "CProcessState", path: "Sources/Programs/CProcessState"),
         module(
             "Programs", "WorkerRuntime",
             [
                 "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Raster", "Digests", "Kernels", "Filters",
                 "Rendering", "FilterKitTesting", "PluginLoading", "ImageFiles", "CCrashRecord",
+                "CProcessState",
             ]),
         program(
             "penumbra",

@@ -20,6 +20,7 @@ import Testing
         "CPluginTrial": ["PluginLoading", "FilterKitTesting"],
         "CCPUFeatures": ["Kernels"],
         "CCrashRecord": ["WorkerRuntime"],
+        "CProcessState": ["WorkerRuntime"],
         "CStreaming": ["RowKernels"],
         "RowKernelsV2": ["Kernels"],
         "RowKernelsV3": ["Kernels"],

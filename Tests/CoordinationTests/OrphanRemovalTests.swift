@@ -48,7 +48,7 @@ import WorkerProtocol
         let orphan = try orphan()
         try write("mine", to: place.file("a.webp.xmp"))
         #expect(OrphanRemoval.touched([orphan]) == [])
-        let removal = OrphanRemoval([orphan], findings: [:])
+        let removal = OrphanRemoval([orphan], below: [place.path], findings: [:])
         #expect(removal.removed == [orphan.path])
         #expect(removal.kept.isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == ["a.webp.xmp"])
@@ -58,7 +58,8 @@ import WorkerProtocol
         let orphan = try orphan()
         try touch(orphan)
         #expect(OrphanRemoval.touched([orphan]) == [CompareTask.File(path: orphan.path)])
-        #expect(OrphanRemoval([orphan], findings: findings(orphan, .make(6))).removed == [orphan.path])
+        #expect(
+            OrphanRemoval([orphan], below: [place.path], findings: findings(orphan, .make(6))).removed == [orphan.path])
         #expect(!exists("a.webp"))
     }
 
@@ -66,7 +67,7 @@ import WorkerProtocol
         let orphan = try orphan()
         try touch(orphan)
         for findings in [findings(orphan, .make(9)), findings(orphan, nil), [:]] {
-            let removal = OrphanRemoval([orphan], findings: findings)
+            let removal = OrphanRemoval([orphan], below: [place.path], findings: findings)
             #expect(removal.removed == [])
             #expect(removal.kept.map(\.path) == [orphan.path])
             #expect(removal.kept.map(\.reason) == ["was edited"])
@@ -78,7 +79,7 @@ import WorkerProtocol
         let orphan = try orphan(isAdopted: true)
         try touch(orphan)
         #expect(OrphanRemoval.touched([orphan]) == [])
-        let removal = OrphanRemoval([orphan], findings: findings(orphan, .make(6)))
+        let removal = OrphanRemoval([orphan], below: [place.path], findings: findings(orphan, .make(6)))
         #expect(removal.kept.map(\.reason) == ["was adopted, not published by Penumbra"])
         #expect(exists("a.webp"))
     }
@@ -88,7 +89,7 @@ import WorkerProtocol
         try FileManager.default.moveItem(atPath: orphan.path, toPath: place.file("elsewhere.webp"))
         try FileManager.default.createSymbolicLink(
             atPath: orphan.path, withDestinationPath: place.file("elsewhere.webp"))
-        let removal = OrphanRemoval([orphan], findings: findings(orphan, .make(6)))
+        let removal = OrphanRemoval([orphan], below: [place.path], findings: findings(orphan, .make(6)))
         #expect(removal.removed == [])
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: orphan.path) == place.file("elsewhere.webp"))
         #expect(exists("elsewhere.webp"))
@@ -96,26 +97,26 @@ import WorkerProtocol
 
     @Test func `a folder goes as a whole`() throws {
         let zoom = try folder()
-        #expect(OrphanRemoval([zoom], findings: [:]).removed == [zoom.path])
+        #expect(OrphanRemoval([zoom], below: [place.path], findings: [:]).removed == [zoom.path])
         #expect(!exists("zoom"))
     }
 
     @Test func `a folder that holds anything else stays as a whole`() throws {
         let zoom = try folder()
         try write("mine", to: place.file("zoom/notes.txt"))
-        let removal = OrphanRemoval([zoom], findings: findings(zoom, .make(6)))
+        let removal = OrphanRemoval([zoom], below: [place.path], findings: findings(zoom, .make(6)))
         #expect(removal.removed == [])
         #expect(removal.kept.map(\.reason) == ["could not be removed"])
         #expect(exists("zoom/notes.txt"))
         #expect(exists("zoom/zoom_files/0/0_0.jpg"))
-        #expect(OrphanRemoval([zoom], findings: [:]).kept.map(\.reason) == ["was edited"])
+        #expect(OrphanRemoval([zoom], below: [place.path], findings: [:]).kept.map(\.reason) == ["was edited"])
     }
 
     @Test func `a link in a folder's place stays, and what it leads to`() throws {
         let zoom = try folder()
         try FileManager.default.moveItem(atPath: zoom.path, toPath: place.file("elsewhere"))
         try FileManager.default.createSymbolicLink(atPath: zoom.path, withDestinationPath: place.file("elsewhere"))
-        #expect(OrphanRemoval([zoom], findings: [:]).removed == [])
+        #expect(OrphanRemoval([zoom], below: [place.path], findings: [:]).removed == [])
         #expect(exists("elsewhere/zoom.dzi"))
         #expect(exists("zoom/zoom.dzi"))
     }
@@ -123,7 +124,7 @@ import WorkerProtocol
     /// A reader sees the mark on the slash before it.
     @Test func `a folder whose name begins with a combining mark is removed as others are`() throws {
         let orphan = try folder("\u{301}zoom")
-        #expect(OrphanRemoval([orphan], findings: [:]).removed == [orphan.path])
+        #expect(OrphanRemoval([orphan], below: [place.path], findings: [:]).removed == [orphan.path])
         #expect(!exists("\u{301}zoom"))
     }
 
@@ -133,7 +134,21 @@ import WorkerProtocol
         let found = try #require(stamp(at: place.file("caf\u{E9}"), isFolder: true))
         let record = OutputRecord.make(
             place.file("caf\u{E9}"), file: FileFacts(stamp: found, digest: .make(6)))
-        #expect(OrphanRemoval([record], findings: [:]).removed == [])
+        #expect(OrphanRemoval([record], below: [place.path], findings: [:]).removed == [])
         #expect(exists("caf\u{E9}"))
+    }
+
+    @Test(arguments: ["link", "a/link"])
+    func `nothing is removed through a link below the outputs' folder`(link: String) throws {
+        let victim = try orphan("elsewhere/diary.webp")
+        try FileManager.default.createDirectory(atPath: place.file("out/a"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: place.file("out/\(link)"), withDestinationPath: place.file("elsewhere"))
+        let lie = OutputRecord.make(place.file("out/\(link)/diary.webp"), file: victim.file)
+
+        let removal = OrphanRemoval([lie], below: [place.file("out")], findings: [:])
+        #expect(removal.removed == [])
+        #expect(removal.kept.map(\.reason) == ["lies behind a link, which nothing is removed through"])
+        #expect(exists("elsewhere/diary.webp"))
     }
 }

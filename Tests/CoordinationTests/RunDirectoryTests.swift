@@ -1,5 +1,6 @@
 import Coordination
 import Foundation
+import Glibc
 import SafeFiles
 import TestSupport
 import Testing
@@ -94,5 +95,17 @@ import Testing
         #expect(try KernelLock.take(path) == nil)
         first = nil
         #expect(try KernelLock.take(path) != nil)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "folders of another user take root"))
+    func `another user's run is not gone on with, and that is said`() throws {
+        try leaveBehind("run-7", journal: [])
+        chown(state.file("runs/run-7"), 12345, 12345)
+        let trouble = #expect(throws: FileTrouble.self) { try RunDirectory(claiming: "run-7", state: state.path) }
+        #expect(
+            trouble?.message
+                == "\(state.file("runs/run-7")): cannot go on with this run: it belongs to another user (uid 12345)\n"
+                + "   = let the user who began the run go on with it")
+        #expect(exists("runs/run-7/journal"))
     }
 }

@@ -124,4 +124,27 @@ import Testing
             #expect(try reader.toldBroken(of: job) == [broken("two")])
         }
     }
+
+    @Test func `lines with numbers that no run has are left out`() throws {
+        try history().append([.frame(frame(1))], epoch: 1)
+        let file = URL(filePath: place.file("history/run-1/1"))
+        let line = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        for (key, number) in [("number", "9223372036854775807"), ("page", "-1")] {
+            let lie = line.replacing(try Regex("\"\(key)\":\\d+"), with: "\"\(key)\":\(number)")
+            #expect(lie != line)
+            try Data((line + lie).utf8).write(to: file)
+            #expect(try history().contents().frames == [frame(1)])
+        }
+    }
+
+    @Test func `a link in the place of a history is not read, and what it leads to is not removed`() throws {
+        try history("real").append([.frame(frame(1))], epoch: 1)
+        try FileManager.default.moveItem(atPath: place.file("history/real"), toPath: place.file("elsewhere"))
+        try FileManager.default.createSymbolicLink(
+            atPath: place.file("history/run-1"), withDestinationPath: place.file("elsewhere"))
+        #expect(try history().contents().frames == [])
+        RunDirectory.sweep(state: place.path)
+        #expect(FileManager.default.fileExists(atPath: place.file("elsewhere/1")))
+        #expect(!FileManager.default.fileExists(atPath: place.file("history")))
+    }
 }

@@ -21,4 +21,14 @@ import Testing
             WorkerEnvironment.allowed(of: variables, more: ["LICENSE_SERVER", "ACME_*"])
                 == ["LICENSE_SERVER": "a", "ACME_A": "c"])
     }
+
+    @Test func `a cluster's jobs get what workers get, and who they run for`() {
+        let variables = [
+            "AWS_SECRET_ACCESS_KEY": "s3cret", "PATH": "/bin", "USER": "ada", "PENUMBRA_WORKERS": "2", "ACME_KEY": "a",
+            "LC_ODD-NAME": "b",
+        ]
+        #expect(
+            WorkerEnvironment.namesForJobs(of: variables, more: ["ACME_*"])
+                == ["ACME_KEY", "PATH", "PENUMBRA_WORKERS", "USER"])
+    }
 }

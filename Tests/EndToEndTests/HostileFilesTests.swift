@@ -181,4 +181,140 @@ import Testing
                 result.errors.contains("the folder was replaced by another one, or by a link, while the run went on"))
         }
     }
+
+    /// Exit code 124 for a command that waits for ever.
+    private func soon(_ arguments: String...) async throws -> Program.Result {
+        try await Program.run("/usr/bin/timeout", ["-k", "1", "60", Program.penumbra] + arguments, in: workspace)
+    }
+
+    /// What somebody may put in the place of a file.
+    static let oddities = ["pipe", "device", "huge", "link"]
+
+    private func put(_ oddity: String, at name: String) throws {
+        let path = "\(workspace.path)/\(name)"
+        try FileManager.default.createDirectory(
+            atPath: URL(filePath: path).deletingLastPathComponent().path, withIntermediateDirectories: true)
+        switch oddity {
+        case "pipe": mkfifo(path, 0o666)
+        case "device" where geteuid() == 0: mknod(path, S_IFCHR | 0o666, 0x105)  // /dev/zero
+        case "huge":
+            try workspace.write("", to: name)
+            truncate(path, 1 << 40)
+        default: symlink("/dev/zero", path)
+        }
+    }
+
+    @Test(arguments: oddities)
+    func `what is no file of a run keeps nobody waiting`(oddity: String) async throws {
+        let runs = "state/penumbra/runs"
+        for (number, file) in ["job", "journal", "coordinator.1", "left", "stopped", "run.json"].enumerated() {
+            let run = "\(runs)/20261123T00000\(number)Z-aaaaaa"
+            try workspace.write("", to: "\(run)/lock")
+            if file != "coordinator.1" { try workspace.write("x@elsewhere", to: "\(run)/coordinator.1") }
+            try put(oddity, at: "\(run)/\(file)")
+        }
+        try put(oddity, at: "state/penumbra/detached/20261123T000000Z-bbbbbb")
+        try put(oddity, at: "out/.penumbra-index")
+
+        let result = try await soon("run", "job.yaml")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(result.output.contains("3 published"))
+        for command in ["status", "gc"] { #expect(try await soon(command).code == 0) }
+    }
+
+    @Test(arguments: oddities)
+    func `what is no file of a run that others see keeps nobody waiting`(oddity: String) async throws {
+        let (place, name) = ("shared/.penumbra-slurm", "20261123T000000Z-cccccc")
+        let record =
+            #"{"run":"\#(name)","job":"nightly","manifest":"\#(workspace.path)/job.yaml","started":1,"workers":1,"memory":1,"#
+            + #""request":"{}","counts":"{}"}"#
+        try workspace.write(record, to: "\(place)/runs/\(name)/run.json")
+        for file in [
+            "runs/\(name)/left", "runs/\(name)/stopped", "history/\(name)/1", "history/\(name)/known", "ended/x.json",
+        ] {
+            try put(oddity, at: "\(place)/\(file)")
+        }
+        #expect(try await soon("status", "--run-dir", "shared").code == 0)
+        let shown = try await soon("show", "--run-dir", "shared")
+        #expect(shown.code == 0, "\(shown.errors)")
+    }
+
+    @Test(arguments: [
+        ("started", "9223372036854775807"), ("workers", "9223372036854775807"), ("memory", "-9223372036854775808"),
+        (
+            "counts",
+            #""{\"frames\":9223372036854775807,\"work\":-9223372036854775807,\"published\":0,\"skipped\":0,\"kept\":1,"#
+                + #"\"stillBroken\":1,\"failed\":0,\"left\":0,\"seconds\":1e300,\"megapixels\":0,\"bytesWritten\":0}""#
+        ),
+    ])
+    func `numbers of a run that others see trap nothing`(key: String, number: String) async throws {
+        let (place, name) = ("shared/.penumbra-slurm", "20261123T000000Z-cccccc")
+        var values = [
+            "run": "\"\(name)\"", "job": "\"nightly\"", "manifest": "\"\(workspace.path)/job.yaml\"", "started": "1",
+            "workers": "1", "memory": "1", "request": "\"{}\"", "counts": "\"{}\"",
+        ]
+        values[key] = number
+        let record = "{\(values.map { "\"\($0)\":\($1)" }.joined(separator: ","))}"
+        try workspace.write(record, to: "\(place)/runs/\(name)/run.json")
+        try workspace.write("-9223372036854775808", to: "\(place)/runs/\(name)/left")
+        try workspace.write(
+            #"{"record":\#(record),"epoch":9223372036854775807,"ended":-9223372036854775808,"exitCode":9223372036854775807}"#,
+            to: "\(place)/ended/\(name).json")
+        for arguments in [["status"], ["show"], ["status", "--json"]] {
+            let result = try await Program.run(
+                Program.penumbra, arguments + ["--run-dir", "shared"], in: workspace)
+            #expect([0, 66].contains(result.code), "\(arguments): \(result.code) \(result.errors)")
+        }
+    }
+
+    @Test func `a request does not follow a link to another folder`() async throws {
+        try workspace.write("mine", to: "elsewhere/pause/diary")
+        symlink("\(workspace.path)/elsewhere", "\(workspace.path)/link")
+        try workspace.write("", to: "state/penumbra/runs/x/lock")
+        symlink("\(workspace.path)/elsewhere", "\(workspace.path)/state/penumbra/runs/20261123T000000Z-dddddd")
+
+        _ = try await soon("run", "job.yaml")
+        for command in ["pause", "cancel", "resume"] { _ = try await soon(command, "20261123T000000Z-dddddd") }
+        #expect(workspace.files(below: "elsewhere") == ["pause/diary"])
+    }
+
+    @Test func `an orphan behind a link below the outputs' folder stays`() async throws {
+        try workspace.writeNightly(inputs: "photos/**/*", output: "out/{dir}/{name}")
+        try workspace.copy("photos/a.png", to: "photos/sub/z.png")
+        try workspace.age("photos/sub/z.png")
+        #expect(try await Program.run("run", "--quiet", "job.yaml", in: workspace).code == 0)
+        try workspace.remove("photos/sub")
+        // Somebody has moved the folder away, and put a link to it.
+        rename("\(workspace.path)/out/sub", "\(workspace.path)/elsewhere")
+        symlink("../elsewhere", "\(workspace.path)/out/sub")
+
+        let result = try await Program.run("run", "--delete-orphans=all", "job.yaml", in: workspace)
+        #expect(result.code == 0)
+        #expect(result.errors.contains("lies behind a link, which nothing is removed through"), "\(result.errors)")
+        #expect(workspace.exists("elsewhere/z.png"))
+    }
+
+    @Test func `workers of a prepared shard do not see its caller's secrets`() async throws {
+        try workspace.write(
+            """
+            #!/bin/sh
+            env > '\(workspace.path)/seen'
+            exec '\(Program.worker)' "$@"
+            """, to: "worker")
+        chmod("\(workspace.path)/worker", 0o755)
+        let prepared = try await Program.run(
+            "prepare", "job.yaml", "--run-dir", "shared", "--shards", "1", in: workspace)
+        #expect(prepared.code == 0, "\(prepared.errors)")
+
+        let result = try await Program.run(
+            "shard", "--run-dir", "shared", "--index", "1", in: workspace,
+            environment: [
+                "PENUMBRA_WORKER": "\(workspace.path)/worker", "AWS_SECRET_ACCESS_KEY": "s3cret", "LICENSE_A": "wanted",
+                "PENUMBRA_WORKER_ENVIRONMENT": "LICENSE_*",
+            ])
+        #expect(result.code == 0, "\(result.errors)")
+        let seen = String(decoding: try workspace.read("seen"), as: UTF8.self)
+        #expect(!seen.contains("s3cret"))
+        #expect(seen.contains("LICENSE_A=wanted"))
+    }
 }

@@ -59,7 +59,35 @@ import Testing
             words: "photos/c.png: the worker crashed with signal 11 inside the plugin 'bad' in 2 attempts; the picture "
                 + "is set aside"),
         Misdeed(name: "changes the floating-point mode", code: "copy(tile); fesetround(FE_UPWARD);", words: nil),
+        // What a call leaves changed of the process costs the frame that it was made for.
+        changed("file mode mask (umask)", "umask(0);"),
+        changed("resource limits", "struct rlimit few = {4, 4}; setrlimit(RLIMIT_NOFILE, &few);"),
+        changed("resource limits", "struct rlimit small = {1, RLIM_INFINITY}; setrlimit(RLIMIT_FSIZE, &small);"),
+        changed("signal mask", "sigset_t all; sigfillset(&all); pthread_sigmask(SIG_SETMASK, &all, NULL);"),
+        changed(
+            "signal mask",
+            "sigset_t one; sigemptyset(&one); sigaddset(&one, SIGTERM); sigprocmask(SIG_BLOCK, &one, NULL);"),
+        changed("signal handlers", "signal(SIGTERM, SIG_IGN);"),
+        changed("timers", "alarm(1);"),
+        changed("working directory", "if (chdir(\"/\")) abort();"),
+        changed("descriptors", "close(1);"),
+        changed(
+            "descriptors",
+            "struct stat s; for (int f = 3; f < 20; f++) if (!fstat(f, &s) && S_ISFIFO(s.st_mode)) close(f);"),
+        changed("locale", "if (!setlocale(LC_NUMERIC, \"C.UTF-8\")) abort();"),
+        changed("descriptors", "dup2(open(\"/dev/null\", O_RDWR), 2);"),
+        Misdeed(
+            name: "closes all descriptors", code: "copy(tile); if (here) for (int f = 0; f < 1024; f++) close(f);",
+            words:
+                "photos/c.png: the worker left with exit code 70 inside the plugin 'bad' in 2 attempts; the picture is "
+                + "set aside"),
     ]
+
+    private static func changed(_ what: String, _ code: String) -> Misdeed {
+        Misdeed(
+            name: "changes the \(what): \(code)", code: "copy(tile); if (here) { \(code) }",
+            words: "photos/c.png: bad: the plugin changed the worker's \(what); report this to its author")
+    }
 
     @Test(arguments: misdeeds)
     func `a plugin that misbehaves costs its own attempts only`(misdeed: Misdeed) async throws {

@@ -21,9 +21,13 @@ extension Workspace {
             #include <penumbra_plugin.h>
             #include <fcntl.h>
             #include <fenv.h>
+            #include <locale.h>
+            #include <signal.h>
             #include <stdio.h>
             #include <stdlib.h>
             #include <string.h>
+            #include <sys/resource.h>
+            #include <sys/stat.h>
             #include <unistd.h>
 
             __attribute__((constructor)) static void start(void) { \(atLoad) }

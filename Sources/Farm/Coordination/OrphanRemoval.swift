@@ -1,5 +1,8 @@
+import Glibc
 import JobModel
 package import JobStorage
+import Planning
+import SafeFiles
 package import WorkerProtocol
 
 /// Removes outputs whose inputs are gone: those alone that this job published, and nobody has edited since.
@@ -20,17 +23,18 @@ package struct OrphanRemoval: Sendable {
         orphans.filter { !$0.isAdopted && !$0.isInPlace() }.map { CompareTask.File(path: $0.path) }
     }
 
-    /// - Parameter findings: of the files that ``touched(_:)`` names.
-    package init(_ orphans: [OutputRecord], findings: Freshness.Findings) {
+    /// - Parameters:
+    ///   - folders: those that the job's outputs are below. Below them no link is followed.
+    ///   - findings: of the files that ``touched(_:)`` names.
+    package init(_ orphans: [OutputRecord], below folders: [String], findings: Freshness.Findings) {
         for record in orphans {
             if record.isAdopted {
                 kept.append((record.path, "was adopted, not published by Penumbra"))
             } else if !record.isInPlace(), !Self.isSame(record, findings) {
                 kept.append((record.path, "was edited"))
-            } else if !Self.remove(record.path) {
-                kept.append((record.path, "could not be removed"))
+            } else if let reason = Self.remove(record.path, below: folders) {
+                kept.append((record.path, reason))
             } else {
-                ReceiptFile.remove(beside: record.path)
                 removed.append(record.path)
             }
         }
@@ -41,13 +45,38 @@ package struct OrphanRemoval: Sendable {
             && (findings[CompareTask.File(path: record.path)] ?? nil)?.digest == record.file.digest
     }
 
-    private static func remove(_ path: String) -> Bool {
-        guard FileSystem.isOwnFolder(path) else {
-            FileSystem.remove(path)
-            return !FileSystem.exists(path)
+    /// Removes an output, and its receipt.
+    ///
+    /// - Returns: why it stays.
+    private static func remove(_ path: String, below roots: [String]) -> String? {
+        do throws(FileTrouble) {
+            guard let folder = try folder(of: path, below: roots) else { return nil }
+            let name = PathNames.last(of: path)
+            guard let found = try folder.status(of: name) else { return nil }
+            if found.st_mode & S_IFMT == S_IFDIR {
+                guard DeepZoomNames(of: path).all(FileSystem.files(below: path)) else { return unremovable }
+                folder.removeTree(name)
+            } else {
+                try folder.remove(name)
+            }
+            guard try folder.status(of: name) == nil else { return unremovable }
+            ReceiptFile.remove(beside: path, in: folder)
+            return nil
+        } catch {
+            return error.code == FileTrouble.refusal && error.reason != nil
+                ? "lies behind a link, which nothing is removed through" : unremovable
         }
-        guard DeepZoomNames(of: path).all(FileSystem.files(below: path)) else { return false }
-        FileSystem.removeTree(path)
-        return !FileSystem.exists(path)
+    }
+
+    private static let unremovable = "could not be removed"
+
+    /// Nil where it is gone.
+    private static func folder(of path: String, below roots: [String]) throws(FileTrouble) -> SafeFolder? {
+        let parent = PathText.folder(of: path)
+        let above = roots.filter { $0 == parent || PathNames.relative(parent, to: $0) != nil }
+        let root = above.max { $0.utf8.count < $1.utf8.count } ?? parent
+        let folder = try SafeFolder(root, trusting: .everybody)
+        guard let way = PathNames.relative(parent, to: root), root != parent else { return folder }
+        return try folder.folder(at: way)
     }
 }

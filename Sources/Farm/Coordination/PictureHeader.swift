@@ -1,5 +1,5 @@
-import FoundationEssentials
 import JobModel
+import SafeFiles
 import Scheduling
 
 /// What a picture says of itself before its pixels.
@@ -15,18 +15,23 @@ package struct PictureHeader: Hashable, Sendable {
     /// Of a Deep Zoom folder `a`, as `a/a.dzi` tells it: `<Size Height="400" Width="700"/>`.
     init(ofFolder path: String) throws(FrameFailure) {
         let name = PathNames.last(of: path)
-        let file = "\(path)/\(name).dzi"
         // A file that cannot be read says as little as an empty one.
-        let text = (try? Data(contentsOf: URL(filePath: file))).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let bytes = try? SafeFolder(path, trusting: .everybody).contents(of: "\(name).dzi", limit: Self.largest)
+        let text = String(decoding: bytes ?? [], as: UTF8.self)
         guard let width = Self.number("Width", in: text), let height = Self.number("Height", in: text) else {
             throw FrameFailure(.data, "\(path): \(name).dzi in it does not tell the picture's size")
         }
         self.init(width: width, height: height)
     }
 
+    /// Of a `.dzi`, in bytes.
+    private static let largest = 1 << 16
+    /// No side of a picture is longer.
+    private static let longestSide = 10_000_000
+
     /// The value of an attribute, in digits.
     private static func number(_ attribute: String, in text: String) -> Int? {
         guard let start = text.firstRange(of: "\(attribute)=\"")?.upperBound else { return nil }
-        return Int(text[start...].prefix { $0 != "\"" }).flatMap { $0 > 0 ? $0 : nil }
+        return Int(text[start...].prefix { $0 != "\"" }).flatMap { (1...longestSide).contains($0) ? $0 : nil }
     }
 }

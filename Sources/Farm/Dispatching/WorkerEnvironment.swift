@@ -9,6 +9,9 @@ package enum WorkerEnvironment {
         "GCONV_PATH", "LOCPATH", "MALLOC_ARENA_MAX", "ASAN_OPTIONS", "LLVM_PROFILE_FILE",
     ]
 
+    /// Of a cluster's job beside them: who it runs for, as a login says.
+    private static let jobNames: Set<String> = ["USER", "LOGNAME", "SHELL"]
+
     /// Of families of variables: Penumbra's own, locale, libvips and its libraries, and threads of plugins.
     static let prefixes = ["PENUMBRA_", "LC_", "VIPS_", "G_", "ORC_", "XDG_", "FONTCONFIG_", "OMP_", "KMP_"]
 
@@ -20,6 +23,20 @@ package enum WorkerEnvironment {
         let beginnings = prefixes + more.filter { $0.hasSuffix("*") }.map { String($0.dropLast()) }
         return variables.filter { name, _ in
             names.contains(name) || others.contains(name) || beginnings.contains { name.hasPrefix($0) }
+        }
+    }
+
+    /// The names of what a cluster's job gets, which starts workers: the same, and who it runs for. Sorted.
+    package static func namesForJobs(of variables: [String: String], more: [String]) -> [String] {
+        Set(allowed(of: variables, more: more).keys).union(jobNames.intersection(variables.keys))
+            .filter(isPlain)
+            .sorted()
+    }
+
+    /// Others could not be named to `sbatch`.
+    private static func isPlain(_ name: String) -> Bool {
+        name.utf8.allSatisfy { byte in
+            byte == UInt8(ascii: "_") || [48...57, 65...90, 97...122].contains { $0.contains(byte) }
         }
     }
 }

@@ -21,6 +21,7 @@ final class Channel: Sendable {
         let nothing = open("/dev/null", O_RDONLY)
         dup2(nothing, STDIN_FILENO)
         close(nothing)
+        ProcessState.watch([input, output.withLock { $0 }])
     }
 
     /// From now on, threads that crash say so with their ``CrashMessage``.

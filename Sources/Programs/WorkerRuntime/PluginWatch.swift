@@ -12,6 +12,8 @@ final class PluginWatch: Sendable {
         /// The outputs of a frame are rendered on several threads at once.
         var running: [String] = []
         var messages: [String: CrashMessage] = [:]
+        /// What a plugin has left changed of this process, the first of them.
+        var fault: FilterError?
     }
 
     private let lease: LeaseID
@@ -23,10 +25,15 @@ final class PluginWatch: Sendable {
         self.channel = channel
     }
 
+    /// What a plugin of this task has left changed of the process: then nothing that came of the task counts.
+    var fault: FilterError? { state.withLock { $0.fault } }
+
     func within<Result>(_ plugin: String, _ body: () throws -> Result) throws -> Result {
         let message = try enter(plugin)
-        let result = message.prepared { Swift.Result { try body() } }
+        let (result, changes) = ProcessState.kept { message.prepared { Swift.Result { try body() } } }
+        let fault = note(changes, of: plugin)
         try leave(plugin)
+        if let fault { throw fault }
         return try result.get()
     }
 
@@ -34,9 +41,20 @@ final class PluginWatch: Sendable {
     /// reads its orders ends this process.
     func asking<Result>(_ plugin: String, _ body: () -> Result) -> Result {
         guard let message = try? enter(plugin) else { return body() }
-        let result = message.prepared(body)
+        let (result, changes) = ProcessState.kept { message.prepared(body) }
+        _ = note(changes, of: plugin)
         try? leave(plugin)
         return result
+    }
+
+    private func note(_ changes: [String], of plugin: String) -> FilterError? {
+        guard !changes.isEmpty else { return nil }
+        return state.withLock { state in
+            let others = Set(state.running).subtracting([plugin]).sorted()
+            let fault = FilterError(plugin, changed: changes, others: others)
+            state.fault = state.fault ?? fault
+            return fault
+        }
     }
 
     private func enter(_ plugin: String) throws -> CrashMessage {

@@ -17,9 +17,12 @@ struct TaskRunner {
     /// The receipt of a task, or why there is none.
     func report(on spec: TaskSpec, _ lease: LeaseID) -> Report {
         do {
-            return .finished(lease, try run(spec))
+            let receipt = try run(spec)
+            if let fault = watch.fault { throw fault }
+            return .finished(lease, receipt)
         } catch {
-            return .failed(lease, TaskFailure(classing: error))
+            // With other limits, or another mask, whatever failed may have failed for that.
+            return .failed(lease, TaskFailure(classing: watch.fault ?? error))
         }
     }
 

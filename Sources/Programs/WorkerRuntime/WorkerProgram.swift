@@ -19,9 +19,7 @@ public enum WorkerProgram {
 
     /// - Returns: the exit code.
     public static func run(_ arguments: [String]) -> Int32 {
-        // A coordinator that is gone, and a limit on file sizes, are errors of the calls that meet them.
-        signal(SIGPIPE, SIG_IGN)
-        signal(SIGXFSZ, SIG_IGN)
+        ignoreSignals()
         switch arguments {
         case []: return serve()
         case [Greeting.introductionFlag]: return serve(introducing: true)
@@ -40,6 +38,12 @@ public enum WorkerProgram {
             complain(usage)
             return 64
         }
+    }
+
+    /// A coordinator that is gone, and a limit on file sizes, are errors of the calls that meet them.
+    private static func ignoreSignals() {
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
     }
 
     private static func describe() -> Int32 {
@@ -66,7 +70,12 @@ public enum WorkerProgram {
     /// Plugins are opened first: that needs a process with one thread.
     private static func toolbox() throws -> Toolbox {
         let cancellation = TaskCancellation()
-        let installed = try InstalledPlugins(cancellation: cancellation)
+        ProcessState.watch([STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO])
+        ProcessState.record()
+        // Run times of languages set things up as they please when they are opened. That is put back, and nobody is blamed.
+        let installed = try ProcessState.kept { Result { try InstalledPlugins(cancellation: cancellation) } }.result
+            .get()
+        ignoreSignals()
         try Toolbox.startLibraries()
         return try Toolbox(installed, cancellation: cancellation)
     }
@@ -89,6 +98,8 @@ public enum WorkerProgram {
             try channel.send(.ready(greeting(of: toolbox, introducing: introducing)))
             try Heartbeat(channel).start()
             channel.recordCrashes()
+            // With the handlers of now, which plugins and libraries may have added to.
+            ProcessState.record()
             while true {
                 let (lease, spec) = orders.next()
                 toolbox.cancellation.reset()

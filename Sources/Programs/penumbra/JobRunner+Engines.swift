@@ -125,7 +125,9 @@ extension JobRunner {
             folder: SharedFolder(directory.scratch), logs: "\(place)/logs/\(directory.name)", run: directory.name,
             epoch: directory.epoch, program: programPath(), versions: preparation.catalog.makings,
             workers: Shard.Workers(plugins: installation.worker.plugins, silence: settings.silence.value),
-            succession: succession(of: directory.shared))
+            succession: succession(of: directory.shared),
+            variables: WorkerEnvironment.namesForJobs(
+                of: ProcessInfo.processInfo.environment, more: settings.workerEnvironment.value))
     }
 
     private func succession(of run: SharedRun) -> SlurmSuccession? {

@@ -38,7 +38,9 @@ struct OrphanKeeper {
             }
         case .allRemoved: break
         }
-        let removal = OrphanRemoval(orphans, findings: try await findings(OrphanRemoval.touched(orphans)))
+        let removal = OrphanRemoval(
+            orphans, below: OutputFolders.of(prepared.job),
+            findings: try await findings(OrphanRemoval.touched(orphans)))
         try ledger.forget(removal.removed)
         if !removal.removed.isEmpty {
             reporting.list(

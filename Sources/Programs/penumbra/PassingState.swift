@@ -1,5 +1,6 @@
 import Coordination
 import FoundationEssentials
+import SafeFiles
 
 /// A state folder for one command, on a local disk: other machines could not use one that lasts.
 enum PassingState {
@@ -12,7 +13,9 @@ enum PassingState {
         sweep(place)
         while true {
             let folder = place.appending(path: prefix + String(UInt64.random(in: 1 << 60 ... .max), radix: 16))
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            // In a folder that everybody may write to.
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
             defer { try? FileManager.default.removeItem(at: folder) }
             let path = folder.path(percentEncoded: false)
             // Another process may just be sweeping, and have it.
@@ -25,12 +28,14 @@ enum PassingState {
     /// Those of processes that were killed. Another user's cannot be locked.
     private static func sweep(_ place: URL) {
         let path = place.path(percentEncoded: false)
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        guard let folder = try? SafeFolder(path, trusting: .everybody), let names = try? folder.names() else { return }
         for name in names where name.hasPrefix(prefix) {
-            let folder = place.appending(path: name)
-            let alive = folder.appending(path: "alive").path(percentEncoded: false)
-            guard isReadable(alive), let lock = try? KernelLock.take(alive) else { continue }
-            withExtendedLifetime(lock) { try? FileManager.default.removeItem(at: folder) }
+            let alive = place.appending(path: name).appending(path: "alive").path(percentEncoded: false)
+            // Root could remove another user's, who could exchange it meanwhile.
+            guard let own = try? folder.folder(name), (try? own.isOwn()) == true, isReadable(alive),
+                let lock = try? KernelLock.take(alive)
+            else { continue }
+            withExtendedLifetime(lock) { folder.removeTree(name) }
         }
     }
 }

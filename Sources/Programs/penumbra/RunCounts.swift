@@ -1,5 +1,6 @@
 import Coordination
 import FoundationEssentials
+import JobStorage
 
 /// What came of a run, as the database keeps it.
 struct RunCounts: Hashable, Codable, Sendable {
@@ -40,8 +41,18 @@ struct RunCounts: Hashable, Codable, Sendable {
         notes = SummaryText.notes(summary)
     }
 
-    /// All zero for what another version of Penumbra wrote.
-    init(json: String) { self = (try? JSONDecoder().decode(RunCounts.self, from: Data(json.utf8))) ?? RunCounts() }
+    /// All zero for what another version of Penumbra wrote, or anybody else.
+    init(json: String) {
+        let found = try? JSONDecoder().decode(RunCounts.self, from: Data(json.utf8))
+        self = found.flatMap { $0.isPlausible ? $0 : nil } ?? RunCounts()
+    }
+
+    private var isPlausible: Bool {
+        let counts =
+            [frames, work, published, skipped, kept, stillBroken, failed, left] + (failedByCause ?? [:]).values
+        return counts.allSatisfy(StoredNumbers.counts.contains) && (0...Int.max / 2).contains(bytesWritten)
+            && [seconds, megapixels].allSatisfy { (0...1e12).contains($0) }
+    }
 
     var json: String {
         // Numbers alone, which JSON always can.

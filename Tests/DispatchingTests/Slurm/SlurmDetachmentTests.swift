@@ -29,7 +29,7 @@ import WorkerProtocol
             echo "-$want" >> room
             job=$(($(cat count 2> /dev/null || echo 0) + 1))
             echo $job > count; echo "$want" > "job-$job"
-            for word in "$@"; do case "$word" in --array=*|--dependency=*) echo "$job $word" >> submitted;; esac; done
+            for word in "$@"; do case "$word" in --export=*) echo "$word" >> exported;; --array=*|--dependency=*) echo "$job $word" >> submitted;; esac; done
             echo $job
             """)
     }
@@ -43,7 +43,8 @@ import WorkerProtocol
         }
         let setup = SlurmEngine.Setup(
             folder: folder, logs: "\(slurm.folder.path)/logs", run: "r", epoch: 1, program: "/bin/penumbra",
-            versions: [:], workers: Shard.Workers(plugins: PluginConditions(), silence: .seconds(30)))
+            versions: [:], workers: Shard.Workers(plugins: PluginConditions(), silence: .seconds(30)),
+            variables: ["LANG", "PATH"])
         let detachment = SlurmDetachment(
             client: SlurmClient(programs: slurm.folder.path), options: SlurmOptions(shardSeconds: 60), setup: setup,
             runFolder: "/s/run"
@@ -86,5 +87,12 @@ import WorkerProtocol
         #expect(
             trouble?.reason
                 == .cluster("sbatch: error: Batch job submission failed: Job violates accounting/QOS policy"))
+    }
+
+    @Test func `a cluster's jobs get the named variables alone`() async throws {
+        _ = try await receive(3, room: 100)
+        let exported = try String(contentsOf: slurm.folder.appending(path: "exported"), encoding: .utf8)
+        // Elements, and whoever goes on with the run.
+        #expect(exported == "--export=LANG,PATH\n--export=LANG,PATH\n")
     }
 }

@@ -1,5 +1,7 @@
+import Glibc
 import JobModel
 import JobStorage
+import SafeFiles
 
 /// The receipts that lie beside outputs.
 enum ReceiptFile {
@@ -13,14 +15,28 @@ enum ReceiptFile {
 
     /// - Parameter output: its path.
     static func look(beside output: String) -> Finding {
-        let path = ReceiptName.path(of: output)
-        guard FileSystem.exists(path) else { return .nothing }
-        // What cannot be read cannot be known to be ours.
-        guard FileSystem.size(path) ?? .max < largest, let bytes = try? FileSystem.contents(of: path) else {
+        do throws(FileTrouble) {
+            return look(beside: output, in: try folder(of: output))
+        } catch {
+            return error.code == ENOENT || error.code == ENOTDIR ? .nothing : .foreign
+        }
+    }
+
+    private static func folder(of output: String) throws(FileTrouble) -> SafeFolder {
+        try SafeFolder(FileSystem.folder(of: output), trusting: .everybody)
+    }
+
+    private static func look(beside output: String, in folder: SafeFolder) -> Finding {
+        do throws(FileTrouble) {
+            guard let bytes = try folder.contents(of: name(beside: output), limit: largest) else { return .nothing }
+            return Receipt(bytes).map(Finding.receipt) ?? .foreign
+        } catch {
+            // What cannot be read cannot be known to be ours.
             return .foreign
         }
-        return Receipt(bytes).map(Finding.receipt) ?? .foreign
     }
+
+    private static func name(beside output: String) -> String { PathNames.last(of: ReceiptName.path(of: output)) }
 
     /// A receipt has less than a hundred bytes for each 256 rows.
     private static let largest = 64 << 20
@@ -30,12 +46,14 @@ enum ReceiptFile {
     /// - Returns: false when it is not in its place; then it is nowhere.
     @discardableResult
     static func put(_ temporary: String, beside output: String) -> Bool {
-        if case .foreign = look(beside: output) {
-            FileSystem.remove(temporary)
-            return false
-        }
-        do {
-            try FileSystem.rename(temporary, to: ReceiptName.path(of: output))
+        do throws(FileTrouble) {
+            let folder = try folder(of: output)
+            if case .foreign = look(beside: output, in: folder) {
+                FileSystem.remove(temporary)
+                return false
+            }
+            // It was written beside the output, too.
+            try folder.rename(PathNames.last(of: temporary), as: name(beside: output))
             return true
         } catch {
             FileSystem.remove(temporary)
@@ -45,7 +63,13 @@ enum ReceiptFile {
 
     /// Removes the receipt of an output that is no more, or has other bytes now.
     static func remove(beside output: String) {
-        if case .receipt = look(beside: output) { FileSystem.remove(ReceiptName.path(of: output)) }
+        // Where the folder cannot be opened nothing can be removed either.
+        if let folder = try? folder(of: output) { remove(beside: output, in: folder) }
+    }
+
+    static func remove(beside output: String, in folder: SafeFolder) {
+        // What stays tells of an output that is no more, or of other bytes; `verify` says so.
+        if case .receipt = look(beside: output, in: folder) { try? folder.remove(name(beside: output)) }
     }
 
     /// What a receipt alone tells of an output.

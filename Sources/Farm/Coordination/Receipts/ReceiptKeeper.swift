@@ -64,7 +64,8 @@ package struct ReceiptKeeper: Sendable {
             // A run that was gone on with may have been killed here.
             FileSystem.remove(temporary)
             do {
-                try FileSystem.append(receipt.bytes, to: temporary)
+                try SafeFolder(FileSystem.folder(of: temporary), trusting: .everybody)
+                    .create(PathNames.last(of: temporary), receipt.bytes)
                 waiting.append((temporary, output))
             } catch {
                 directory.removeTemporary(temporary)

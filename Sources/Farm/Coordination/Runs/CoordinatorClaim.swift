@@ -39,6 +39,8 @@ package enum CoordinatorClaim {
     static let heartbeat = Duration.seconds(10)
 
     private static let mostEpochs = 1_000_000
+    /// In bytes: 32 digits, and the name of a machine.
+    private static let largestToken = 400
 
     static func path(_ epoch: Int, _ folder: String) -> String { "\(folder)/coordinator.\(epoch)" }
 
@@ -70,7 +72,7 @@ package enum CoordinatorClaim {
         let latest = latestEpoch(in: folder)
         let path = path(latest, folder)
         guard latest > 0, !FileSystem.exists("\(folder)/released.\(latest)"),
-            let data = try? Data(contentsOf: URL(filePath: path)),
+            let data = SafeFolder.believed(path, limit: largestToken),
             let other = String(decoding: data, as: UTF8.self).split(separator: "@").dropFirst().first, other != host,
             let heard = FileSystem.stamp(path)?.modified
         else { return true }
@@ -91,7 +93,9 @@ package enum CoordinatorClaim {
     }
 
     /// Says that the coordinator lives.
-    static func beat(epoch: Int, in folder: String) { utimensat(AT_FDCWD, path(epoch, folder), nil, 0) }
+    static func beat(epoch: Int, in folder: String) {
+        utimensat(AT_FDCWD, path(epoch, folder), nil, AT_SYMLINK_NOFOLLOW)
+    }
 
     /// Nobody had the run for a month: what it left on a disk that is away is looked for no longer.
     static func isForgotten(_ folder: String) -> Bool {
@@ -111,7 +115,7 @@ package enum CoordinatorClaim {
     /// Workers leave when their coordinator ends. One that was stopped, or hangs, does not: it is killed with all that it
     /// started.
     static func endWorkers(ofEpoch epoch: Int, in folder: String) {
-        guard let data = try? Data(contentsOf: URL(filePath: path(epoch, folder))), isToken(data) else { return }
+        guard let data = SafeFolder.believed(path(epoch, folder), limit: largestToken), isToken(data) else { return }
         let wanted = Array("\(variable)=".utf8) + data
         for name in FileSystem.names(in: "/proc") {
             guard let process = pid_t(name), process != getpid(), isOwn(process),
@@ -125,8 +129,8 @@ package enum CoordinatorClaim {
     }
 
     /// 32 hexadecimal digits, and a machine. The file may be another's.
-    private static func isToken(_ data: Data) -> Bool {
-        data.count < 400 && data.dropFirst(32).first == UInt8(ascii: "@")
+    private static func isToken(_ data: [UInt8]) -> Bool {
+        data.dropFirst(32).first == UInt8(ascii: "@")
             && data.prefix(32).allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     }
 

@@ -1,6 +1,6 @@
-import FoundationEssentials
 package import JobModel
 import Planning
+import SafeFiles
 
 /// Runs that are found by what is in their folders.
 extension RunDirectory {
@@ -9,7 +9,7 @@ extension RunDirectory {
         let wanted = Array(JobLock.name(of: job).utf8)
         return FileSystem.names(in: "\(state)/runs").sorted(by: >).filter { name in
             // Of one that cannot be read nobody knows whose it is; it is swept away when it is old.
-            (try? Data(contentsOf: URL(filePath: "\(state)/runs/\(name)/job"))).map(Array.init) == wanted
+            SafeFolder.believed("\(state)/runs/\(name)/job", limit: wanted.count) == wanted
         }
     }
 

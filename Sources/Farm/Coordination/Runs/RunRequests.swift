@@ -1,3 +1,4 @@
+import Glibc
 package import SafeFiles
 
 /// What other commands ask of a run: files in its folder, which its coordinator looks for again and again.
@@ -23,12 +24,26 @@ package struct RunRequests: Hashable, Sendable {
 
     private static func folder(_ name: String, _ state: String) -> String { "\(state)/runs/\(name)" }
 
+    /// The folder may be another user's, whose run root ends; but a link is not followed to it.
+    private static func runFolder(_ name: String, _ state: String) throws(FileTrouble) -> SafeFolder? {
+        try SafeFolder(state, trusting: .everybody).folder(at: "runs/\(name)")
+    }
+
     package static func make(_ kind: Kind, of name: String, state: String) throws(FileTrouble) {
-        try FileSystem.append([], to: "\(folder(name, state))/\(kind)")
+        guard let own = try runFolder(name, state) else {
+            throw FileTrouble(path: Self.folder(name, state), code: ENOENT, action: "ask anything of the run")
+        }
+        do throws(FileTrouble) {
+            try own.create("\(kind)", [])
+        } catch {
+            // It was asked for already.
+            guard error.code == EEXIST else { throw error }
+        }
     }
 
     package static func takeBack(_ kind: Kind, of name: String, state: String) {
-        FileSystem.removeTree("\(folder(name, state))/\(kind)")
+        // Nobody asks anything of a run that is not there.
+        try? runFolder(name, state)?.removeTree("\(kind)")
     }
 
     /// Its coordinator lives, or nobody can tell.

@@ -17,6 +17,10 @@ package struct SharedHistory: Hashable, Sendable {
     }
 
     private static let pieceSize = 4 << 20
+    /// No attempt has more to tell.
+    private static let longestLine = 64 << 20
+    /// Of pictures that are broken.
+    private static let largestList = 1 << 30
 
     package let place: String
     package let name: String
@@ -41,21 +45,35 @@ package struct SharedHistory: Hashable, Sendable {
 
     /// All lines, some thousands at a time, those of earlier coordinators first. One that a kill has torn is left out.
     package func read(_ body: ([Line]) throws -> Void) throws {
-        for epoch in FileSystem.names(in: folder).compactMap({ Int($0) }).sorted() {
-            guard let file = try OpenFile("\(folder)/\(epoch)") else { continue }
-            var rest: [UInt8] = []
-            while case let piece = try file.next(Self.pieceSize), !piece.isEmpty {
-                rest += piece
-                let end = rest.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-                try body(Self.lines(rest[..<end]))
-                rest.removeFirst(end)
-            }
+        // Links, pipes and files of others tell nothing of the run.
+        guard let folder = try? ownFolder(), let names = try? folder.names() else { return }
+        for epoch in names.compactMap({ Int($0) }).sorted() {
+            guard let file = try? folder.file("\(epoch)") else { continue }
+            try Self.read(file, body)
+        }
+    }
+
+    /// Nil where nothing was told.
+    private func ownFolder() throws(FileTrouble) -> SafeFolder? {
+        try SafeFolder(place).folder(at: "history/\(name)")
+    }
+
+    private static func read(_ file: borrowing SafeFile, _ body: ([Line]) throws -> Void) throws {
+        var rest: [UInt8] = []
+        while case let piece = try file.next(pieceSize), !piece.isEmpty {
+            rest += piece
+            let end = rest.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+            try body(lines(rest[..<end]))
+            rest.removeFirst(end)
+            // Nobody has written that.
+            guard rest.count <= longestLine else { return }
         }
     }
 
     private static func lines(_ bytes: ArraySlice<UInt8>) -> [Line] {
         let decoder = JSONDecoder()
         return bytes.split(separator: UInt8(ascii: "\n")).compactMap { try? decoder.decode(Line.self, from: Data($0)) }
+            .filter(\.isPlausible)
     }
 
     /// Pictures that need not be tried again while they are the same.
@@ -67,11 +85,11 @@ package struct SharedHistory: Hashable, Sendable {
     }
 
     package func broken(_ kind: BrokenPictures) -> [ToldBroken] {
-        let bytes = (try? FileSystem.contents(of: "\(folder)/\(kind)")).flatMap(\.self) ?? []
+        let found = try? ownFolder()?.contents(of: "\(kind)", limit: Self.largestList)
         let decoder = JSONDecoder()
-        return bytes.split(separator: UInt8(ascii: "\n")).compactMap {
+        return (found ?? []).split(separator: UInt8(ascii: "\n")).compactMap {
             try? decoder.decode(ToldBroken.self, from: Data($0))
-        }
+        }.filter(\.isPlausible)
     }
 
     package func tell(_ kind: BrokenPictures, _ broken: [ToldBroken]) throws(FileTrouble) {
@@ -122,8 +140,21 @@ package struct SharedHistory: Hashable, Sendable {
     }
 
     func remove() {
-        FileSystem.removeTree(folder)
-        FileSystem.removeIfEmpty("\(place)/history")
+        // What cannot be removed stays.
+        guard let place = try? SafeFolder(place, trusting: .everybody), let histories = try? place.folder("history")
+        else { return }
+        histories.removeTree(name)
+        place.removeIfEmpty("history")
+    }
+}
+
+extension SharedHistory.Line {
+    fileprivate var isPlausible: Bool {
+        switch self {
+        case .attempt(let attempt): attempt.isPlausible
+        case .frame(let frame): frame.isPlausible
+        case .publication(let publication): publication.isPlausible
+        }
     }
 }
 

@@ -90,6 +90,9 @@ package struct SharedRun: Hashable, Sendable {
         self.name = name
     }
 
+    /// Of a text or a number that a coordinator notes.
+    private static let largestNote = 1 << 16
+
     /// So many ends are remembered in a place.
     private static let mostEnds = 100
     /// And of so many what was done in them.
@@ -131,10 +134,16 @@ package struct SharedRun: Hashable, Sendable {
     }
 
     /// Nil where there is no such run.
-    package var record: Record? { read(Record.self, "\(folder)/run.json") ?? end?.record }
+    package var record: Record? {
+        guard let own = read(Record.self, "\(folder)/run.json"), own.isPlausible else { return end?.record }
+        return own
+    }
 
     /// Nil until it has ended.
-    package var end: End? { read(End.self, endPath) }
+    package var end: End? {
+        guard let end = read(End.self, endPath), end.isPlausible else { return nil }
+        return end
+    }
 
     /// As the database would have it.
     package var stored: StoredRun? {
@@ -149,7 +158,7 @@ package struct SharedRun: Hashable, Sendable {
 
     /// Why its last coordinator left it before its end; nil where none has.
     package var lastStop: String? {
-        (try? FileSystem.contents(of: "\(folder)/stopped")).flatMap(\.self).map { String(decoding: $0, as: UTF8.self) }
+        SafeFolder.believed("\(folder)/stopped", limit: Self.largestNote).map { String(decoding: $0, as: UTF8.self) }
     }
 
     package func note(lastStop reason: String) throws(FileTrouble) {
@@ -159,13 +168,15 @@ package struct SharedRun: Hashable, Sendable {
 
     /// How many frames its coordinator had left to do when it last said so; nil where it has not.
     package var left: Int? {
-        (try? FileSystem.contents(of: "\(folder)/left")).flatMap(\.self)
+        SafeFolder.believed("\(folder)/left", limit: Self.largestNote)
             .flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+            .flatMap { StoredNumbers.counts.contains($0) ? $0 : nil }
     }
 
     /// What is lost of it is told again soon.
     package func note(left: Int) {
-        try? Data("\(left)".utf8).write(to: URL(filePath: "\(folder)/left"), options: .atomic)
+        try? WholeFile.write(
+            Array("\(left)".utf8), to: "\(folder)/left", by: "\(folder)/.left.\(CoordinatorClaim.token)")
     }
 
     package func write(_ record: Record) throws(FileTrouble) { try write(record, "\(folder)/run.json") }
@@ -205,23 +216,46 @@ package struct SharedRun: Hashable, Sendable {
     }
 }
 
+extension SharedRun.Record {
+    fileprivate var isPlausible: Bool {
+        StoredNumbers.times.contains(started) && StoredNumbers.counts.contains(workers)
+            && (0...Int.max / 2).contains(memory)
+    }
+}
+
+extension SharedRun.End {
+    fileprivate var isPlausible: Bool {
+        record.isPlausible && StoredNumbers.counts.contains(epoch) && StoredNumbers.times.contains(ended)
+            && (0...255).contains(exitCode)
+    }
+}
+
 /// In a state folder, where the runs are that were handed to a cluster: `detached/NAME` holds the path of the place.
 package enum DetachedRuns {
-    private static func folder(_ state: String) -> String { "\(state)/detached" }
+    private static let folderName = "detached"
 
     package static func all(state: String) -> [SharedRun] {
-        FileSystem.names(in: folder(state)).sorted().compactMap { name in
-            guard let bytes = try? FileSystem.contents(of: "\(folder(state))/\(name)") else { return nil }
-            return SharedRun(place: String(decoding: bytes, as: UTF8.self), name: name)
+        // Where the folder is another user's, or a link, nothing is known of such runs.
+        guard let folder = try? SafeFolder(state).folder(folderName), let names = try? folder.names() else { return [] }
+        return names.sorted().filter { !PathNames.isHidden($0) }.compactMap { name in
+            guard let bytes = try? folder.contents(of: name, limit: largestPath) else { return nil }
+            let place = String(decoding: bytes, as: UTF8.self)
+            return place.utf8.first == PathNames.slash ? SharedRun(place: place, name: name) : nil
         }
     }
 
+    private static let largestPath = 1 << 16
+
     package static func remember(_ run: SharedRun, state: String) throws(FileTrouble) {
-        _ = try FileSystem.createFolders(folder(state))
-        let path = "\(folder(state))/\(run.name)"
-        FileSystem.remove(path)
-        try FileSystem.append(Array(run.place.utf8), to: path, syncs: true)
+        _ = try FileSystem.createFolders(state)
+        let folder = try SafeFolder(state).makingFolder(folderName)
+        let aside = ".\(run.name).\(CoordinatorClaim.token)"
+        try folder.create(aside, Array(run.place.utf8), syncs: true)
+        try folder.rename(aside, as: run.name)
     }
 
-    package static func forget(_ run: SharedRun, state: String) { FileSystem.remove("\(folder(state))/\(run.name)") }
+    package static func forget(_ run: SharedRun, state: String) {
+        // One that stays leads to a run that has ended, which is taken in and forgotten again.
+        try? SafeFolder(state).folder(folderName)?.remove(run.name)
+    }
 }

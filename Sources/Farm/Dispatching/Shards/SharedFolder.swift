@@ -167,9 +167,12 @@ package struct SharedFolder: Hashable, Sendable {
 
     /// - Returns: 0, or why it failed.
     private static func append(_ bytes: [UInt8], to path: String, syncs: Bool) -> Int32 {
-        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o666)
+        // A pipe that nobody reads would be waited for.
+        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
         guard file >= 0 else { return errno }
         defer { close(file) }
+        var found = stat()
+        guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return ENXIO }
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }

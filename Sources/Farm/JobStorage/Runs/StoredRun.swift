@@ -29,6 +29,16 @@ extension StoredRun {
     }
 }
 
+/// The numbers that runs have. Others were written by somebody else, and would overflow where they are added up.
+package enum StoredNumbers {
+    /// Of frames, pages, attempts, workers, and numbers of them.
+    package static let counts = 0...1_000_000_000_000
+    /// In nanoseconds since 1970: some hundred years.
+    package static let times: ClosedRange<Int64> = -4_000_000_000_000_000_000...4_000_000_000_000_000_000
+    /// Of work.
+    static let seconds = 0.0...1e12
+}
+
 /// One of the runs in the database.
 package struct RunID: Hashable, Sendable {
     let number: Int64
@@ -164,5 +174,33 @@ package struct StoredPublication: Hashable, Sendable, Codable {
         self.number = number
         self.page = page
         self.at = at
+    }
+}
+
+extension StoredFrame {
+    package var isPlausible: Bool {
+        [number, page].allSatisfy(StoredNumbers.counts.contains) && seconds.map(StoredNumbers.seconds.contains) ?? true
+    }
+}
+
+extension StoredAttempt {
+    package var isPlausible: Bool {
+        [epoch, lease, number, page, tile ?? 0, attempt, round, worker].allSatisfy(StoredNumbers.counts.contains)
+            && [started, deadline, state.ended ?? 0].allSatisfy(StoredNumbers.times.contains)
+    }
+}
+
+extension StoredAttempt.State {
+    fileprivate var ended: Int64? {
+        switch self {
+        case .running: nil
+        case .done(let time, _), .failed(let time, _), .lost(let time, _), .dropped(let time): time
+        }
+    }
+}
+
+extension StoredPublication {
+    package var isPlausible: Bool {
+        [number, page].allSatisfy(StoredNumbers.counts.contains) && StoredNumbers.times.contains(at)
     }
 }

@@ -27,6 +27,10 @@ package struct ToldBroken: Hashable, Sendable, Codable {
     }
 }
 
+extension ToldBroken {
+    package var isPlausible: Bool { [page, size, since].allSatisfy { (0...Int.max / 2).contains($0) } }
+}
+
 extension StoreReader {
     package func toldBroken(of job: JobID) throws -> [ToldBroken] {
         let texts = try recipes()

@@ -101,6 +101,7 @@ package struct WorkerProcess: Sendable {
             group.addTask { await keepLastWords(of: running.standardError, in: conversation) }
             group.addTask { await limitStart(conversation) }
             await hear(running.standardOutput, conversation)
+            await noteClosedPipe(of: processID, conversation)
             // Dead or useless: it can be heard no more. Killing it again does no harm while nobody has reaped it.
             conversation.course.withLock { $0.endsByOrder = crew.endedByOrder(id) }
             _ = Glibc.kill(-processID, SIGKILL)
@@ -136,6 +137,25 @@ package struct WorkerProcess: Sendable {
         } catch {
             conversation.course.withLock { $0.brokeProtocol = "\(error)" }
         }
+    }
+
+    /// A process that ends closes its pipe in the moment before its end. One that lives on can be heard no more: a plugin may
+    /// have closed its descriptors. It is killed then, and that is nobody's kill from outside.
+    private func noteClosedPipe(of processID: pid_t, _ conversation: Conversation) async {
+        guard conversation.course.withLock({ $0.brokeProtocol == nil && !$0.endsByOrder }) else { return }
+        for _ in 0..<200 {
+            var found = siginfo_t()
+            // It stays to be reaped by whoever has started it.
+            guard waitid(P_PID, id_t(processID), &found, WEXITED | WNOHANG | WNOWAIT) == 0, found.si_signo == 0 else {
+                return
+            }
+            do {
+                try await Task.sleep(for: .milliseconds(5))
+            } catch {
+                return
+            }
+        }
+        conversation.course.withLock { $0.brokeProtocol = "it closed its pipe to the coordinator, and went on" }
     }
 
     private func receive(_ report: Report, _ conversation: Conversation) throws {

@@ -18,10 +18,13 @@ package final class SlurmEngine: Engine {
         package let workers: Shard.Workers
         /// Nil where no job has to go on with the run when this process ends.
         package let succession: SlurmSuccession?
+        /// Names of the environment variables that jobs get (``WorkerEnvironment``); none for what Slurm chooses.
+        package let variables: [String]
 
         package init(
             folder: SharedFolder, logs: String, run: String, epoch: Int, program: String, versions: [String: String],
-            workers: Shard.Workers, succession: SlurmSuccession? = nil
+            workers: Shard.Workers, succession: SlurmSuccession? = nil,
+            variables: [String] = []
         ) {
             self.folder = folder
             self.logs = logs
@@ -31,6 +34,7 @@ package final class SlurmEngine: Engine {
             self.versions = versions
             self.workers = workers
             self.succession = succession
+            self.variables = variables
         }
 
         package var source: ShardSource {

@@ -70,7 +70,8 @@ package struct SlurmSubmitter: Sendable {
     /// A submission without an answer may have been accepted: a frozen controller does so when it wakes. So it is looked for,
     /// twice, before it is made again.
     private func submitSurely(_ submission: some SlurmJob) async throws -> String {
-        let arguments = submission.arguments(options, folder: setup.folder.path, logs: setup.logs)
+        let exported = setup.variables.isEmpty ? [] : ["--export=\(setup.variables.joined(separator: ","))"]
+        let arguments = exported + submission.arguments(options, folder: setup.folder.path, logs: setup.logs)
         let script = "\(setup.folder.shards)/\(submission.name).sh"
         try setup.folder.write(
             text: submission.script(program: setup.program, folder: setup.folder.path), to: script, by: "\(setup.epoch)"

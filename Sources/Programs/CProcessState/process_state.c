@@ -1,0 +1,171 @@
+#define _GNU_SOURCE
+#include "process_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* What ends, pauses or interrupts a process from outside. */
+static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGCHLD,
+                              SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGXCPU, SIGXFSZ, SIGILL,  SIGABRT,   SIGTRAP,
+                              SIGSYS,  SIGIO};
+enum { SIGNALS = sizeof signals / sizeof *signals, TIMERS = 3, LIMITS = RLIM_NLIMITS, MOST_DESCRIPTORS = 8 };
+
+/* Where copies of descriptors are kept, out of the way of who counts on the lowest ones. */
+enum { SPARE = 200 };
+
+struct watched {
+    int descriptor;
+    /* Another descriptor of the same file. */
+    int spare;
+    int flags;
+    struct stat file;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct watched descriptors[MOST_DESCRIPTORS];
+static int descriptor_count;
+static mode_t file_mask;
+static struct rlimit limits[LIMITS];
+static struct sigaction handlers[SIGNALS];
+static int folder = -1;
+static struct stat folder_status;
+static char locale_name[256];
+
+static int spare_of(int descriptor) {
+    const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, SPARE);
+    /* Few descriptors are allowed. */
+    return high >= 0 ? high : fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+}
+
+void process_state_watch(int32_t descriptor) {
+    if (descriptor_count == MOST_DESCRIPTORS) return;
+    struct watched *new = &descriptors[descriptor_count];
+    if (fstat(descriptor, &new->file) != 0) return;
+    new->descriptor = descriptor;
+    new->flags = fcntl(descriptor, F_GETFD);
+    new->spare = spare_of(descriptor);
+    descriptor_count++;
+}
+
+void process_state_record(void) {
+    file_mask = umask(0);
+    umask(file_mask);
+    for (int index = 0; index < LIMITS; index++) getrlimit(index, &limits[index]);
+    for (int index = 0; index < SIGNALS; index++) sigaction(signals[index], NULL, &handlers[index]);
+    if (folder < 0) folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || fstat(folder, &folder_status) != 0) memset(&folder_status, 0, sizeof folder_status);
+    const char *name = setlocale(LC_ALL, NULL);
+    locale_name[0] = 0;
+    if (name && strlen(name) < sizeof locale_name) strcpy(locale_name, name);
+}
+
+void process_state_mask(sigset_t *mask) { pthread_sigmask(SIG_SETMASK, NULL, mask); }
+
+static int is_same_file(const struct stat *one, const struct stat *other) {
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino && one->st_rdev == other->st_rdev
+        && (one->st_mode & S_IFMT) == (other->st_mode & S_IFMT);
+}
+
+static uint32_t restore_mask(const sigset_t *mask) {
+    sigset_t now;
+    pthread_sigmask(SIG_SETMASK, mask, &now);
+    for (int number = 1; number < 32; number++)
+        if (sigismember(&now, number) != sigismember(mask, number)) return PROCESS_MASK;
+    return 0;
+}
+
+static uint32_t restore_limits(void) {
+    uint32_t changed = 0;
+    for (int index = 0; index < LIMITS; index++) {
+        struct rlimit now;
+        const struct rlimit *was = &limits[index];
+        if (getrlimit(index, &now) != 0 || (now.rlim_cur == was->rlim_cur && now.rlim_max == was->rlim_max)) continue;
+        if (index == RLIMIT_NOFILE && now.rlim_cur > was->rlim_cur && now.rlim_max == was->rlim_max) continue;
+        /* A hard limit that was lowered stays, unless this is root: the frame fails, and the process is replaced. */
+        const struct rlimit possible = {.rlim_cur = was->rlim_cur < now.rlim_max ? was->rlim_cur : now.rlim_max,
+                                        .rlim_max = now.rlim_max};
+        if (setrlimit(index, was) != 0) setrlimit(index, &possible);
+        changed = PROCESS_LIMITS;
+    }
+    return changed;
+}
+
+static uint32_t restore_handlers(void) {
+    uint32_t changed = 0;
+    for (int index = 0; index < SIGNALS; index++) {
+        struct sigaction now;
+        const struct sigaction *was = &handlers[index];
+        if (sigaction(signals[index], NULL, &now) != 0) continue;
+        if (now.sa_handler == was->sa_handler && now.sa_flags == was->sa_flags) continue;
+        sigaction(signals[index], was, NULL);
+        changed = PROCESS_HANDLERS;
+    }
+    return changed;
+}
+
+/* This process has no timers of this kind. */
+static uint32_t restore_timers(void) {
+    static const int kinds[TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+    uint32_t changed = 0;
+    for (int index = 0; index < TIMERS; index++) {
+        struct itimerval now;
+        if (getitimer(kinds[index], &now) != 0 || (now.it_value.tv_sec == 0 && now.it_value.tv_usec == 0)) continue;
+        const struct itimerval none = {0};
+        setitimer(kinds[index], &none, NULL);
+        changed = PROCESS_TIMERS;
+    }
+    return changed;
+}
+
+static uint32_t restore_folder(void) {
+    struct stat now;
+    if (folder < 0 || (stat(".", &now) == 0 && is_same_file(&now, &folder_status))) return 0;
+    return fchdir(folder) == 0 ? PROCESS_FOLDER : 0;
+}
+
+static uint32_t restore_descriptors(void) {
+    uint32_t changed = 0;
+    for (int index = 0; index < descriptor_count; index++) {
+        struct watched *own = &descriptors[index];
+        struct stat now;
+        if (fstat(own->descriptor, &now) == 0 && is_same_file(&now, &own->file)) continue;
+        changed |= PROCESS_DESCRIPTORS;
+        if (fstat(own->spare, &now) != 0 || !is_same_file(&now, &own->file)
+            || dup3(own->spare, own->descriptor, own->flags & FD_CLOEXEC ? O_CLOEXEC : 0) < 0)
+            changed |= PROCESS_LOST;
+    }
+    for (int index = 0; index < descriptor_count; index++) {
+        struct watched *own = &descriptors[index];
+        struct stat now;
+        if (fstat(own->spare, &now) == 0 && is_same_file(&now, &own->file)) continue;
+        if (!(changed & PROCESS_LOST)) own->spare = spare_of(own->descriptor);
+        changed |= PROCESS_DESCRIPTORS;
+    }
+    return changed;
+}
+
+static uint32_t restore_locale(void) {
+    const char *name = setlocale(LC_ALL, NULL);
+    if (!locale_name[0] || (name && strcmp(name, locale_name) == 0)) return 0;
+    setlocale(LC_ALL, locale_name);
+    return PROCESS_LOCALE;
+}
+
+uint32_t process_state_restore(const sigset_t *mask) {
+    const int code = errno;
+    uint32_t changed = restore_mask(mask);
+    pthread_mutex_lock(&lock);
+    if (umask(file_mask) != file_mask) changed |= PROCESS_UMASK;
+    changed |= restore_limits() | restore_handlers() | restore_timers() | restore_folder() | restore_descriptors()
+        | restore_locale();
+    pthread_mutex_unlock(&lock);
+    errno = code;
+    return changed;
+}

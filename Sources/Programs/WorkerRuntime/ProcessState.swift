@@ -1,0 +1,52 @@
+import CProcessState
+import Filters
+import Glibc
+
+/// What of this process somebody else's code may change, and how it is to be.
+enum ProcessState {
+    /// Also looks after a descriptor, and the three that every process has.
+    static func watch(_ descriptors: [Int32]) { for descriptor in descriptors { process_state_watch(descriptor) } }
+
+    /// From now on this is how it is to be.
+    static func record() { process_state_record() }
+
+    /// Runs code that may change it, and puts it back.
+    ///
+    /// - Returns: what was changed, in words.
+    static func kept<Result>(_ body: () -> Result) -> (result: Result, changes: [String]) {
+        var mask = sigset_t()
+        process_state_mask(&mask)
+        let result = body()
+        let changed = process_state_restore(&mask)
+        return (result, changed == 0 ? [] : words(changed))
+    }
+
+    private static func words(_ changed: UInt32) -> [String] {
+        let all = [
+            (PROCESS_UMASK, "file mode mask (umask)"), (PROCESS_LIMITS, "resource limits"),
+            (PROCESS_MASK, "signal mask"), (PROCESS_HANDLERS, "signal handlers"), (PROCESS_TIMERS, "timers"),
+            (PROCESS_FOLDER, "working directory"), (PROCESS_DESCRIPTORS, "descriptors"), (PROCESS_LOCALE, "locale"),
+        ]
+        // Nothing could be told of it, and what is written next might get into somebody's file: while the coordinator
+        // takes this process to be in the plugin, which it is not told to have left.
+        if changed & UInt32(PROCESS_LOST) != 0 { _exit(lostStatus) }
+        return all.filter { changed & UInt32($0.0) != 0 }.map(\.1)
+    }
+
+    /// EX_SOFTWARE
+    private static let lostStatus: Int32 = 70
+}
+
+extension FilterError {
+    /// - Parameter others: plugins that ran at the same time.
+    init(_ plugin: String, changed changes: [String], others: [String]) {
+        let who =
+            others.isEmpty
+            ? "the plugin"
+            : "the plugin, or " + others.map { "'\($0)'" }.joined(separator: ", ") + ", which ran at the same time,"
+        self.init(
+            filter: plugin,
+            problem: .fault(
+                reason: "\(who) changed the worker's \(changes.joined(separator: ", ")); report this to its author"))
+    }
+}
