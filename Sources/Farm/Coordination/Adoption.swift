@@ -18,7 +18,7 @@ package struct Adoption: Sendable {
     package private(set) var missing: [Target] = []
     /// One for each file.
     package private(set) var faults: [Fault] = []
-    private var faulty: Set<String> = []
+    private var faulty: Set<PathKey> = []
 
     /// The frames with outputs that are there and may not be known as current already. A picture that is still broken has
     /// none: its failure stays known.
@@ -92,7 +92,7 @@ package struct Adoption: Sendable {
 
     /// A message that begins with the path says it only once.
     private mutating func add(_ failure: FrameFailure?, at path: String) {
-        guard faulty.insert(path).inserted else { return }
+        guard faulty.insert(PathKey(path)).inserted else { return }
         let message = failure?.message ?? "is gone, or was not reached"
         let prefix = "\(path): "
         faults.append(

@@ -25,9 +25,9 @@ package final class RunDirectory: Sendable {
     private let lock: KernelLock
     private let createdFolders = Mutex<[String]>([])
     /// Folders in which this coordinator's temporary files are.
-    private let places = Mutex<Set<String>>([])
+    private let places = Mutex<Set<PathKey>>([])
     /// Folders in which temporary files were removed.
-    private let removedFrom = Mutex<Set<String>>([])
+    private let removedFrom = Mutex<Set<PathKey>>([])
     /// There may be temporary files that were not removed.
     private let hasStuck = Mutex(false)
 
@@ -175,7 +175,7 @@ package final class RunDirectory: Sendable {
     /// Before a worker writes a file beside outputs.
     func expectTemporary(_ file: String) throws(FileTrouble) {
         let folder = PathText.folder(of: file)
-        if places.withLock({ $0.insert(folder).inserted }) {
+        if places.withLock({ $0.insert(PathKey(folder)).inserted }) {
             try journal.write(.place(folder))
             try journal.sync()
         }
@@ -187,7 +187,7 @@ package final class RunDirectory: Sendable {
         guard FileSystem.exists(file) else { return }
         FileSystem.removeTree(file)
         if FileSystem.exists(file) { hasStuck.withLock { $0 = true } }
-        _ = removedFrom.withLock { $0.insert(PathText.folder(of: file)) }
+        _ = removedFrom.withLock { $0.insert(PathKey(PathText.folder(of: file))) }
     }
 
     /// Others than this coordinator's workers write beside outputs, under names that begin like the run's: what they
@@ -226,7 +226,7 @@ package final class RunDirectory: Sendable {
         // Nobody ever hears of a run that was not handed over.
         if shared.end == nil { shared.history.remove() }
         guard epoch == 1, !hasStuck.withLock({ $0 }) else { return Self.clean(path, run: name) }
-        for folder in removedFrom.withLock({ $0 }) { Self.syncRemovals(in: folder) }
+        for folder in removedFrom.withLock({ $0 }) { Self.syncRemovals(in: folder.path) }
         FileSystem.removeTree(scratch)
         let created = createdFolders.withLock { $0 }
         for folder in created.reversed() { FileSystem.removeIfEmpty(folder) }

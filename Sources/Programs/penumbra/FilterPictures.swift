@@ -45,14 +45,14 @@ extension JobPreparation {
     /// The job with the digests of the pictures that its filters read: what they hold is a part of how outputs are made.
     func readingPictures(of job: JobSpec) async throws -> JobSpec {
         let digests = try await pictureDigests(job.picturePaths, job)
-        return job.mappingPictures { PictureReference(path: $0.path, digest: digests[$0.path]) }
+        return job.mappingPictures { PictureReference(path: $0.path, digest: digests[PathKey($0.path)]) }
     }
 
     /// - Throws: when one of the pictures cannot be read.
-    func pictureDigests(_ paths: [String], _ job: JobSpec) async throws -> [String: String] {
+    func pictureDigests(_ paths: [String], _ job: JobSpec) async throws -> [PathKey: String] {
         guard !paths.isEmpty else { return [:] }
         let findings = try await findings(of: paths.map { CompareTask.File(path: $0) }, job)
-        var digests: [String: String] = [:]
+        var digests: [PathKey: String] = [:]
         for path in paths {
             guard let found = findings[CompareTask.File(path: path)] ?? nil else {
                 let manifest = PathText.shown(job.manifestPath, from: currentFolder())
@@ -60,7 +60,7 @@ extension JobPreparation {
                     .missingInput,
                     "\(manifest): error: \(PathText.visible(path)): the picture, which a filter reads, cannot be read")
             }
-            digests[path] = found.digest.description
+            digests[PathKey(path)] = found.digest.description
         }
         return digests
     }

@@ -43,10 +43,10 @@ final class FrameVariants: Sendable {
     var picturePaths: [String] { variants.flatMap { $0.chain + $0.outputs.flatMap(\.ownChain) }.picturePaths }
 
     /// The same with the digests of these pictures, by path.
-    func withPictures(_ digests: [String: String]) -> FrameVariants {
+    func withPictures(_ digests: [PathKey: String]) -> FrameVariants {
         guard !digests.isEmpty else { return self }
         func known(_ picture: PictureReference) -> PictureReference {
-            PictureReference(path: picture.path, digest: digests[picture.path])
+            PictureReference(path: picture.path, digest: digests[PathKey(picture.path)])
         }
         return FrameVariants(
             self,

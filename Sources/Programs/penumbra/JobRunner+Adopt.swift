@@ -1,6 +1,7 @@
 import Coordination
 import JobModel
 import JobStorage
+import Planning
 import Reports
 
 extension JobRunner {
@@ -24,7 +25,9 @@ extension JobRunner {
         if !moved.owned.isEmpty {
             reporting.complain(
                 "\(name): not taken over", moved.owned.map(\.record.path),
-                reasons: moved.owned.map { "the job '\($0.job)' of \($0.manifest) is still there" })
+                reasons: moved.owned.map {
+                    "the job '\(PathText.visible($0.job))' of \(PathText.visible($0.manifest)) is still there"
+                })
         }
         // What of them is out of date is known once pictures were compared with what was recorded.
         var prepared = try await preparation.prepare(job.prepared.job, contents: try ledger.currentContents())

@@ -1,6 +1,7 @@
 import FoundationEssentials
 package import JobModel
 package import JobStorage
+import Planning
 
 /// An output that another job published: perhaps this one, when it had another name or place.
 package struct FormerOutput: Hashable, Sendable {
@@ -36,7 +37,9 @@ package struct FormerOutput: Hashable, Sendable {
 
     /// Why a run leaves it as it is, and what to do.
     package var reason: String {
-        let publisher = "published by the job '\(job)' of \(manifest)"
+        // Both may come from an index, which lies where others may write.
+        let job = PathText.visible(job)
+        let publisher = "published by the job '\(job)' of \(PathText.visible(manifest))"
         return switch origin {
         case .gone:
             "\(publisher), which is gone; if it was moved here, 'penumbra adopt --moved' takes its outputs over, --force "

@@ -72,9 +72,9 @@ struct ManifestOptions: ParsableArguments {
     var overrides: [String] = []
 
     func validate() throws {
-        var seen: Set<String> = []
+        var seen: Set<PathKey> = []
         for manifest in manifests
-        where !seen.insert(realPath(PathText.normalized(manifest, in: currentFolder()))).inserted {
+        where !seen.insert(PathKey(realPath(PathText.normalized(manifest, in: currentFolder())))).inserted {
             throw ValidationError("\(manifest) is given twice; a job runs once in a command.")
         }
     }
