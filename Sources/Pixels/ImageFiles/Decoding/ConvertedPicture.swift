@@ -35,7 +35,6 @@ struct ConvertedPicture: ~Copyable {
         wasCMYK = color.space == .cmyk
         self.image = image
         self.metadata = metadata
-        wasCMYK = color.space == .cmyk
     }
 
     private static func texts(_ stored: borrowing StoredPicture) -> [PNGText] {
