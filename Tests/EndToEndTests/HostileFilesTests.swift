@@ -279,7 +279,7 @@ import Testing
     }
 
     @Test func `an orphan behind a link below the outputs' folder stays`() async throws {
-        try workspace.writeNightly(inputs: "photos/**/*", output: "out/{dir}/{name}")
+        try workspace.writeNightly(inputs: "photos/**/*", output: "out/{dir}/{stem}.png")
         try workspace.copy("photos/a.png", to: "photos/sub/z.png")
         try workspace.age("photos/sub/z.png")
         #expect(try await Program.run("run", "--quiet", "job.yaml", in: workspace).code == 0)

@@ -132,14 +132,26 @@ enum FileSystem {
         guard !syncs || fdatasync(file) == 0 else { throw FileTrouble(path: path, code: errno, action: "sync") }
     }
 
-    /// All bytes of a file; nil where there is none, or a link.
-    static func contents(of path: String) throws(FileTrouble) -> [UInt8]? {
+    /// No line that Penumbra writes is longer.
+    private static let longestLine = 16 << 20
+    /// Some ten million lines.
+    private static let largestFileOfLines = 8 << 30
+
+    /// All bytes of a file of lines; nil where there is none, or a link. What follows a line that Penumbra cannot have written is
+    /// left out: somebody may have made the file as large as no disk is, out of nothing.
+    static func lines(of path: String) throws(FileTrouble) -> [UInt8]? {
         guard let file = try OpenFile(path) else { return nil }
-        var bytes: [UInt8] = []
+        var (bytes, whole): ([UInt8], Int) = ([], 0)
         while true {
             let piece = try file.next()
             guard !piece.isEmpty else { return bytes }
+            if let end = piece.lastIndex(of: UInt8(ascii: "\n")) { whole = bytes.count + end + 1 }
             bytes += piece
+            guard bytes.count - whole <= longestLine else { return Array(bytes[..<whole]) }
+            guard bytes.count <= largestFileOfLines else {
+                throw FileTrouble(
+                    path: path, code: EFBIG, action: "read", reason: "it is larger than \(largestFileOfLines) bytes")
+            }
         }
     }
 

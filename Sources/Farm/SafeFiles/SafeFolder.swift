@@ -113,16 +113,16 @@ package final class SafeFolder: Sendable {
         let found = try file.status()
         let own = try status()
         let isOwn = Self.isOwn(found) && Self.isOwn(own)
+        let tooLarge = FileTrouble(
+            path: file.path, code: EFBIG, action: "read", reason: "it is larger than \(limit) bytes")
+        guard found.st_size <= limit else { throw tooLarge }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(min(limit, max(0, Int(found.st_size))))
         while true {
             let piece = try file.next(1 << 16)
             guard !piece.isEmpty else { return (bytes, isOwn) }
             // The file may grow while it is read.
-            guard bytes.count + piece.count <= limit else {
-                throw FileTrouble(
-                    path: file.path, code: EFBIG, action: "read", reason: "it is larger than \(limit) bytes")
-            }
+            guard bytes.count + piece.count <= limit else { throw tooLarge }
             bytes += piece
         }
     }

@@ -86,7 +86,9 @@ extension IndexLine.Output {
         let parts = path.utf8.split(separator: PathNames.slash, omittingEmptySubsequences: false)
         let isBelow = parts.allSatisfy { !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8) }
         let pixels = 0...Int(UInt32.max)
-        return isBelow && !path.utf8.contains(0) && PathNames.isAbsolute(input) && source.size >= 0 && file.size >= 0
+        return isBelow && !path.utf8.contains(0) && PathNames.isAbsolute(input)
+            && OutputIndex.sizes.contains(source.size)
+            && OutputIndex.sizes.contains(file.size)
             && pixels.contains(page) && pixels.contains(part) && pixels.contains(width) && pixels.contains(height)
     }
 

@@ -10,6 +10,8 @@ import Synchronization
 /// Lines are appended; a run that was killed leaves whole lines and at worst a torn last one.
 final class OutputIndex: Sendable {
     static let name = ".penumbra-index"
+    /// Of files that have to do with pictures, in bytes: a quarter of a million of the largest can be added up.
+    static let sizes = 0...1 << 45
 
     /// What was written since the file was opened, and the numbers that it got.
     private struct Numbers {
@@ -45,7 +47,7 @@ final class OutputIndex: Sendable {
 
     private func bytes() throws(FileTrouble) -> [UInt8]? {
         do {
-            return try FileSystem.contents(of: path)
+            return try FileSystem.lines(of: path)
         } catch {
             throw trouble(error.code, "read the index of the outputs")
         }

@@ -64,9 +64,16 @@ struct Receipt: Hashable, Sendable, Codable {
     /// Nil for what is no receipt, or one of a later version.
     init?(_ bytes: [UInt8]) {
         guard let receipt = try? JSONDecoder().decode(Receipt.self, from: Data(bytes)),
-            receipt.schema == Self.schema
+            receipt.schema == Self.schema, receipt.isPlausible
         else { return nil }
         self = receipt
+    }
+
+    /// Its numbers are those of files and pictures. Others may write where receipts lie.
+    private var isPlausible: Bool {
+        let pixels = 0...Int(UInt32.max)
+        return OutputIndex.sizes.contains(output.bytes) && OutputIndex.sizes.contains(input.bytes)
+            && [output.width, output.height, output.frames, input.page].allSatisfy(pixels.contains)
     }
 
     /// Nil where too little is known of the output.

@@ -20,7 +20,7 @@ final class ReadIndexes: Sendable {
     func forget() { known.withLock { $0 = [:] } }
 
     private static func read(_ folder: String) throws(FileTrouble) -> [PathKey: RecordedOutput] {
-        guard let bytes = try FileSystem.contents(of: PathNames.joined(folder, OutputIndex.name)) else { return [:] }
+        guard let bytes = try FileSystem.lines(of: PathNames.joined(folder, OutputIndex.name)) else { return [:] }
         let contents = IndexContents(Data(bytes), of: nil)
         let outputs = contents.outputs.map { key, output in
             let record = output.record(
