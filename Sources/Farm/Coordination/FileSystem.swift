@@ -119,11 +119,19 @@ enum FileSystem {
     }
 
     /// All bytes of a file; nil where there is none, or a link.
-    static func contents(of path: String) throws(FileTrouble) -> [UInt8]? {
+    ///
+    /// - Parameter limit: in bytes. Nothing that Penumbra keeps is longer; a file that claims to be may hold nothing but a hole.
+    static func contents(of path: String, limit: Int = 1 << 30) throws(FileTrouble) -> [UInt8]? {
         guard let file = try OpenFile(path) else { return nil }
         var bytes: [UInt8] = []
         while true {
-            let piece = try file.next()
+            let piece = try (size(path) ?? 0) > limit ? nil : file.next()
+            guard let piece, bytes.count + piece.count <= limit else {
+                throw FileTrouble(
+                    path: path, code: EFBIG, action: "read",
+                    reason: "it is larger than \(limit >> 20) MB, and Penumbra writes none like that",
+                    remedy: "move it away and run again")
+            }
             guard !piece.isEmpty else { return bytes }
             bytes += piece
         }

@@ -22,6 +22,7 @@ public enum WorkerProgram {
         // A coordinator that is gone, and a limit on file sizes, are errors of the calls that meet them.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
+        Shortage.saveAddresses()
         switch arguments {
         case []: return serve()
         case [Greeting.introductionFlag]: return serve(introducing: true)

@@ -49,6 +49,8 @@ package struct SharedHistory: Hashable, Sendable {
                 let end = rest.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
                 try body(Self.lines(rest[..<end]))
                 rest.removeFirst(end)
+                // No line is that long. What follows is no history.
+                if rest.count > 16 * Self.pieceSize { break }
             }
         }
     }
