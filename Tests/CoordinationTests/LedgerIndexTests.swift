@@ -34,6 +34,18 @@ extension LedgerTests {
         #expect(known(try self.ledger(of: job()).contents) == known(records + [record]))
     }
 
+    @Test func `an index that is a hole of a terabyte is refused, with what to do`() throws {
+        _ = try publish(["out/a"], for: job())
+        try loseDatabase()
+        #expect(truncate(index, 1 << 40) == 0)
+        let trouble = #expect(throws: FileTrouble.self) { _ = try ledger(of: job()).contents }
+        #expect(
+            trouble?.message == """
+                \(index): cannot read: it is larger than 1024 MB, and Penumbra writes none like that
+                   = move it away and run again
+                """)
+    }
+
     /// Root may write to any file.
     @Test(.enabled(if: getuid() != 0))
     func `an index that belongs to somebody else is replaced, with all that is in it`() throws {

@@ -10,6 +10,9 @@ enum ProcessStart {
     /// open files meanwhile.
     private static let descriptors = 24
 
+    /// Those with which the library starts processes, reads from them and waits for their end, and one more.
+    private static let threads = 4
+
     private static let gate = Gate()
 
     /// - Parameter body: starts the process, and calls what it gets once the process runs.
@@ -20,6 +23,8 @@ enum ProcessStart {
         let pass = Pass(gate)
         defer { pass.giveBack() }
         try refuseWithoutDescriptors()
+        // The library waits for ever for a thread of its own that it could not start.
+        if let shortage = Shortage.found(threads: threads, for: "start a process") { throw shortage }
         return try await body { pass.giveBack() }
     }
 

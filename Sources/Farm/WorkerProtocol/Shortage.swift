@@ -87,7 +87,7 @@ extension Shortage {
     }
 
     private static func hasRoom(_ bytes: Int) -> Bool {
-        guard let room = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+        guard let room = mmap(nil, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
             room != MAP_FAILED
         else { return false }
         munmap(room, bytes)
@@ -98,12 +98,23 @@ extension Shortage {
     /// `threads` threads that live at the same time.
     ///
     /// Libraries tell of a shortage in words or not at all. So it is looked for where one may have been met.
-    package static func found(threads: Int = 1, for action: String) -> Shortage? {
+    ///
+    /// - Parameter room: bytes of addresses beside the threads' stacks; nil for what the smallest picture takes.
+    package static func found(threads: Int = 1, room: Int? = nil, for action: String) -> Shortage? {
         let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return Shortage(code: errno, action) }
         close(file)
-        guard hasRoom(working) else { return Shortage(code: ENOMEM, action) }
+        guard hasRoom(room ?? working) else { return Shortage(code: ENOMEM, action) }
         return ThreadTrial.run(threads, for: action)
+    }
+
+    /// Makes a process with a limit of its addresses (RLIMIT_AS) keep them for what it does: the C library else reserves 64 MB of
+    /// them for the heap of each thread. Before a second thread starts.
+    package static func saveAddresses() {
+        guard limit(RLIMIT_AS) != nil, let function = dlsym(nil, "mallopt") else { return }
+        typealias Option = @convention(c) (Int32, Int32) -> Int32
+        let arenasAtMost: Int32 = -8  // M_ARENA_MAX of malloc.h
+        _ = unsafeBitCast(function, to: Option.self)(arenasAtMost, 1)
     }
 
     /// Of a thread that could not be started.

@@ -20,6 +20,7 @@ public enum WorkerProgram {
     /// - Returns: the exit code.
     public static func run(_ arguments: [String]) -> Int32 {
         ignoreSignals()
+        Shortage.saveAddresses()
         switch arguments {
         case []: return serve()
         case [Greeting.introductionFlag]: return serve(introducing: true)

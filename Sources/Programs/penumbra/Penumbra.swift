@@ -41,7 +41,8 @@ struct Penumbra: AsyncParsableCommand {
         // A limit on file sizes is met like a full disk, by an error.
         signal(SIGXFSZ, SIG_IGN)
         // What hands out work waits for ever for a thread that it cannot get.
-        if let shortage = Shortage.found(threads: threads, for: "begin") {
+        Shortage.saveAddresses()
+        if let shortage = Shortage.found(threads: threads, room: addresses, for: "begin") {
             Console.complain("\(shortage)")
             Glibc.exit(ExitStatus.unavailable.rawValue)
         }
@@ -56,4 +57,7 @@ struct Penumbra: AsyncParsableCommand {
 
     /// As many as any command has: one for each core, and those that wait for processes, signals, the database and disks.
     private static var threads: Int { Machine.cores() + 12 }
+
+    /// Beside stacks: a run of thousands of pictures takes no more.
+    private static let addresses = 256 << 20
 }

@@ -188,12 +188,15 @@ extension ProxyWorker {
         if let what = FileLie.replace(path, Decoys(home: home), &random) { book.note("lie", path, what) }
     }
 
-    /// Behind the end of the pixels, where a decoder does not look.
+    /// In the middle, so that the file has as many bytes as its report says.
     private func plant(_ path: String?, _ report: HeardReport) {
-        guard case .finished = report, let path, let file = FileHandle(forWritingAtPath: path) else { return }
+        guard case .finished = report, let path, let file = FileHandle(forUpdatingAtPath: path) else { return }
         defer { try? file.close() }
-        guard (try? file.seekToEnd()) != nil, (try? file.write(contentsOf: Data([7]))) != nil else { return }
-        book.note("lie", path, "a byte more")
+        guard let end = try? file.seekToEnd(), (try? file.seek(toOffset: end / 2)) != nil,
+            let byte = try? file.read(upToCount: 1)?.first, (try? file.seek(toOffset: end / 2)) != nil,
+            (try? file.write(contentsOf: Data([byte ^ 1]))) != nil
+        else { return }
+        book.note("lie", path, "another byte")
     }
 
     /// The file is whole, and nobody has read it yet.

@@ -94,7 +94,7 @@ package struct FormerSearch: Sendable {
     ) throws {
         let wanted = paths.filter { PathNames.isBelow($0, folder) }
         guard !wanted.isEmpty,
-            let bytes = try FileSystem.contents(of: PathNames.joined(folder, OutputIndex.name))
+            let bytes = try FileSystem.lines(of: PathNames.joined(folder, OutputIndex.name))
         else { return }
         let contents = IndexContents(Data(bytes), of: nil)
         for path in wanted {

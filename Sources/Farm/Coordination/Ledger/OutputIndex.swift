@@ -49,7 +49,7 @@ final class OutputIndex: Sendable {
         do {
             return try FileSystem.lines(of: path)
         } catch {
-            throw trouble(error.code, "read the index of the outputs")
+            throw error.reason == nil ? trouble(error.code, "read the index of the outputs") : error
         }
     }
 

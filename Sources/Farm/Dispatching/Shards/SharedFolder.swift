@@ -34,7 +34,27 @@ package struct SharedFolder: Hashable, Sendable {
     }
 
     func create() throws(Trouble) {
-        for folder in [shards, results] { try Self.make(folder) }
+        for folder in [path, shards, results] {
+            try refuseLink(folder)
+            try Self.make(folder)
+        }
+    }
+
+    /// The run has made its folders itself. A link in the place of one leads to what is somebody else's.
+    private func refuseLink(_ folder: String) throws(Trouble) {
+        var found = stat()
+        guard folder == path || PathNames.isBelow(folder, path), lstat(folder, &found) == 0,
+            found.st_mode & S_IFMT == S_IFLNK
+        else { return }
+        throw Trouble(
+            message:
+                "\(folder): is a link, and nothing is written behind it\n   = remove the link, and prepare the run again"
+        )
+    }
+
+    private func refuseLinks(above file: String) throws(Trouble) {
+        try refuseLink(path)
+        try refuseLink(PathNames.folder(of: file) ?? "")
     }
 
     /// Creates a folder with those above it.
@@ -79,6 +99,7 @@ package struct SharedFolder: Hashable, Sendable {
 
     private func put(_ bytes: [UInt8], at path: String, by writer: String) throws(Trouble) {
         let folder = PathNames.folder(of: path) ?? ""
+        try refuseLinks(above: path)
         let aside = "\(folder)/.\(PathNames.last(of: path)).\(writer)"
         do {
             try Self.check(Self.append(bytes, to: aside, syncs: true), "write", aside)
@@ -96,6 +117,7 @@ package struct SharedFolder: Hashable, Sendable {
 
     /// Adds a line to a log.
     func append(_ value: some Encodable, to path: String, syncs: Bool = false) throws(Trouble) {
+        try refuseLinks(above: path)
         do {
             try Self.check(
                 Self.append(FrameCodec.json(value) + [UInt8(ascii: "\n")], to: path, syncs: syncs), "write", path)

@@ -212,6 +212,11 @@ extension WorkerProcess {
         let ending = WorkerEnding(
             executable: command.executable, status: status, becameReady: course.becameReady,
             endsByOrder: course.endsByOrder, brokeProtocol: course.brokeProtocol, memoryRanOut: ranOut)
+        // What it says of itself needs no frame around it.
+        if case .exited(69) = status, !course.becameReady, !course.endsByOrder, !course.lastWords.isEmpty {
+            let words = course.lastWords.hasSuffix("\n") ? String(course.lastWords.dropLast()) : course.lastWords
+            return Death(.failedToStart(words))
+        }
         return Death(ending.manner, lastWords: course.lastWords.split(separator: "\n").joined(separator: " / "))
     }
 }
