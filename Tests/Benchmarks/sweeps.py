@@ -168,7 +168,7 @@ def opencv_bilateral(picture, case):
         return None
     cv2.setNumThreads(1)
     results = [None]
-    side = 2 * math.ceil(2 * case.radius) + 1
+    side = 2 * math.ceil(3 * case.radius) + 1
 
     def blur():
         results[0] = cv2.bilateralFilter(
@@ -223,7 +223,7 @@ def sweep_truth(picture, case):
 
 
 def bilateral_truth(picture, case):
-    reach, own = math.ceil(2 * case.radius), picture.astype(np.float64)
+    reach, own = math.ceil(3 * case.radius), picture.astype(np.float64)
     height, width = picture.shape[:2]
     around = np.pad(own, ((reach, reach), (reach, reach), (0, 0)), mode="edge")
     total, weights = np.zeros_like(own), np.zeros((height, width, 1))

@@ -159,15 +159,51 @@ import Testing
         #expect(try !written(.strip).contains("tEXt"))
     }
 
-    @Test func `packed texts are looked into before they are carried`() throws {
-        // What zlib makes of "Regatta": one stored block.
-        let words = Array("Regatta".utf8)
-        let packed: [UInt8] = [0x78, 1, 1, 7, 0, 0xF8, 0xFF] + words + [0x0A, 0xCF, 0x02, 0xC9]
+    /// As zlib packs them.
+    private enum Packed {
+        /// "Regatta on the lake, heat ", forty times.
+        static let regatta: [UInt8] = [
+            0x78, 0xDA, 0x0B, 0x4A, 0x4D, 0x4F, 0x2C, 0x29, 0x49, 0x54, 0xC8, 0xCF, 0x53, 0x28, 0xC9, 0x48, 0x55, 0xC8,
+            0x49, 0xCC, 0x4E, 0xD5, 0x51, 0xC8, 0x48, 0x4D, 0x2C, 0x51, 0x08, 0x1A, 0x95, 0x19, 0x95, 0x19, 0x95, 0x19,
+            0x61, 0x32, 0x00, 0x16, 0x78, 0x65, 0xB8,
+        ]
+        /// "Jané on the bow ", thirty times.
+        static let bow: [UInt8] = [
+            0x78, 0xDA, 0xF3, 0x4A, 0xCC, 0x3B, 0xBC, 0x52, 0x21, 0x3F, 0x4F, 0xA1, 0x24, 0x23, 0x55, 0x21, 0x29, 0xBF,
+            0x5C, 0xC1, 0x6B, 0x54, 0x60, 0xE4, 0x08, 0x00, 0x00, 0xAD, 0x55, 0xC0, 0x8B,
+        ]
+        /// "QUJD", four hundred times: a picture in Base64 looks so.
+        static let hidden: [UInt8] = [
+            0x78, 0xDA, 0x0B, 0x0C, 0xF5, 0x72, 0x09, 0x1C, 0xC5, 0xA3, 0x78, 0x14, 0x8F, 0xE2, 0x51, 0x3C, 0x8A, 0x49,
+            0xC4, 0x00, 0x5E, 0x1F, 0xE1, 0x50,
+        ]
+    }
+
+    @Test func `packed texts survive keep as they are, and hide no picture`() throws {
+        func text(_ words: String) -> [UInt8] { Array(words.utf8) }
         var png = PNGBuilder(width: 2, height: 2, colorType: .gray, data: [1, 2, 3, 4])
-        png.chunks = [("tEXt", Array("a\0b".utf8)), ("zTXt", Array("Title\0\0".utf8) + packed)]
+        let (title, copyright) = (text("Title\0\0") + Packed.regatta, text("Copyright\0\u{1}\0en\0\0") + Packed.bow)
+        let preview = text("Preview\0\0") + Packed.hidden
+        png.chunks = [("tEXt", text("a\0b")), ("zTXt", title), ("zTXt", preview), ("iTXt", copyright)]
         _ = try workspace.write(png.build(), to: "packed.png")
-        guard let read = try? workspace.load("packed.png") else { return }
-        #expect(read.metadata.texts.count == 2)
+        let read = try workspace.load("packed.png")
+        for (policy, carried) in [
+            (MetadataPolicy.keep, [title, copyright]), (.public, [title, copyright]),
+            (.only([.copyright]), [copyright]),
+            (.strip, []),
+        ] {
+            try workspace.save(
+                read.raster, as: "png", to: "out.png", save: .init(metadata: policy), metadata: read.metadata)
+            let bytes = try workspace.bytes("out.png")
+            for chunk in [title, copyright] {
+                #expect((bytes.firstRange(of: chunk) != nil) == carried.contains(chunk), "\(policy)")
+            }
+            #expect(bytes.firstRange(of: preview) == nil)
+            // Read again, they are the same texts: sums and lengths of the chunks are right.
+            let again = try workspace.load("out.png")
+            #expect(again.raster == read.raster)
+            #expect(again.metadata.texts.count == carried.count + (policy == .keep ? 1 : 0))
+        }
     }
 
     @Test func `damaged records and chunks never crash`() throws {

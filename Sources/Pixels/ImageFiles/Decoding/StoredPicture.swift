@@ -33,7 +33,16 @@ struct StoredPicture: ~Copyable {
             throw ImageFileError(path: file.path, .noDecoder(format: format.title))
         }
         let file = try Self.readable(file, format)
+        // Even to tell its size can take long.
+        let drawing = try Self.checked(file, format) { () throws(UnsupportedFeature) in
+            let drawing = try format.drawing(in: file)
+            try drawing?.check(width: 0, height: 0)
+            return drawing
+        }
         let image = try Self.inOurFloats(try Self.load(file, format, shrink, pages, access), file, format)
+        try Self.checked(file, format) { [width = image.width, height = image.height] () throws(UnsupportedFeature) in
+            try drawing?.check(width: width, height: height)
+        }
         let pageHeight = image.integer("page-height") ?? image.height
         let isWhole = pageHeight > 0 && image.height % pageHeight == 0
         frames = pages == .animation && isWhole ? image.height / pageHeight : 1
@@ -70,18 +79,24 @@ struct StoredPicture: ~Copyable {
         }
     }
 
+    private static func checked<Result>(
+        _ file: InputFile, _ format: any ImageFormat, _ body: () throws(UnsupportedFeature) -> Result
+    ) throws(ImageFileError) -> Result {
+        do throws(UnsupportedFeature) {
+            return try body()
+        } catch {
+            throw ImageFileError(
+                path: file.path,
+                .unsupported(format: format.title, feature: error.phrase, remedy: error.remedy))
+        }
+    }
+
     /// The file as libvips can read it.
     private static func readable(
         _ file: InputFile, _ format: any ImageFormat
     ) throws(ImageFileError) -> InputFile {
         guard !file.holdsHalfFloats else { return file }
-        let patches: [InputFile.Patch]?
-        do throws(UnsupportedFeature) {
-            patches = try HalfFloatTIFF.patches(for: file)
-        } catch {
-            throw ImageFileError(
-                path: file.path,
-                .unsupported(format: format.title, feature: error.phrase, remedy: error.remedy))
+        let patches = try checked(file, format) { () throws(UnsupportedFeature) in try HalfFloatTIFF.patches(for: file)
         }
         return try patches.map { patches throws(ImageFileError) in
             try InputFile(file, patches: patches, holdsHalfFloats: true)

@@ -36,6 +36,11 @@ package protocol ImageFormat: Sendable {
     /// - Throws: what there is in it that libvips reads without a word, and wrongly.
     func statedColor(in file: InputFile, hasProfile: Bool) throws(UnsupportedFeature) -> StatedColor?
 
+    /// What can be told of a drawing's work from its text; nil for pictures that are stored as pixels.
+    ///
+    /// - Throws: what cannot be seen through.
+    func drawing(in file: InputFile) throws(UnsupportedFeature) -> SVGDrawing?
+
     /// Texts beside the pixels, as a PNG has them.
     ///
     /// - Parameter unpacked: a text by libvips' name for it.
@@ -70,6 +75,7 @@ extension ImageFormat {
     package func unsupportedFeature(in head: [UInt8]) -> String? { nil }
     package func texts(in file: InputFile, unpacked: (String) -> String?) -> [PNGText] { [] }
     package func statedColor(in file: InputFile, hasProfile: Bool) throws(UnsupportedFeature) -> StatedColor? { nil }
+    package func drawing(in file: InputFile) throws(UnsupportedFeature) -> SVGDrawing? { nil }
     package var module: String? { nil }
     package var keepsLayout: Bool { true }
     package func libraries(for options: FormatOptions) -> [String] { [] }

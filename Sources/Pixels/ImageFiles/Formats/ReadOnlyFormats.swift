@@ -31,7 +31,7 @@ package struct OpenEXRFormat: ReadOnlyFormat {
     package func recognizes(_ head: [UInt8]) -> Bool { head.starts(with: [0x76, 0x2F, 0x31, 0x01]) }
 }
 
-/// SVG, drawn at the size that it states (at 72 dots per inch).
+/// SVG, drawn at the size that it states (at 72 dots per inch), unless that takes too long: ``SVGDrawing``.
 package struct SVGFormat: ReadOnlyFormat {
     package let title = "SVG"
     package let cost = CodecCost(decode: 50, encode: 0)
@@ -40,12 +40,25 @@ package struct SVGFormat: ReadOnlyFormat {
 
     package init() {}
 
+    /// Nothing larger is looked through.
+    private static let longestText = 256 << 20
+
+    package func drawing(in file: InputFile) throws(UnsupportedFeature) -> SVGDrawing? {
+        guard file.size <= Self.longestText else {
+            throw UnsupportedFeature("more than 256 MB of text", remedy: "draw it to a PNG first")
+        }
+        // What cannot be read is told when libvips reads it.
+        return try file.bytes(in: 0..<file.size).map { bytes throws(UnsupportedFeature) in try SVGDrawing(bytes) }
+    }
+
     /// Text whose first element is `svg`, behind a declaration, comments and a document type.
     package func recognizes(_ head: [UInt8]) -> Bool {
         var text = String(decoding: head, as: UTF8.self)[...]
         while true {
             text = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
-            let endings = [("<?", "?>"), ("<!--", "-->"), ("<!DOCTYPE", ">")]
+            // A document type may have declarations in brackets.
+            let declares = text.firstIndex(of: "[").map { !text[..<$0].contains(">") } ?? false
+            let endings = [("<?", "?>"), ("<!--", "-->"), ("<!DOCTYPE", declares ? "]>" : ">")]
             guard let (_, ending) = endings.first(where: { text.hasPrefix($0.0) }) else { break }
             guard let end = text.firstRange(of: ending) else { return false }
             text = text[end.upperBound...]

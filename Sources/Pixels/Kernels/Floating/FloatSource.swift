@@ -76,19 +76,20 @@ final class FloatSource {
     private func convert(
         _ start: Int, _ channel: Int, _ channels: Int, _ alpha: Int?, _ count: Int, _ plane: FloatTarget
     ) {
-        let table = reader.tones?[channel].table
+        let table = reader.tones?.table
+        let place = channel * (reader.tones?.step ?? 0)
         switch reader.source.raster {
         case .u8(let raster):
             raster.samples.withUnsafeBufferPointer { samples in
                 guard let from = samples.baseAddress.map({ $0 + start }) else { return }
                 guard let table else { return operations.loadBytePlane(from, channels, alpha, count, plane) }
-                table.withBase { operations.lookUpBytePlane(from, channels, $0, count, plane) }
+                table.withBase { operations.lookUpBytePlane(from, channels, $0 + place, count, plane) }
             }
         case .u16(let raster):
             raster.samples.withUnsafeBufferPointer { samples in
                 guard let from = samples.baseAddress.map({ $0 + start }) else { return }
                 guard let table else { return operations.loadWordPlane(from, channels, alpha, count, plane) }
-                table.withBase { operations.lookUpWordPlane(from, channels, $0, count, plane) }
+                table.withBase { operations.lookUpWordPlane(from, channels, $0 + place, count, plane) }
             }
         case .f32(let raster):
             raster.samples.withUnsafeBufferPointer { samples in

@@ -15,11 +15,9 @@ struct SweptPicture {
     /// - Parameter area: where most is read.
     static func lend(_ reader: PixelReader, area: PixelRect, _ body: (SweptPicture) -> Void) {
         let source = reader.tones.map(reader.source.withLinearFloats) ?? reader.source
-        let tables = reader.tones?.tones.map(\.table) ?? []
-        let step = tables.count > 1 ? tables[0].count : 0
-        let facts = facts(source, layout: reader.layout, area) + [step]
+        let facts = facts(source, layout: reader.layout, area) + [reader.tones?.step ?? 0]
         let bytes = source.raster.format.bytes
-        withTable(tables.count == 1 ? tables[0] : tables.flatMap(\.self)) { table in
+        withTable(reader.tones?.table ?? []) { table in
             facts.withUnsafeBufferPointer { facts in
                 source.columns.positions.withUnsafeBufferPointer { columns in
                     source.rows.positions.withUnsafeBufferPointer { rows in
@@ -75,11 +73,11 @@ struct SweptPicture {
 
 extension KernelSource {
     /// Floats in linear light; integers, which are looked up, as they are.
-    fileprivate func withLinearFloats(_ tones: ChannelTones<ToneDecoder>) -> KernelSource {
+    fileprivate func withLinearFloats(_ tones: DecodingTones) -> KernelSource {
         guard case .f32(var own) = raster else { return self }
         let (channels, hasAlpha) = (own.layout.channels, own.layout.hasAlpha)
         for index in own.samples.indices where !hasAlpha || index % channels != channels - 1 {
-            own.samples[index] = Float(own.samples[index].linear(tones[index % channels]))
+            own.samples[index] = Float(own.samples[index].linear(tones, index % channels))
         }
         return KernelSource(raster: .f32(own), columns: columns, rows: rows)
     }

@@ -12,7 +12,7 @@ package struct PixelReader: Sendable {
     package let layout: PixelLayout
     package let light: Light
     /// By which the colours become linear light; nil where they are taken as they are stored.
-    let tones: ChannelTones<ToneDecoder>?
+    let tones: DecodingTones?
 
     package init(_ source: KernelSource, layout: PixelLayout, light: Light) {
         let own = source.raster.layout
@@ -20,7 +20,7 @@ package struct PixelReader: Sendable {
         self.source = source
         self.layout = layout
         self.light = light
-        tones = light == .linear ? source.curve.decoders(source.raster.format) : nil
+        tones = light == .linear ? source.curve.decoding(source.raster.format) : nil
     }
 
     /// Reads the pixels at `columns` (coordinates) of the raster's row `position` (no coordinate; not negative).
@@ -58,13 +58,15 @@ struct PixelDecoder {
     private let colors: Int
     private let storesAlpha: Bool
     private let wantsAlpha: Bool
-    private let tones: ChannelTones<ToneDecoder>?
+    private let isLinear: Bool
+    private let tones: DecodingTones
 
-    init(stored: PixelLayout, working: PixelLayout, _ tones: ChannelTones<ToneDecoder>?) {
+    init(stored: PixelLayout, working: PixelLayout, _ tones: DecodingTones?) {
         colors = stored.removingAlpha.channels
         storesAlpha = stored.hasAlpha
         wantsAlpha = working.hasAlpha
-        self.tones = tones
+        isLinear = tones != nil
+        self.tones = tones ?? .none
     }
 
     @inline(__always)
@@ -74,7 +76,7 @@ struct PixelDecoder {
         let alpha = storesAlpha ? samples[from + colors].double : Sample.full
         for channel in 0..<colors {
             let sample = samples[from + channel]
-            let value = tones.map { sample.linear($0[channel]) } ?? sample.double
+            let value = isLinear ? sample.linear(tones, channel) : sample.double
             row[to + channel] = storesAlpha ? value * alpha / Sample.full : value
         }
         if wantsAlpha { row[to + colors] = alpha }

@@ -9,9 +9,8 @@ extension PixelWriter {
         var storeBytes: Store<UInt8> = operations.storeBytePlane
         if let tones {
             // Only sRGB's bytes are in a table.
-            let bytes = tones[0].bytes
-            guard !bytes.isEmpty, !layout.hasAlpha else { return writeInterleaved(planes) }
-            storeBytes = Self.lookUp(bytes, operations)
+            guard !tones.bytes.isEmpty, !layout.hasAlpha else { return writeInterleaved(planes) }
+            storeBytes = Self.lookUp(tones.bytes, operations)
         }
         modifyRaster { raster in
             switch raster {

@@ -12,13 +12,13 @@ package struct PixelWriter: WorkingRowSink {
     /// What has been written so far.
     package private(set) var raster: AnyRaster
     /// By which the colours are turned from linear light; nil where they are stored as they come.
-    let tones: ChannelTones<ToneEncoder>?
+    let tones: EncodingTones?
 
     /// - Parameters:
     ///   - raster: what is written into; consume it, or every write copies it.
     ///   - curve: of the picture, for linear light.
     package init(_ raster: consuming AnyRaster, light: Light, curve: TransferCurve = .sRGB) {
-        tones = light == .linear ? curve.encoders(raster.format) : nil
+        tones = light == .linear ? curve.encoding(raster.format) : nil
         self.raster = raster
     }
 
@@ -66,12 +66,14 @@ package struct PixelWriter: WorkingRowSink {
 struct PixelEncoder {
     private let colors: Int
     private let hasAlpha: Bool
-    private let tones: ChannelTones<ToneEncoder>?
+    private let isLinear: Bool
+    private let tones: EncodingTones
 
-    init(layout: PixelLayout, _ tones: ChannelTones<ToneEncoder>?) {
+    init(layout: PixelLayout, _ tones: EncodingTones?) {
         colors = layout.removingAlpha.channels
         hasAlpha = layout.hasAlpha
-        self.tones = tones
+        isLinear = tones != nil
+        self.tones = tones ?? .none
     }
 
     @inline(__always)
@@ -95,6 +97,6 @@ struct PixelEncoder {
 
     @inline(__always)
     private func sample<Sample: TransferSample>(_ value: Double, _ channel: Int) -> Sample {
-        tones.map { Sample(linear: value, $0[channel]) } ?? Sample(rounding: value)
+        isLinear ? Sample(linear: value, tones, channel) : Sample(rounding: value)
     }
 }

@@ -2,119 +2,124 @@ import Catalogs
 import Raster
 import Synchronization
 
-/// How much linear light the stored colours of a picture stand for, channel by channel. Kernels that work in linear light convert by
-/// it, both ways.
+/// How much linear light the stored colours of a picture stand for, channel by channel. Kernels that work in linear light
+/// convert by it, both ways.
 ///
-/// The tables of a curve are made when they are first needed, and once for all that share this value.
+/// The tables of the curves are made when they are first needed, and once for all that share this value.
 public struct TransferCurve: Sendable {
     /// Of pictures without a profile of their own.
     public static let sRGB = TransferCurve([.sRGB])
 
-    private let tables: [ToneTables]
+    /// Of each colour channel, or one of all of them.
+    package let curves: [ToneCurve]
+    private let tables = TransferTables()
 
     /// - Parameter curves: one for all channels, or one for each colour channel.
     package init(_ curves: [ToneCurve]) {
         precondition(!curves.isEmpty, "a channel has a curve")
-        let isShared = curves.allSatisfy { $0 == curves[0] }
-        tables = (isShared ? [curves[0]] : curves).map(ToneTables.init)
+        self.curves = curves.allSatisfy { $0 == curves[0] } ? [curves[0]] : curves
     }
 
-    /// Of each channel, or one of all of them.
-    package var curves: [ToneCurve] { tables.map(\.curve) }
-
-    func decoders(_ format: SampleFormat) -> ChannelTones<ToneDecoder> {
-        ChannelTones(tones: tables.map { $0.decoder(format) })
-    }
-
-    func encoders(_ format: SampleFormat) -> ChannelTones<ToneEncoder> {
-        ChannelTones(tones: tables.map { $0.encoder(format) })
-    }
-}
-
-/// What converts the samples of each colour channel: one for all, or one for each.
-struct ChannelTones<Tone: Sendable>: Sendable {
-    let tones: [Tone]
-
-    @inline(__always)
-    subscript(channel: Int) -> Tone { tones.count == 1 ? tones[0] : tones[channel] }
-}
-
-/// The tables of one curve.
-private final class ToneTables: Sendable {
-    let curve: ToneCurve
-    private let decoders = Mutex<[SampleFormat: ToneDecoder]>([:])
-    private let encoders = Mutex<[SampleFormat: ToneEncoder]>([:])
-
-    init(_ curve: ToneCurve) { self.curve = curve }
-
-    func decoder(_ format: SampleFormat) -> ToneDecoder {
-        decoders.withLock { known in
-            if let decoder = known[format] { return decoder }
-            let decoder = ToneDecoder(curve, format)
-            known[format] = decoder
-            return decoder
+    func decoding(_ format: SampleFormat) -> DecodingTones {
+        tables.decoding.withLock { known in
+            let tones = known[format] ?? DecodingTones(curves, format)
+            known[format] = tones
+            return tones
         }
     }
 
-    func encoder(_ format: SampleFormat) -> ToneEncoder {
-        encoders.withLock { known in
-            if let encoder = known[format] { return encoder }
-            let encoder = ToneEncoder(curve, format)
-            known[format] = encoder
-            return encoder
+    func encoding(_ format: SampleFormat) -> EncodingTones {
+        tables.encoding.withLock { known in
+            let tones = known[format] ?? EncodingTones(curves, format)
+            known[format] = tones
+            return tones
         }
     }
+}
+
+private final class TransferTables: Sendable {
+    let decoding = Mutex<[SampleFormat: DecodingTones]>([:])
+    let encoding = Mutex<[SampleFormat: EncodingTones]>([:])
 }
 
 /// Turns samples into linear light on their own scale: 0…255, 0…65535, 0…1.
-struct ToneDecoder: Sendable {
-    let curve: ToneCurve
-    /// The light of every value of an integer format.
+struct DecodingTones: Sendable {
+    /// The light of every value of an integer format, channel by channel.
     let table: [Double]
+    /// From a channel's part of the table to the next one's; 0 where all have one.
+    let step: Int
+    private let curves: [ToneCurve]
 
-    init(_ curve: ToneCurve, _ format: SampleFormat) {
-        self.curve = curve
-        let last = format == .f32 ? 0 : Int(format.full)
-        table = format == .f32 ? [] : (0...last).map { curve.decode(Double($0) / Double(last)) * Double(last) }
+    /// Of nothing.
+    static let none = DecodingTones([.sRGB], .f32)
+
+    fileprivate init(_ curves: [ToneCurve], _ format: SampleFormat) {
+        let last = Int(format.full)
+        self.curves = curves
+        step = curves.count > 1 ? last + 1 : 0
+        table =
+            format == .f32
+            ? []
+            : curves.flatMap { curve in
+                (0...last).map { curve.decode(Double($0) / Double(last)) * Double(last) }
+            }
     }
+
+    func curve(_ channel: Int) -> ToneCurve { curves.count == 1 ? curves[0] : curves[channel] }
 }
 
 /// Turns linear light on the samples' scale into the nearest samples.
-struct ToneEncoder: Sendable {
-    let curve: ToneCurve
+struct EncodingTones: Sendable {
+    /// True when all channels have sRGB's curve.
+    let isSRGB: Bool
     /// sRGB's bytes of all 16-bit values of light: a step of those is at most 1/20 of a step of bytes, even in the shadows.
     let bytes: [UInt8]
-    /// Of an integer format with another curve: for each value but the first, the least light that is nearer to it than to the value
-    /// before. A steep curve has no table of light that is fine enough in the shadows.
+    private let curves: [ToneCurve]
+    private let scales: [LightScale]
+
+    /// Of nothing.
+    static let none = EncodingTones([.sRGB], .f32)
+
+    fileprivate init(_ curves: [ToneCurve], _ format: SampleFormat) {
+        self.curves = curves
+        isSRGB = curves == [.sRGB]
+        bytes =
+            isSRGB && format == .u8
+            ? (0...65535).map { UInt8(rounding: ToneCurve.sRGB.encode(Double($0) / 65535) * 255) } : []
+        scales = isSRGB || format == .f32 ? [] : curves.map { LightScale($0, full: format.full) }
+    }
+
+    func curve(_ channel: Int) -> ToneCurve { curves.count == 1 ? curves[0] : curves[channel] }
+
+    /// The integer sample that is nearest to `light`; NaN gives 0.
+    ///
+    /// - Precondition: an integer format, and not ``isSRGB``.
+    func nearest(_ light: Double, _ channel: Int) -> Int {
+        scales.count == 1 ? scales[0].nearest(light) : scales[channel].nearest(light)
+    }
+}
+
+/// The light of an integer format's values by a curve. (A steep one has no table of light that is fine enough in the shadows.)
+private struct LightScale: Sendable {
+    /// For each value but the first: the least light that is nearer to it than to the value before.
     private let thresholds: [Double]
     /// For each whole 65536th of light: how many thresholds are not above it.
     private let starts: [Int32]
     private let scale: Double
 
-    init(_ curve: ToneCurve, _ format: SampleFormat) {
-        self.curve = curve
-        let full = format.full
+    init(_ curve: ToneCurve, full: Double) {
         scale = 65536 / full
-        if case .sRGB = curve {
-            bytes = format == .u8 ? (0...65535).map { UInt8(rounding: curve.encode(Double($0) / 65535) * 255) } : []
-            (thresholds, starts) = ([], [])
-            return
-        }
-        bytes = []
-        let limits = format == .f32 ? [] : (0..<Int(full)).map { curve.decode((Double($0) + 0.5) / full) * full }
+        thresholds = (0..<Int(full)).map { curve.decode((Double($0) + 0.5) / full) * full }
         var counts: [Int32] = []
+        counts.reserveCapacity(65537)
         var count = 0
-        if format != .f32 {
-            counts.reserveCapacity(65537)
-            for place in 0...65536 {
-                while count < limits.count, limits[count] * scale <= Double(place) { count += 1 }
-                counts.append(Int32(count))
-            }
+        for place in 0...65536 {
+            while count < thresholds.count, thresholds[count] * scale <= Double(place) { count += 1 }
+            counts.append(Int32(count))
         }
-        (thresholds, starts) = (limits, counts)
+        starts = counts
     }
 
-    /// The integer sample that is nearest to `light`; NaN gives 0.
     func nearest(_ light: Double) -> Int {
         let place = light * scale
         guard place > 0 else { return Int(starts[0]) }

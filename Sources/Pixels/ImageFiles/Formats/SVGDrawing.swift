@@ -1,0 +1,261 @@
+/// What an SVG's text says of the work that drawing it takes.
+///
+/// A drawing of a few hundred bytes can take hours: by filters whose work grows with a number in the text, and by references to
+/// elements that refer to others in turn. The work is guessed from the text, before anything is drawn. All that a text can only multiply by
+/// being longer counts next to nothing, so that large maps pass.
+package struct SVGDrawing {
+    /// More than this is refused.
+    static let mostSeconds = 60.0
+
+    /// What the work goes to, in the words of the text.
+    enum Part: Int, CaseIterable {
+        case turbulence, morphology, convolution, otherFilters, references, layers
+
+        var words: String {
+            switch self {
+            case .turbulence: "'feTurbulence'"
+            case .morphology: "'feMorphology'"
+            case .convolution: "'feConvolveMatrix'"
+            case .otherFilters: "filters"
+            case .references: "elements that are used many times over"
+            case .layers: "elements with opacity, masks or clips"
+            }
+        }
+    }
+
+    private var elements: [Element] = []
+    private var places: [String: Int] = [:]
+    /// Pixels to a unit of the text, but for the size that is asked for: by transforms of used elements.
+    private var usedScale = 1.0
+    private var viewBox: (width: Double, height: Double)?
+
+    /// - Throws: what cannot be seen through.
+    init(_ bytes: [UInt8]) throws(UnsupportedFeature) {
+        let text = try SVGText(bytes)
+        var scanner = XMLScanner(text.bytes)
+        var open: [Int] = []
+        var sheets: [UInt8] = []
+        do {
+            while let (token, range) = try scanner.next() {
+                switch token {
+                case .open(let name, let attributes, let isEmpty):
+                    let values = Dictionary(
+                        attributes.map { (Self.local($0.name), text.value($0.value)) }, uniquingKeysWith: { $1 })
+                    let index = add(Element(Self.local(name), values, parent: open.last.map { elements[$0] }))
+                    if let parent = open.last { elements[parent].children.append(index) }
+                    if !isEmpty { open.append(index) }
+                case .close:
+                    _ = open.popLast()
+                case .other:
+                    if let last = open.last, elements[last].name == "style" { sheets += text.bytes[range] }
+                }
+            }
+        } catch {
+            throw UnsupportedFeature("text that is no well-formed XML")
+        }
+        for element in elements where element.embedsDrawing {
+            throw UnsupportedFeature("another SVG embedded in it", remedy: "draw it to a PNG first")
+        }
+        try apply(SVGStyleSheet(String(decoding: sheets, as: UTF8.self)))
+    }
+
+    private static func local(_ name: String) -> String {
+        name.split(separator: ":").last.map(String.init) ?? name
+    }
+
+    private mutating func add(_ element: Element) -> Int {
+        let index = elements.count
+        if let id = element.values["id"], places[id] == nil { places[id] = index }
+        if index == 0, let box = element.values["viewBox"] {
+            let numbers = box.numbers
+            if numbers.count == 4, numbers[2] > 0, numbers[3] > 0 { viewBox = (numbers[2], numbers[3]) }
+        }
+        if element.isUse, element.scale >= 2 { usedScale = min(1e6, usedScale * element.scale) }
+        elements.append(element)
+        return index
+    }
+
+    private mutating func apply(_ sheet: SVGStyleSheet) throws(UnsupportedFeature) {
+        guard !sheet.importsData else {
+            throw UnsupportedFeature("a style sheet embedded in another", remedy: "draw it to a PNG first")
+        }
+        guard !sheet.rules.isEmpty else { return }
+        var named: [String: [Int]] = [:]
+        for (index, element) in elements.enumerated() {
+            named[element.name, default: []].append(index)
+            if let id = element.values["id"] { named["#\(id)", default: []].append(index) }
+            for word in (element.values["class"] ?? "").split(whereSeparator: \.isWhitespace) {
+                named[".\(word)", default: []].append(index)
+            }
+        }
+        for rule in sheet.rules {
+            for index in rule.subject == "*" ? Array(elements.indices) : named[rule.subject] ?? [] {
+                elements[index].take(rule.declarations)
+            }
+        }
+    }
+
+    // MARK: What it costs
+
+    /// Throws where drawing takes too long.
+    ///
+    /// - Parameter width, height: of the picture; 0 while they are not known, for what does not depend on them.
+    func check(width: Int, height: Int) throws(UnsupportedFeature) {
+        let work = work(width: Double(width), height: Double(height))
+        let seconds = work.reduce(0, +) / 1e9
+        guard seconds > Self.mostSeconds else { return }
+        let worst = Part.allCases.max { work[$0.rawValue] < work[$1.rawValue] } ?? .references
+        let told = seconds < 1e6 ? "about \(Int(seconds)) s" : "more than a week"
+        throw UnsupportedFeature(
+            "\(told) of drawing, most of it for \(worst.words) (the limit is \(Int(Self.mostSeconds)) s)",
+            remedy: "simplify it, or draw it to a PNG first")
+    }
+
+    /// Nanoseconds by ``Part``.
+    private func work(width: Double, height: Double) -> [Double] {
+        guard !elements.isEmpty else { return Part.allCases.map { _ in 0 } }
+        let scale = max(1, viewBox.map { max(width / $0.width, height / $0.height) } ?? 1) * usedScale
+        let size = Size(width: width, height: height, scale: scale)
+        let none = [Double](repeating: 0, count: Part.allCases.count)
+        var work = elements.map { _ in none }
+        var states = elements.map { _ in State.unseen }
+        var stack = [0]
+        while let index = stack.last {
+            switch states[index] {
+            case .unseen:
+                states[index] = .open
+                stack += following(index).map(\.index).filter { states[$0] == .unseen }
+            case .open:
+                states[index] = .done
+                stack.removeLast()
+                var sum = elements[index].own(size)
+                for (next, count) in following(index) where states[next] == .done {
+                    for part in sum.indices { sum[part] = min(1e18, sum[part] + count * work[next][part]) }
+                }
+                if elements[index].isUse { sum[Part.references.rawValue] += 0.04 * size.area }
+                work[index] = sum
+            case .done:
+                stack.removeLast()
+            }
+        }
+        // What is used once in the text has its own size, mostly a small one; what is used again and again need not.
+        let written = 0.04 * size.area * Double(elements.count(where: \.isUse))
+        work[0][Part.references.rawValue] = max(0, work[0][Part.references.rawValue] - written)
+        return work[0]
+    }
+
+    private enum State { case unseen, open, done }
+
+    struct Size {
+        let width: Double
+        let height: Double
+        let scale: Double
+        var area: Double { width * height }
+        /// libvips draws so many parts, each of which goes through the whole text.
+        var tiles: Double { max(1, (width / 2000).rounded(.up) * (height / 2000).rounded(.up)) }
+    }
+
+    /// What is drawn where an element is.
+    private func following(_ index: Int) -> [(index: Int, count: Double)] {
+        let element = elements[index]
+        let children = element.children.filter { !elements[$0].isDrawnByReferenceAlone }
+        return children.map { ($0, 1) }
+            + element.references.compactMap { reference in
+                places[reference.id].map { ($0, reference.count) }
+            }
+    }
+}
+
+extension SVGDrawing {
+    struct Element {
+        let name: String
+        let values: [String: String]
+        /// Of lengths in it, by its own transform and those around it.
+        let scale: Double
+        var children: [Int] = []
+        private(set) var references: [(id: String, count: Double)] = []
+        private var isLayer: Bool
+        private let countsInParts: Bool
+
+        init(_ name: String, _ values: [String: String], parent: Element?) {
+            self.name = name
+            self.values = values
+            scale = min(1e6, (parent?.scale ?? 1) * (values["transform"]?.scaling ?? 1))
+            countsInParts = parent?.values["primitiveUnits"] == "objectBoundingBox"
+            isLayer = false
+            take(SVGStyleSheet.plain(values["style"] ?? ""))
+            for (name, value) in values where name != "style" { take(name, value) }
+            if let target = values["href"]?.trimmed, target.hasPrefix("#") {
+                references.append((String(target.dropFirst()), 1))
+            }
+        }
+
+        /// Declarations of a style.
+        mutating func take(_ style: String) {
+            for declaration in style.split(separator: ";") {
+                guard let colon = declaration.firstIndex(of: ":") else { continue }
+                let name = declaration[..<colon].filter { !$0.isWhitespace }
+                take(name, String(declaration[declaration.index(after: colon)...]))
+            }
+        }
+
+        private mutating func take(_ name: String, _ value: String) {
+            // A marker is drawn at every corner.
+            let length = max(values["d"]?.utf8.count ?? 0, values["points"]?.utf8.count ?? 0)
+            let count = name.hasPrefix("marker") ? Double(length / 4 + 1) : 1
+            let urls = value.urls
+            for id in urls { references.append((id, count)) }
+            switch name {
+            case "filter", "mask": isLayer = isLayer || !urls.isEmpty
+            case "opacity": isLayer = isLayer || value.trimmed != "1"
+            case "mix-blend-mode": isLayer = isLayer || value.trimmed != "normal"
+            default: break
+            }
+        }
+
+        var isUse: Bool { name == "use" || name == "feImage" }
+
+        var embedsDrawing: Bool {
+            guard let target = values["href"]?.trimmed.lowercased() else { return false }
+            return target.hasPrefix("data:") && target.prefix(100).contains("svg")
+        }
+
+        var isDrawnByReferenceAlone: Bool { Self.aside.contains(name) }
+
+        private static let aside: Set = [
+            "defs", "symbol", "pattern", "mask", "clipPath", "marker", "filter", "linearGradient", "radialGradient",
+        ]
+
+        /// Nanoseconds by ``Part``, without what it holds and what it refers to. As measured with librsvg, rounded down.
+        fileprivate func own(_ size: Size) -> [Double] {
+            var work = [Double](repeating: 0, count: Part.allCases.count)
+            func add(_ part: Part, _ nanoseconds: Double) { work[part.rawValue] = min(1e18, nanoseconds) }
+            add(.references, 1000 * size.tiles)
+            if isLayer { add(.layers, 0.6 * size.area) }
+            switch name {
+            case "feTurbulence":
+                add(.turbulence, 50 * size.area * max(1, values["numOctaves"]?.numbers.first ?? 1))
+            case "feMorphology":
+                let radius = (values["radius"]?.numbers ?? [0]).map { max(0, $0) * radiusScale(size) }
+                let across = min(size.width, 2 * (radius.first ?? 0) + 1)
+                let down = min(size.height, 2 * (radius.last ?? 0) + 1)
+                add(.morphology, 4 * size.area * across * down)
+            case "feConvolveMatrix":
+                let order = (values["order"]?.numbers ?? [3]).map { max(1, $0) }
+                add(.convolution, 3 * size.area * (order.first ?? 3) * (order.last ?? 3))
+            case "feGaussianBlur", "feDropShadow": add(.otherFilters, 15 * size.area)
+            case "feDiffuseLighting", "feSpecularLighting": add(.otherFilters, 30 * size.area)
+            case "feBlend", "feColorMatrix", "feComponentTransfer", "feComposite", "feDisplacementMap", "feFlood",
+                "feImage", "feMerge", "feOffset", "feTile":
+                add(.otherFilters, size.area)
+            default: break
+            }
+            return work
+        }
+
+        /// Pixels to a unit of a radius, which may be a part of what is filtered.
+        private func radiusScale(_ size: Size) -> Double {
+            max(size.scale * scale, countsInParts ? max(size.width, size.height) : 0)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+/// The text of an SVG file, made so plain that ``XMLScanner`` reads it: no document type, and no marked sections.
+struct SVGText {
+    private(set) var bytes: [UInt8]
+    private var entities: [String: String] = [:]
+
+    /// - Throws: for what would hide a part of the drawing from a reader who sees the text alone.
+    init(_ bytes: [UInt8]) throws(UnsupportedFeature) {
+        self.bytes = bytes
+        var place = 0
+        while let start = self.bytes[place...].firstIndex(of: UInt8(ascii: "<")) {
+            if starts(at: start, "<!--") {
+                place = end(of: "-->", from: start)
+            } else if starts(at: start, "<![CDATA[") {
+                place = end(of: "]]>", from: start)
+                // What the section holds stays, but for what would be markup.
+                for index in start..<place where "<>&".utf8.contains(self.bytes[index]) || index < start + 9 {
+                    self.bytes[index] = UInt8(ascii: " ")
+                }
+            } else if starts(at: start, "<?") {
+                place = end(of: "?>", from: start)
+                try checkInstruction(start..<place)
+            } else if starts(at: start, "<!DOCTYPE") {
+                place = endOfType(from: start)
+                try readType(start..<place)
+                for index in start..<place { self.bytes[index] = UInt8(ascii: " ") }
+            } else {
+                place = endOfTag(from: start)
+            }
+        }
+    }
+
+    /// An attribute's value, with its entities written out.
+    func value(_ range: Range<Int>) -> String {
+        let text = String(decoding: bytes[range], as: UTF8.self)
+        guard text.contains("&") else { return text }
+        var (result, rest) = ("", text[...])
+        while let start = rest.firstIndex(of: "&"), let end = rest[start...].firstIndex(of: ";") {
+            result += rest[..<start]
+            let name = rest[rest.index(after: start)..<end]
+            result += Self.character(name) ?? entities[String(name)] ?? ""
+            rest = rest[rest.index(after: end)...]
+        }
+        return result + rest
+    }
+
+    private static func character(_ name: Substring) -> String? {
+        let known = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'"]
+        guard name.hasPrefix("#") else { return known[String(name)] }
+        let digits = name.dropFirst()
+        let number = digits.hasPrefix("x") ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+        return number.flatMap(Unicode.Scalar.init).map { String(Character($0)) }
+    }
+
+    // MARK: Declarations
+
+    /// Texts in encodings without plain letters, and style sheets within instructions, are not looked through.
+    private func checkInstruction(_ range: Range<Int>) throws(UnsupportedFeature) {
+        let text = String(decoding: bytes[range], as: UTF8.self).lowercased()
+        if text.hasPrefix("<?xml-stylesheet"), text.contains("data:") {
+            throw UnsupportedFeature("a style sheet in an instruction", remedy: "write it into a 'style' element")
+        }
+        guard text.hasPrefix("<?xml "), let start = text.firstRange(of: "encoding") else { return }
+        let name = text[start.upperBound...].drop { " =\t\r\n'\"".contains($0) }.prefix { !"'\" ?".contains($0) }
+        guard
+            ["utf-8", "utf8", "us-ascii", "ascii"].contains(name)
+                || ["iso-8859-", "iso8859-", "windows-125"].contains(where: name.hasPrefix)
+        else { throw UnsupportedFeature("text in the encoding \(name)", remedy: "store it in UTF-8") }
+    }
+
+    /// - Parameter range: of the whole document type.
+    private mutating func readType(_ range: Range<Int>) throws(UnsupportedFeature) {
+        var rest = String(decoding: bytes[range], as: UTF8.self)[...]
+        let hidden = UnsupportedFeature("markup in its document type", remedy: "write it out")
+        if rest.contains("<!ATTLIST"), rest.contains("\"#") || rest.contains("'#") || rest.contains("url(") {
+            throw hidden
+        }
+        while let start = rest.firstRange(of: "<!ENTITY") {
+            rest = rest[start.upperBound...].drop(while: \.isWhitespace)
+            let name = rest.prefix { !$0.isWhitespace }
+            rest = rest[name.endIndex...].drop(while: \.isWhitespace)
+            guard name != "%" else { throw hidden }
+            guard let quote = rest.first, quote == "\"" || quote == "'" else { continue }
+            let value = rest.dropFirst().prefix { $0 != quote }
+            guard !value.contains("<"), !value.contains("&"), !value.contains("%") else { throw hidden }
+            entities[String(name)] = String(value)
+            rest = rest[value.endIndex...].dropFirst()
+        }
+    }
+
+    // MARK: Where things end
+
+    private func starts(at place: Int, _ text: String) -> Bool { bytes[place...].starts(with: text.utf8) }
+
+    private func end(of mark: String, from start: Int) -> Int {
+        let first = mark.utf8.first
+        var place = start
+        while place < bytes.count {
+            if bytes[place] == first, starts(at: place, mark) { return place + mark.utf8.count }
+            place += 1
+        }
+        return bytes.count
+    }
+
+    private func endOfTag(from start: Int) -> Int {
+        var (place, quote) = (start + 1, UInt8(0))
+        while place < bytes.count {
+            let byte = bytes[place]
+            place += 1
+            if quote != 0 {
+                if byte == quote { quote = 0 }
+            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                quote = byte
+            } else if byte == UInt8(ascii: ">") {
+                return place
+            }
+        }
+        return bytes.count
+    }
+
+    /// Beyond the declarations in brackets, which may have brackets and comments in quotes.
+    private func endOfType(from start: Int) -> Int {
+        var (place, quote, depth) = (start + 1, UInt8(0), 0)
+        while place < bytes.count {
+            let byte = bytes[place]
+            if quote == 0, depth > 0, byte == UInt8(ascii: "<"), starts(at: place, "<!--") {
+                place = end(of: "-->", from: place)
+                continue
+            }
+            place += 1
+            if quote != 0 {
+                if byte == quote { quote = 0 }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "'"): quote = byte
+            case UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: ">") where depth <= 0: return place
+            default: break
+            }
+        }
+        return bytes.count
+    }
+}
