@@ -20,6 +20,27 @@ import Testing
         #expect(night.verdict == .anyway("existing: overwrite"))
     }
 
+    @Test func `a run in parts makes nothing again that an earlier part has made`() {
+        var night = Night()
+        night.isForced = true
+        night.madeSince = night.outputStamp?.modified
+        #expect(night.verdict == .current(reason: Freshness.madeBefore))
+        night.madeSince = night.outputStamp.map { $0.modified + 1 }
+        #expect(night.verdict == .anyway("--force"))
+    }
+
+    @Test(
+        arguments: [
+            { $0.outputStamp = nil }, { $0.record = nil }, { $0.recipe = .make([.gaussian(14)]) },
+            { $0.outputStamp = .make(inode: 2, size: 3) },
+        ] as [@Sendable (inout Night) -> Void])
+    func `what has changed since that part is made again`(happen: @Sendable (inout Night) -> Void) {
+        var night = Night()
+        happen(&night)
+        (night.isForced, night.madeSince) = (true, 0)
+        #expect(night.verdict == .anyway("--force"))
+    }
+
     @Test(arguments: anything.indices)
     func `skip makes what is missing, and error refuses what is there`(index: Int) {
         var night = Night()

@@ -14,6 +14,7 @@ struct Night: Sendable {
 
     var job = JobSpec.make()
     var isForced = false
+    var madeSince: Int64?
     var inputStamp: FileStamp? = .make(inode: 1)
     var outputStamp: FileStamp? = .make(inode: 2)
     var inputDigest: Digest? = .make(1)
@@ -27,7 +28,8 @@ struct Night: Sendable {
 
     func freshness(_ book: RecipeBook) -> Freshness {
         Freshness(
-            job: job, isForced: isForced, records: record.map { [$0] } ?? [], broken: broken.map { [$0] } ?? [],
+            job: job, isForced: isForced, madeSince: madeSince, records: record.map { [$0] } ?? [],
+            broken: broken.map { [$0] } ?? [],
             book: book, now: Self.now)
     }
 
@@ -77,7 +79,8 @@ struct Event: Sendable, CustomTestStringConvertible {
 
 extension FrameVerdict {
     static let upToDate = FrameVerdict.current(reason: "up to date")
-    static let edited = FrameVerdict.current(reason: "output was edited")
+    static let edited = FrameVerdict.kept(
+        reason: "output was edited; 'penumbra adopt' accepts it, --force makes it again")
     static let foreign = FrameVerdict.kept(
         reason: "not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it")
 

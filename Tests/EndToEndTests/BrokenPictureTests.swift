@@ -29,7 +29,7 @@ import Testing
     @Test func `a broken picture is told once as a failure, and then as what is known`() async throws {
         let first = try await Program.run("run", "--quiet", "job.yaml", in: workspace)
         #expect(first.code == 1)
-        #expect(first.errors.hasPrefix("2 frames failed: broken or unreadable picture\n"))
+        #expect(first.errors.hasPrefix("test: 2 frames failed: broken or unreadable picture\n"))
         #expect(first.errors.contains("\n  photos/cut.jpg: broken JPEG: "))
 
         let second = try await Program.run("run", "job.yaml", in: workspace)
@@ -47,7 +47,7 @@ import Testing
         let quiet = try await Program.run("run", "--quiet", "job.yaml", in: workspace)
         #expect(quiet.code == 0 && quiet.output == "" && quiet.errors == "")
         let strict = try await Program.run("run", "--quiet", "--strict", "job.yaml", in: workspace)
-        #expect(strict.code == 1 && strict.output == "" && strict.errors == second.errors)
+        #expect(strict.code == 1 && strict.output == "" && strict.errors == "test: " + second.errors)
         #expect(try await Program.night(workspace) == NightSummary(skipped: 3, stillBroken: 2))
         #expect(
             try await Program.reasons(workspace)["notes.png"]?.wholeMatch(

@@ -72,7 +72,7 @@ import Testing
     @Test func `a picture that disappears while it is read fails, and leaves nothing`() throws {
         let result = try run { try workspace.remove("photos/a.png") }
         #expect(result.code == 1)
-        #expect(result.errors == "1 frame failed: input missing or not readable\n  photos/a.png: no such file\n")
+        #expect(result.errors == "test: 1 frame failed: input missing or not readable\n  photos/a.png: no such file\n")
         #expect(workspace.files(below: "out") == [])
         #expect(workspace.leftovers() == [])
     }

@@ -43,6 +43,7 @@ struct CronTests {
         #expect(mails.count == 1)
         let parts = try #require(mails.first).split(separator: "\n\n", maxSplits: 1)
         #expect(parts.count == 2 && parts[1].contains("photos/notes.png"), "\(mails)")
+        #expect(parts.last?.hasPrefix("test: 1 frame failed: ") == true, "\(mails)")
         #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
     }
 

@@ -189,7 +189,7 @@ import Testing
         defer { chmod("\(workspace.path)/out/x", 0o755) }
         let result = try await runWithoutRights()
         #expect(result.code == 1)
-        #expect(result.errors.hasPrefix("1 frame failed: not permitted\n  photos/x/d.png: "))
+        #expect(result.errors.hasPrefix("test: 1 frame failed: not permitted\n  photos/x/d.png: "))
         #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
     }
 
@@ -200,7 +200,7 @@ import Testing
         #expect(refused.code == 1)
         #expect(
             refused.errors
-                == "1 frame failed: not permitted\n  photos/b.png: may not be opened (permission denied)\n")
+                == "test: 1 frame failed: not permitted\n  photos/b.png: may not be opened (permission denied)\n")
         chmod("\(workspace.path)/photos/b.png", 0o644)
         #expect(try await runWithoutRights().code == 0)
         #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])

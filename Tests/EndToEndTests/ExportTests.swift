@@ -46,6 +46,65 @@ import Testing
         #expect(result.errors == "")
     }
 
+    @Test func `what a run can be asked for goes along, with whole paths`() async throws {
+        let result = try await export(
+            "job.yaml", "--strict", "--force", "--delete-orphans=all", "--report", "r.html", "--metrics", "m.prom",
+            "--only",
+            "*.jpg", "--only", "photos/a.png", "--limit", "9", "--files-from", "list", "--allow-empty", "--engine",
+            "local",
+            schedule: "@daily")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(
+            result.output == """
+                @daily \(Program.penumbra) run --quiet --force --strict --delete-orphans=all --report \
+                \(workspace.path)/r.html --metrics \(workspace.path)/m.prom --engine local --only '*.jpg' --only \
+                \(workspace.path)/photos/a.png --only photos/a.png --limit 9 --files-from \(workspace.path)/list \
+                --allow-empty \(workspace.path)/job.yaml
+
+                """)
+    }
+
+    @Test func `64: what cron cannot give`() async throws {
+        let list = try await export("job.yaml", "--files-from", "-")
+        #expect(list.code == 64)
+        #expect(list.errors == "--files-from - is the standard input, and cron gives none; give a file\n")
+        let cluster = try await export("job.yaml", "--slurm-arg=--qos=x")
+        #expect(cluster.code == 64)
+        #expect(
+            cluster.errors == "--slurm-arg is for a cluster, and the engine is local: give --engine slurm, too\n")
+        let detached = try await export("job.yaml", "--detach")
+        #expect(detached.code == 64)
+        #expect(detached.errors == "--detach needs a cluster: give --engine slurm, too\n")
+    }
+
+    /// Those that a line for cron has no use for: it is silent anyway, and comes to an end.
+    @Test func `every option of run is one of export`() async throws {
+        let run = try await options(of: "run")
+        let export = try await options(of: "export")
+        #expect(run.count > 20)
+        #expect(run.subtracting(export) == ["quiet", "json", "watch"])
+    }
+
+    private struct Tool: Decodable {
+        struct Command: Decodable {
+            struct Argument: Decodable {
+                struct Name: Decodable { let name: String }
+                let names: [Name]?
+            }
+            let commandName: String
+            let subcommands: [Command]?
+            let arguments: [Argument]?
+        }
+        let command: Command
+    }
+
+    private func options(of command: String) async throws -> Set<String> {
+        let help = try await Program.run("--experimental-dump-help", in: workspace)
+        let tool = try JSONDecoder().decode(Tool.self, from: Data(help.output.utf8))
+        let found = try #require(tool.command.subcommands?.first { $0.commandName == command })
+        return Set((found.arguments ?? []).compactMap { $0.names?.map(\.name).max { $0.count < $1.count } })
+    }
+
     @Test func `64: a schedule or an option that would fail every night`() async throws {
         let schedule = try await export("job.yaml", schedule: "15 25 * * *")
         #expect(schedule.code == 64)
@@ -92,14 +151,15 @@ import Testing
             ["--to", "crontab", "--schedule", "@daily", "--shards", "2"],
             "--shards belongs to --to openjd and --to slurm, not to --to crontab."
         ),
-        (
-            ["--to", "crontab", "--schedule", "@daily", "--slurm-arg=--qos=x"],
-            "--slurm-arg belongs to --to slurm, not to --to crontab."
-        ),
         (["--to", "openjd", "--schedule", "@daily"], "--schedule belongs to --to crontab, not to --to openjd."),
         (["--to", "openjd", "--lock-wait", "5m"], "--lock-wait belongs to --to crontab, not to --to openjd."),
+        (["--to", "openjd", "--only", "x"], "--only belongs to --to crontab, not to --to openjd."),
+        (["--to", "slurm", "--strict"], "--strict belongs to --to crontab, not to --to slurm."),
         (["--to", "openjd", "--state-dir", "x"], "--state-dir belongs to --to crontab, not to --to openjd."),
-        (["--to", "openjd", "--slurm-arg=--qos=x"], "--slurm-arg belongs to --to slurm, not to --to openjd."),
+        (
+            ["--to", "openjd", "--slurm-arg=--qos=x"],
+            "--slurm-arg belongs to --to crontab and --to slurm, not to --to openjd."
+        ),
         (["--to", "openjd", "other.yaml"], "--to openjd takes one manifest; export each of them."),
         (["--to", "openjd", "--shards", "0"], "--shards takes 1 to 1024, not 0."),
         (["--to", "openjd", "--program", ""], "--program is empty."),

@@ -94,7 +94,7 @@ import Testing
                 second.errors.hasSuffix(
                     "test: stopped after 3 failures: 'max_failures' allows fewer than 3; 24 frames left\n"))
         } else {
-            #expect(second.errors.hasPrefix("10 frames failed: broken or unreadable picture\n"))
+            #expect(second.errors.hasPrefix("test: 10 frames failed: broken or unreadable picture\n"))
         }
     }
 

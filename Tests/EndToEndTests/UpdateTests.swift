@@ -64,7 +64,7 @@ import Testing
         try workspace.copy("photos/d.png", to: "photos/e.png")
         #expect(
             try await reasons() == [
-                "a.png": "skipped: output was edited",
+                "a.png": "kept: output was edited; 'penumbra adopt' accepts it, --force makes it again",
                 "b.png": "kept: output was edited, and would be made anew (input changed); --force replaces it",
                 "c.jpg": Self.upToDate, "d.png": Self.upToDate, "e.png": Self.foreign,
             ])
@@ -285,7 +285,8 @@ import Testing
     @Test func `an output that was edited stays until it is forced`() async throws {
         try await firstNight()
         try workspace.write("my own version", to: "out/a.png")
-        #expect(try await Program.night(workspace, "--strict") == NightSummary(skipped: 3))
+        #expect(try await Program.night(workspace) == NightSummary(skipped: 2, kept: 1))
+        #expect(try await Program.night(workspace, "--strict") == NightSummary(skipped: 2, kept: 1, exitCode: 1))
         try workspace.writeNightly(radius: "7")
         #expect(try await Program.night(workspace) == NightSummary(published: 2, kept: 1))
         #expect(try workspace.read("out/a.png") == Data("my own version".utf8))

@@ -76,6 +76,23 @@ import Testing
         #expect(try await verify("out/a.png").errors == "1 output swapped\n  out/a.png: swapped with out/b.png\n")
     }
 
+    @Test func `of twins the one is named that has the other's bytes`() async throws {
+        // The outputs of these are one byte for byte.
+        try workspace.copy("photos/b.png", to: "photos/a2.png")
+        try workspace.copy("photos/b.png", to: "photos/z.png")
+        #expect(try await Program.night(workspace) == NightSummary(published: 2, skipped: 3))
+        let (c, z) = (try workspace.read("out/c.png"), try workspace.read("out/z.png"))
+        try workspace.overwrite("out/c.png", z)
+        try workspace.overwrite("out/z.png", c)
+        #expect(
+            try await verify("out").errors == """
+                2 outputs swapped
+                  out/c.png: swapped with out/z.png
+                  out/z.png: swapped with out/c.png
+
+                """)
+    }
+
     @Test func `links, pipes and folders in an output's place are no outputs`() async throws {
         for name in ["a.png", "b.png", "c.png"] { try workspace.remove("out/\(name)") }
         try FileManager.default.createSymbolicLink(

@@ -45,6 +45,48 @@ import Testing
         #expect([0, 143].contains(program.finish().code))
     }
 
+    @Test func `a watch takes its manifest as it is now, and goes on with the old one while it is wrong`() throws {
+        try workspace.writeManifest(inputs: "photos/*.png", more: "existing: update\nmin_age: 0.2s")
+        let program = try RunningProgram(["run", "--watch", "job.yaml"], in: workspace)
+        program.wait { workspace.exists("out/b.png") && workspace.files(below: "state/penumbra/runs").isEmpty }
+        try workspace.writeManifest(inputs: "photos/*.png", filters: "[nonsense]", more: "existing: update")
+        let told = program.nextErrors()
+        #expect(told.hasPrefix("job.yaml:3:11: error: unknown filter 'nonsense'\n"))
+        try workspace.draw("photos/d.png", width: 60, height: 40)
+        program.wait { workspace.exists("out/d.png") && workspace.files(below: "state/penumbra/runs").isEmpty }
+        #expect(workspace.exists("out/d.png"))
+        try workspace.writeManifest(
+            inputs: "[photos/*.png, more/*.png]", output: "fresh/{stem}.png", more: "existing: update\nmin_age: 0.2s")
+        try workspace.draw("more/e.png", width: 60, height: 40)
+        program.wait { workspace.exists("fresh/e.png") && workspace.files(below: "state/penumbra/runs").isEmpty }
+        #expect(workspace.files(below: "fresh").count == 4)
+        kill(program.processID, SIGTERM)
+        let result = program.finish()
+        #expect([0, 143].contains(result.code))
+        #expect(
+            (told + result.errors).contains(
+                "the manifest has changed and cannot be used; its jobs are watched as it said before\n"))
+        #expect(result.output.contains("the manifest has changed; its jobs are watched as it says now\n"))
+    }
+
+    @Test func `a watch tells once that its folder is gone, and that it is there again`() throws {
+        try workspace.writeManifest(inputs: "photos/*.png", more: "existing: update\nmin_age: 0.2s")
+        let program = try RunningProgram(["run", "--watch", "job.yaml"], in: workspace)
+        program.wait { workspace.exists("out/b.png") && workspace.files(below: "state/penumbra/runs").isEmpty }
+        #expect(rename("\(workspace.path)/photos", "\(workspace.path)/away") == 0)
+        #expect(
+            program.nextErrors()
+                == "photos: the folder is gone, or its disk is not mounted; nothing in it is rendered until it is there again\n"
+        )
+        #expect(rename("\(workspace.path)/away", "\(workspace.path)/photos") == 0)
+        #expect(program.nextErrors() == "photos: the folder is there again\n")
+        try workspace.draw("photos/d.png", width: 60, height: 40)
+        program.wait { workspace.exists("out/d.png") && workspace.files(below: "state/penumbra/runs").isEmpty }
+        #expect(workspace.exists("out/d.png"))
+        kill(program.processID, SIGTERM)
+        #expect([0, 143].contains(program.finish().code))
+    }
+
     @Test func `a watch that finds nothing leaves its folders alone, and rests`() throws {
         try workspace.writeManifest(inputs: "photos/*.gif", more: "existing: update")
         let program = try RunningProgram(["run", "--watch", "job.yaml"], in: workspace)

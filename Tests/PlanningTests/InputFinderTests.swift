@@ -16,7 +16,7 @@ import Testing
     private func plan(_ inputs: [String], exclude: [String] = [], only: String? = nil) throws -> JobPlan {
         try JobPlan(
             .make(in: folder.path, inputs: inputs, exclude: exclude), catalog: .small, date: "2026-11-21",
-            selection: JobPlan.Selection(only: only))
+            selection: JobPlan.Selection(only: only.map { [$0] } ?? []))
     }
 
     private func inputs(_ plan: JobPlan) -> [String] {
@@ -34,6 +34,19 @@ import Testing
         let plan = try plan(["photos"])
         #expect(inputs(plan) == ["photos/b.jpg", "photos/c.JPG", "photos/x/d.Jpeg", "photos/x/y/e.png"])
         #expect(outputs(plan) == ["out/b.png", "out/c.png", "out/x/d.png", "out/x/y/e.png"])
+    }
+
+    @Test func `what a folder holds beside pictures is counted by its kind, and what a pattern does not match is not`()
+        throws
+    {
+        for name in ["b.jpg", "a.NEF", "x/b.nef", "notes.txt", "jpg", ".hidden", "x/old.nef"] {
+            try folder.touch("photos/\(name)")
+        }
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file("photos/more"), withDestinationPath: folder.file("photos/x"))
+        let plan = try plan(["photos"], exclude: ["photos/x/old.nef"])
+        #expect(plan.passedBy == [".nef": 2, ".txt": 1, "without an extension": 1, "links to folders": 1])
+        #expect(try self.plan(["photos/*.jpg"]).passedBy == [:])
     }
 
     @Test func `a folder's dot files and dot folders are no pictures`() throws {

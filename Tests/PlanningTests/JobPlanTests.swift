@@ -88,15 +88,30 @@ import Testing
 
     @Test func `only that matches nothing is told`() {
         #expect(throws: PlanProblem.nothingMatched(patterns: ["zzz*"])) {
-            try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: "zzz*"))
+            try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: ["zzz*"]))
         }
     }
 
     @Test func `only chooses by path or by name, and numbers stay`() throws {
-        let byName = try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: "d.jpg"))
+        let byName = try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: ["d.jpg"]))
         #expect(byName.frames.map(\.index) == [3])
-        let byPath = try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: "photos/x/**", limit: 1))
+        let byPath = try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: ["photos/x/**"], limit: 1))
         #expect(byPath.frames.map(\.index) == [2])
+    }
+
+    @Test func `several choices add up, and one that nothing matches is known`() throws {
+        let selection = JobPlan.Selection(only: ["d.jpg", "zzz*", "photos/x/**"])
+        let plan = try plan(["photos/**/*.jpg"], selection: selection)
+        #expect(plan.frames.map(\.index) == [2, 3])
+        #expect(plan.unmatchedChoices == ["zzz*"])
+    }
+
+    @Test func `only counts from the folder of the command, too`() throws {
+        let selection = JobPlan.Selection(only: ["x/**"], from: folder.file("photos"))
+        #expect(try plan(["photos/**/*.jpg"], selection: selection).frames.map(\.index) == [2, 3])
+        #expect(throws: PlanProblem.nothingMatched(patterns: ["x/**"])) {
+            try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: ["x/**"]))
+        }
     }
 
     @Test func `an output format that cannot be written is refused`() {
@@ -124,7 +139,7 @@ import Testing
     }
 
     @Test func `an output over an input outside the selection is refused`() throws {
-        let plan = try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: "d.jpg"))
+        let plan = try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: ["d.jpg"]))
         #expect(
             throws: PlanProblem.overwritesInput(
                 output: folder.file("photos/b.jpg"), input: folder.file("photos/b.jpg"))

@@ -21,7 +21,10 @@ package final class FolderWatch: Sendable {
     private static let wanted = UInt32(
         IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ONLYDIR)
     /// What can put another folder in the place of one.
-    private static let wantedOfParents = UInt32(IN_MOVED_TO | IN_CREATE | IN_ONLYDIR | IN_MASK_ADD)
+    private static let wantedOfParents = UInt32(
+        IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ONLYDIR | IN_MASK_ADD)
+    /// What can change a file, or put another one in its place.
+    private static let wantedOfFiles = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR | IN_MASK_ADD)
 
     package init() throws(FileTrouble) {
         descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
@@ -53,6 +56,13 @@ package final class FolderWatch: Sendable {
     private struct Roots {
         var paths: Set<PathKey> = []
         var parents: Set<Int32> = []
+        /// Single files, and the watches of the folders that they are in.
+        var files: Set<PathKey> = []
+        var fileFolders: Set<Int32> = []
+
+        func isFile(_ name: some Sequence<UInt8>) -> Bool {
+            files.contains { PathNames.last(of: $0.path).utf8.elementsEqual(name) }
+        }
 
         func isNamed(_ name: some Sequence<UInt8>) -> Bool {
             paths.contains { PathNames.last(of: $0.path).utf8.elementsEqual(name) }
@@ -72,9 +82,19 @@ package final class FolderWatch: Sendable {
         return watch(folder)
     }
 
+    /// Watches a single file, also when another takes its place.
+    package func add(file: String) {
+        let folder = inotify_add_watch(descriptor, PathNames.folder(of: file) ?? "/", Self.wantedOfFiles)
+        roots.withLock { roots in
+            roots.files.insert(PathKey(file))
+            if folder >= 0 { roots.fileFolders.insert(folder) }
+        }
+    }
+
     /// Watches all again: what is watched stays so, and what was put in its place is watched from now on.
     package func renew() {
         for root in roots.withLock({ $0.paths }).sorted() { add(root.path) }
+        for file in roots.withLock({ $0.files }).sorted() { add(file: file.path) }
     }
 
     private func watch(_ folder: String) -> Bool {
@@ -118,8 +138,13 @@ package final class FolderWatch: Sendable {
             }
             if mask & UInt32(IN_IGNORED) != 0 {
                 // The folder is gone, and the number may be another's.
-                folders.withLock { _ = $0.removeValue(forKey: watch) }
-                roots.withLock { _ = $0.parents.remove(watch) }
+                let folder = folders.withLock { $0.removeValue(forKey: watch) }
+                roots.withLock { roots in
+                    _ = roots.parents.remove(watch)
+                    _ = roots.fileFolders.remove(watch)
+                    // A disk that is no more mounted tells nothing else.
+                    if let folder, roots.paths.contains(PathKey(folder)) { counts = true }
+                }
                 continue
             }
             let isHidden = name.first == UInt8(ascii: ".")
@@ -131,6 +156,9 @@ package final class FolderWatch: Sendable {
                     _ = self.watch(PathNames.joined(folder, String(decoding: name, as: UTF8.self)))
                 }
             }
+            if roots.withLock({ $0.fileFolders.contains(watch) && $0.isFile(name) }) { counts = true }
+            let isLostFolder = mask & UInt32(IN_ISDIR) != 0 && mask & UInt32(IN_DELETE | IN_MOVED_FROM) != 0
+            if isLostFolder, roots.withLock({ $0.parents.contains(watch) && $0.isNamed(name) }) { counts = true }
             // The name of a folder that was asked for: its parent's watch tells.
             if isNewFolder, roots.withLock({ $0.parents.contains(watch) && $0.isNamed(name) }) {
                 (counts, isStale) = (true, true)

@@ -20,14 +20,14 @@ extension StoreReader {
         return try owned(from: "outputs", "path > ? AND path < ?", [prefix, prefix.dropLast() + "0"])
     }
 
-    /// The outputs that were published with these bytes, one for each.
-    package func paths(of digests: Set<Digest>) throws -> [Digest: String] {
+    /// The outputs that were published with these bytes, in their order.
+    package func paths(of digests: Set<Digest>) throws -> [Digest: [String]] {
         guard !digests.isEmpty else { return [:] }
-        var result: [Digest: String] = [:]
-        let rows = try Row.fetchCursor(database, sql: "SELECT high, low, path FROM outputs ORDER BY path DESC")
+        var result: [Digest: [String]] = [:]
+        let rows = try Row.fetchCursor(database, sql: "SELECT high, low, path FROM outputs ORDER BY path")
         while let row = try rows.next() {
             let digest = Digest(high: UInt64(bitPattern: row[0]), low: UInt64(bitPattern: row[1]))
-            if digests.contains(digest) { result[digest] = row[2] }
+            if digests.contains(digest) { result[digest, default: []].append(row[2]) }
         }
         return result
     }

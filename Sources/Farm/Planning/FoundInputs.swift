@@ -39,13 +39,14 @@ struct FoundInputs {
 
     /// The places of the inputs that a run takes.
     func choice(by selection: JobPlan.Selection, in folder: String) -> [Int] {
-        func choice(exactly: Bool) -> [Int] {
-            let matcher = selection.matcher(in: folder, exactly: exactly)
-            return Array(inputs.indices.lazy.filter { matcher.includes(inputs[$0]) }.prefix(selection.limit ?? .max))
-        }
-        // What has the pattern's bytes, or else what looks the same: as for 'exclude'.
-        let exact = choice(exactly: true)
-        return exact.isEmpty && selection.only != nil ? choice(exactly: false) : exact
+        let matcher = selection.matcher(in: folder, among: inputs)
+        return Array(inputs.indices.lazy.filter { matcher.includes(inputs[$0]) }.prefix(selection.limit ?? .max))
+    }
+
+    /// Those of several patterns of a selection that no input matches.
+    func unmatched(_ selection: JobPlan.Selection, in folder: String) -> [String] {
+        guard selection.only.count > 1 else { return [] }
+        return selection.matcher(in: folder, among: inputs).idle(among: inputs).map { selection.only[$0] }
     }
 }
 

@@ -10,6 +10,8 @@ struct FindingOddities: Sendable {
     var idleExcludes: [ExcludePattern] = []
     /// Links that would be inputs if they led to files; a file may be there twice.
     var danglingLinks: [String] = []
+    /// How many files and links of folders that `inputs` names are no inputs, by what they are: `.nef`, `links to folders`.
+    var passedBy: [String: Int] = [:]
     /// Folders that could not be listed, each once, and that no `exclude` names.
     var unreadableFolders: [UnreadableFolder] = []
 }
@@ -98,15 +100,32 @@ struct InputFinder {
                 oddities.danglingLinks.append(OddName.readable(PathBytes.joined(folder, entry.name)))
             case .folder:
                 let deeper = pattern.glob.places(below: name, from: places, isSymbolicLink: entry.isSymbolicLink)
-                guard !deeper.isEmpty else { continue }
+                guard !deeper.isEmpty, !entry.isSymbolicLink || pattern.kind != .folder else {
+                    if entry.isSymbolicLink { passBy(name, "links to folders", pattern, folderRules) }
+                    continue
+                }
                 let readable = OddName.readable(entry.name)
                 walk(
                     PathBytes.joined(folder, entry.name), below: dir.isEmpty ? readable : "\(dir)/\(readable)",
                     pattern, deeper, &matches)
-            case .file, .other:
+            case .file:
+                let ext = PathBytes.lowercased(PathBytes.fileExtension(of: name))
+                let kind = ext.isEmpty ? "without an extension" : ".\(OddName.readable(ext))"
+                if !places.isEmpty { passBy(name, kind, pattern, folderRules) }
+            case .other:
                 break
             }
         }
+    }
+
+    /// Counts what a folder that `inputs` names holds beside its pictures.
+    private mutating func passBy(
+        _ name: ArraySlice<UInt8>, _ kind: String, _ pattern: InputPattern, _ folderRules: FolderRules
+    ) {
+        guard pattern.kind == .folder, name.first != PathBytes.dot, !ReceiptName.isReceipt(name),
+            folderRules.exclusions(of: name).isEmpty
+        else { return }
+        oddities.passedBy[kind, default: 0] += 1
     }
 
     /// One folder that cannot be read, such as `lost+found` at the root of a disk, is noted and keeps no other from being read.

@@ -20,8 +20,12 @@ package struct JobPlan: Sendable {
     package let unmatchedPatterns: [String]
     /// How many files each entry of `inputs` matched; empty where a list takes their place.
     package let matches: [PathKey: Int]
+    /// Of several patterns that a command line chose by: those that no input matches.
+    package let unmatchedChoices: [String]
     /// Links among the inputs that lead nowhere, sorted: what they led to is gone, or not mounted.
     package let danglingLinks: [String]
+    /// How many files and links of folders that `inputs` names are no inputs, by what they are: `.nef`, `links to folders`.
+    package let passedBy: [String: Int]
     /// Entries of `exclude` that left nothing out.
     private let idleExcludes: [ExcludePattern]
     let rules: InputRules
@@ -76,6 +80,7 @@ package struct JobPlan: Sendable {
         matches = oddities.matches
         danglingLinks = Set(oddities.danglingLinks).sorted()
         idleExcludes = oddities.idleExcludes
+        passedBy = oddities.passedBy
         unreadableFolders = oddities.unreadableFolders.enumerated().map { offset, folder in
             let input = InputFile(bytes: folder.path, dir: "")
             let index = found.inputs.count + 1 + offset
@@ -87,7 +92,8 @@ package struct JobPlan: Sendable {
         naming = OutputNaming(job, date: date)
         folderFormats = Set(catalog.formats.filter(\.isFolder).map(\.name))
         let chosen = found.choice(by: selection, in: job.folder)
-        if let only = selection.only, chosen.isEmpty { throw .nothingMatched(patterns: [only]) }
+        if !selection.only.isEmpty, chosen.isEmpty { throw .nothingMatched(patterns: selection.only) }
+        unmatchedChoices = found.unmatched(selection, in: job.folder)
         var choice = FormatChoice(naming, catalog)
         let pages = job.pages
         var (frames, unwritable): ([PlannedFrame], [(frame: PlannedFrame, problem: PlanProblem)]) = ([], [])

@@ -3,8 +3,11 @@ package import JobModel
 extension JobPlan {
     /// Narrows a job down for one run.
     package struct Selection: Hashable, Sendable {
-        /// Only inputs that match: by their path from the manifest's folder, or by their name.
-        package let only: String?
+        /// Only inputs that match one of these: by their path from the manifest's folder or from ``folder``, or by their name.
+        /// Empty for any.
+        package let only: [String]
+        /// Where the command was given; nil for the manifest's folder alone.
+        package let folder: String?
         package let limit: Int?
         /// Only these, by their absolute paths; nil for any. What is known of their failing is of no account.
         package let inputs: Set<PathKey>?
@@ -12,42 +15,71 @@ extension JobPlan {
         package let done: Set<PathKey>
 
         package init(
-            only: String? = nil, limit: Int? = nil, inputs: Set<PathKey>? = nil, done: Set<PathKey> = []
+            only: [String] = [], from folder: String? = nil, limit: Int? = nil, inputs: Set<PathKey>? = nil,
+            done: Set<PathKey> = []
         ) {
+            self.folder = only.isEmpty ? nil : folder
             self.inputs = inputs
             self.done = done
             self.only = only
             self.limit = limit
         }
 
-        func matcher(in folder: String, exactly: Bool) -> Matcher {
-            Matcher(only, folder, exactly: exactly, inputs, done)
+        /// - Parameter inputs: all of the job's.
+        func matcher(in folder: String, among inputs: [InputFile]) -> Matcher {
+            let folders = [folder] + (self.folder.map { PathKey($0) == PathKey(folder) ? [] : [$0] } ?? [])
+            return Matcher(only, folders, all: inputs, self.inputs, done)
         }
     }
 
-    /// A selection's pattern, taken apart once for all inputs.
+    /// A selection's patterns, taken apart once for all inputs.
     struct Matcher {
-        private let path: GlobPattern?
-        private let name: NamePattern?
+        private let patterns: [Pattern]
         private let inputs: Set<PathKey>?
         private let done: Set<PathKey>
 
+        private struct Pattern {
+            let paths: [GlobPattern]
+            let name: NamePattern?
+
+            init(_ text: String, _ folders: [String], exactly: Bool) {
+                paths = folders.map { GlobPattern(text, in: $0, exactly: exactly) }
+                name = text.utf8.contains(PathNames.slash) ? nil : NamePattern(text, exactly: exactly)
+            }
+
+            /// Means what has its bytes, or else what looks the same: as ``ExcludePattern``.
+            init(_ text: String, _ folders: [String], among inputs: [InputFile]) {
+                let exact = Pattern(text, folders, exactly: true)
+                let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+                self =
+                    isASCII || inputs.contains { exact.includes($0.exactPath) }
+                    ? exact : Pattern(text, folders, exactly: false)
+            }
+
+            func includes(_ path: [UInt8]) -> Bool {
+                paths.contains { $0.matches(path) } || name?.matches(PathBytes.name(of: path)) ?? false
+            }
+        }
+
         fileprivate init(
-            _ only: String?, _ folder: String, exactly: Bool, _ inputs: Set<PathKey>?, _ done: Set<PathKey>
+            _ only: [String], _ folders: [String], all: [InputFile], _ inputs: Set<PathKey>?, _ done: Set<PathKey>
         ) {
             self.inputs = inputs
             self.done = done
-            path = only.map { GlobPattern($0, in: folder, exactly: exactly) }
-            name = only.flatMap { $0.utf8.contains(PathNames.slash) ? nil : NamePattern($0, exactly: exactly) }
+            patterns = only.map { Pattern($0, folders, among: all) }
+        }
+
+        /// The places of the patterns that none of these matches.
+        func idle(among inputs: [InputFile]) -> [Int] {
+            patterns.indices.filter { place in !inputs.contains { patterns[place].includes($0.exactPath) } }
         }
 
         func includes(_ input: InputFile) -> Bool {
             if let inputs, !inputs.contains(PathKey(input.path)) { return false }
             if done.contains(PathKey(input.path)) { return false }
-            guard let path else { return true }
-            let bytes = input.exactPath
-            if path.matches(bytes) { return true }
-            return name?.matches(PathBytes.name(of: bytes)) ?? false
+            guard !patterns.isEmpty else { return true }
+            let path = input.exactPath
+            return patterns.contains { $0.includes(path) }
         }
     }
 }

@@ -113,6 +113,8 @@ package struct ProbeReceipt: Hashable, Sendable, Codable {
     package let cost: FrameCost
     /// Of the input, when it was looked at.
     package var stamp: FileStamp?
+    /// The input is in CMYK, and its pixels become sRGB.
+    package var wasCMYK: Bool?
 
     package init(
         source: ImageFacts, pages: Int = 1, outputs: [OutputGeometry], shrinking: Shrinking? = nil,

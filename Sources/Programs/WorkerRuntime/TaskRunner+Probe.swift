@@ -36,7 +36,7 @@ extension TaskRunner {
         let tiles = try tiles(first.branch.whole, plan, header, task)
         let sources = tiles.grid.tiles.map { first.branch.whole.regionOfInterest(for: $0, in: plan) }
         for (_, branch) in branches { try branch.whole.checkGeometry() }
-        return ProbeReceipt(
+        var receipt = ProbeReceipt(
             source: header.facts, pages: first.branch.whole.timeline?.count ?? header.pages,
             outputs: zip(branches, plans).enumerated().map { index, step in
                 OutputGeometry(
@@ -47,6 +47,8 @@ extension TaskRunner {
             tileSources: sources,
             readAmplification: tiles.readAmplification, isIdentity: first.branch.whole.isIdentity,
             passage: passage(inputs, task), cost: try cost(inputs, zip(branches.map(\.branch), plans)))
+        if header.wasCMYK { receipt.wasCMYK = true }
+        return receipt
     }
 
     private func tiles(

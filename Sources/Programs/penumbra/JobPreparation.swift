@@ -17,6 +17,8 @@ struct JobPreparation {
     let installation: Installation
     let catalog: Catalog
     let selection: JobPlan.Selection
+    /// How many frames at most there is something to do with; nil for any number.
+    var limit: Int?
     let list: FileList?
     let isForced: Bool
     let signals: Signals
@@ -30,13 +32,15 @@ struct JobPreparation {
         let plan = try planned(job)
         let variants = try await variants(of: plan)
         let now = currentTime()
+        let remaking = remaking(job)
         let freshness = Freshness(
-            job: job, isForced: isForced, records: contents.records,
-            broken: selection.inputs == nil ? contents.broken : [],
+            job: job, isForced: isForced, madeSince: remaking?.begin(in: contents.runs, now: now),
+            records: contents.records, broken: selection.inputs == nil ? contents.broken : [],
             book: RecipeBook(catalog: catalog, texts: contents.recipes), now: now)
         var prepared = PreparedJob(plan: plan, contents: contents, freshness: freshness)
+        prepared.remaking = remaking
         prepared.ended = plan.missing.map(Self.missing)
-        if selection == JobPlan.Selection() {
+        if selection == JobPlan.Selection(), limit == nil {
             prepared.ended += plan.unreadableFolders.map { frame, reason in
                 frame.report(
                     .failed(
@@ -52,7 +56,8 @@ struct JobPreparation {
         let naming = FrameNaming(preparation: self, plan: plan, variants: variants, freshness: freshness)
         try await naming.name(&prepared)
         try recogniseFormerOutputs(&prepared)
-        prepared.isWhole = selection == JobPlan.Selection() && list == nil
+        if let limit { try await narrow(&prepared, to: limit) }
+        prepared.isWhole = selection == JobPlan.Selection() && limit == nil && list == nil
         if prepared.isWhole { findOrphans(&prepared) }
         return prepared
     }
@@ -69,6 +74,33 @@ struct JobPreparation {
             return target.decided(freshness.verdict(of: target.files))
         }
     }
+
+    /// Nil for a run that makes only what has changed, and for one of chosen frames that `penumbra retry` repeats.
+    private func remaking(_ job: JobSpec) -> Remaking? {
+        guard isForced || job.existing == .overwrite, selection.inputs == nil, selection.done.isEmpty else {
+            return nil
+        }
+        return Remaking(only: selection.only, limit: limit, list: list?.name)
+    }
+
+    /// Leaves out what comes behind so many frames that there is something to do with.
+    private func narrow(_ prepared: inout PreparedJob, to limit: Int) async throws {
+        var (work, place) = (0, 0)
+        while place < prepared.targets.count, work < limit {
+            // What has to be read to tell is read some at a time: the limit may be near.
+            if case .compare = prepared.targets[place].verdict {
+                try await compare(&prepared, in: place..<min(place + Self.comparedAtOnce, prepared.targets.count))
+            }
+            if prepared.targets[place].isWork { work += 1 }
+            place += 1
+        }
+        guard place < prepared.targets.count else { return }
+        let last = prepared.targets[place - 1].frame.index
+        prepared.targets.removeSubrange(place...)
+        prepared.ended.removeAll { $0.index > last }
+    }
+
+    private static let comparedAtOnce = 256
 
     private func variants(of plan: JobPlan) async throws -> FrameVariants {
         let variants = try FrameVariants(plan, catalog: catalog) { try reread(plan.job, $0) }
@@ -139,13 +171,19 @@ struct JobPreparation {
 
     /// Reads the files that have to be read to tell what is to be done, and decides.
     func compare(_ prepared: inout PreparedJob) async throws {
-        let files = prepared.targets.flatMap { target -> [CompareTask.File] in
+        try await compare(&prepared, in: prepared.targets.indices)
+    }
+
+    private func compare(_ prepared: inout PreparedJob, in places: Range<Int>) async throws {
+        let files = prepared.targets[places].flatMap { target -> [CompareTask.File] in
             if case .compare(let files) = target.verdict { files } else { [] }
         }
         let findings = try await self.findings(of: files, prepared.job)
-        prepared.targets = prepared.targets.map { target in
-            guard case .compare = target.verdict else { return target }
-            return target.decided(prepared.freshness.verdict(of: target.files, findings: findings))
+        for place in places {
+            let target = prepared.targets[place]
+            guard case .compare = target.verdict else { continue }
+            prepared.targets[place] = target.decided(
+                prepared.freshness.verdict(of: target.files, findings: findings))
         }
     }
 

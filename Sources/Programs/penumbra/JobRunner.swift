@@ -100,6 +100,7 @@ struct JobRunner {
             let prepared = try await preparation.prepare(job, contents: ledger.contents)
             reporting.hint(prepared.plan)
             try refusal.refuseLostInputs(prepared.plan, before: ledger.contents.places.inputs)
+            reporting.tellMadeBefore(prepared)
             try refuseForbidden(folders, prepared)
             let index = try IndexFile(prepared)
             try ledger.setPlaces(
@@ -185,10 +186,11 @@ struct JobRunner {
             status: max(ExitStatus(summary, isStrict: wishes.isStrict), orphans, tidied), started: started,
             ended: Date(),
             workers: settings.workers)
+        var counts = RunCounts(summary, work: prepared.workCount)
+        counts.remaking = prepared.remaking
         try history?.end(
             exitCode: Int(finished.status.rawValue),
-            reason: summary.stop.map { SummaryText.describe($0, left: summary.left) },
-            counts: RunCounts(summary, work: prepared.workCount).json)
+            reason: summary.stop.map { SummaryText.describe($0, left: summary.left) }, counts: counts.json)
         if wishes.reports.page != nil, summary.stop == nil {
             finished.thumbnails = await Thumbnails.make(
                 of: finished, folder: job.directory.scratch, settings: installation.runSettings(for: prepared),
@@ -204,6 +206,7 @@ struct JobRunner {
         let prepared = job.prepared
         var counts = RunCounts()
         counts.frames = prepared.targets.count + prepared.ended.count
+        counts.remaking = prepared.remaking
         return try RunHistory(
             state: state, job: prepared.job, directory: job.directory, workers: settings.workers,
             request: wishes.request?.text ?? "{}", isShared: isShared,
@@ -245,7 +248,10 @@ struct JobRunner {
     /// The frames whose outputs are kept, and whose person was not told so yet: where silence is asked for, silence means that all
     /// is well.
     private func newlyKept(_ job: StartedJob, _ summary: RunSummary) -> [FrameReport] {
-        let texts = summary.kept.map { Self.keptKind + ($0.outputs.first ?? $0.input) }
+        let texts = summary.kept.map { report in
+            let reason = if case .kept(let reason) = report.state { reason } else { "" }
+            return "\(Self.keptKind)\(report.outputs.first ?? report.input): \(reason)"
+        }
         guard let ledger = job.ledger else { return summary.kept }
         let isAll = job.prepared.isWhole && summary.stop == nil
         // What cannot be looked up is told once more.

@@ -72,6 +72,13 @@ struct ManifestFiles {
         return outcome(of: results, examination.adding)
     }
 
+    /// What the manifests' files hold; nil for one that cannot be read.
+    func texts() -> [[UInt8]?] {
+        options.manifests.map { path in
+            do throws(CommandError) { return try Self.contents(of: path) } catch { return nil }
+        }
+    }
+
     private typealias Reading = (path: String, result: Result<ReadResult, CommandError>)
 
     private func results() -> [Reading] {

@@ -39,16 +39,11 @@ struct Penumbra: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         // A limit on file sizes is met like a full disk, by an error.
         signal(SIGXFSZ, SIG_IGN)
-        if let wrong = CommandLine.arguments.first(where: { $0.hasPrefix("--delete-orphans=") && !$0.hasSuffix("=all") }
-        ) {
-            Console.complain("\(wrong): only --delete-orphans, or --delete-orphans=all to remove even many")
-            Glibc.exit(ExitStatus.usage.rawValue)
+        do throws(CommandError) {
+            await main(try ArgumentCheck(Array(CommandLine.arguments.dropFirst())).arguments)
+        } catch {
+            Console.complain(error.message)
+            Glibc.exit(error.status.rawValue)
         }
-        await main(rewritten(Array(CommandLine.arguments.dropFirst())))
-    }
-
-    /// See ``RunCommand``'s flag for all orphans.
-    static func rewritten(_ arguments: [String]) -> [String] {
-        arguments.map { $0 == "--delete-orphans=all" ? "--delete-orphans-all" : $0 }
     }
 }

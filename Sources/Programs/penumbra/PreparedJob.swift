@@ -17,6 +17,8 @@ struct PreparedJob {
     var findings: Survey.Findings = [:]
     /// Of the failed frames those that a survey could not read.
     var brokenFiles: [(files: FrameFiles, failure: FrameFailure)] = []
+    /// The run makes everything again, perhaps in several parts.
+    var remaking: Remaking?
     /// All frames of the job, and not some that a command line chose.
     var isWhole = true
     /// Published outputs whose inputs are gone.
@@ -33,6 +35,9 @@ struct PreparedJob {
     }
 
     var job: JobSpec { plan.job }
+
+    /// How many frames an earlier part of the same run has made.
+    var madeBefore: Int { targets.count { $0.verdict == .current(reason: Freshness.madeBefore) } }
 
     /// How many frames there is something to do with.
     var workCount: Int { targets.count(where: \.isWork) }

@@ -21,6 +21,7 @@ final class Reporting: Sendable {
     let openjd: Bool
     private let human: HumanObserver
     private let summaries = Mutex<[RunSummary]>([])
+    private let plans = Mutex<[PlannedCounts]>([])
 
     init(
         json: Bool, quiet: Bool = false, isStrict: Bool = false, isWatching: Bool = false, openjd: Bool = false
@@ -68,6 +69,15 @@ final class Reporting: Sendable {
         }
     }
 
+    /// Says that a run which makes everything again goes on where an earlier part of it had to stop.
+    func tellMadeBefore(_ prepared: PreparedJob) {
+        let count = prepared.madeBefore
+        guard count > 0 else { return }
+        say(
+            "\(prepared.job.name): goes on where the deadline stopped it: \(Figures.plural(count, "frame")) "
+                + "\(count == 1 ? "is" : "are") made again already")
+    }
+
     /// Links that are told one by one.
     private static let linksTold = 5
 
@@ -75,6 +85,7 @@ final class Reporting: Sendable {
         let rest = plan.danglingLinks.count - Self.linksTold
         return plan.unmatchedPatterns.map { "nothing matches '\(PathText.shown($0, from: folder))' of 'inputs'" }
             + plan.unmatchedExcludes.map { "nothing matches '\(PathText.visible($0))' of 'exclude'" }
+            + plan.unmatchedChoices.map { "nothing matches '\(PathText.visible($0))' of --only" }
             + plan.danglingLinks.prefix(Self.linksTold).map {
                 "\(PathText.shown($0, from: folder)) is a link that leads nowhere, and is no input: what it led to is gone, "
                     + "or not mounted"
@@ -86,15 +97,17 @@ final class Reporting: Sendable {
         summaries.withLock { $0.append(summary) }
         human.clear()
         guard !json else { return }
+        // With silence there is no last line that names the job, and a mail may have the lines of several.
+        let owner = quiet ? job.name : nil
         guard !isWatching || summary.didSomething else {
-            for line in SummaryText.kept(newlyKept, folder: currentFolder()) { Console.complain(line) }
+            for line in SummaryText.kept(newlyKept, of: job.name, folder: currentFolder()) { Console.complain(line) }
             return
         }
-        for line in SummaryText.failures(summary, folder: currentFolder()) { Console.complain(line) }
+        for line in SummaryText.failures(summary, of: owner, folder: currentFolder()) { Console.complain(line) }
         if !quiet || isStrict {
-            for line in SummaryText.known(summary, folder: currentFolder()) { Console.complain(line) }
+            for line in SummaryText.known(summary, of: owner, folder: currentFolder()) { Console.complain(line) }
         } else {
-            for line in SummaryText.kept(newlyKept, folder: currentFolder()) { Console.complain(line) }
+            for line in SummaryText.kept(newlyKept, of: owner, folder: currentFolder()) { Console.complain(line) }
         }
         for note in SummaryText.notes(summary) { Console.complain("\(job.name): \(note)") }
         if let stop = summary.stop {
@@ -104,6 +117,9 @@ final class Reporting: Sendable {
         for line in SummaryText.slowest(summary, folder: currentFolder()) { Console.print(line) }
         Console.print(SummaryText.counts(summary, job: job.name))
     }
+
+    /// What a run would do with a job is known, and is not done.
+    func planned(_ prepared: PreparedJob) { plans.withLock { $0.append(PlannedCounts(prepared)) } }
 
     /// Others go on with it, and tell of its end.
     func handedOver(_ summary: RunSummary) {
@@ -184,7 +200,11 @@ final class Reporting: Sendable {
         } catch let exit as ExitCode {
             code = exit.rawValue
         }
-        if json { JSONLine.summary(SummaryLine(exitCode: code, summaries.withLock { $0 })).print() }
+        if json {
+            var line = SummaryLine(exitCode: code, summaries.withLock { $0 })
+            line.add(plans.withLock { $0 })
+            JSONLine.summary(line).print()
+        }
         if let failure = Console.outputFailure {
             Console.complain("standard output cannot be written: \(String(cString: strerror(failure)))")
             code = max(code, ExitStatus.badPlace.rawValue)

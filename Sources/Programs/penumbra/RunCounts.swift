@@ -19,6 +19,8 @@ struct RunCounts: Hashable, Codable, Sendable {
     var failedByCause: [String: Int]?
     /// What happened to workers, in words.
     var notes: [String]?
+    /// Set where everything was made again.
+    var remaking: Remaking?
 
     init() {}
 

@@ -4,12 +4,34 @@ import JobStorage
 import Planning
 import SafeFiles
 
-/// Runs jobs whenever something has changed in the folders of their inputs, until it is told to stop.
-struct WatchLoop {
+/// Jobs that are watched, as their manifests say now.
+struct WatchedJobs {
     let jobs: [JobSpec]
+    let run: () async throws -> ExitStatus
+}
+
+/// Runs jobs whenever something has changed in the folders of their inputs, or in their manifests, until it is told to stop.
+struct WatchLoop {
+    var watched: WatchedJobs
+    /// Absolute paths.
+    let manifests: [String]
     let signals: Signals
     let reporting: Reporting
-    let run: () async throws -> ExitStatus
+    /// Reads the manifests again; nil where they are as they were.
+    let reread: () async throws -> WatchedJobs?
+    /// Folders that are gone, and were told.
+    private var gone: Set<PathKey> = []
+
+    init(
+        _ watched: WatchedJobs, manifests: [String], signals: Signals, reporting: Reporting,
+        reread: @escaping () async throws -> WatchedJobs?
+    ) {
+        self.watched = watched
+        self.manifests = manifests
+        self.signals = signals
+        self.reporting = reporting
+        self.reread = reread
+    }
 
     /// Pictures that are copied come in many pieces: it waits until nothing has happened for so long.
     private static let quiet = Duration.seconds(1)
@@ -23,13 +45,10 @@ struct WatchLoop {
         case signal
     }
 
-    func callAsFunction() async throws -> ExitStatus {
+    mutating func callAsFunction() async throws -> ExitStatus {
         let watch = try FolderWatch()
-        for folder in folders where !watch.add(folder) {
-            reporting.note(
-                "\(PathText.shown(folder, from: currentFolder())): cannot be watched as a whole (see "
-                    + "fs.inotify.max_user_watches); it is looked through every \(Self.rescan.components.seconds) s")
-        }
+        add(folders, to: watch)
+        for manifest in manifests { watch.add(file: manifest) }
         // One reader for all: a stream that is left is over.
         let (wakenings, wake) = AsyncStream.makeStream(of: Wakening.self, bufferingPolicy: .unbounded)
         let (changes, stops) = (watch.changes, signals.stream)
@@ -43,6 +62,8 @@ struct WatchLoop {
         while true {
             // Before the look: what comes after it is heard of.
             watch.renew()
+            await readAgain(watch)
+            tellFolders()
             let status = try await once()
             guard status < .hungUp else { return status }
             switch await nextWork(wakenings, wake, after: isNews ? delay ?? Self.rescan : Self.rescan) {
@@ -53,10 +74,44 @@ struct WatchLoop {
         }
     }
 
+    private func add(_ folders: [String], to watch: FolderWatch) {
+        for folder in folders where !watch.add(folder) && FolderWatch.isFolder(folder) {
+            reporting.note(
+                "\(PathText.shown(folder, from: currentFolder())): cannot be watched as a whole (see "
+                    + "fs.inotify.max_user_watches); it is looked through every \(Self.rescan.components.seconds) s")
+        }
+    }
+
+    /// A manifest that is being edited may be wrong for a while: what it said before holds until it is right again.
+    private mutating func readAgain(_ watch: FolderWatch) async {
+        do {
+            guard let fresh = try await reread() else { return }
+            watched = fresh
+            add(folders, to: watch)
+            reporting.say("the manifest has changed; its jobs are watched as it says now")
+        } catch {
+            reporting.note("the manifest has changed and cannot be used; its jobs are watched as it said before")
+        }
+    }
+
+    /// Once when a folder goes, and once when it comes back.
+    private mutating func tellFolders() {
+        let missing = Set(folders.filter { !FolderWatch.isFolder($0) }.map(PathKey.init))
+        for folder in missing.subtracting(gone).sorted() {
+            reporting.note(
+                "\(PathText.shown(folder.path, from: currentFolder())): the folder is gone, or its disk is not mounted; nothing in "
+                    + "it is rendered until it is there again")
+        }
+        for folder in gone.subtracting(missing).sorted() {
+            reporting.note("\(PathText.shown(folder.path, from: currentFolder())): the folder is there again")
+        }
+        gone = missing
+    }
+
     /// A trouble of today may be gone tomorrow: the disk is mounted, the other run ends.
     private func once() async throws -> ExitStatus {
         do {
-            return try await run()
+            return try await watched.run()
         } catch let error as CommandError where [.missingInput, .busy, .badPlace].contains(error.status) {
             reporting.complain(error.message)
             return error.status
@@ -100,12 +155,12 @@ struct WatchLoop {
     }
 
     /// How long files have to rest.
-    private var delay: Duration? { jobs.map(\.minAge).max().flatMap { $0 > 0 ? .seconds($0 + 0.1) : nil } }
+    private var delay: Duration? { watched.jobs.map(\.minAge).max().flatMap { $0 > 0 ? .seconds($0 + 0.1) : nil } }
 
     /// Those that patterns begin with, and those of pictures that filters read; the outermost alone.
     private var folders: [String] {
-        let inputs = jobs.flatMap { job in job.inputs.map { folder(of: $0, job) } }
-        let pictures = jobs.flatMap(\.picturePaths).map { PathText.folder(of: $0) }
+        let inputs = watched.jobs.flatMap { job in job.inputs.map { folder(of: $0, job) } }
+        let pictures = watched.jobs.flatMap(\.picturePaths).map { PathText.folder(of: $0) }
         let all = Set((inputs + pictures).map(PathKey.init)).sorted().map(\.path)
         return all.filter { folder in !all.contains { PathNames.isBelow(folder, $0) } }
     }

@@ -2,6 +2,25 @@ import Testing
 
 /// Wrong values of a job's plain keys.
 @Suite struct PolicyMessageTests {
+    @Test func `a part of the failures has no blank before its sign`() {
+        #expect(
+            Reading.job("max_failures: 10 %").messages
+                == """
+                job.yaml:1:15: error: 'max_failures' cannot be '10 %'
+                1 | max_failures: 10 %
+                  |               ^^^^
+                  = write 10%, without the blank
+                """)
+        #expect(
+            Reading.job("max_failures: ten%").messages
+                == """
+                job.yaml:1:15: error: 'max_failures' needs a count, and 'ten%' is none
+                1 | max_failures: ten%
+                  |               ^^^^
+                  = write it like off, 50 or 10%
+                """)
+    }
+
     @Test func `a job name with a blank is refused`() {
         #expect(
             Reading.job("job: nightly blur").messages

@@ -113,10 +113,10 @@ import Testing
         #expect(
             Reading.job("output: out/{stem}.{ext}\nsave: {compression: zip}").messages
                 == """
-                job.yaml:2:21: error: 'compression' needs a number, and 'zip' is none
+                job.yaml:2:21: error: 'compression' needs a whole number, and 'zip' is none
                 2 | save: {compression: zip}
                   |                     ^^^
-                  = write it like 12, 0.5 or 1e3
+                  = write one from 0 to 9
                 """)
     }
 

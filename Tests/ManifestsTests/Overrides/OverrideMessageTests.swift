@@ -13,6 +13,25 @@ import Testing
                 """)
     }
 
+    @Test func `a filter that is set by its name is sent to its place`() {
+        #expect(
+            Reading.filter("gaussian: {radius: 2}", set: "gaussian.radius=3").messages
+                == """
+                --set gaussian.radius=3: error: 'gaussian' is a filter, and filters are set by their place
+                  | gaussian.radius=3
+                  | ^^^^^^^^
+                  = did you mean filters[0].gaussian.radius?
+                """)
+        #expect(
+            Reading.filter("invert", set: "gaussian.radius=3").messages
+                == """
+                --set gaussian.radius=3: error: 'gaussian' is a filter, and the job has none of that name
+                  | gaussian.radius=3
+                  | ^^^^^^^^
+                  = its filters are invert
+                """)
+    }
+
     @Test func `an override with an empty value is refused`() {
         #expect(
             Reading.job("", set: "retries=").messages
@@ -259,14 +278,14 @@ import Testing
         #expect(
             Reading.job("retries: x", set: "tile=x", "shard=x").messages
                 == """
-                job.yaml:1:10: error: 'retries' needs a number, and 'x' is none
+                job.yaml:1:10: error: 'retries' needs a whole number, and 'x' is none
                 1 | retries: x
                   |          ^
-                  = write it like 12, 0.5 or 1e3
-                --set tile=x: error: 'tile' needs a number, and 'x' is none
+                  = write one from 0 to 100
+                --set tile=x: error: 'tile' needs a whole number, and 'x' is none
                   | tile=x
                   |      ^
-                  = write it like 12, 0.5 or 1e3
+                  = write one from 1 to 1000000 px
                 --set shard=x: error: 'shard' cannot be 'x'
                   | shard=x
                   |       ^

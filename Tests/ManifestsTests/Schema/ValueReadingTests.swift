@@ -52,7 +52,7 @@ import Testing
         let reader = ValueReader<Int?>.or("none", nil, else: ValueReader<Int>.integer(in: 0...9).map { $0 })
         #expect(Value.read("none", as: reader) == .value(nil))
         #expect(Value.read("3", as: reader) == .value(3))
-        #expect(Value.read("nine", as: reader) == .refused("write it like 12, 0.5 or 1e3"))
+        #expect(Value.read("nine", as: reader) == .refused("write one from 0 to 9"))
     }
 
     @Test(arguments: [

@@ -48,10 +48,10 @@ import Testing
                 10 | tyle: auto
                    | ^^^^
                    = did you mean 'tile'?
-                job.yaml:11:10: error: 'retries' needs a number, and 'many' is none
+                job.yaml:11:10: error: 'retries' needs a whole number, and 'many' is none
                 11 | retries: many
                    |          ^^^^
-                   = write it like 12, 0.5 or 1e3
+                   = write one from 0 to 100
                 """)
     }
 

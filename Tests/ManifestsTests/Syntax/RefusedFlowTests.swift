@@ -68,6 +68,18 @@ import Testing
                 """)
     }
 
+    @Test(arguments: [("2,5", "2.5"), ("-2,5", "-2.5"), ("2,5%", "2.5%"), ("2, 5", "2.5")])
+    func `decimals behind a comma are refused with the number that was meant`(written: String, meant: String) {
+        #expect(
+            ParsedText("gaussian: {radius: \(written)}\n").messages
+                == """
+                text.yaml:1:20: error: a comma in braces ends a value, and what follows it is no 'key: value'
+                1 | gaussian: {radius: \(written)}
+                  |                    \(String(repeating: "^", count: written.count))
+                  = did you mean \(meant)? decimals come after a point
+                """)
+    }
+
     @Test func `a field alone is refused`() {
         #expect(
             ParsedText("output: {stem}\n").messages

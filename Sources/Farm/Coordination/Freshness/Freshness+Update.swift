@@ -49,7 +49,7 @@ extension Freshness {
         guard let edited else { return .compare([CompareTask.File(path: output.path)]) }
         switch (reasons.isEmpty, edited) {
         case (true, false): return .current("up to date")
-        case (true, true): return .current("output was edited")
+        case (true, true): return .kept("output was edited; 'penumbra adopt' accepts it, --force makes it again")
         case (false, false): return .render(.published(stamp), reasons.joined(separator: ", "))
         case (false, true):
             return .kept(

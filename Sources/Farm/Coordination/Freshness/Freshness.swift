@@ -20,6 +20,8 @@ package struct Freshness: Sendable {
     package let existing: ExistingPolicy
     /// Everything is made again, whatever is there.
     package let isForced: Bool
+    /// What was published since then need not be made again: nanoseconds since 1970.
+    private let madeSince: Int64?
     let compare: ComparePolicy
     let upgrade: UpgradePolicy
     private let minAge: Double
@@ -33,9 +35,14 @@ package struct Freshness: Sendable {
     package private(set) var formers: [PathKey: FormerOutput] = [:]
     package let book: RecipeBook
 
+    /// Of a frame that an earlier part of the same run has made.
+    package static let madeBefore = "made again already, by an earlier part of this run"
+
     package init(
-        job: JobSpec, isForced: Bool, records: [OutputRecord], broken: [BrokenRecord], book: RecipeBook, now: Int64
+        job: JobSpec, isForced: Bool, madeSince: Int64? = nil, records: [OutputRecord], broken: [BrokenRecord],
+        book: RecipeBook, now: Int64
     ) {
+        self.madeSince = madeSince
         existing = isForced ? .overwrite : job.existing
         self.isForced = isForced
         compare = job.compare
@@ -77,6 +84,7 @@ package struct Freshness: Sendable {
         }
         switch existing {
         case .overwrite:
+            if let verdict = madeBefore(frame, findings) { return verdict }
             return .render(
                 frame.outputs.map { Replacement(path: $0.path, rule: .anything) },
                 reason: isForced ? "--force" : "existing: overwrite")
@@ -99,6 +107,18 @@ package struct Freshness: Sendable {
         guard minAge > 0, let stamp = frame.stamp else { return nil }
         let age = Double(now - stamp.changed) / 1e9
         return (0..<minAge).contains(age) ? Int(age) : nil
+    }
+
+    /// Nil for a frame that is to be made again, and has not been yet.
+    private func madeBefore(_ frame: FrameFiles, _ findings: Findings) -> FrameVerdict? {
+        guard let madeSince, frame.outputs.allSatisfy({ $0.stamp.map { $0.modified >= madeSince } ?? false }) else {
+            return nil
+        }
+        switch updating(frame, findings) {
+        case .current: return .current(reason: Self.madeBefore)
+        case .compare(let files): return .compare(files)
+        case .render, .kept, .stillBroken, .refused, .young: return nil
+        }
     }
 
     private func skipping(_ frame: FrameFiles) -> FrameVerdict {

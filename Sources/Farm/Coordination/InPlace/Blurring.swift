@@ -75,7 +75,8 @@ package struct Blurring: Sendable {
                 outcomes[index] = error.outcome
             }
         }
-        let (formats, unsurveyed) = await survey(candidates, &outcomes)
+        var inCMYK: Set<Int> = []
+        let (formats, unsurveyed) = await survey(candidates, &outcomes, &inCMYK)
         var (items, places): ([InPlaceRendering.Item], [Int]) = ([], [])
         for (candidate, format) in zip(candidates, formats) {
             guard let format else { continue }
@@ -94,7 +95,10 @@ package struct Blurring: Sendable {
         }
         originals.removeUnneeded(in: folders)
         withExtendedLifetime(folders) {}
-        return (pictures.enumerated().map { InPlaceResult($1.picture, outcomes[$0] ?? .left) }, stop)
+        let results = pictures.enumerated().map { place, wanted in
+            InPlaceResult(wanted.picture, outcomes[place] ?? .left, wasCMYK: inCMYK.contains(place))
+        }
+        return (results, stop)
     }
 
     private func candidate(
@@ -130,9 +134,10 @@ package struct Blurring: Sendable {
 
     /// Reads the candidates' headers.
     ///
+    /// - Parameter inCMYK: gets the places of those that are.
     /// - Returns: their formats; nil for those that cannot be written as what they are.
     private func survey(
-        _ candidates: [Candidate], _ outcomes: inout [Int: InPlaceResult.Outcome]
+        _ candidates: [Candidate], _ outcomes: inout [Int: InPlaceResult.Outcome], _ inCMYK: inout Set<Int>
     ) async -> ([FormatDescriptor?], StopReason?) {
         guard !candidates.isEmpty else { return ([], nil) }
         let pictures = candidates.map(\.wanted.picture)
@@ -147,6 +152,7 @@ package struct Blurring: Sendable {
         let formats = candidates.enumerated().map { place, candidate -> FormatDescriptor? in
             switch answers.outcomes[FrameID(place)] {
             case .surveyed(let probe):
+                if probe.wasCMYK == true { inCMYK.insert(candidate.index) }
                 do throws(InPlaceFormat.Refusal) {
                     return try InPlaceFormat.format(of: probe, catalog)
                 } catch {

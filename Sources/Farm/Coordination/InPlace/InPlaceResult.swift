@@ -29,8 +29,12 @@ package struct InPlaceResult: Sendable {
 
     package let picture: InputFile
     package let outcome: Outcome
+    /// It was in CMYK, and what was made of it is in sRGB.
+    package let wasCMYK: Bool
 
-    package init(_ picture: InputFile, _ outcome: Outcome) { (self.picture, self.outcome) = (picture, outcome) }
+    package init(_ picture: InputFile, _ outcome: Outcome, wasCMYK: Bool = false) {
+        (self.picture, self.outcome, self.wasCMYK) = (picture, outcome, wasCMYK)
+    }
 }
 
 /// A picture of a command line.

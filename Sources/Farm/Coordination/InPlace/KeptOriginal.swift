@@ -59,6 +59,9 @@ package struct KeptOriginal: Hashable, Sendable, Codable {
     /// Of the file that holds the original.
     var objectName: String { object ?? original.name }
 
+    /// What was made of the picture has other bytes.
+    var isChanged: Bool { blurred != original }
+
     /// Of its record. The original is named here, so that a list of names tells which originals are needed.
     var name: String { "\(FNV.name(of: key)).\(generation).\(objectName).json" }
 

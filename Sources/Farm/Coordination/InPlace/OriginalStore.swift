@@ -78,6 +78,11 @@ final class OriginalStore: Sendable {
         try read(known().values.flatMap { $0 })
     }
 
+    /// Those that can be read: of the others their own pictures tell.
+    func readable() throws(FileTrouble) -> [KeptOriginal] {
+        try known().values.joined().compactMap { name in (try? read(name))?.0 }
+    }
+
     private func read(_ names: [String]) throws(FileTrouble) -> [(record: KeptOriginal, isOwn: Bool)] {
         var originals: [(KeptOriginal, Bool)] = []
         for name in names {

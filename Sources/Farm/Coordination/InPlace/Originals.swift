@@ -34,6 +34,8 @@ package final class Originals: Sendable {
     package let root: String
     private let shared: OriginalStore
     private let beside = Mutex<[PathKey: OriginalStore]>([:])
+    /// See ``keys(in:)``, by the stores' folders.
+    private let sizes = Mutex<[String: [Int: Set<[UInt8]>]]>([:])
 
     package init(state: String) {
         root = "\(state)/originals"
@@ -110,6 +112,47 @@ package final class Originals: Sendable {
             stores[PathKey(folder)] = store
             return store
         }
+    }
+
+    // MARK: Pictures under other names
+
+    /// Originals of pictures at other paths, of which blurring has made files of this size. A blurred picture that was
+    /// renamed, or copied, is known by what it holds.
+    func elsewhere(_ picture: InputFile, size: Int) throws(FileTrouble) -> [StoredOriginal] {
+        var found: [StoredOriginal] = []
+        for store in [shared] + (besideStore(of: picture).map { [$0] } ?? []) {
+            let own = store === shared ? picture.exactPath : Self.name(of: picture)
+            for key in try keys(in: store)[size] ?? [] where key != own {
+                found += try store.originals(of: key).filter { $0.record.blurred.bytes == size && $0.record.isChanged }
+                    .map { StoredOriginal(record: $0.record, store: store, isOwn: $0.isOwn) }
+            }
+        }
+        return found
+    }
+
+    /// Whether a picture of which nothing is kept may be one that was blurred under another name.
+    package func mayBeElsewhere(_ picture: InputFile) throws(FileTrouble) -> Bool {
+        guard let size = FileStamp(of: picture)?.size else { return false }
+        return try !elsewhere(picture, size: size).isEmpty
+    }
+
+    /// The path of the picture that an original was kept of.
+    func picture(of original: StoredOriginal, beside picture: InputFile) -> InputFile {
+        guard original.store !== shared else { return InputFile(bytes: original.record.key, dir: "") }
+        let path = picture.exactPath
+        let folder = path[..<(path.lastIndex(of: PathNames.slash) ?? 0)]
+        return InputFile(bytes: folder + [PathNames.slash] + original.record.key, dir: "")
+    }
+
+    /// The keys of pictures by the sizes of what was made of them. Read once: commands know of what they do themselves.
+    private func keys(in store: OriginalStore) throws(FileTrouble) -> [Int: Set<[UInt8]>] {
+        if let known = sizes.withLock({ $0[store.root] }) { return known }
+        var keys: [Int: Set<[UInt8]>] = [:]
+        for record in try store.readable() where record.isChanged {
+            keys[record.blurred.bytes, default: []].insert(record.key)
+        }
+        sizes.withLock { [keys] in $0[store.root] = keys }
+        return keys
     }
 
     // MARK: Everything

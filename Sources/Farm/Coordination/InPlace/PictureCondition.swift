@@ -49,6 +49,8 @@ package struct LookedAtPicture: Sendable {
     package let isUnreadable: Bool
     /// Something is at its path.
     package var isThere: Bool { FileSystem.exists(picture.exactPath) }
+    /// It was blurred under another name, and something is at that path, too: the original is needed there.
+    let isCopy: Bool
     /// Paths of originals that are gone, or are not what they were.
     let damaged: Set<PathKey>
 
@@ -60,28 +62,55 @@ package struct LookedAtPicture: Sendable {
         loop: () -> RunLoop
     ) async throws -> (found: [LookedAtPicture], stop: StopReason?) {
         let kept = try pictures.map { try originals.all(of: $0) }
-        var files = zip(pictures, kept).filter { !$1.isEmpty }.map { file(of: $0.0) }
+        let strange = try pictures.map { picture in
+            try FileStamp(of: picture).map { try originals.elsewhere(picture, size: $0.size) } ?? []
+        }
+        var files = zip(pictures, zip(kept, strange)).filter { !$1.0.isEmpty || !$1.1.isEmpty }.map { file(of: $0.0) }
         if readsOriginals {
-            files += Set(kept.joined().map { PathKey($0.path) }).sorted().map { CompareTask.File(path: $0.path) }
+            files += Set((kept + strange).joined().map { PathKey($0.path) }).sorted().map {
+                CompareTask.File(path: $0.path)
+            }
         }
         guard !files.isEmpty else {
-            return (zip(pictures, kept).map { LookedAtPicture($0, $1, [:], readsOriginals) }, nil)
+            return (
+                zip(pictures, kept).map { LookedAtPicture($0, $1, nil, [:], readsOriginals) }, nil
+            )
         }
         let (findings, stop) = await Comparison.run(files, job: .inquiring, settings: settings, loop: loop())
-        return (zip(pictures, kept).map { LookedAtPicture($0, $1, findings, readsOriginals) }, stop)
+        let found = zip(pictures, zip(kept, strange)).map { picture, known in
+            let content = (findings[file(of: picture)] ?? nil).map(FileContent.init)
+            let moved = known.1.first { $0.record.blurred == content }
+            return LookedAtPicture(
+                picture, known.0, moved.map { ($0, originals.picture(of: $0, beside: picture)) }, findings,
+                readsOriginals)
+        }
+        return (found, stop)
     }
 
     private static func file(of picture: InputFile) -> CompareTask.File {
         CompareTask.File(path: picture.path, bytes: picture.bytes)
     }
 
+    /// - Parameter moved: the original of a picture that has this one's bytes now, and where that picture was blurred.
     private init(
-        _ picture: InputFile, _ originals: [StoredOriginal], _ findings: Freshness.Findings, _ readsOriginals: Bool
+        _ picture: InputFile, _ own: [StoredOriginal], _ moved: (original: StoredOriginal, from: InputFile)?,
+        _ findings: Freshness.Findings, _ readsOriginals: Bool
     ) {
-        (self.picture, self.originals) = (picture, originals)
+        self.picture = picture
         let found = findings[Self.file(of: picture)]
-        isUnreadable = found == nil && !originals.isEmpty
-        condition = PictureCondition(originals, (found ?? nil).map(FileContent.init))
+        isUnreadable = found == nil && !own.isEmpty
+        let condition = PictureCondition(own, (found ?? nil).map(FileContent.init))
+        switch (condition, moved) {
+        case (.unknown, let moved?), (.edited, let moved?):
+            self.condition = .blurred(moved.original)
+            originals = [moved.original] + own
+            isCopy = FileSystem.exists(moved.from.exactPath)
+        default:
+            self.condition = condition
+            originals = own
+            isCopy = false
+        }
+        let originals = originals
         guard readsOriginals else {
             damaged = []
             return

@@ -35,11 +35,21 @@ package struct Unblurring: Sendable {
                 return stop
             }
             ended(
-                zip(looked, before).map { InPlaceResult($0.picture, unblurring.unblur($0, found: $1, folders)) })
+                zip(zip(looked, before), pictures[start...]).compactMap { pair, wanted in
+                    let (looked, found) = pair
+                    // Its original was put back under the name that the picture has now.
+                    if !wanted.isNamed, found == nil, unblurring.isSettled(looked) { return nil }
+                    return InPlaceResult(looked.picture, unblurring.unblur(looked, found: found, folders))
+                })
             originals.removeUnneeded(in: folders)
             withExtendedLifetime(folders) {}
         }
         return nil
+    }
+
+    /// Nothing is kept of it any more.
+    private func isSettled(_ looked: LookedAtPicture) -> Bool {
+        (try? originals.all(of: looked.picture).isEmpty) ?? false
     }
 
     /// - Parameter found: what was there before it was read.
@@ -88,7 +98,7 @@ package struct Unblurring: Sendable {
             }
         }
         let missing = strange + (try folder.replace(looked.picture, found, by: original.path, attributes, .original))
-        try forget(original)
+        if !looked.isCopy { try forget(original) }
         let older = looked.originals.filter { $0.record != original.record }
         return .unblurred(edited: isEdited, missing: missing, older: older)
     }

@@ -11,6 +11,8 @@ package struct LedgerContents: Sendable {
     package var places = KnownPlaces()
     /// Tells who else published outputs; nil for a job without a manifest.
     package var formers: FormerSearch?
+    /// Of the job, the latest first.
+    package var runs: [StoredRun] = []
 
     package init() {}
 
@@ -23,6 +25,7 @@ package struct LedgerContents: Sendable {
         broken = try reader.broken(of: job)
         recipes = try reader.recipes()
         places = try reader.places(of: job)
+        runs = try reader.runs(of: job)
     }
 
     /// Adds what an index knows.

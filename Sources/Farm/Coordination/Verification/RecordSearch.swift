@@ -62,7 +62,7 @@ package struct RecordSearch: Sendable {
     }
 
     /// The paths of outputs that were published with these bytes.
-    func paths(of digests: Set<Digest>) throws -> [Digest: String] {
+    func paths(of digests: Set<Digest>) throws -> [Digest: [String]] {
         try store?.read { try $0.paths(of: digests) } ?? [:]
     }
 

@@ -115,16 +115,32 @@ package struct Verification {
     /// Finds out whose bytes changed outputs have.
     private mutating func nameSwapped() throws {
         let strange = Set(outputs.filter(\.condition.isDamage).compactMap(\.found?.digest))
-        var owners = Dictionary(
-            outputs.filter { strange.contains($0.output.record.file.digest) }.map {
-                ($0.output.record.file.digest, $0.output.record.path)
-            }
-        ) { first, _ in first }
-        owners.merge(try search.paths(of: strange)) { own, _ in own }
+        guard !strange.isEmpty else { return }
+        let looked = Dictionary(outputs.map { (PathKey($0.output.record.path), $0) }) { first, _ in first }
+        var owners = try search.paths(of: strange)
+        for output in outputs where strange.contains(output.output.record.file.digest) {
+            owners[output.output.record.file.digest, default: []].append(output.output.record.path)
+        }
         for index in outputs.indices where outputs[index].condition.isDamage {
-            guard let owner = outputs[index].found.flatMap({ owners[$0.digest] }) else { continue }
+            let output = outputs[index]
+            let paths = output.found.flatMap { owners[$0.digest] } ?? []
+            let others = paths.filter { PathKey($0) != PathKey(output.output.record.path) }
+            guard let owner = others.min(by: { Self.isLikelier($0, $1, among: looked, for: output) }) else { continue }
             outputs[index].condition = .swapped(with: owner)
         }
+    }
+
+    /// Of several outputs with the same bytes: the one that has this output's bytes in turn, then one that lacks its own.
+    private static func isLikelier(
+        _ one: String, _ other: String, among looked: [PathKey: VerifiedOutput], for output: VerifiedOutput
+    ) -> Bool {
+        func rank(_ path: String) -> Int {
+            guard let candidate = looked[PathKey(path)] else { return 1 }
+            if candidate.found?.digest == output.output.record.file.digest { return 0 }
+            return candidate.condition.isDamage ? 1 : 2
+        }
+        let (first, second) = (rank(one), rank(other))
+        return first == second ? PathKey(one) < PathKey(other) : first < second
     }
 }
 

@@ -1,8 +1,8 @@
 /// Finds what a person probably meant to write.
-enum Suggestion {
+package enum Suggestion {
     /// The candidate nearest to `word`, nil when none is near. Letter case and `-` for `_` count as no difference;
     /// of equally near candidates the first one is taken.
-    static func nearest(to word: String, among candidates: [String]) -> String? {
+    package static func nearest(to word: String, among candidates: [String]) -> String? {
         guard word.utf8.count <= longestWord else { return nil }
         let folded = fold(word)
         var best: (candidate: String, distance: Int)?

@@ -4,6 +4,8 @@ import Catalogs
 /// and other tools' names.
 struct ForeignKeys {
     let catalog: Catalog
+    /// The value of the job's `filters`.
+    let filters: SyntaxNode?
 
     func problem(of entry: SyntaxNode.Entry) -> Problem? {
         let key = entry.key
@@ -12,10 +14,32 @@ struct ForeignKeys {
             return .job(.decidedElsewhere(key, instead: instead))
         }
         if let filter = catalog.filter(named: key) {
+            if filter.kind != .animation, entry.keySpan.source != .file, let names {
+                return .job(place(of: entry, among: names))
+            }
             return .job(filter.kind == .animation ? .belongsUnderAnimate(key) : .belongsUnderFilters(key))
         }
         let options = catalog.formats.flatMap(\.options).map(\.name) + SaveReader.generalKeys
         return options.contains(key) ? .job(.belongsUnderSave(key)) : nil
+    }
+
+    /// Where `--set gaussian.radius=3` may have meant the filter to be.
+    private func place(of entry: SyntaxNode.Entry, among names: [String]) -> JobProblem {
+        var (path, value) = ("", entry.value)
+        while case .mapping(let mapping) = value.content, mapping.entries.count == 1 {
+            path += ".\(mapping.entries[0].key)"
+            value = mapping.entries[0].value
+        }
+        let places = names.indices.filter { names[$0] == entry.key }.map { "filters[\($0)].\(entry.key)\(path)" }
+        return .filterHasPlace(entry.key, places: places, filters: names)
+    }
+
+    /// Of the job's filters, in their order; nil where they cannot be read.
+    private var names: [String]? {
+        guard case .sequence(let items)? = filters?.content else { return nil }
+        return items.map { item in
+            if case .mapping(let mapping) = item.content { mapping.entries.first?.key ?? "" } else { item.text ?? "" }
+        }
     }
 
     /// Keys that are planned, and what to do until then.

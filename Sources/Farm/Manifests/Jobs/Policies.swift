@@ -92,8 +92,19 @@ extension ValueReader where Value == FailureLimit {
         .scalar("'off', a number of frames or a part of them") { text, name in
             if text == "off" { return .success(.none) }
             if text.hasSuffix("%") {
-                guard case .success(let part) = DecimalNumber.number(String(text.dropLast())), part > 0, part <= 100
-                else {
+                let number = DecimalNumber.number(String(text.dropLast()))
+                if case .failure = number {
+                    let digits = String(text.dropLast().prefix { $0 != " " })
+                    guard text.dropLast().drop(while: { $0 != " " }).allSatisfy({ $0 == " " }),
+                        case .success = DecimalNumber.number(digits)
+                    else {
+                        return .failure(
+                            ValueFault(.notACount(name: name, text: text, kind: "a count", example: "off, 50 or 10%")))
+                    }
+                    let remedy = "write \(digits)%, without the blank"
+                    return .failure(ValueFault(.unfitArgument(name: name, text: text, reason: remedy)))
+                }
+                guard case .success(let part) = number, part > 0, part <= 100 else {
                     return .failure(ValueFault(.outOfRange(name: name, text: text, range: "from 0% to 100%")))
                 }
                 return .success(.percent(part))

@@ -30,6 +30,9 @@ extension ValueReader where Value == Int {
             case .failure(.notWhole(let nearest)):
                 let nearest = nearest.filter { Int($0).map(range.contains) ?? false }
                 return .failure(ValueFault(.notANumber(name: name, text: text, fault: .notWhole(nearest: nearest))))
+            case .failure(.notDecimal):
+                let fault = NumberFault.notInteger(range: words(range, isBelow: true, unit))
+                return .failure(ValueFault(.notANumber(name: name, text: text, fault: fault)))
             case .failure(let fault):
                 let fault = fault.wanting(unit, isWhole: true)
                 return .failure(ValueFault(.notANumber(name: name, text: text, fault: fault)))
@@ -90,13 +93,17 @@ func rangeWords(_ lower: String, _ upper: String, unit: String) -> String {
 extension ValueFault {
     /// The fault of a whole number outside its range. A range without upper bound is named by what was missed.
     fileprivate init(outside range: ClosedRange<Int>, isBelow: Bool, _ text: String, _ unit: String, name: String) {
-        let words =
-            switch (range.upperBound, isBelow) {
-            case (.max, true): "of at least \(withUnit(String(range.lowerBound), unit))"
-            case (.max, false): "of at most \(withUnit(String(range.upperBound), unit))"
-            default: rangeWords(String(range.lowerBound), String(range.upperBound), unit: unit)
-            }
-        self.init(.outOfRange(name: name, text: withUnit(text, unit), range: words))
+        self.init(
+            .outOfRange(name: name, text: withUnit(text, unit), range: words(range, isBelow: isBelow, unit)))
+    }
+}
+
+/// - Parameter isBelow: what was written is too small.
+private func words(_ range: ClosedRange<Int>, isBelow: Bool, _ unit: String) -> String {
+    switch (range.upperBound, isBelow) {
+    case (.max, true): "of at least \(withUnit(String(range.lowerBound), unit))"
+    case (.max, false): "of at most \(withUnit(String(range.upperBound), unit))"
+    default: rangeWords(String(range.lowerBound), String(range.upperBound), unit: unit)
     }
 }
 

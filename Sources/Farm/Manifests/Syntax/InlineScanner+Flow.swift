@@ -29,7 +29,7 @@ extension InlineScanner {
         var keys: Set<String> = []
         var more = try !readCloser("}", from: start)
         while more {
-            let entry = try readEntry(flowDepth: flowDepth)
+            let entry = try readEntry(behind: entries.last, flowDepth: flowDepth)
             guard keys.insert(entry.key).inserted else {
                 throw Diagnostic(.block(.duplicateKey(entry.key, firstLine: cursor.line)), at: entry.keySpan)
             }
@@ -39,8 +39,10 @@ extension InlineScanner {
         return entries
     }
 
-    private mutating func readEntry(flowDepth: Int) throws(Diagnostic) -> SyntaxNode.Entry {
-        let key = try readFlowKey()
+    private mutating func readEntry(
+        behind last: SyntaxNode.Entry?, flowDepth: Int
+    ) throws(Diagnostic) -> SyntaxNode.Entry {
+        let key = try readFlowKey(behind: last)
         cursor.skipSpaces()
         let start = cursor.index
         if cursor.peek() == "," || cursor.peek() == "}" { throw key.withoutValue }

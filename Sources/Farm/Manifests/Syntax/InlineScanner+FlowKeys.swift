@@ -11,11 +11,14 @@ extension InlineScanner {
     }
 
     /// Reads a key with its colon, behind which a blank must follow.
-    mutating func readFlowKey() throws(Diagnostic) -> FlowKey {
+    ///
+    /// - Parameter last: the entry before it.
+    mutating func readFlowKey(behind last: SyntaxNode.Entry?) throws(Diagnostic) -> FlowKey {
         try refuseFlowKeyStart()
         let start = cursor.index
         let node = try readPlain(inFlow: true)
         let key = FlowKey(text: node.text ?? "", span: node.span)
+        if cursor.peek() != ":", let last { try refuseDecimalComma(last.value, key) }
         if key.text == "<<" { throw Diagnostic(.block(.mergeKey), at: key.span) }
         guard cursor.peek() == ":" else { throw withoutColon(key, at: start) }
         try check(key)
@@ -38,6 +41,17 @@ extension InlineScanner {
         case ",": throw cursor.error(.flow(.emptyItem))
         default: break
         }
+    }
+
+    /// `{radius: 2,5}`.
+    private func refuseDecimalComma(_ value: SyntaxNode, _ key: FlowKey) throws(Diagnostic) {
+        func isDigits(_ text: Substring) -> Bool { !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber } }
+        guard let whole = value.text, isDigits(whole.drop { $0 == "-" }) else { return }
+        // A unit may follow: 2,5% or 2,5px.
+        guard isDigits(key.text.prefix { $0.isASCII && $0.isNumber }) else { return }
+        let (start, end) = (value.span.start, key.span.start.column + key.span.length)
+        let span = SourceSpan(source: value.span.source, start: start, length: end - start.column)
+        throw Diagnostic(.flow(.decimalComma(number: "\(whole).\(key.text)")), at: span)
     }
 
     private func check(_ key: FlowKey) throws(Diagnostic) {

@@ -8,6 +8,8 @@ struct ConvertedPicture: ~Copyable {
     /// Of one frame.
     let shape: ImageShape
     let metadata: ImageMetadata
+    /// The file has it in CMYK.
+    let wasCMYK: Bool
 
     init(_ stored: borrowing StoredPicture, policy: ColorPolicy) throws(UnsupportedFeature) {
         var metadata = ImageMetadata(of: stored.image)
@@ -32,6 +34,7 @@ struct ConvertedPicture: ~Copyable {
         if stored.frames > 1 { metadata.animation = ImageMetadata.Animation(of: stored.image, frames: stored.frames) }
         self.image = image
         self.metadata = metadata
+        wasCMYK = color.space == .cmyk
     }
 
     private static func texts(_ stored: borrowing StoredPicture) -> [PNGText] {

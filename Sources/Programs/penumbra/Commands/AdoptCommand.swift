@@ -41,8 +41,8 @@ struct AdoptCommand: AsyncParsableCommand {
             let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
             let specs = try reporting.jobs(files.read())
             let preparation = JobPreparation(
-                installation: installation, catalog: catalog, selection: jobs.selection, list: try jobs.list(),
-                isForced: false, signals: signals, deadline: nil, reread: files.rereader())
+                installation: installation, catalog: catalog, selection: jobs.selection, limit: jobs.limit,
+                list: try jobs.list(), isForced: false, signals: signals, deadline: nil, reread: files.rereader())
             var wishes = RunWishes()
             wishes.allowsEmpty = jobs.allowEmpty
             wishes.allowsGone = jobs.allowGone

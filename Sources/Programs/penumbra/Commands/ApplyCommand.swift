@@ -83,16 +83,23 @@ struct ApplyCommand: AsyncParsableCommand {
 
     private func manifest() throws -> String { try manifest(inputs: pictures, output: output) }
 
-    /// With whole paths where the manifest goes to another folder: relative ones start from the manifest's.
+    /// With what ``overrides`` say, and with whole paths where the manifest goes to another folder: relative ones start
+    /// from the manifest's.
     private func savedManifest(at path: String, _ pictures: [PictureMention]) throws -> String {
         let here = currentFolder()
-        if PathKey(PathText.folder(of: PathText.normalized(path, in: here))) == PathKey(here) { return try manifest() }
+        let isHere = PathKey(PathText.folder(of: PathText.normalized(path, in: here))) == PathKey(here)
         func whole(_ path: String) -> String {
             PathNames.isAbsolute(path)
                 ? path : PathText.normalized(path, in: here) + (PathNames.endsWithSlash(path) ? "/" : "")
         }
-        return FilterPictures.withWholePaths(
-            try manifest(inputs: self.pictures.map(whole), output: whole(output)), pictures)
+        let text = isHere ? try manifest() : try manifest(inputs: self.pictures.map(whole), output: whole(output))
+        guard overrides.isEmpty else {
+            return OverriddenText(
+                bytes: Array(text.utf8), overrides: overrides.map { Override($0) }, pictures: pictures,
+                whole: isHere ? nil : whole
+            ).text
+        }
+        return isHere ? text : FilterPictures.withWholePaths(text, pictures)
     }
 
     private func manifest(inputs: [String], output: String) throws -> String {

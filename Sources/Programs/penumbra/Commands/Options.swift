@@ -84,10 +84,14 @@ struct ManifestOptions: ParsableArguments {
 struct SelectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Only inputs that match, by path from the manifest's folder or by name.", valueName: "glob"))
-    var only: String?
+            "Only inputs that match, by path from this folder or the manifest's, or by name. May be given again.",
+            valueName: "glob"))
+    var only: [String] = []
 
-    @Option(help: ArgumentHelp("Only the first n frames.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "Only the first n frames that there is something to do with: what is up to date does not count.",
+            valueName: "n"))
     var limit: Int?
 
     @Flag(help: "Nothing to do is no error when no file matches.")
@@ -105,7 +109,8 @@ struct SelectionOptions: ParsableArguments {
 
     /// The options by which some frames are chosen, as they were given.
     var narrowing: [String] {
-        (only == nil ? [] : ["--only"]) + (limit == nil ? [] : ["--limit"]) + (filesFrom == nil ? [] : ["--files-from"])
+        (only.isEmpty ? [] : ["--only"]) + (limit == nil ? [] : ["--limit"])
+            + (filesFrom == nil ? [] : ["--files-from"])
     }
 
     var selection: JobPlan.Selection { selection(of: nil) }
@@ -114,7 +119,7 @@ struct SelectionOptions: ParsableArguments {
     ///   - inputs: nil for any.
     ///   - done: those that are passed by.
     func selection(of inputs: Set<PathKey>?, without done: Set<PathKey> = []) -> JobPlan.Selection {
-        JobPlan.Selection(only: only, limit: limit, inputs: inputs, done: done)
+        JobPlan.Selection(only: only, from: currentFolder(), inputs: inputs, done: done)
     }
 
     /// - Throws: with all problems of the list.
@@ -134,18 +139,30 @@ struct SelectionOptions: ParsableArguments {
 }
 
 /// A time on the command line: `90`, `90s`, `50m`, `1.5h`.
-struct TimeArgument: ExpressibleByArgument {
+struct TimeArgument {
     let seconds: Double
 
     var duration: Duration { .seconds(seconds) }
 
-    init?(argument: String) {
-        let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
-        let unit = argument.last.flatMap { units[$0] }
-        let number = unit == nil ? Substring(argument) : argument.dropLast()
-        guard let value = Double(number), number.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." }),
-            (0...604_800).contains(value * (unit ?? 1))
-        else { return nil }
-        seconds = value * (unit ?? 1)
+    private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
+    private static let longest = 604_800.0
+
+    init(_ argument: String) throws(ValidationError) {
+        let number = argument.prefix { $0.isASCII && $0.isNumber || $0 == "." }
+        let unit = argument[number.endIndex...]
+        guard let value = Double(number) else {
+            throw ValidationError("a time is a number, and s, m, h or d behind it: 90s, 50m, 1.5h.")
+        }
+        guard unit.count <= 1, let factor = unit.isEmpty ? 1 : unit.first.flatMap({ Self.units[$0] }) else {
+            let letter = unit.drop { $0 == " " }.lowercased().first
+            guard let letter, Self.units[letter] != nil else {
+                throw ValidationError("a time is a number, and s, m, h or d behind it: \(number)s, \(number)d.")
+            }
+            throw ValidationError("did you mean \(number)\(letter)?")
+        }
+        guard value * factor <= Self.longest else { throw ValidationError("a week, 7d, is the longest time.") }
+        seconds = value * factor
     }
+
+    @Sendable static func read(_ argument: String) throws -> TimeArgument { try TimeArgument(argument) }
 }

@@ -43,8 +43,8 @@ struct PlanCommand: AsyncParsableCommand {
             let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
             let specs = try reporting.jobs(await files.examined(by: installation.worker))
             let preparation = JobPreparation(
-                installation: installation, catalog: catalog, selection: jobs.selection, list: try jobs.list(),
-                isForced: force, signals: Signals(), deadline: nil, reread: files.rereader())
+                installation: installation, catalog: catalog, selection: jobs.selection, limit: jobs.limit,
+                list: try jobs.list(), isForced: force, signals: Signals(), deadline: nil, reread: files.rereader())
             var status = ExitStatus.done
             for spec in specs {
                 try await allowingEmpty(jobs.allowEmpty) {
@@ -57,7 +57,9 @@ struct PlanCommand: AsyncParsableCommand {
                     try await preparation.compare(&prepared)
                     try await preparation.lookAtWork(&prepared)
                     reporting.hint(prepared.plan)
+                    reporting.tellMadeBefore(prepared)
                     if !prepared.ended.isEmpty || prepared.targets.contains(where: \.isRefused) { status = .someFailed }
+                    reporting.planned(prepared)
                     show(prepared, PlanText(prepared, installation.runSettings))
                     showOrphans(prepared, reporting)
                 }

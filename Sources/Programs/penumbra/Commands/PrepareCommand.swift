@@ -66,7 +66,7 @@ struct PrepareCommand: AsyncParsableCommand {
         func option(_ name: String, _ value: String?) -> [String] { value.map { [name, $0] } ?? [] }
         let whole = { PathText.normalized($0, in: currentFolder()) }
         return manifests.manifests + manifests.overrides.flatMap { ["--set", $0] }
-            + option("--only", jobs.only) + option("--limit", jobs.limit.map(String.init))
+            + jobs.only.flatMap { ["--only", $0] } + option("--limit", jobs.limit.map(String.init))
             + (jobs.allowEmpty ? ["--allow-empty"] : [])
             + (jobs.allowGone ? ["--allow-gone"] : []) + option("--files-from", jobs.filesFrom.map(whole))
             + option("--config", place.configFile.map(whole)) + option("--workers", place.workers.map(String.init))

@@ -41,10 +41,14 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
     var json = false
 
-    @Option(help: ArgumentHelp("How long to wait for other runs to end: 90, 5m.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("How long to wait for other runs to end: 90, 5m.", valueName: "time"),
+        transform: TimeArgument.read)
     var lockWait: TimeArgument?
 
-    @Option(help: ArgumentHelp("End cleanly after this time: 50m. The next run goes on.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("End cleanly after this time: 50m. The next run goes on.", valueName: "time"),
+        transform: TimeArgument.read)
     var deadline: TimeArgument?
 
     @Flag(help: "Remove unedited outputs of this job whose inputs are gone; =all even when they are many.")
@@ -159,22 +163,37 @@ struct RunCommand: AsyncParsableCommand {
             let catalog = try await installation.introducedCatalog()
             reporting.warn(ofPluginsIn: catalog)
             let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
-            let read = await files.withExaminedPictures(by: installation.worker)
-            let specs = try reporting.jobs(read).filter { spec in
-                single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
+            func read() async throws -> (specs: [JobSpec], runner: JobRunner) {
+                let read = await files.withExaminedPictures(by: installation.worker)
+                let specs = try reporting.jobs(read).filter { spec in
+                    single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
+                }
+                let preparation = JobPreparation(
+                    installation: installation, catalog: catalog,
+                    selection: jobs.selection(of: retried, without: done), limit: jobs.limit, list: try jobs.list(),
+                    isForced: force, signals: signals, deadline: wishes.deadline, reread: files.rereader())
+                let runner = JobRunner(
+                    installation: installation, signals: signals, reporting: reporting, preparation: preparation,
+                    wishes: wishes)
+                return (specs, runner)
             }
-            let preparation = JobPreparation(
-                installation: installation, catalog: catalog, selection: jobs.selection(of: retried, without: done),
-                list: try jobs.list(),
-                isForced: force, signals: signals, deadline: wishes.deadline, reread: files.rereader())
-            let runner = JobRunner(
-                installation: installation, signals: signals, reporting: reporting, preparation: preparation,
-                wishes: wishes)
+            var texts = files.texts()
+            let (specs, runner) = try await read()
             guard watch else { return try await runner.runTellingMetrics(specs) }
-            let resting = specs.map(Self.resting)
-            return try await WatchLoop(jobs: resting, signals: signals, reporting: reporting) {
-                try await runner.runTellingMetrics(resting)
-            }()
+            func watched(_ specs: [JobSpec], _ runner: JobRunner) -> WatchedJobs {
+                let resting = specs.map(Self.resting)
+                return WatchedJobs(jobs: resting) { try await runner.runTellingMetrics(resting) }
+            }
+            var loop = WatchLoop(
+                watched(specs, runner), manifests: specs.map(\.manifestPath), signals: signals, reporting: reporting
+            ) {
+                let now = files.texts()
+                guard now != texts else { return nil }
+                texts = now
+                let (specs, runner) = try await read()
+                return watched(specs, runner)
+            }
+            return try await loop()
         }
     }
 }

@@ -16,6 +16,8 @@ final class InPlaceReport {
     private let folder = currentFolder()
     private var counts: [String: Int] = [:]
     private(set) var status = ExitStatus.done
+    /// Pictures that were blurred, and are in sRGB now.
+    private var converted = 0
 
     /// Lines of one kind that are printed.
     private static let mostLines = 20
@@ -30,6 +32,7 @@ final class InPlaceReport {
             let line = InPlaceLine(result, of: command, filters: filters)
             status = max(status, result.outcome.status)
             counts[line.state, default: 0] += 1
+            if case .blurred = result.outcome, result.wasCMYK { converted += 1 }
             if reporting.json { JSONLine.picture(line).print() } else { show(result, line) }
         }
     }
@@ -50,6 +53,11 @@ final class InPlaceReport {
 
     /// What is done, and what is left to say: `blurred 3 pictures …, 1 already blurred, 2 other files skipped`.
     func end(_ done: String, _ kinds: [(state: String, words: String)], others: Int) {
+        if converted > 0 {
+            reporting.say(
+                "\(Figures.plural(converted, "picture")) in CMYK \(converted == 1 ? "is" : "are") in sRGB now; 'penumbra unblur' puts "
+                    + "CMYK back")
+        }
         guard !reporting.json else { return }
         let rest = kinds.compactMap { kind in
             count(kind.state) > 0 ? "\(Figures.count(count(kind.state))) \(kind.words)" : nil

@@ -48,7 +48,9 @@ struct InPlaceSession {
         let found = search.pictures.map { WantedPicture($0.file, isNamed: $0.isNamed) }
         let known = Set(found.map(\.picture.exactPath))
         let kept = search.folders.isEmpty ? [] : try originals.pictures(andIn: [])
-        return try found.filter { try $0.isNamed || !originals.all(of: $0.picture).isEmpty }
+        return try found.filter {
+            try $0.isNamed || !originals.all(of: $0.picture).isEmpty || originals.mayBeElsewhere($0.picture)
+        }
             + kept.filter { search.holds($0) && !known.contains($0.exactPath) }.map {
                 WantedPicture($0, isNamed: false)
             }

@@ -1,6 +1,7 @@
 import Coordination
 import FoundationEssentials
 import JobModel
+import Planning
 import Reports
 import Scheduling
 import WorkerProtocol
@@ -166,6 +167,10 @@ struct SummaryLine: Encodable {
     var jobs: Int = 0
     var frames = 0
     var published = 0
+    /// Frames that a run would render; only of a plan.
+    var toRender: Int?
+    /// Files of the inputs' folders that are no inputs, by what they are; only of a plan.
+    var passedBy: [String: Int]?
     var skipped = 0
     var kept = 0
     var stillBroken = 0
@@ -182,8 +187,29 @@ struct SummaryLine: Encodable {
     var stopped: String?
 
     init(exitCode: Int32, _ summaries: [RunSummary]) {
-        self.exitCode = exitCode
-        jobs = summaries.count
+        self.init(exitCode: exitCode)
+        add(summaries)
+    }
+
+    init(exitCode: Int32) { self.exitCode = exitCode }
+
+    /// Counts what a run would do with frames that it has not begun.
+    mutating func add(_ planned: [PlannedCounts]) {
+        jobs += planned.count
+        for counts in planned {
+            frames += counts.frames
+            skipped += counts.skipped
+            kept += counts.kept
+            stillBroken += counts.stillBroken
+            failed += counts.failed
+            megapixels += counts.megapixels
+            toRender = (toRender ?? 0) + counts.toRender
+            passedBy = (passedBy ?? [:]).merging(counts.passedBy, uniquingKeysWith: +)
+        }
+    }
+
+    private mutating func add(_ summaries: [RunSummary]) {
+        jobs += summaries.count
         for summary in summaries {
             frames += summary.total
             published += summary.published
@@ -199,6 +225,35 @@ struct SummaryLine: Encodable {
             failedByCause.merge(summary.failedByCause, uniquingKeysWith: +)
             notes += SummaryText.notes(summary)
             stopped = stopped ?? summary.stop.map { SummaryText.describe($0, left: summary.left) }
+        }
+    }
+}
+
+/// What a run would do with a job's frames.
+struct PlannedCounts {
+    var frames = 0
+    var toRender = 0
+    var skipped = 0
+    var kept = 0
+    var stillBroken = 0
+    var failed = 0
+    var megapixels = 0.0
+    var passedBy: [String: Int] = [:]
+
+    init(_ prepared: PreparedJob) {
+        passedBy = prepared.plan.passedBy
+        frames = prepared.targets.count + prepared.ended.count
+        failed = prepared.ended.count
+        for target in prepared.targets {
+            switch target.verdict {
+            case .render, .compare:
+                toRender += 1
+                megapixels += target.probe?.megapixels ?? 0
+            case .current, .young: skipped += 1
+            case .kept: kept += 1
+            case .stillBroken: stillBroken += 1
+            case .refused: failed += 1
+            }
         }
     }
 }

@@ -106,11 +106,10 @@ enum RunText {
     }
 
     static func table(_ lines: [RunLine]) -> [String] {
-        var table = Table(["run", "job", "state", "started", "frames", "failed", "because"])
+        var table = Table(["run", "job", "state", "started", "frames", "of these", "because"])
         for line in lines {
             table.add(
-                line.run, line.job, line.state, line.started, progress(line),
-                line.counts.failed > 0 ? Figures.count(line.counts.failed) : "", firstLine(line.reason ?? ""))
+                line.run, line.job, line.state, line.started, progress(line), kinds(line), firstLine(line.reason ?? ""))
         }
         return table.lines
     }
@@ -158,13 +157,17 @@ enum RunText {
     /// - Parameter noun: of what is counted; nil where a title says it.
     private static func counts(_ line: RunLine, of noun: String? = nil) -> String {
         guard line.exitCode != nil else { return "\(progress(line)) done" }
+        let all = noun.map { Figures.plural(line.counts.frames, $0) } ?? Figures.count(line.counts.frames)
+        return "\(all): \(kinds(line))"
+    }
+
+    /// How many frames ended in which way; empty while nobody knows.
+    private static func kinds(_ line: RunLine) -> String {
         let named = [
             ("published", line.counts.published), ("skipped", line.counts.skipped), ("kept", line.counts.kept),
             ("still broken", line.counts.stillBroken), ("failed", line.counts.failed), ("left", line.counts.left),
         ]
-        let all = noun.map { Figures.plural(line.counts.frames, $0) } ?? Figures.count(line.counts.frames)
-        return "\(all): "
-            + named.filter { $0.1 > 0 }.map { "\(Figures.count($0.1)) \($0.0)" }.joined(separator: ", ")
+        return named.filter { $0.1 > 0 }.map { "\(Figures.count($0.1)) \($0.0)" }.joined(separator: ", ")
     }
 
     /// How many attempts there were of each kind of task, and what became of them.

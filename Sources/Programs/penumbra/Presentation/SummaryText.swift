@@ -9,8 +9,10 @@ enum SummaryText {
     /// Names listed for each cause.
     static let namesListed = 20
 
-    /// - Parameter folder: paths below it are shown relative to it.
-    static func failures(_ summary: RunSummary, folder: String) -> [String] {
+    /// - Parameters:
+    ///   - job: is named by each title; nil where another line does that.
+    ///   - folder: paths below it are shown relative to it.
+    static func failures(_ summary: RunSummary, of job: String? = nil, folder: String) -> [String] {
         var byCause: [FrameFailure.Cause: [String]] = [:]
         for report in summary.failures {
             if case .failed(let failure) = report.state {
@@ -19,22 +21,25 @@ enum SummaryText {
         }
         return FrameFailure.Cause.allCases.flatMap { cause in
             let lines = byCause[cause] ?? []
-            return list("\(Figures.plural(lines.count, "frame")) failed: \(cause.rawValue)", lines)
+            return list(owned(job, "\(Figures.plural(lines.count, "frame")) failed: \(cause.rawValue)"), lines)
         }
     }
 
     /// What nobody has to act on tonight: it is as it was.
-    static func known(_ summary: RunSummary, folder: String) -> [String] {
+    static func known(_ summary: RunSummary, of job: String? = nil, folder: String) -> [String] {
         let broken = summary.stillBroken.compactMap { report -> String? in
             guard case .stillBroken(let since, let message) = report.state else { return nil }
             return line(report, message, folder) + " (since \(Figures.day(since)))"
         }
-        return list("\(Figures.plural(broken.count, "picture")) still broken, and not tried again", broken)
-            + kept(summary.kept, folder: folder)
+        return list(
+            owned(job, "\(Figures.plural(broken.count, "picture")) still broken, and not tried again"), broken)
+            + kept(summary.kept, of: job, folder: folder)
     }
 
+    private static func owned(_ job: String?, _ title: String) -> String { job.map { "\($0): \(title)" } ?? title }
+
     /// By their reasons, which many have in common.
-    static func kept(_ reports: [FrameReport], folder: String) -> [String] {
+    static func kept(_ reports: [FrameReport], of job: String? = nil, folder: String) -> [String] {
         var (reasons, outputs): ([String], [String: [String]]) = ([], [:])
         for report in reports {
             guard case .kept(let reason) = report.state else { continue }
@@ -44,7 +49,7 @@ enum SummaryText {
         return reasons.flatMap { reason in
             let paths = outputs[reason] ?? []
             let stay = paths.count == 1 ? "is left as it is" : "are left as they are"
-            return list("\(Figures.plural(paths.count, "frame")) \(stay): \(reason)", paths)
+            return list(owned(job, "\(Figures.plural(paths.count, "frame")) \(stay): \(reason)"), paths)
         }
     }
 

@@ -8,14 +8,19 @@ struct Table {
 
     mutating func add(_ cells: String...) { rows.append(cells) }
 
+    /// Of a column. A cell that is longer moves what follows it in its own row alone.
+    private static let mostWidth = 48
+
     /// One line a row; columns two blanks apart, the last one not padded.
     var lines: [String] {
         let count = rows.map(\.count).max() ?? 0
-        let widths = (0..<count).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
+        let widths = (0..<count).map { column in
+            rows.map { column < $0.count ? $0[column].count : 0 }.filter { $0 <= Self.mostWidth }.max() ?? 0
+        }
         return rows.map { row in
             var line = ""
             for (column, cell) in row.enumerated() {
-                let padding = String(repeating: " ", count: widths[column] - cell.count + 2)
+                let padding = String(repeating: " ", count: max(0, widths[column] - cell.count) + 2)
                 line += column == row.count - 1 ? cell : cell + padding
             }
             return line

@@ -6,6 +6,8 @@ package enum FlowProblem: Hashable, Sendable {
     case textAfter(closer: String)
     case emptyItem
     case missingValue(key: String)
+    /// Two entries where a number with a comma before its decimals was meant; `number` has a point.
+    case decimalComma(number: String)
     case pairInList
     case bracketInText(value: String)
     case missingComma(closer: String)
@@ -31,6 +33,10 @@ extension FlowProblem {
             Words(
                 "\(key.quoted) has no value",
                 remedy: "write {\(key.cut(to: 40)): value}; if the braces belong to a text, quote it")
+        case .decimalComma(let number):
+            Words(
+                "a comma in braces ends a value, and what follows it is no 'key: value'",
+                remedy: "did you mean \(number.cut(to: 40))? decimals come after a point")
         case .pairInList:
             Words("a 'key: value' pair inside a list", remedy: "put it in braces: [{key: value}]")
         case .bracketInText(let value):

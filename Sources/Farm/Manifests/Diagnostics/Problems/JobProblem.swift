@@ -6,6 +6,8 @@ package enum JobProblem: Hashable, Sendable {
     case belongsUnderSave(String)
     /// A filter's name used as a key of the job.
     case belongsUnderFilters(String)
+    /// The same by `--set`: where the job has that filter, and what it has.
+    case filterHasPlace(String, places: [String], filters: [String])
     /// A key for what a manifest does not decide.
     case decidedElsewhere(String, instead: String)
 
@@ -70,6 +72,13 @@ extension JobProblem {
             Words("'\(key)' is an option of 'save'", remedy: "write it below 'save:', indented")
         case .belongsUnderFilters(let name):
             Words("'\(name)' is a filter", remedy: "write it as an item below 'filters:': - \(name)")
+        case .filterHasPlace(let name, let places, let filters):
+            Words(
+                "'\(name)' is a filter, and \(places.isEmpty ? "the job has none of that name" : "filters are set by their place")",
+                remedy: places.isEmpty
+                    ? (filters.isEmpty
+                        ? "the job has no filters" : "its filters are \(filters.joined(separator: ", "))")
+                    : "did you mean \(places.joined(separator: " or "))?")
         case .decidedElsewhere(let key, let instead):
             Words("the job has no key \(key.quoted)", remedy: instead)
 

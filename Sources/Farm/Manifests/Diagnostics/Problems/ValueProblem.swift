@@ -33,6 +33,8 @@ package enum ValueProblem: Hashable, Sendable {
 /// Why a text is not a number.
 package enum NumberFault: Error, Hashable {
     case notDecimal
+    /// The same where a whole number is wanted: `from 0 to 100`.
+    case notInteger(range: String)
     case notFinite
     case hexadecimal
     case underscore
@@ -48,7 +50,10 @@ package enum NumberFault: Error, Hashable {
 
     /// What is wanted instead, with an article.
     fileprivate var wanted: String {
-        if case .notWhole = self { "a whole number" } else { "a number" }
+        switch self {
+        case .notWhole, .notInteger: "a whole number"
+        default: "a number"
+        }
     }
 }
 
@@ -126,6 +131,7 @@ extension ValueProblem {
 extension NumberFault {
     var remedy: String {
         switch self {
+        case .notInteger(let range): "write one \(range)"
         case .notDecimal: "write it like 12, 0.5 or 1e3"
         case .notFinite: "write a finite number"
         case .hexadecimal: "write it in decimal"

@@ -8,13 +8,17 @@ import Settings
 struct CrontabExport {
     let manifests: ManifestOptions
     let options: CronOptions
+    let jobs: SelectionOptions
+    let engine: EngineOptions
     let place: PlaceOptions
 
     func write(_ reporting: Reporting) async throws -> ExitStatus {
         let arguments = runArguments(in: currentFolder())
         try Self.refuse(arguments)
         let (schedule, line) = try written(arguments)
-        let installation = Installation(try Settings.load(place))
+        let settings = try Settings.load(place, engine: engine.engine)
+        try refuseEngine(settings)
+        let installation = Installation(settings)
         let files = ManifestFiles(
             options: manifests, catalog: try await installation.catalog(), settings: installation.settings)
         _ = try reporting.jobs(files.read())
@@ -45,14 +49,43 @@ struct CrontabExport {
             + option("--workers", place.workers.map(String.init))
             + option("--deadline", options.deadline)
             + option("--lock-wait", options.lockWait)
+            + (options.force ? ["--force"] : []) + (options.strict ? ["--strict"] : [])
+            + (options.deleteAllOrphans ? ["--delete-orphans=all"] : options.deleteOrphans ? ["--delete-orphans"] : [])
+            + option("--report", options.report.map(whole)) + option("--metrics", options.metrics.map(whole))
+            + option("--engine", engine.engine?.rawValue) + engine.slurmArguments.flatMap { ["--slurm-arg", $0] }
+            + (options.detach ? ["--detach"] : [])
+            + choices(in: folder).flatMap { ["--only", $0] } + option("--limit", jobs.limit.map(String.init))
+            + option("--files-from", jobs.filesFrom.map { $0 == "-" ? $0 : whole($0) })
+            + (jobs.allowEmpty ? ["--allow-empty"] : []) + (jobs.allowGone ? ["--allow-gone"] : [])
             + manifests.overrides.flatMap { ["--set", $0] }
             + manifests.manifests.map(whole)
     }
 
+    /// A path may count from this folder, which is another one for cron, or from a manifest's.
+    private func choices(in folder: String) -> [String] {
+        jobs.only.flatMap { only in
+            only.contains("/") && !only.hasPrefix("/") ? [PathText.normalized(only, in: folder), only] : [only]
+        }
+    }
+
+    private func refuseEngine(_ settings: Settings) throws(CommandError) {
+        do {
+            try engine.check(against: settings)
+        } catch {
+            throw error as? CommandError ?? CommandError(.usage, "\(error)")
+        }
+        if options.detach, settings.engine.value != .slurm {
+            throw CommandError(.usage, "--detach needs a cluster: give --engine slurm, too")
+        }
+    }
+
     /// What `penumbra run` would refuse every night is refused now, in its words.
     private static func refuse(_ arguments: [String]) throws(CommandError) {
+        if arguments.contains("-") {
+            throw CommandError(.usage, "--files-from - is the standard input, and cron gives none; give a file")
+        }
         do {
-            _ = try RunCommand.parse(arguments)
+            _ = try RunCommand.parse(ArgumentCheck.withOrphans(arguments))
         } catch {
             throw CommandError(.usage, RunCommand.message(for: error))
         }

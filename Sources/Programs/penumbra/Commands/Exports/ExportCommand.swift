@@ -28,11 +28,13 @@ struct ExportCommand: AsyncParsableCommand {
     var to: Target
 
     @OptionGroup(title: "Options of --to crontab") var cron: CronOptions
+    @OptionGroup(title: "Selection Options of --to crontab") var jobs: SelectionOptions
+    @OptionGroup(title: "Engine Options") var engine: EngineOptions
     @OptionGroup(title: "Options of --to openjd and slurm") var shards: ShardOptions
     @OptionGroup(title: "Place Options") var place: PlaceOptions
 
     func validate() throws {
-        for option in cron.given + shards.given + givenPlaces where !option.targets.contains(to) {
+        for option in cron.given + givenChoices + shards.given + givenPlaces where !option.targets.contains(to) {
             let others = option.targets.map { "--to \($0.rawValue)" }.joined(separator: " and ")
             throw ValidationError("\(option.name) belongs to \(others), not to --to \(to.rawValue).")
         }
@@ -47,8 +49,20 @@ struct ExportCommand: AsyncParsableCommand {
         }
     }
 
+    private var givenChoices: [TargetOption] {
+        [
+            TargetOption("--only", !jobs.only.isEmpty, [.crontab]),
+            TargetOption("--limit", jobs.limit != nil, [.crontab]),
+            TargetOption("--files-from", jobs.filesFrom != nil, [.crontab]),
+            TargetOption("--allow-empty", jobs.allowEmpty, [.crontab]),
+            TargetOption("--allow-gone", jobs.allowGone, [.crontab]),
+        ].filter(\.isGiven)
+    }
+
     private var givenPlaces: [TargetOption] {
         [
+            TargetOption("--engine", engine.engine != nil, [.crontab]),
+            TargetOption("--slurm-arg", !engine.slurmArguments.isEmpty, [.crontab, .slurm]),
             TargetOption("--state-dir", place.stateDir != nil, [.crontab]),
             TargetOption("--scratch", place.scratch != nil, [.crontab]),
             // Slurm gives cores.
@@ -60,10 +74,14 @@ struct ExportCommand: AsyncParsableCommand {
         try await Reporting(json: false).handling { reporting in
             switch to {
             case .crontab:
-                return try await CrontabExport(manifests: manifests, options: cron, place: place).write(reporting)
+                return try await CrontabExport(
+                    manifests: manifests, options: cron, jobs: jobs, engine: engine, place: place
+                ).write(reporting)
             case .openjd, .slurm:
-                return try await ShardExport(target: to, manifests: manifests, options: shards, place: place)
-                    .write(reporting)
+                return try await ShardExport(
+                    target: to, manifests: manifests, options: shards, slurmArguments: engine.slurmArguments,
+                    place: place
+                ).write(reporting)
             }
         }
     }
@@ -94,11 +112,39 @@ struct CronOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Passed on to 'penumbra run'.", valueName: "time"))
     var lockWait: String?
 
+    @Flag(help: "Passed on to 'penumbra run'.")
+    var force = false
+
+    @Flag(help: "Passed on to 'penumbra run'.")
+    var strict = false
+
+    @Flag(help: "Passed on to 'penumbra run'; =all, too.")
+    var deleteOrphans = false
+
+    /// See ``RunCommand``.
+    @Flag(name: .customLong("delete-orphans-all"), help: .hidden)
+    var deleteAllOrphans = false
+
+    @Flag(help: "Passed on to 'penumbra run'.")
+    var detach = false
+
+    @Option(help: ArgumentHelp("Passed on to 'penumbra run'.", valueName: "file.html"))
+    var report: String?
+
+    @Option(help: ArgumentHelp("Passed on to 'penumbra run'.", valueName: "file.prom"))
+    var metrics: String?
+
     var given: [TargetOption] {
         [
             TargetOption("--schedule", schedule != nil, [.crontab]),
             TargetOption("--deadline", deadline != nil, [.crontab]),
             TargetOption("--lock-wait", lockWait != nil, [.crontab]),
+            TargetOption("--force", force, [.crontab]),
+            TargetOption("--strict", strict, [.crontab]),
+            TargetOption("--delete-orphans", deleteOrphans || deleteAllOrphans, [.crontab]),
+            TargetOption("--detach", detach, [.crontab]),
+            TargetOption("--report", report != nil, [.crontab]),
+            TargetOption("--metrics", metrics != nil, [.crontab]),
         ].filter(\.isGiven)
     }
 }
@@ -124,13 +170,6 @@ struct ShardOptions: ParsableArguments {
             valueName: "program"))
     var program: String?
 
-    @Option(
-        name: .customLong("slurm-arg"), parsing: .unconditionalSingleValue,
-        help: ArgumentHelp(
-            "Of --to slurm: a further argument of sbatch, such as --constraint=fast. May be given again.",
-            valueName: "argument"))
-    var slurmArguments: [String] = []
-
     /// Nil for standard output.
     var path: String? { output == "-" ? nil : output }
 
@@ -139,7 +178,6 @@ struct ShardOptions: ParsableArguments {
             TargetOption("--output", output != nil, [.openjd, .slurm]),
             TargetOption("--shards", shards != nil, [.openjd, .slurm]),
             TargetOption("--program", program != nil, [.openjd, .slurm]),
-            TargetOption("--slurm-arg", !slurmArguments.isEmpty, [.slurm]),
         ].filter(\.isGiven)
     }
 
@@ -148,6 +186,5 @@ struct ShardOptions: ParsableArguments {
             throw ValidationError("--shards takes 1 to 1024, not \(shards).")
         }
         if program?.isEmpty == true { throw ValidationError("--program is empty.") }
-        try EngineOptions.check(slurmArguments)
     }
 }

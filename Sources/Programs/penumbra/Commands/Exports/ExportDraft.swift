@@ -13,6 +13,7 @@ struct ExportDraft {
     let survey: WorkSurvey
     let settings: Settings
     let options: ShardOptions
+    let slurmArguments: [String]
     let overrides: [String]
     /// As it was given.
     let configFile: String?
@@ -21,7 +22,7 @@ struct ExportDraft {
     private static let workerMemory = 512e6
 
     private var slurm: SlurmOptions { SlurmOptions(wishes) }
-    private var wishes: SlurmWishes { settings.slurmWishes(for: spec, arguments: options.slurmArguments) }
+    private var wishes: SlurmWishes { settings.slurmWishes(for: spec, arguments: slurmArguments) }
 
     var slurmWishes: SlurmFolder.Wishes {
         SlurmFolder.Wishes(requests: slurm.requests, throttle: slurm.throttle)

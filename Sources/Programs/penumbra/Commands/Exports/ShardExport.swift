@@ -9,6 +9,7 @@ struct ShardExport {
     let target: ExportCommand.Target
     let manifests: ManifestOptions
     let options: ShardOptions
+    let slurmArguments: [String]
     let place: PlaceOptions
 
     static let shardCounts = ExportedJob.shardCounts
@@ -27,7 +28,7 @@ struct ShardExport {
             reporting.hint(survey.plan)
             let draft = ExportDraft(
                 spec: spec, survey: survey, settings: installation.settings, options: options,
-                overrides: manifests.overrides, configFile: place.configFile)
+                slurmArguments: slurmArguments, overrides: manifests.overrides, configFile: place.configFile)
             if target == .slurm { try writeFolder(draft) } else { try writeTemplate(draft) }
         }
         return .done

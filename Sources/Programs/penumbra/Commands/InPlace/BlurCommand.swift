@@ -62,7 +62,9 @@ struct BlurCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Place Options") var place: PlaceOptions
 
-    @Option(help: ArgumentHelp("How long to wait for another blur or unblur to end: 90, 5m.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("How long to wait for another blur or unblur to end: 90, 5m.", valueName: "time"),
+        transform: TimeArgument.read)
     var lockWait: TimeArgument?
 
     @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
@@ -71,9 +73,18 @@ struct BlurCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
     var json = false
 
+    /// As the Gaussian has it.
+    private static let largestRadius = 1000.0
+
     func validate() throws {
         if !list, pictures.isEmpty { throw ValidationError("Name the pictures to blur, or folders of them.") }
         if pictures.contains("") { throw ValidationError("A path is empty; name pictures or folders.") }
+        for (name, value) in [("--radius", radius), ("--sigma", sigma)] {
+            guard let value, !(0...Self.largestRadius).contains(value) else { continue }
+            throw ValidationError(
+                "\(name) takes 0 to \(ParameterValue.number(Self.largestRadius).words) px, not \(ParameterValue.number(value).words)."
+            )
+        }
         if [radius != nil, sigma != nil, filter != nil].count(where: { $0 }) > 1 {
             throw ValidationError("--radius, --sigma and --filter each say how to blur; give one of them.")
         }

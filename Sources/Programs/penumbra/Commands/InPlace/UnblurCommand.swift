@@ -24,7 +24,9 @@ struct UnblurCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Place Options") var place: PlaceOptions
 
-    @Option(help: ArgumentHelp("How long to wait for another blur or unblur to end: 90, 5m.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("How long to wait for another blur or unblur to end: 90, 5m.", valueName: "time"),
+        transform: TimeArgument.read)
     var lockWait: TimeArgument?
 
     @Flag(name: .shortAndLong, help: "Print nothing when all is well.")

@@ -9,14 +9,17 @@ struct CancelCommand: AsyncParsableCommand {
         abstract: "End a run, or give up an interrupted one.",
         discussion: "Outputs that were published stay. What the run kept beside them is removed.")
 
-    @OptionGroup var argument: RunArgument
+    @OptionGroup var argument: OpenRunArgument
     @OptionGroup var options: RunOptions
     @OptionGroup var shared: RunDirOption
 
     func run() async throws {
         try await Reporting(json: options.json).handling { reporting in
             let archive = try options.archive(shared)
-            let run = try archive.run(toEnd: argument.run)
+            guard let run = try archive.run(toEnd: argument.run) else {
+                reporting.say("all runs have ended; there is nothing to cancel")
+                return .done
+            }
             switch run.condition {
             case .running, .paused:
                 try RunRequests.make(.cancel, of: run.stored.name, state: run.place)
@@ -64,14 +67,16 @@ struct PauseCommand: AsyncParsableCommand {
         abstract: "Begin nothing new in a run until 'penumbra resume'.",
         discussion: "What workers are busy with comes to its end, and is published.")
 
-    @OptionGroup var argument: RunArgument
+    @OptionGroup var argument: OpenRunArgument
     @OptionGroup var options: RunOptions
     @OptionGroup var shared: RunDirOption
 
     func run() async throws {
         try await Reporting(json: options.json).handling { reporting in
             let archive = try options.archive(shared)
-            let run = try archive.run(toEnd: argument.run)
+            guard let run = try archive.run(toEnd: argument.run) else {
+                throw CommandError(.someFailed, "all runs have ended, so that none can be paused")
+            }
             guard run.condition == .running || run.condition == .paused else {
                 throw CommandError(.someFailed, "\(run.stored.name): is not running, so that it cannot be paused")
             }

@@ -12,11 +12,15 @@ struct ResumeCommand: AsyncParsableCommand {
         abstract: "Go on with a run that was interrupted or paused.",
         discussion: """
             Gives the command of the run again, in the folder where it was given. Outputs that were published stay, tiles \
-            that were rendered are used, and what had not begun is done. Without a name, all interrupted and paused runs \
-            are gone on with. (The next 'penumbra run' of the manifest does the same.)
+            that were rendered are used, and what had not begun is done. (The next 'penumbra run' of the manifest does the \
+            same.)
             """)
 
-    @OptionGroup var argument: RunArgument
+    @Argument(
+        help: ArgumentHelp(
+            "A run, by its name or the beginning of it, or a job, whose latest run is meant. Default: all runs that were "
+                + "interrupted or paused.", valueName: "run"))
+    var run: String?
     @OptionGroup var options: RunOptions
     @OptionGroup var shared: RunDirOption
 
@@ -61,7 +65,7 @@ struct ResumeCommand: AsyncParsableCommand {
             let archive = try options.archive(shared)
             if archive.isShared { throw ExitCode(try await goOnWithAll(archive)) }
             let wanted =
-                try argument.run.map { [try archive.run($0)] } ?? archive.runs().filter { $0.condition.canGoOn }
+                try run.map { [try archive.run($0)] } ?? archive.runs().filter { $0.condition.canGoOn }
             if wanted.isEmpty, options.json {
                 JSONLine.header.print()
                 JSONLine.summary(SummaryLine(exitCode: 0, [])).print()
@@ -104,7 +108,7 @@ struct ResumeCommand: AsyncParsableCommand {
     private func goOnWithAll(_ archive: RunArchive) async throws -> Int32 {
         let signals = Signals.ofRuns
         var worst: Int32 = 0
-        for run in try argument.run.map({ [try archive.run($0)] }) ?? archive.meantRuns() where signals.first == nil {
+        for run in try self.run.map({ [try archive.run($0)] }) ?? archive.meantRuns() where signals.first == nil {
             if let code = run.exitCode {
                 if !options.json { Console.print("\(run.stored.name): has ended with exit code \(code)") }
                 worst = max(worst, Int32(code))
@@ -161,7 +165,9 @@ struct RepeatedRun {
             command = nil
             return
         }
-        guard var command = try Penumbra.parseAsRoot(["run"] + Penumbra.rewritten(request.arguments)) as? RunCommand
+        guard
+            var command = try Penumbra.parseAsRoot(["run"] + ArgumentCheck.withOrphans(request.arguments))
+                as? RunCommand
         else {
             command = nil
             return
@@ -171,6 +177,10 @@ struct RepeatedRun {
                 "\(run.stored.name): its list of files came from the standard input; run it again with the same list")
             self.command = nil
             return
+        }
+        // What is done of it counts no more.
+        if let limit = command.jobs.limit, !run.condition.isEnded {
+            command.jobs.limit = max(1, min(limit, run.counts.work - (try archive.concluded(of: run))))
         }
         command.request = request
         command.retried = request.inputs.map { Set($0.map(PathKey.init)) }

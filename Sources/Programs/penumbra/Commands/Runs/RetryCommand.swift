@@ -1,6 +1,7 @@
 import ArgumentParser
 import JobModel
 import JobStorage
+import Planning
 import Reports
 
 struct RetryCommand: AsyncParsableCommand {
@@ -77,7 +78,8 @@ struct RetryCommand: AsyncParsableCommand {
 
     private func choice(of run: KnownRun, _ archive: RunArchive) throws -> Choice {
         let known = try archive.frames(of: run)
-        let left = run.counts.left
+        let (left, name) = (run.counts.left, run.stored.name)
+        if state == .skipped, frames == nil { return skipped(run) }
         // Most of those that were left had not begun, so that nothing is written down of them.
         if state == .left, frames == nil, left > 0 {
             let open = Set(known.filter { $0.state == .left || $0.state == .open }.map { PathKey($0.input) })
@@ -87,12 +89,40 @@ struct RetryCommand: AsyncParsableCommand {
         if state ?? .failed == .failed, frames == nil, run.counts.stillBroken > 0 {
             inputs.formUnion(try archive.brokenInputs(of: run).map(PathKey.init))
         }
-        guard inputs.isEmpty else { return .inputs(inputs) }
         let hint = left > 0 && state != .left ? "; \(Figures.plural(left, "frame")) left: --state left" : ""
-        let name = run.stored.name
-        return frames == nil
-            ? .nothing("\(name): no frame \((state ?? .failed).words)\(hint)", .done)
-            : .nothing("\(name): no such frames were begun\(hint)", .missingInput)
+        if let frames {
+            let begun = Set(known.map(\.number))
+            let unknown = frames.numbers(upTo: max(run.counts.frames, begun.max() ?? 0)).filter { !begun.contains($0) }
+            guard !inputs.isEmpty else {
+                let isNone = begun.isDisjoint(with: frames.numbers(upTo: begun.max() ?? 0))
+                let words = isNone ? "no such frames were begun" : "none of these frames \((state ?? .failed).words)"
+                return .nothing(
+                    "\(name): \(words); it has \(Figures.plural(run.counts.frames, "frame")), and what was up to date, or was "
+                        + "left, is not begun: 'penumbra run --force --only' makes it again\(hint)", .missingInput)
+            }
+            if !unknown.isEmpty {
+                let list =
+                    unknown.prefix(20).map(String.init).joined(separator: ", ") + (unknown.count > 20 ? ", …" : "")
+                let words = unknown.count == 1 ? "frame \(list) was" : "frames \(list) were"
+                Reporting(json: options.json).note(
+                    "\(name): \(words) not begun, and \(unknown.count == 1 ? "is" : "are") not done again: up to date, or left\(hint)"
+                )
+            }
+        }
+        guard inputs.isEmpty else { return .inputs(inputs) }
+        return .nothing("\(name): no frame \((state ?? .failed).words)\(hint)", .done)
+    }
+
+    /// No list is kept of them.
+    private func skipped(_ run: KnownRun) -> Choice {
+        let (name, count) = (run.stored.name, run.counts.skipped)
+        guard count > 0 else { return .nothing("\(name): no frame was skipped", .done) }
+        let manifest = PathText.shown(run.stored.manifest, from: currentFolder())
+        return .nothing(
+            "\(name): \(Figures.plural(count, "frame")) \(count == 1 ? "was" : "were") skipped, and nothing is to be done again: "
+                + "\(count == 1 ? "its output was" : "their outputs were") up to date, or \(count == 1 ? "it was" : "they were") "
+                + "too young\n   = 'penumbra plan \(manifest)' says why; 'penumbra run --force --only' makes outputs again",
+            .done)
     }
 
     private func isWanted(_ frame: StoredFrame) -> Bool {
@@ -119,4 +149,7 @@ struct FrameNumbers: ExpressibleByArgument {
     }
 
     func contains(_ number: Int) -> Bool { ranges.contains { $0.contains(number) } }
+
+    /// In order, each once.
+    func numbers(upTo last: Int) -> [Int] { (1...max(1, last)).filter { $0 <= last && contains($0) } }
 }

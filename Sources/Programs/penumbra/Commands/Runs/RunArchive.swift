@@ -93,14 +93,20 @@ struct RunArchive {
                 : "\(matches.count) runs begin with '\(name)'; give more of the name")
     }
 
-    /// As ``run(_:)``, for what cannot be undone: of a folder with several runs that go on, one has to be named.
-    func run(toEnd name: String?) throws -> KnownRun {
-        let open = try isShared && name == nil ? runs().filter { !$0.condition.isEnded } : []
-        guard open.count > 1 else { return try open.first ?? run(name) }
+    /// As ``run(_:)``, for what cannot be undone: of several runs that have not ended one has to be named.
+    ///
+    /// - Returns: nil where none was named, and all have ended.
+    func run(toEnd name: String?) throws -> KnownRun? {
+        guard name == nil else { return try run(name) }
+        let open = try runs().filter { !$0.condition.isEnded }
+        guard open.count > 1 else {
+            // What ran last in a folder of runs tells how it has ended.
+            let latest = open.isEmpty ? try run(nil) : nil
+            return open.first ?? (isShared ? latest : nil)
+        }
         let names = open.map { "\($0.stored.name) of \($0.stored.job)" }
-        throw CommandError(
-            .usage,
-            "\(state): \(open.count) runs go on there; name one of them: \(names.joined(separator: ", "))")
+        let place = isShared ? "\(state): \(open.count) runs go on there" : "\(open.count) runs have not ended"
+        throw CommandError(.usage, "\(place); name one of them: \(names.joined(separator: ", "))")
     }
 
     /// As ``run(_:)``; of a job the latest run that did all that its command had asked for.

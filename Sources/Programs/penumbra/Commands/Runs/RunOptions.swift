@@ -37,6 +37,15 @@ struct RunDirOption: ParsableArguments {
     var runDir: String?
 }
 
+/// One run that has not ended.
+struct OpenRunArgument: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "A run, by its name or the beginning of it, or a job, whose latest run is meant. Default: the run that has not "
+                + "ended, where there is only one.", valueName: "run"))
+    var run: String?
+}
+
 /// One run.
 struct RunArgument: ParsableArguments {
     @Argument(

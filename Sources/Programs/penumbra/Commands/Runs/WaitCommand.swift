@@ -7,7 +7,8 @@ struct WaitCommand: AsyncParsableCommand {
         commandName: "wait",
         abstract: "Wait until a run has ended, and exit as it did.",
         discussion: """
-            75 when --timeout came first; 137 when its coordinator was killed. Of a folder with several runs all that have not \
+            Two exit codes are of 'wait' itself: 75 when --timeout came first and the run goes on, 137 when the run's \
+            coordinator was killed and nobody goes on with it ('penumbra resume' does). Of a folder with several runs all that have not \
             ended are waited for, and the jobs of the command that was given last, and the worst of their exit codes counts.
             """)
 
@@ -15,7 +16,9 @@ struct WaitCommand: AsyncParsableCommand {
     @OptionGroup var options: RunOptions
     @OptionGroup var shared: RunDirOption
 
-    @Option(help: ArgumentHelp("How long to wait at most: 90, 5m.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("How long to wait at most: 90, 5m.", valueName: "time"),
+        transform: TimeArgument.read)
     var timeout: TimeArgument?
 
     func run() async throws {

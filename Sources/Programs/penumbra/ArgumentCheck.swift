@@ -1,0 +1,136 @@
+import ArgumentParser
+import FoundationEssentials
+import Manifests
+
+/// Looks at a command line before the parser does, for mistakes of which the parser says nothing, or what misleads.
+struct ArgumentCheck {
+    /// As the parser is to see them.
+    let arguments: [String]
+
+    /// - Parameter arguments: without the program's name.
+    init(_ arguments: [String]) throws(CommandError) {
+        let arguments = Self.withOrphans(try Self.refusingOrphanValue(arguments))
+        guard let first = arguments.first, !first.hasPrefix("-") else {
+            self.arguments = arguments
+            return
+        }
+        let root = Self.root
+        if first == "help" {
+            _ = try root.command(arguments.dropFirst().prefix { !$0.hasPrefix("-") }, of: "")
+            self.arguments = arguments
+            return
+        }
+        let words = arguments.prefix { !$0.hasPrefix("-") }
+        let (command, depth) = try root.command(words, of: "")
+        let options = try Self.options(Array(arguments[depth...]), of: command)
+        self.arguments = arguments[..<depth] + options
+    }
+
+    /// The commands and their arguments, as the parser knows them.
+    private static var root: Command {
+        // The parser writes what is read here.
+        (try? JSONDecoder().decode(Tool.self, from: Data(Penumbra._dumpHelp().utf8)).command)
+            ?? Command(commandName: "")
+    }
+
+    private static func refusingOrphanValue(_ arguments: [String]) throws(CommandError) -> [String] {
+        guard let wrong = arguments.first(where: { $0.hasPrefix("--delete-orphans=") && !$0.hasSuffix("=all") }) else {
+            return arguments
+        }
+        throw CommandError(.usage, "\(wrong): only --delete-orphans, or --delete-orphans=all to remove even many")
+    }
+
+    /// See ``RunCommand``'s flag for all orphans.
+    static func withOrphans(_ arguments: [String]) -> [String] {
+        arguments.map { $0 == "--delete-orphans=all" ? "--delete-orphans-all" : $0 }
+    }
+
+    /// Refuses an option that is given twice, of which the parser would take the last one in silence. A negative number
+    /// becomes an option's value, which says what is wrong with it; the parser takes it for another option.
+    private static func options(_ arguments: [String], of command: Command) throws(CommandError) -> [String] {
+        var (result, place): ([String], Int) = ([], 0)
+        var given: [String: String] = [:]
+        while place < arguments.count {
+            let argument = arguments[place]
+            if argument == "--" { return result + arguments[place...] }
+            place += 1
+            guard let option = command.option(argument), option.kind == "option" else {
+                result.append(argument)
+                continue
+            }
+            let (name, value) = Self.split(argument)
+            let next = value ?? (place < arguments.count ? arguments[place] : "")
+            if let before = given.updateValue(next, forKey: option.name), !option.isRepeating {
+                throw CommandError(
+                    .usage,
+                    "\(name) is given twice, as '\(before)' and as '\(next)': it takes one value; leave one of them out"
+                )
+            }
+            if value == nil, place < arguments.count {
+                place += 1
+                let isNegative = next.hasPrefix("-") && next.dropFirst().first?.isNumber == true
+                result += isNegative && name.hasPrefix("--") ? ["\(name)=\(next)"] : [argument, next]
+            } else {
+                result.append(argument)
+            }
+        }
+        return result
+    }
+
+    private static func split(_ argument: String) -> (name: String, value: String?) {
+        guard let sign = argument.firstIndex(of: "=") else { return (argument, nil) }
+        return (String(argument[..<sign]), String(argument[argument.index(after: sign)...]))
+    }
+}
+
+private struct Tool: Decodable {
+    let command: Command
+}
+
+/// A command as the parser describes it.
+private struct Command: Decodable {
+    struct Argument: Decodable {
+        struct Name: Decodable {
+            let kind: String
+            let name: String
+        }
+
+        let kind: String
+        let isRepeating: Bool
+        var names: [Name]?
+
+        /// Of several the first one.
+        var name: String { names?.first?.name ?? "" }
+
+        func isNamed(_ text: Substring) -> Bool {
+            names?.contains { text == ($0.kind == "long" ? "--\($0.name)" : "-\($0.name)") } ?? false
+        }
+    }
+
+    let commandName: String
+    var subcommands: [Command]?
+    var arguments: [Argument]?
+
+    func option(_ argument: String) -> Argument? {
+        guard argument.hasPrefix("-") else { return nil }
+        let name = argument.prefix { $0 != "=" }
+        return arguments?.first { $0.isNamed(name) }
+    }
+
+    /// The command that words name, and how many of them do.
+    ///
+    /// - Parameter parent: this command, as a person writes it; empty for the program.
+    func command(_ words: ArraySlice<String>, of parent: String) throws(CommandError) -> (Command, Int) {
+        let commands = (subcommands ?? []).filter { $0.commandName != "help" }
+        guard !commands.isEmpty, let word = words.first else { return (self, 0) }
+        guard let next = commands.first(where: { $0.commandName == word }) else {
+            let nearest = Suggestion.nearest(to: word, among: commands.map(\.commandName))
+            let meant = nearest.map { "did you mean '\($0)'? " } ?? ""
+            let owner = parent.isEmpty ? "penumbra" : "penumbra \(parent)"
+            throw CommandError(
+                .usage, "\(owner): no command is called '\(word)'\n   = \(meant)'\(owner) --help' lists the commands")
+        }
+        let (command, depth) = try next.command(words.dropFirst(), of: parent.isEmpty ? word : "\(parent) \(word)")
+        return (command, depth + 1)
+    }
+}

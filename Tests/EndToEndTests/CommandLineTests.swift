@@ -1,0 +1,228 @@
+import Foundation
+import Testing
+
+/// What the command line says of itself, and of mistakes on it.
+@Suite(.serialized) struct CommandLineTests {
+    let workspace: Workspace
+
+    init() throws {
+        workspace = try Workspace()
+        try workspace.drawOldPhotos()
+        try workspace.writeNightly()
+    }
+
+    private func penumbra(_ arguments: String...) async throws -> Program.Result {
+        try await Program.run(Program.penumbra, arguments, in: workspace)
+    }
+
+    @Test(arguments: [
+        (
+            ["rum", "job.yaml"],
+            "penumbra: no command is called 'rum'\n   = did you mean 'run'? 'penumbra --help' lists the commands\n"
+        ),
+        (
+            ["help", "frobnicate"],
+            "penumbra: no command is called 'frobnicate'\n   = 'penumbra --help' lists the commands\n"
+        ),
+        (
+            ["plugin", "chekc", "x.so"],
+            "penumbra plugin: no command is called 'chekc'\n   = did you mean 'check'? 'penumbra plugin --help' lists the "
+                + "commands\n"
+        ),
+        (
+            ["run", "job.yaml", "--deadline", "1h", "--deadline=2h"],
+            "--deadline is given twice, as '1h' and as '2h': it takes one value; leave one of them out\n"
+        ),
+        (
+            ["preview", "job.yaml", "-o", "p.png", "--sweep", "radius=1,2", "--sweep", "radius=3"],
+            "--sweep is given twice, as 'radius=1,2' and as 'radius=3': it takes one value; leave one of them out\n"
+        ),
+        (
+            ["run", "job.yaml", "--delete-orphans=some"],
+            "--delete-orphans=some: only --delete-orphans, or --delete-orphans=all to remove even many\n"
+        ),
+    ])
+    func `64: what the parser would not see, or explain otherwise`(arguments: [String], message: String) async throws {
+        let result = try await Program.run(Program.penumbra, arguments, in: workspace)
+        #expect(result.code == 64)
+        #expect(result.output == "")
+        #expect(result.errors == message)
+        #expect(!workspace.exists("state"))
+    }
+
+    @Test(arguments: [
+        (
+            ["run", "job.yaml", "--deadline", "5hours"],
+            "The value '5hours' is invalid for '--deadline <time>': did you mean 5h?"
+        ),
+        (
+            ["wait", "--timeout", "soon"],
+            "The value 'soon' is invalid for '--timeout <time>': a time is a number, and s, m, h or d behind it: 90s, 50m, "
+                + "1.5h."
+        ),
+        (
+            ["run", "job.yaml", "--lock-wait", "3weeks"],
+            "The value '3weeks' is invalid for '--lock-wait <time>': a time is a number, and s, m, h or d behind it: 3s, 3d."
+        ),
+        (
+            ["run", "job.yaml", "--deadline", "8d"],
+            "The value '8d' is invalid for '--deadline <time>': a week, 7d, is the longest time."
+        ),
+        (["blur", "photos/a.png", "--radius", "-3"], "--radius takes 0 to 1000 px, not -3."),
+        (["blur", "photos/a.png", "--sigma=1001"], "--sigma takes 0 to 1000 px, not 1001."),
+        (["run", "job.yaml", "--limit", "-3"], "--limit takes 1 or more, not -3."),
+        (["run", "job.yaml", "--workers", "-1"], "--workers takes 1 to 1024, not -1."),
+    ])
+    func `64: values that cannot be are told with those that can`(arguments: [String], message: String) async throws {
+        let result = try await Program.run(Program.penumbra, arguments, in: workspace)
+        #expect(result.code == 64)
+        #expect(result.errors.hasPrefix("Error: \(message)\n"), "\(result.errors)")
+    }
+
+    @Test func `help says what each command about runs does where none is named`() async throws {
+        let words = { (text: String) in text.split { $0.isWhitespace }.joined(separator: " ") }
+        let resume = words(try await penumbra("resume", "--help").output)
+        #expect(resume.contains("Default: all runs that were interrupted or paused."))
+        #expect(!resume.contains("Default: the latest run."))
+        for command in ["cancel", "pause"] {
+            let help = words(try await penumbra(command, "--help").output)
+            #expect(help.contains("Default: the run that has not ended, where there is only one."))
+        }
+    }
+
+    @Test func `what is kept of an applied chain has what was set`() async throws {
+        let result = try await penumbra(
+            "apply", "gaussian: {radius: 2}", "photos/a.png", "-o", "out/{stem}.png", "--set",
+            "filters[0].gaussian.radius=5", "--set", "save.compression=1", "--save-manifest", "kept.yaml")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(
+            String(decoding: try workspace.read("kept.yaml"), as: UTF8.self) == """
+                job: apply
+                inputs:
+                  - "photos/a.png"
+                filters:
+                  - gaussian: {radius: 5}
+                output: "out/{stem}.png"
+                save: {compression: 1}
+
+                """)
+        let before = try workspace.read("out/a.png")
+        try workspace.remove("out/a.png")
+        #expect(try await penumbra("run", "kept.yaml").code == 0)
+        #expect(try workspace.read("out/a.png") == before)
+    }
+
+    @Test(arguments: ["stamp", "content"])
+    func `a limit counts what there is to do, and not what is up to date`(compare: String) async throws {
+        for name in ["d", "e"] { try workspace.copy("photos/a.png", to: "photos/\(name).png") }
+        try workspace.writeNightly(more: "compare: \(compare)")
+        #expect(try await Program.night(workspace, "--limit", "2") == NightSummary(published: 2))
+        #expect(try await Program.night(workspace, "--limit", "2") == NightSummary(published: 2, skipped: 2))
+        #expect(try await Program.night(workspace, "--limit", "2") == NightSummary(published: 1, skipped: 4))
+        #expect(try await Program.night(workspace, "--limit", "2") == NightSummary(skipped: 5))
+        #expect(try await Program.night(workspace, "--limit", "2", "--force") == NightSummary(published: 2))
+    }
+
+    @Test func `several choices add up, and may count from the folder of the command`() async throws {
+        let both = ["run", "--json", "job.yaml", "--only", "a.png", "--only", "c.*", "--only", "zzz*"]
+        let result = try await Program.run(Program.penumbra, both, in: workspace)
+        #expect(try NightSummary(result) == NightSummary(published: 2))
+        #expect(result.output.contains(#""message":"nothing matches 'zzz*' of --only""#))
+        try workspace.writeNightly("jobs/other.yaml", inputs: "../photos/*", output: "../out/{stem}.png")
+        let other = try await penumbra("run", "jobs/other.yaml", "--only", "photos/b.*")
+        #expect(other.output.hasPrefix("test: 1 published in "), "\(other.errors)")
+        let none = try await penumbra("run", "job.yaml", "--only", "y*", "--only", "zzz*")
+        #expect(none.code == 66)
+        #expect(none.errors.hasPrefix("job.yaml: error: no file matches 'y*', 'zzz*'\n"))
+    }
+
+    @Test func `with --force each night goes on where the deadline stopped the one before`() async throws {
+        for number in 0..<40 { try workspace.copy("photos/a.png", to: "photos/n\(number).png") }
+        try workspace.writeManifest(
+            filters: "[{motion: {radius: 300, samples: continuous}}, {gaussian: {radius: 90}}]",
+            more: "existing: update\nshard: frame")
+        #expect(try await Program.night(workspace) == NightSummary(published: 43))
+        var (published, nights, last) = (0, 0, NightSummary(exitCode: 3))
+        while last.exitCode == 3, nights < 100 {
+            last = try await Program.night(workspace, "--force", "--workers", "1", "--deadline", "1")
+            #expect(last.published + last.skipped + last.left == 43 && last.skipped == published, "\(last)")
+            published += last.published
+            nights += 1
+        }
+        #expect(last.exitCode == 0 && published == 43, "after \(nights) nights")
+        // The next one begins anew.
+        #expect(try await Program.night(workspace, "--force") == NightSummary(published: 43))
+    }
+
+    @Test func `what was skipped, and frames that were not begun, cannot be done again, and that is said`() async throws
+    {
+        #expect(try await Program.night(workspace) == NightSummary(published: 3))
+        try workspace.copy("photos/a.png", to: "photos/d.png")
+        #expect(try await penumbra("run", "job.yaml").output.hasPrefix("test: 1 published, 3 skipped in "))
+        let name = try #require(
+            try await penumbra("status").output.split(separator: "\n")[1].split(separator: " ").first)
+        let skipped = try await penumbra("retry", "--state", "skipped")
+        #expect(skipped.code == 0)
+        #expect(
+            skipped.output == """
+                \(name): 3 frames were skipped, and nothing is to be done again: their outputs were up to date, or they were \
+                too young
+                   = 'penumbra plan job.yaml' says why; 'penumbra run --force --only' makes outputs again
+
+                """)
+        let unknown = try await penumbra("retry", "--frames", "1-2")
+        #expect(unknown.code == 66)
+        #expect(
+            unknown.errors
+                == "\(name): no such frames were begun; it has 4 frames, and what was up to date, or was left, is not begun: "
+                + "'penumbra run --force --only' makes it again\n")
+        let some = try await penumbra("retry", "--frames", "2,4")
+        #expect(some.code == 0)
+        // b.png, c.jpg and d.png are behind a.png.
+        #expect(some.errors == "\(name): frame 2 was not begun, and is not done again: up to date, or left\n")
+        #expect(some.output.hasPrefix("test: 0 published, 1 skipped in "))
+    }
+
+    @Test func `where nothing goes on, nothing is cancelled`() async throws {
+        #expect(try await Program.night(workspace) == NightSummary(published: 3))
+        let cancelled = try await penumbra("cancel")
+        #expect(cancelled.code == 0)
+        #expect(cancelled.output == "all runs have ended; there is nothing to cancel\n")
+        let paused = try await penumbra("pause")
+        #expect(paused.code == 1)
+        #expect(paused.errors == "all runs have ended, so that none can be paused\n")
+    }
+
+    @Test func `status tells how frames ended`() async throws {
+        try workspace.write("no picture", to: "photos/z.png")
+        _ = try await Program.night(workspace)
+        let lines = try await penumbra("status").output.split(separator: "\n")
+        #expect(lines[0].hasSuffix("  started               frames  of these               because"), "\(lines[0])")
+        #expect(lines[1].contains("  4       3 published, 1 failed"), "\(lines[1])")
+    }
+
+    @Test func `plan counts for programs, too, and names what it passes by`() async throws {
+        try workspace.write("x", to: "photos/raw.NEF")
+        try workspace.write("x", to: "photos/README")
+        try workspace.writeNightly(inputs: "photos")
+        #expect(try await Program.night(workspace, "--only", "a.png") == NightSummary(published: 1))
+        let text = try await penumbra("plan", "job.yaml")
+        #expect(
+            text.output.hasSuffix(
+                "\n  passed by, since their names are not those of pictures: 1 .nef, 1 without an extension\n"))
+        let json = try await penumbra("plan", "job.yaml", "--json")
+        let summary = try #require(json.output.split(separator: "\n").last)
+        for part in [
+            #""frames":3"#, #""toRender":2"#, #""skipped":1"#, #""passedBy":{".nef":1,"without an extension":1}"#,
+        ] {
+            #expect(summary.contains(part), "\(summary)")
+        }
+    }
+
+    @Test func `a long name moves its own row of a plan alone`() async throws {
+        try workspace.copy("photos/a.png", to: "photos/\(String(repeating: "long", count: 40)).png")
+        let lines = try await penumbra("plan", "job.yaml").output.split(separator: "\n")
+        #expect(lines.count == 6)
+        #expect(lines.filter { !$0.contains("longlong") }.allSatisfy { $0.count < 140 }, "\(lines)")
+    }
+}
