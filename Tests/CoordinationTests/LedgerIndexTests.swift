@@ -41,7 +41,7 @@ extension LedgerTests {
         let trouble = #expect(throws: FileTrouble.self) { _ = try ledger(of: job()).contents }
         #expect(
             trouble?.message == """
-                \(index): cannot read: it is larger than 1024 MB, and Penumbra writes none like that
+                \(index): cannot read: it has a line of more than 16 MB, and Penumbra writes none like that
                    = move it away and run again
                 """)
     }

@@ -21,7 +21,7 @@ import Testing
             let out = "\(workspace.path)/out"
             #expect(
                 result.errors == """
-                    3 frames failed: output refused
+                    test: 3 frames failed: output refused
                       photos/a.jpg: would be written to \(out)/a-thumb.png, as would \(workspace.path)/photos/a.png; add {dir}, \
                     {ext} or {index} to 'output', or exclude all but one
                       photos/a.png: would be written to \(out)/a-thumb.png, as would \(workspace.path)/photos/a.jpg; add {dir}, \
@@ -56,7 +56,7 @@ import Testing
         #expect(result.code == 1)
         #expect(
             result.errors.hasPrefix(
-                "1 frame failed: output refused\n  photos/d.svg: '{ext}' gives '.svg', which Penumbra cannot write; it writes "
+                "test: 1 frame failed: output refused\n  photos/d.svg: '{ext}' gives '.svg', which Penumbra cannot write; it writes "
             ))
         #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.jpg"])
     }

@@ -59,7 +59,8 @@ import Testing
             #expect(try writer.reader.outputs(below: "/out").map(\.record) == records)
             #expect(try writer.reader.outputs(below: "/").map(\.record) == records)
             #expect(try writer.reader.outputs(below: "/ou").isEmpty)
-            #expect(try writer.reader.paths(of: [facts(2).digest]) == [facts(2).digest: (0..<5).map { "/out/\($0).webp" }])
+            #expect(
+                try writer.reader.paths(of: [facts(2).digest]) == [facts(2).digest: (0..<5).map { "/out/\($0).webp" }])
         }
         let raw = try DatabaseQueue(path: folder.file("penumbra.sqlite"))
         #expect(try raw.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM encodings") } == 2)

@@ -98,7 +98,7 @@ private let mark = "\u{301}"
     private func plan(exclude: [String] = [], only: [String] = []) throws -> JobPlan {
         try JobPlan(
             .make(in: folder.path, inputs: ["photos/**/*"], exclude: exclude), catalog: .small, date: "2026-11-21",
-            selection: JobPlan.Selection(only: only))
+            selection: JobPlan.Selection(only: only.map { [$0] } ?? []))
     }
 
     private func names(_ plan: JobPlan) -> [PathKey] {

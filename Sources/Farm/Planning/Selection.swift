@@ -25,15 +25,10 @@ extension JobPlan {
             self.limit = limit
         }
 
-        /// - Parameter all: the inputs; a pattern whose very bytes none of them has means those that look the same, as one of
-        ///   'exclude' does.
-        func matcher(in folder: String, among all: [InputFile]) -> Matcher {
+        /// - Parameter inputs: all of the job's.
+        func matcher(in folder: String, among inputs: [InputFile]) -> Matcher {
             let folders = [folder] + (self.folder.map { PathKey($0) == PathKey(folder) ? [] : [$0] } ?? [])
-            let patterns = only.map { text in
-                let exact = Matcher.Pattern(text, folders, exactly: true)
-                return exact.isIdle(among: all) ? Matcher.Pattern(text, folders, exactly: false) : exact
-            }
-            return Matcher(patterns, inputs, done)
+            return Matcher(only, folders, all: inputs, self.inputs, done)
         }
     }
 
@@ -43,31 +38,40 @@ extension JobPlan {
         private let inputs: Set<PathKey>?
         private let done: Set<PathKey>
 
-        struct Pattern {
-            private let paths: [GlobPattern]
-            private let name: NamePattern?
+        private struct Pattern {
+            let paths: [GlobPattern]
+            let name: NamePattern?
 
             init(_ text: String, _ folders: [String], exactly: Bool) {
                 paths = folders.map { GlobPattern(text, in: $0, exactly: exactly) }
                 name = text.utf8.contains(PathNames.slash) ? nil : NamePattern(text, exactly: exactly)
             }
 
+            /// Means what has its bytes, or else what looks the same: as ``ExcludePattern``.
+            init(_ text: String, _ folders: [String], among inputs: [InputFile]) {
+                let exact = Pattern(text, folders, exactly: true)
+                let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+                self =
+                    isASCII || inputs.contains { exact.includes($0.exactPath) }
+                    ? exact : Pattern(text, folders, exactly: false)
+            }
+
             func includes(_ path: [UInt8]) -> Bool {
                 paths.contains { $0.matches(path) } || name?.matches(PathBytes.name(of: path)) ?? false
             }
-
-            func isIdle(among inputs: [InputFile]) -> Bool { !inputs.contains { includes($0.exactPath) } }
         }
 
-        fileprivate init(_ patterns: [Pattern], _ inputs: Set<PathKey>?, _ done: Set<PathKey>) {
+        fileprivate init(
+            _ only: [String], _ folders: [String], all: [InputFile], _ inputs: Set<PathKey>?, _ done: Set<PathKey>
+        ) {
             self.inputs = inputs
             self.done = done
-            self.patterns = patterns
+            patterns = only.map { Pattern($0, folders, among: all) }
         }
 
         /// The places of the patterns that none of these matches.
         func idle(among inputs: [InputFile]) -> [Int] {
-            patterns.indices.filter { patterns[$0].isIdle(among: inputs) }
+            patterns.indices.filter { place in !inputs.contains { patterns[place].includes($0.exactPath) } }
         }
 
         func includes(_ input: InputFile) -> Bool {

@@ -249,7 +249,10 @@ struct JobRunner {
     /// The frames whose outputs are kept, and whose person was not told so yet: where silence is asked for, silence means that all
     /// is well.
     private func newlyKept(_ job: StartedJob, _ summary: RunSummary) -> [FrameReport] {
-        let texts = summary.kept.map { Self.keptKind + ($0.outputs.first ?? $0.input) }
+        let texts = summary.kept.map { report in
+            let reason = if case .kept(let reason) = report.state { reason } else { "" }
+            return "\(Self.keptKind)\(report.outputs.first ?? report.input): \(reason)"
+        }
         guard let ledger = job.ledger else { return summary.kept }
         let isAll = job.prepared.isWhole && summary.stop == nil
         // What cannot be looked up is told once more.

@@ -8,7 +8,6 @@ import Planning
 import Reports
 import SafeFiles
 import Synchronization
-import WorkerProtocol
 
 /// Where a command's results and complaints go: for a person, for cron (`--quiet`), or as JSON lines.
 final class Reporting: Sendable {
@@ -101,7 +100,7 @@ final class Reporting: Sendable {
         // With silence there is no last line that names the job, and a mail may have the lines of several.
         let owner = quiet ? job.name : nil
         guard !isWatching || summary.didSomething else {
-            for line in SummaryText.kept(newlyKept, of: owner, folder: currentFolder()) { Console.complain(line) }
+            for line in SummaryText.kept(newlyKept, of: job.name, folder: currentFolder()) { Console.complain(line) }
             return
         }
         for line in SummaryText.failures(summary, of: owner, folder: currentFolder()) { Console.complain(line) }
@@ -192,17 +191,12 @@ final class Reporting: Sendable {
         } catch let error as CommandError {
             complain(error.message)
             code = error.status.rawValue
-        } catch let shortage as Shortage {
-            complain("\(shortage)")
-            code = ExitStatus.unavailable.rawValue
         } catch let problem as StoreProblem {
-            let shortage = problem.shortage
-            complain(shortage.map { "\($0)" } ?? problem.message)
-            code = (shortage == nil ? ExitStatus.badPlace : .unavailable).rawValue
+            complain(problem.message)
+            code = ExitStatus.badPlace.rawValue
         } catch let trouble as FileTrouble {
-            let shortage = trouble.shortage
-            complain(shortage.map { "\($0)" } ?? trouble.message)
-            code = (shortage == nil ? ExitStatus.badPlace : .unavailable).rawValue
+            complain(trouble.message)
+            code = ExitStatus.badPlace.rawValue
         } catch let exit as ExitCode {
             code = exit.rawValue
         }

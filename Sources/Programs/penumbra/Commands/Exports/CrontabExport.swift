@@ -56,7 +56,7 @@ struct CrontabExport {
             + (options.detach ? ["--detach"] : [])
             + choices(in: folder).flatMap { ["--only", $0] } + option("--limit", jobs.limit.map(String.init))
             + option("--files-from", jobs.filesFrom.map { $0 == "-" ? $0 : whole($0) })
-            + (jobs.allowEmpty ? ["--allow-empty"] : [])
+            + (jobs.allowEmpty ? ["--allow-empty"] : []) + (jobs.allowGone ? ["--allow-gone"] : [])
             + manifests.overrides.flatMap { ["--set", $0] }
             + manifests.manifests.map(whole)
     }

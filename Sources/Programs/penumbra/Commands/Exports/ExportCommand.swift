@@ -55,6 +55,7 @@ struct ExportCommand: AsyncParsableCommand {
             TargetOption("--limit", jobs.limit != nil, [.crontab]),
             TargetOption("--files-from", jobs.filesFrom != nil, [.crontab]),
             TargetOption("--allow-empty", jobs.allowEmpty, [.crontab]),
+            TargetOption("--allow-gone", jobs.allowGone, [.crontab]),
         ].filter(\.isGiven)
     }
 
