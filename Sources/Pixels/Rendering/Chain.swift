@@ -11,6 +11,8 @@ package struct Chain: Sendable {
     let filters: [any Filter]
     /// Of each filter: its name, and where the manifest wants it alone.
     private let regions: [(filter: String, region: Region)?]
+    /// Which frame of an animation is rendered; see `FilterSource.frame`.
+    private(set) var frame = 0
 
     /// Throws `FilterError` for an unknown filter or a value that does not fit.
     package init(_ invocations: [FilterInvocation], registry: FilterRegistry) throws {
@@ -65,7 +67,15 @@ package struct Chain: Sendable {
         guard let first = filters.first as? ThumbnailFilter else { return self }
         return Chain(
             filters: [first.afterShrinking(Sizing.Size(width, height), by: factor)] + filters.dropFirst(),
-            regions: regions)
+            regions: regions
+        ).rendering(frame: frame)
+    }
+
+    /// The same chain for a frame of an animation, from 0.
+    package func rendering(frame: Int) -> Chain {
+        var copy = self
+        copy.frame = frame
+        return copy
     }
 
     /// True when the output has the input's bytes.
@@ -143,7 +153,7 @@ extension Chain {
         ) { try render($0, through: count - 1, plan, source) }
         try Task.checkCancellation()
         var destination = AnyRaster(zeroed: tile, layout: stage.outputLayout, format: source.format)
-        try filter.render(FilterSource(pixels: pixels, extent: stage.input), into: &destination)
+        try filter.render(FilterSource(pixels: pixels, extent: stage.input, frame: frame), into: &destination)
         return destination
     }
 }
