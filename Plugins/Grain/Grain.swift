@@ -1,7 +1,7 @@
 public import FilterKit
 
-/// `grain`: random noise as of film. It hangs on the whole picture's coordinates, so tiles fit together, and on `seed`,
-/// so that it comes out the same again. Its mean is 0: the picture gets neither lighter nor darker, but for what it loses
+/// `grain`: random noise as of film. It hangs on the whole picture's coordinates, so tiles fit together, on the frame of an
+/// animation, and on `seed`, so that it comes out the same again. Its mean is 0: the picture gets neither lighter nor darker, but for what it loses
 /// beyond black and white.
 ///
 /// Gray pictures have one grain for all colours, whatever `monochrome` says. Alpha is kept.
@@ -16,7 +16,7 @@ struct Grain: Filter {
         "midtones", 0...100, fallback: 50, unit: "%", "how much of the noise is left out of black and white")
 
     static let description = FilterDescription(
-        name: "grain", version: "1.1.0", summary: "Film grain: random noise", renderingVersion: 2,
+        name: "grain", version: "1.2.0", summary: "Film grain: random noise", renderingVersion: 3,
         parameters: [amount, size, seed, monochrome, midtones])
 
     private let amount: Float
@@ -36,7 +36,7 @@ struct Grain: Filter {
     func render(_ tile: borrowing Tile) throws {
         let isMonochrome = isMonochrome || tile.picture.isGray
         let left = tile.area.x
-        var rows = GrainRows(shape, columns: tile.area.columns)
+        var rows = GrainRows(shape.inFrame(tile.picture.frame), columns: tile.area.columns)
         for y in tile.area.rows {
             try tile.checkCancellation()
             let noise = rows.row(y)

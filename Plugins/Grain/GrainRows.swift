@@ -5,7 +5,7 @@ import FilterKit
 /// The spot is (1 − t²)² along each axis, where t is 1 at `size` pixels from its middle: one pixel alone at size 1. The
 /// squares of its weights add up to 1, so that the noise is as strong at every size.
 struct GrainShape: Sendable {
-    let seed: UInt64
+    private(set) var seed: UInt64
     /// Along one axis, the middle one for the pixel itself; an odd number of them.
     let weights: [Float]
 
@@ -18,6 +18,14 @@ struct GrainShape: Sendable {
         }
         let length = heights.reduce(0) { $0 + $1 * $1 }.squareRoot()
         weights = heights.map { Float($0 / length) }
+    }
+
+    /// The grains of a frame of an animation: others in each, as of film. Those of the first one are a still's.
+    func inFrame(_ frame: Int) -> GrainShape {
+        var shape = self
+        // The steps of SplitMix64, larger than any seed that can be given.
+        shape.seed &+= UInt64(bitPattern: Int64(frame)) &* 0x9E37_79B9_7F4A_7C15
+        return shape
     }
 
     /// How many pixels a spot reaches beyond its middle.

@@ -21,10 +21,10 @@ struct CellMeans {
         (self.range, self.sums) = (range, sums)
     }
 
-    /// What the cells are made of, at their places in the range; white where there is nothing.
-    func map<Result>(_ change: (SIMD3<Float>) -> Result) -> [Result] {
+    /// What the cells are made of, at their places in the range; nil where there is nothing.
+    func map<Result>(_ change: (SIMD3<Float>) -> Result) -> [Result?] {
         sums.map { sum in
-            guard sum.w > 0 else { return change(SIMD3(repeating: 1)) }
+            guard sum.w > 0 else { return nil }
             let color = SIMD3<Float>(SIMD3(sum.x, sum.y, sum.z) / sum.w)
             return change(Pixel(SIMD4(color, 1)).clamped.colors)
         }
@@ -35,13 +35,17 @@ struct CellMeans {
 struct Dots {
     private let screen: Screen
     private let range: CellRange
-    private let thresholds: [Float]
+    /// Nil of cells in which there is nothing.
+    private let thresholds: [Float?]
+    /// Of white paper.
+    private let blank: Float
 
     /// - Parameter amount: how much of a cell the ink covers, for the cell's mean colour.
     init(_ screen: Screen, _ means: CellMeans, amount: (SIMD3<Float>) -> Float) {
         self.screen = screen
         range = means.range
         thresholds = means.map { screen.growth.threshold(covering: amount($0)) }
+        blank = screen.growth.threshold(covering: amount(SIMD3(repeating: 1)))
     }
 
     /// Works out how much of each pixel of a row the ink covers.
@@ -57,11 +61,13 @@ struct Dots {
         }
     }
 
-    /// Of a dot its cell's; of a line, between those of its cell and of the nearest one along it.
+    /// Of a dot its cell's; of a line, between those of its cell and of the nearest one along it. A line stays as wide as it is
+    /// where nothing comes next.
     private func threshold(_ cell: Cell, _ u: Float) -> Float {
-        let own = thresholds[range.index(cell)]
-        guard screen.growth.shape == .line else { return own }
-        let next = thresholds[range.index(Cell(u: u < 0 ? cell.u - 1 : cell.u + 1, v: cell.v))]
+        guard let own = thresholds[range.index(cell)] else { return blank }
+        guard screen.growth.shape == .line,
+            let next = thresholds[range.index(Cell(u: u < 0 ? cell.u - 1 : cell.u + 1, v: cell.v))]
+        else { return own }
         return own + (next - own) * u.magnitude
     }
 }

@@ -150,6 +150,33 @@ extension OutputsTests {
         }
     }
 
+    @Test func `grain differs from frame to frame, begins with a still's, and comes out the same again`() async throws {
+        let frames = frames
+        try PictureFiles.write(
+            frames: frames, to: "\(workspace.path)/moving.webp", options: ["lossless": .boolean(true)])
+        for (index, frame) in frames.enumerated() {
+            try PictureFiles.write(frame, to: "\(workspace.path)/still/\(index).png".createdFolder)
+        }
+        try workspace.write(
+            "job: moving\ninputs: moving.webp\nfilters:\n  - grain: {amount: 20}\nverify: audit\n"
+                + "output: out/moving.webp\nsave: {lossless: true}\n",
+            to: "moving.yaml")
+        let result = try await run("moving.yaml")
+        #expect(result.code == 0, "\(result.errors)")
+        let still = try await Program.run(
+            Program.penumbra,
+            ["apply", "grain: {amount: 20}"] + (0..<4).map { "still/\($0).png" } + ["-o", "stills/"], in: workspace)
+        #expect(still.code == 0, "\(still.errors)")
+        let moved = try PictureFiles.readFrames("\(workspace.path)/out/moving.webp")
+        for (index, frame) in moved.enumerated() {
+            let alone = try PictureFiles.read("\(workspace.path)/stills/\(index).png")
+            #expect((frame.colors == alone.colors) == (index == 0), "\(index)")
+        }
+        let again = try await run("moving.yaml", "--force", "--workers", "1")
+        #expect(again.code == 0, "\(again.errors)")
+        #expect(try PictureFiles.readFrames("\(workspace.path)/out/moving.webp").map(\.colors) == moved.map(\.colors))
+    }
+
     @Test func `every frame of an animation is filtered as a picture is`() async throws {
         let frames = frames
         try PictureFiles.write(

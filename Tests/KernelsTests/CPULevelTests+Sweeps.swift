@@ -13,7 +13,8 @@ extension CPULevelTests {
         for light in Light.allCases {
             for amount in [-1.4, 0.15, 0.9] {
                 expectSameBytes(picture) {
-                    Zoom(amount: amount, center: center).running(on: $0).render($1, light: light, into: &$2)
+                    Zoom(amount: amount, center: center, extent: Self.rect).running(on: $0)
+                        .render($1, light: light, into: &$2)
                 }
             }
             for degrees in [4, 77, 360] as [Double] {

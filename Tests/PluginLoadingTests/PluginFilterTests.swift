@@ -42,6 +42,14 @@ struct PluginFilterTests {
         }
     }
 
+    @Test func `a plugin is told the frame, unless its host knows none`() throws {
+        let filter = try PluginFixture.filter("frames")
+        let picture = Pattern.noise.picture(rect, .rgb, .f32)
+        for frame in [0, 1, 250] {
+            #expect(try filter.render(picture, frame: frame).doubles.allSatisfy { $0 == Double(frame) })
+        }
+    }
+
     @Test func `an area plugin grows by what it says`() throws {
         let filter = try PluginFixture.filter("spread", ["extent": .word("expand"), "distance": .integer(7)])
         let grown = rect.expanded(by: Halo(horizontal: 7, vertical: 0))

@@ -34,6 +34,59 @@ struct AnimationTests {
     ]
     private static let faded: [FilterInvocation] = [.gaussian(2), .motion(4, 30)]
 
+    // MARK: Filters that know the frame
+
+    /// Makes every sample the number of the frame.
+    private struct FrameNumber: Filter {
+        var isIdentity: Bool { false }
+        var edge: Edge { .clamp }
+        var halo: Halo { .none }
+        func extent(of input: PixelRect) -> PixelRect { input }
+        func needed(for output: PixelRect, in input: PixelRect) -> PixelRect { output }
+        func outputLayout(for layout: PixelLayout) -> PixelLayout { layout }
+
+        func render(_ source: FilterSource, into destination: inout AnyRaster) {
+            let number = Float(source.frame)
+            destination = .f32(Raster(rect: destination.rect, layout: destination.layout, repeating: number))
+        }
+    }
+
+    private static let withFrameNumber = FilterRegistry(
+        BuiltInFilters.all + [
+            FilterEntry(
+                FilterDescriptor(
+                    name: "frame-number", kind: .point, summary: "The frame's", renderingVersion: 1, parameters: []),
+                make: { _ in FrameNumber() })
+        ])
+
+    @Test func `filters are told which frame they render, in any tile`() throws {
+        let chain = try Chain(
+            [.gaussian(1), FilterInvocation(filter: "frame-number", values: [:])], registry: Self.withFrameNumber)
+        let picture = Pattern.noise.picture(Self.rect, .rgb, .f32)
+        for (frame, chain) in [(0, chain), (5, chain.rendering(frame: 5))] {
+            for tile in [Self.rect, PixelRect(x: 3, y: 9, width: 4, height: 2)] {
+                #expect(try chain.render(tile, from: picture).doubles.allSatisfy { $0 == Double(frame) })
+            }
+        }
+    }
+
+    @Test func `filters that are faded in are told the frame of the film`() throws {
+        let invocations = [FilterInvocation(filter: "frame-number", values: [:])]
+        let values: [String: ParameterValue] = [
+            "duration": .number(0.4), "fps": .number(10), "curve": .word("linear"), "filters": .integer(1),
+        ]
+        let all = invocations + [FilterInvocation(filter: "crossfade", values: values)]
+        let picture = AnyRaster.f32(Raster(rect: Self.rect, layout: .gray, repeating: 0))
+        let film = try render(Chain(all, registry: Self.withFrameNumber), picture)
+        for frame in 0..<5 {
+            let single = try render(Chain(all.showing(frame: frame), registry: Self.withFrameNumber), picture)
+            let expected = Double(frame) * Double(frame) / 4
+            #expect(single.doubles.allSatisfy { abs($0 - expected) < 1e-5 }, "\(frame)")
+            let part = Self.rect.translated(x: 0, y: frame * Self.rect.height)
+            #expect(film.cropped(to: part).doubles == single.doubles)
+        }
+    }
+
     // MARK: Crossfades
 
     @Test(arguments: PixelLayout.allCases, SampleFormat.allCases)

@@ -62,9 +62,39 @@ struct ConstantColorTests {
         ChainCase("bilateral 2", [.family("bilateral", .number(2))]),
         ChainCase("variable 6", [.variable(6, "linear")]),
         ChainCase("zoom 40", [.zoom(40)]),
+        ChainCase("zoom -180", [.zoom(-180)]),
+        ChainCase("zoom 200 off the centre", [.zoom(200, ["x": .length(.percent(0)), "y": .length(.pixels(2.5))])]),
         ChainCase("spin 20", [.spin(20)]),
+        ChainCase("spin 75", [.spin(75)]),
+        ChainCase("spin 240 expand", [.spin(240, ["extent": .word("expand")])]),
+        ChainCase("spin 20 linear", [.spin(20, ["light": .word("linear")])]),
         ChainCase("sharpen 1", [.family("sharpen", .number(1))]),
         ChainCase("sharpen 1, 8 times", [.family("sharpen", .number(1), ["amount": .number(8)])]),
+        ChainCase(
+            "sharpen 2 from a threshold",
+            [.family("sharpen", .number(2), ["amount": .number(3), "threshold": .number(12)])]),
+        ChainCase(
+            "sharpen 2 from a threshold in light",
+            [.family("sharpen", .number(2), ["threshold": .number(9), "light": .word("linear")])]),
+        ChainCase(
+            "material without a tint",
+            [
+                FilterInvocation(
+                    filter: "material",
+                    values: [
+                        "color": .color(red: 0, green: 0, blue: 0, alpha: 0), "radius": .number(3),
+                        "saturation": .number(1.4),
+                    ])
+            ]),
+        ChainCase(
+            "backdrop without paint",
+            [
+                .backdrop([:]).with([
+                    "border_width": .number(0), "gloss": .number(0), "corner_radius": .length(.pixels(9)),
+                ])
+            ]),
+        ChainCase("half of a crossfade", crossfade(.family("sharpen", .number(2), ["amount": .number(5)]))),
+        ChainCase("half of a crossfade to a spin", crossfade(.spin(60))),
         ChainCase("sharpen 4 expand", [.family("sharpen", .number(4), ["extent": .word("expand")])]),
         ChainCase("thumbnail 23", [.thumbnail("23")]),
         ChainCase("resize 30x23", [.resize("30x23")]),
@@ -74,6 +104,17 @@ struct ConstantColorTests {
         ChainCase("rotate 171.3°", [.rotate(.number(171.3))]),
         ChainCase("rotate 30°, then sharpen 2", [.rotate(.number(30)), .family("sharpen", .number(2))]),
     ]
+
+    private static func crossfade(_ filter: FilterInvocation) -> [FilterInvocation] {
+        [
+            filter,
+            FilterInvocation(
+                filter: "crossfade",
+                values: [
+                    "duration": .number(0.2), "fps": .number(10), "curve": .word("linear"), "filters": .integer(1),
+                ]),
+        ].showing(frame: 1)
+    }
 
     @Test(arguments: chains, Alpha.allCases)
     func `one colour stays that colour wherever there is alpha`(chainCase: ChainCase, alpha: Alpha) throws {
@@ -132,5 +173,12 @@ struct ConstantColorTests {
         let result = try chain.render(rect, from: picture).doubles
         #expect(result[4] < -0.5 && result[6] > 1.5)
         #expect(stride(from: 1, to: 12, by: 2).allSatisfy { abs(result[$0] - 1) < 1e-5 })
+    }
+}
+
+extension FilterInvocation {
+    /// With other values.
+    fileprivate func with(_ others: [String: ParameterValue]) -> FilterInvocation {
+        FilterInvocation(filter: filter, values: values.merging(others) { $1 })
     }
 }

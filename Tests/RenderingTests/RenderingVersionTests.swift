@@ -67,7 +67,7 @@ struct RenderingVersionTests {
                 == "df80c915b30bca5a49f6bb8485d2e5e2")
     }
 
-    @Test func `sharpen, rendering version 2`() throws {
+    @Test func `sharpen, rendering version 3`() throws {
         #expect(
             try digest(.family("sharpen", .number(1)), .rgb, .u8)
                 == "51e9b732dccc6fe82245f23db7894e1e")
@@ -77,6 +77,10 @@ struct RenderingVersionTests {
         #expect(
             try digest(.family("sharpen", .number(2), ["threshold": .number(3)]), .rgb, .f32)
                 == "35f75bd1ec8d40f9abf5e618bbb29c57")
+        let translucent = try [SampleFormat.u8, .f32].map {
+            try digest(.family("sharpen", .number(2), ["threshold": .number(3)]), .rgba, $0)
+        }
+        #expect(translucent == ["0e58ca6f24ed3d85428c0c582a165c26", "1da57973633a5764073b154a2d26dae0"])
     }
 
     @Test func `median, rendering version 2`() throws {
@@ -91,18 +95,29 @@ struct RenderingVersionTests {
                 == "880a77695cd1252bf7c551104d3e6ce3")
     }
 
-    @Test func `zoom, rendering version 2`() throws {
-        #expect(try digest(.zoom(20), .rgb, .u8) == "7ca01d4672116b1fa0ac34b25cf1f4bf")
-        #expect(try digest(.zoom(-150, ["light": .word("linear")]), .rgba, .u16) == "43ffb9d2ffc550aeef6e246c10e88112")
-        #expect(try digest(.zoom(170), .grayAlpha, .f32) == "7ae694b22b1a1d92594e102fe10a5abb")
+    @Test func `zoom, rendering version 3`() throws {
+        let digests = try [
+            digest(.zoom(20), .rgb, .u8), digest(.zoom(-150, ["light": .word("linear")]), .rgba, .u16),
+            digest(.zoom(170), .grayAlpha, .f32),
+        ]
+        #expect(
+            digests == [
+                "84ddff03c1476e3952c127a5640eec71", "a90235cdbee4a527206bc547a812f251",
+                "9da321eba3138aa0177792b87a4f0e7d",
+            ])
     }
 
-    @Test func `spin, rendering version 3`() throws {
-        #expect(try digest(.spin(10), .rgb, .u8) == "1848ddfb2cf02ad694b3e98173a852c7")
-        #expect(try digest(.spin(75), .rgb, .u8) == "645081e7f79bdf06eb524257a26e1a1e")
-        #expect(try digest(.spin(130), .rgba, .u16) == "e900587c9cae17d055fff288072b2069")
-        #expect(try digest(.spin(90, ["light": .word("linear")]), .rgba, .u16) == "83225a66aea38905810acdb031439740")
-        #expect(try digest(.spin(360), .grayAlpha, .f32) == "29d06e907cec22b9d7c59627818642de")
+    @Test func `spin, rendering version 4`() throws {
+        let digests = try [
+            digest(.spin(10), .rgb, .u8), digest(.spin(75), .rgb, .u8), digest(.spin(130), .rgba, .u16),
+            digest(.spin(90, ["light": .word("linear")]), .rgba, .u16), digest(.spin(360), .grayAlpha, .f32),
+        ]
+        #expect(
+            digests == [
+                "db81429f4be48206e109feb16c67467f", "969bbcf91b3c829a568a0a9b10359923",
+                "3f3069c16f1995913f5e7b3b4b417b1b", "f6f574d58217d6b6baf1c98995e60bd3",
+                "974fee7661023ee8b50bb1fc629b7330",
+            ])
     }
 
     @Test func `bilateral, rendering version 2`() throws {

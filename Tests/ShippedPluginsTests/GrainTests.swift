@@ -108,6 +108,34 @@ struct GrainTests {
         for pixel in gray.indices { #expect(Set(result[pixel * 3..<pixel * 3 + 3]) == [gray[pixel]]) }
     }
 
+    @Test(arguments: [1.0, 2.5])
+    func `every frame of an animation has a grain of its own`(size: Double) throws {
+        let grain = try filter(["amount": .number(5), "size": .number(size), "midtones": .number(0)])
+        let frames = try [0, 1, 2, 1000].map { frame in
+            try grain.render(flat(0.5), frame: frame).doubles.map { ($0 - 0.5) / 0.05 }
+        }
+        for (index, first) in frames.enumerated() {
+            // Neither the same noise nor the same noise elsewhere.
+            for second in frames[..<index] {
+                for shift in [0, 3, 6, 256 * 3, 257 * 3] {
+                    let sum = zip(first, second.dropFirst(shift)).reduce(0) { $0 + $1.0 * $1.1 }
+                    #expect(abs(sum / Double(first.count)) <= 0.03, "\(shift)")
+                }
+            }
+            #expect(
+                try grain.render(flat(0.5), frame: [0, 1, 2, 1000][index]).doubles.map { ($0 - 0.5) / 0.05 } == first)
+        }
+    }
+
+    @Test func `a still has the grain of a first frame, and tiles of a frame fit together`() throws {
+        let (grain, picture) = (try filter(["size": .number(2.2)]), Pattern.noise.picture(rect, .rgba))
+        #expect(try grain.render(picture) == grain.render(picture, frame: 0))
+        let whole = try grain.render(picture, frame: 7)
+        for tile in [PixelRect(x: -13, y: 8, width: 5, height: 15), PixelRect(x: 2, y: 13, width: 9, height: 4)] {
+            #expect(try grain.render(picture, tile: tile, frame: 7) == whole.cropped(to: tile))
+        }
+    }
+
     @Test func `black and white can be left clean`() throws {
         let clean = try filter(["midtones": .number(100), "amount": .number(50)])
         for value in [0, 1] as [Float] { #expect(try clean.render(flat(value)) == flat(value)) }

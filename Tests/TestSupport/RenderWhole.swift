@@ -16,13 +16,13 @@ extension FilterRegistry {
 extension Filter {
     /// Renders one rectangle of what the filter makes of a picture (all of it unless told otherwise), and checks that
     /// the filter reads nothing but its region of interest.
-    package func render(_ picture: AnyRaster, tile: PixelRect? = nil) throws -> AnyRaster {
+    package func render(_ picture: AnyRaster, tile: PixelRect? = nil, frame: Int = 0) throws -> AnyRaster {
         let output = tile ?? extent(of: picture.rect)
         let pixels = sourceMap(for: output, in: picture.rect).gather(layout: picture.layout, format: picture.format) {
             picture.cropped(to: $0)
         }
         var result = AnyRaster(zeroed: output, layout: outputLayout(for: picture.layout), format: picture.format)
-        try render(FilterSource(pixels: pixels, extent: picture.rect), into: &result)
+        try render(FilterSource(pixels: pixels, extent: picture.rect, frame: frame), into: &result)
         return result
     }
 }

@@ -10,6 +10,8 @@ struct Trial {
     let kind: SampleKind
     let values: [Double]
     var isCancelled = false
+    /// Of an animation.
+    var frame: Int64 = 0
 
     /// Where the plugin is asked to read at most; values beyond are not tried.
     private static let widestHalo = 600
@@ -72,7 +74,7 @@ struct Trial {
                         data: from.start, row_bytes: Int64(from.pitch), rect: penumbra_rect(read)),
                     target: penumbra_target(data: to.start, row_bytes: Int64(to.pitch), rect: penumbra_rect(area)),
                     values: values.baseAddress, is_cancelled: isCancelled ? Self.yes : Self.no, context: nil,
-                    error: error.baseAddress, error_capacity: room)
+                    error: error.baseAddress, error_capacity: room, frame: frame)
                 return subject.plugin.render?(&tile) ?? -1
             }
         }

@@ -60,11 +60,18 @@ package struct FilterSource: Sendable {
     package let pixels: KernelSource
     /// The extent of the filter's whole input.
     package let extent: PixelRect
+    /// Which frame of an animation the input is, from 0; 0 of a still, and of each page of a document. For what shall differ
+    /// from frame to frame, as noise does.
+    package let frame: Int
 
-    package init(pixels: KernelSource, extent: PixelRect) {
+    package init(pixels: KernelSource, extent: PixelRect, frame: Int = 0) {
         self.pixels = pixels
         self.extent = extent
+        self.frame = frame
     }
+
+    /// The same input as another frame of an animation.
+    package func showing(frame: Int) -> FilterSource { FilterSource(pixels: pixels, extent: extent, frame: frame) }
 }
 
 extension Filter {

@@ -10,6 +10,8 @@ struct PluginCall: Sendable {
     let values: [Double]
     /// The extent of the filter's whole input.
     let image: PixelRect
+    /// Of an animation.
+    let frame: Int
     let isCancelled: CancellationQuestion
     let memory: GuardedPool
 
@@ -60,7 +62,8 @@ struct PluginCall: Sendable {
                     data: from.start, row_bytes: Int64(from.pitch), rect: penumbra_rect(source)),
                 target: penumbra_target(data: to.start, row_bytes: Int64(to.pitch), rect: penumbra_rect(area)),
                 values: values.baseAddress, is_cancelled: CancellationQuestion.ask, context: isCancelled.context,
-                error: text.start.assumingMemoryBound(to: CChar.self), error_capacity: text.rowBytes)
+                error: text.start.assumingMemoryBound(to: CChar.self), error_capacity: text.rowBytes,
+                frame: Int64(frame))
             return Int(FloatingPointMode.kept { render(&tile) })
         }
     }

@@ -57,8 +57,8 @@ struct PluginFilter: Filter {
 
     func render(_ source: FilterSource, into destination: inout AnyRaster) throws {
         let call = PluginCall(
-            render: plugin.functions.render, values: values, image: source.extent, isCancelled: isCancelled,
-            memory: memory)
+            render: plugin.functions.render, values: values, image: source.extent, frame: source.frame,
+            isCancelled: isCancelled, memory: memory)
         let rendering = PluginRendering(
             call: call, plugin: plugin, options: options, geometry: geometry, source: source)
         try naming {

@@ -13,6 +13,8 @@ package struct Chain: Sendable {
     private let regions: [(filter: String, region: Region)?]
     /// What the samples of its input mean.
     let curve: TransferCurve
+    /// Which frame of an animation is rendered; see `FilterSource.frame`.
+    private(set) var frame = 0
 
     /// Throws `FilterError` for an unknown filter or a value that does not fit.
     package init(_ invocations: [FilterInvocation], registry: FilterRegistry) throws {
@@ -71,11 +73,21 @@ package struct Chain: Sendable {
         guard let first = filters.first as? ThumbnailFilter else { return self }
         return Chain(
             filters: [first.afterShrinking(Sizing.Size(width, height), by: factor)] + filters.dropFirst(),
-            regions: regions, curve: curve)
+            regions: regions, curve: curve
+        ).rendering(frame: frame)
+    }
+
+    /// The same chain for a frame of an animation, from 0.
+    package func rendering(frame: Int) -> Chain {
+        var copy = self
+        copy.frame = frame
+        return copy
     }
 
     /// The same chain for an input whose samples stand for light by `curve`.
-    package func over(_ curve: TransferCurve) -> Chain { Chain(filters: filters, regions: regions, curve: curve) }
+    package func over(_ curve: TransferCurve) -> Chain {
+        Chain(filters: filters, regions: regions, curve: curve).rendering(frame: frame)
+    }
 
     /// True when the output has the input's bytes.
     package var isIdentity: Bool { filters.isEmpty }
@@ -152,7 +164,7 @@ extension Chain {
         ) { try render($0, through: count - 1, plan, source) }
         try Task.checkCancellation()
         var destination = AnyRaster(zeroed: tile, layout: stage.outputLayout, format: source.format)
-        try filter.render(FilterSource(pixels: pixels, extent: stage.input), into: &destination)
+        try filter.render(FilterSource(pixels: pixels, extent: stage.input, frame: frame), into: &destination)
         return destination
     }
 }

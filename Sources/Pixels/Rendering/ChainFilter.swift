@@ -40,7 +40,8 @@ struct ChainFilter: Filter {
     }
 
     func render(_ source: FilterSource, into destination: inout AnyRaster) throws {
-        destination = try chain.over(source.pixels.curve).render(destination.rect, from: FilterInput(source: source))
+        destination = try chain.over(source.pixels.curve).rendering(frame: source.frame).render(
+            destination.rect, from: FilterInput(source: source))
     }
 }
 

@@ -57,20 +57,25 @@ private func arcTangent(_ t: Double) -> Double {
 
 /// Puts values where they belong, in 16 bits: each times `scale`, rounded and cut to their range.
 ///
+/// With alpha, colours are premultiplied. Cubics carry an alpha beyond full; it becomes full, and its colours are made smaller
+/// by as much, so that they stay the colours that they are.
+///
 /// - Parameters:
 ///   - values: four for each pixel.
-///   - pixels: their places in `out`, which has `channels` values for each.
+///   - pixels: their places in `out`, which has `channels` values for each; 2 and 4 end with an alpha.
+///   - full: of an alpha, in values.
 @inline(never)
 public func scatterWords(
     _ values: UnsafePointer<Float>, at pixels: UnsafePointer<Int32>, count: Int, channels: Int, scale: Float,
-    out: UnsafeMutablePointer<UInt16>
+    full: Float, out: UnsafeMutablePointer<UInt16>
 ) {
     var index = 0
     while index < count {
         let (from, target) = (values + 4 &* index, out + Int(pixels[index]) &* channels)
+        let factor = wordScale(from, channels, scale, full)
         var channel = 0
         while channel < channels {
-            target[channel] = word(from[channel] * scale)
+            target[channel] = word(from[channel] * factor)
             channel &+= 1
         }
         index &+= 1
@@ -80,14 +85,17 @@ public func scatterWords(
 /// Likewise, of pixels side by side.
 @inline(never)
 public func packWords(
-    _ values: UnsafePointer<Float>, count: Int, channels: Int, scale: Float, out: UnsafeMutablePointer<UInt16>
+    _ values: UnsafePointer<Float>, count: Int, channels: Int, scale: Float, full: Float,
+    out: UnsafeMutablePointer<UInt16>
 ) {
     @inline(__always) func pack(_ channels: Int) {
         var index = 0
         while index < count {
+            let from = values + 4 &* index
+            let factor = wordScale(from, channels, scale, full)
             var channel = 0
             while channel < channels {
-                out[index &* channels &+ channel] = word(values[4 &* index &+ channel] * scale)
+                out[index &* channels &+ channel] = word(from[channel] * factor)
                 channel &+= 1
             }
             index &+= 1
@@ -99,6 +107,14 @@ public func packWords(
     case 3: pack(3)
     default: pack(4)
     }
+}
+
+/// What a pixel is multiplied by.
+@inline(__always)
+private func wordScale(_ pixel: UnsafePointer<Float>, _ channels: Int, _ scale: Float, _ full: Float) -> Float {
+    guard channels & 1 == 0 else { return scale }
+    let alpha = pixel[channels &- 1]
+    return alpha > full ? scale * (full / alpha) : scale
 }
 
 @inline(__always)

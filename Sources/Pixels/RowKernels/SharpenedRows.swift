@@ -24,16 +24,31 @@ public func sharpenFloats(
 ) {
     var index = 0
     while index < count {
-        let difference = source[index] - blurred[index]
-        let beyond = difference.magnitude - threshold
-        let excess = beyond <= 0 ? 0 : beyond
-        out[index] = source[index] + amount * (difference < 0 ? 0 - excess : excess)
+        out[index] = source[index] + amount * excess(source[index] - blurred[index], threshold)
         index &+= 1
     }
 }
 
-/// Words of pixels with alpha, in 8.7 fixed point. An alpha beyond full becomes full, and its colours are made smaller by as
-/// much, so that they stay the colours that they are. Then all is kept in 0…255 and rounded.
+/// A plane of colours times alpha, in single precision: what the alpha explains of a colour's difference goes with the
+/// alpha, what is beyond that is compared with the threshold on its own. So one colour stays that colour.
+@inline(never)
+public func sharpenColorFloats(
+    _ source: UnsafePointer<Float>, blurred: UnsafePointer<Float>, alpha: UnsafePointer<Float>,
+    blurredAlpha: UnsafePointer<Float>, amount: Float, threshold: Float, count: Int, out: UnsafeMutablePointer<Float>
+) {
+    var index = 0
+    while index < count {
+        let color = alpha[index] > 0 ? source[index] / alpha[index] : 0
+        let change = alpha[index] - blurredAlpha[index]
+        let explained = color * change
+        let own = (source[index] - blurred[index]) - explained
+        out[index] = source[index] + amount * (color * excess(change, threshold) + excess(own, threshold))
+        index &+= 1
+    }
+}
+
+/// Words of pixels with alpha, in 8.7 fixed point; see ``sharpenColorFloats``. An alpha beyond full becomes full, and its
+/// colours are made smaller by as much, so that they stay the colours that they are. Then all is kept in 0…255 and rounded.
 ///
 /// - Parameter threshold: in units of 8.7.
 @inline(never)
@@ -45,23 +60,40 @@ public func sharpenPixels(
     var index = 0
     while index < pixels {
         let start = index &* channels
-        let alpha = sharpened(source[start &+ colors], blurred[start &+ colors], amount, threshold)
+        let original = Float(source[start &+ colors])
+        let change = original - Float(blurred[start &+ colors])
+        let alphaExcess = excess(change, threshold)
+        let alpha = original + amount * alphaExcess
         let factor = alpha > 32640 ? 32640 / alpha : 1
         var channel = 0
-        while channel < channels {
+        while channel < colors {
             let place = start &+ channel
-            let value = sharpened(source[place], blurred[place], amount, threshold) * factor
-            out[place] = UInt16(truncatingIfNeeded: Int32(max(0, min(32640, value)) + 0.5))
+            let own = Float(source[place])
+            let color = original > 0 && threshold > 0 ? own / original : 0
+            let beyond = excess(own - Float(blurred[place]) - color * change, threshold)
+            out[place] = wholeWord((own + amount * (color * alphaExcess + beyond)) * factor)
             channel &+= 1
         }
+        out[start &+ colors] = wholeWord(alpha * factor)
         index &+= 1
     }
 }
 
 @inline(__always)
+private func wholeWord(_ value: Float) -> UInt16 {
+    UInt16(truncatingIfNeeded: Int32(max(0, min(32640, value)) + 0.5))
+}
+
+/// What of a difference lies beyond a threshold.
+@inline(__always)
+private func excess(_ difference: Float, _ threshold: Float) -> Float {
+    let beyond = difference.magnitude - threshold
+    let excess = beyond <= 0 ? 0 : beyond
+    return difference < 0 ? 0 - excess : excess
+}
+
+@inline(__always)
 private func sharpened(_ source: UInt16, _ blurred: UInt16, _ amount: Float, _ threshold: Float) -> Float {
     let original = Int32(source)
-    let difference = Float(original &- Int32(blurred))
-    let excess = max(0, difference.magnitude - threshold)
-    return Float(original) + amount * (difference < 0 ? 0 - excess : excess)
+    return Float(original) + amount * excess(Float(original &- Int32(blurred)), threshold)
 }

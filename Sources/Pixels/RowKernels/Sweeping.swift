@@ -30,19 +30,19 @@ protocol PictureLoop {
     func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>)
 }
 
-/// The number of samples on a path of some length in pixels: two for each, and two more.
+/// What the number of samples on a path of some length in pixels is a multiple of.
 @inline(__always)
-private func halfCount(_ length: Double) -> Int { Int(length.rounded(.up)) &+ 1 }
+private func unit(_ length: Double) -> Int { Int(length.rounded(.up)) &+ 1 }
 
 @inline(__always)
 func store(_ pixel: Pixel, _ target: UnsafeMutablePointer<Float>) {
     UnsafeMutableRawPointer(target).storeBytes(of: pixel, as: Pixel.self)
 }
 
-/// The means of 2n samples, at the middles of as many equal parts, of the segments from p to c + (p − c)·(1 − amount):
-/// for `count` pixels from (x, y) on, four values each.
+/// The means of 3n samples on short segments and of n on longer ones, at the middles of as many equal parts, of the segments
+/// from p to c + (p − c)·(1 − amount): for `count` pixels from (x, y) on, four values each.
 ///
-/// - Parameter center: c, and the amount.
+/// - Parameter center: c, the amount, and from how many pixels on a segment is long.
 @inline(never)
 public func zoomDirectly(
     _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
@@ -64,7 +64,8 @@ public func zoomDirectly(
             while index < count {
                 let place = Double(x &+ index)
                 let dx = (place - center[0]) * amount
-                let samples = 2 &* halfCount((dx * dx + dy * dy).squareRoot())
+                let length = (dx * dx + dy * dy).squareRoot()
+                let samples = length < center[3] ? 3 &* unit(length) : unit(length)
                 let share = 1 / Double(samples)
                 var sum = Pixel.zero
                 var k = 0
@@ -83,21 +84,21 @@ public func zoomDirectly(
         Loop(center: center, x: x, y: y, count: count, out: out))
 }
 
-/// Likewise on the arcs around c.
+/// Likewise on the arcs around c, with 3n samples near c and 2n elsewhere.
 ///
 /// - Parameters:
-///   - center: c, and the angle in radians.
-///   - steps: for each n, from 1 on, the cosine and sine of the turn from the pixel to its first sample, and of the turn
-///     from each sample to the next.
+///   - center: c, the angle in radians, up to which distance pixels are near, and the last turn's number.
+///   - turns: for 3n samples, n from 1 to 16, then for 2n, n from 1 on, the cosine and sine of the turn from the pixel to
+///     its first sample, and of the turn from each sample to the next.
 @inline(never)
 public func spinDirectly(
     _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
     table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>,
-    steps: UnsafePointer<Double>, x: Int, y: Int, count: Int, out: UnsafeMutablePointer<Float>
+    turns: UnsafePointer<Double>, x: Int, y: Int, count: Int, out: UnsafeMutablePointer<Float>
 ) {
     struct Loop: PictureLoop {
         let center: UnsafePointer<Double>
-        let steps: UnsafePointer<Double>
+        let turns: UnsafePointer<Double>
         let x: Int
         let y: Int
         let count: Int
@@ -109,22 +110,25 @@ public func spinDirectly(
             var index = 0
             while index < count {
                 let dx = Double(x &+ index) - center[0]
-                let half = halfCount((dx * dx + dy * dy).squareRoot() * center[2])
-                let turn = steps + 4 &* (half &- 1)
+                let distance = (dx * dx + dy * dy).squareRoot()
+                let isNear = distance < center[3]
+                let place = min(unit(distance * center[2]) &- 1 &+ (isNear ? 0 : 16), Int(center[4]))
+                let samples = isNear ? 3 &* (place &+ 1) : 2 &* (place &- 15)
+                let turn = turns + 4 &* place
                 var (right, down) = (dx * turn[0] - dy * turn[1], dx * turn[1] + dy * turn[0])
                 var sum = Pixel.zero
                 var k = 0
-                while k < 2 &* half {
+                while k < samples {
                     sum += picture.bilinear(center[0] + right, center[1] + down, out + 4 &* index)
                     (right, down) = (right * turn[2] - down * turn[3], right * turn[3] + down * turn[2])
                     k &+= 1
                 }
-                store(sum * Float(1 / Double(2 &* half)), out + 4 &* index)
+                store(sum * Float(1 / Double(samples)), out + 4 &* index)
                 index &+= 1
             }
         }
     }
     withPicture(
         samples, bytesPerSample, columns, rows, table, facts,
-        Loop(center: center, steps: steps, x: x, y: y, count: count, out: out))
+        Loop(center: center, turns: turns, x: x, y: y, count: count, out: out))
 }

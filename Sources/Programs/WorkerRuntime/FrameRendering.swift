@@ -139,8 +139,8 @@ extension FrameRendering {
             let frame = row / height
             while shown < frame {
                 guard let picture = try pipe.pull() else { preconditionFailure("a decoder gives all of its frames") }
-                render = tiles(of: picture, chain, plan)
                 shown += 1
+                render = tiles(of: picture, chain.rendering(frame: shown), plan)
             }
             let band = try render(plan.output.y + row % height)
             // Damage in the last rows is known before the last of them is given out.

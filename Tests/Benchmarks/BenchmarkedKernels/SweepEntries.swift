@@ -1,4 +1,5 @@
 import Kernels
+import Raster
 
 /// - Parameters:
 ///   - amount: 0.2 for 20 %.
@@ -6,7 +7,7 @@ import Kernels
 @_cdecl("penumbra_zoom")
 public func zoom(_ handle: UnsafeMutableRawPointer, _ amount: Double, _ x: Double, _ y: Double, _ cpu: Int32) {
     let picture = picture(handle)
-    Zoom(amount: amount, center: SweepCenter(x: x, y: y)).running(on: level(cpu))
+    Zoom(amount: amount, center: SweepCenter(x: x, y: y), extent: picture.result.rect).running(on: level(cpu))
         .render(picture.source, light: .encoded, into: &picture.result)
 }
 

@@ -132,7 +132,7 @@ struct OverheadRace {
                         target: penumbra_target(
                             data: to.baseAddress, row_bytes: Int64(rowBytes.1), rect: penumbra_rect(area)),
                         values: values.baseAddress, is_cancelled: { _ in 0 }, context: nil, error: nil,
-                        error_capacity: 0)
+                        error_capacity: 0, frame: 0)
                     _ = function(&tile)
                 }
             }

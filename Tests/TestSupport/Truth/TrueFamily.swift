@@ -36,11 +36,21 @@ extension TruePixels {
         sigma: Double, amount: Double, threshold: Double, edge: Edge, output: PixelRect, full: Double?, hasAlpha: Bool
     ) -> TruePixels {
         let blurred = gaussian(sigmaX: sigma, sigmaY: sigma, edge: edge, output: output)
+        func excess(_ difference: Double) -> Double {
+            let excess = max(0, abs(difference) - threshold)
+            return difference < 0 ? -excess : excess
+        }
+        func difference(_ x: Int, _ y: Int, _ channel: Int) -> Double {
+            value(x, y, channel, edge) - blurred.value(x, y, channel, edge)
+        }
         var result = blurred.mapped(output) { x, y, channel in
             let original = value(x, y, channel, edge)
-            let difference = original - blurred.value(x, y, channel, edge)
-            let excess = max(0, abs(difference) - threshold)
-            return original + amount * (difference < 0 ? -excess : excess)
+            let alpha = hasAlpha && channel < channels - 1 ? value(x, y, channels - 1, edge) : 0
+            // What the alpha explains goes with the alpha.
+            let color = alpha > 0 ? original / alpha : 0
+            let ofAlpha = color == 0 ? 0 : difference(x, y, channels - 1)
+            let own = difference(x, y, channel) - color * ofAlpha
+            return original + amount * (color * excess(ofAlpha) + excess(own))
         }
         guard let full else { return result }
         for pixel in stride(from: 0, to: result.values.count, by: channels) {

@@ -18,7 +18,7 @@ package enum TrueSweep: Sendable {
         }
     }
 
-    func length(_ x: Double, _ y: Double) -> Double { hypot(x, y) * steepness }
+    package func length(_ x: Double, _ y: Double) -> Double { hypot(x, y) * steepness }
 
     /// Pixels of path for each pixel of distance from the centre.
     fileprivate var steepness: Double {
@@ -28,12 +28,36 @@ package enum TrueSweep: Sendable {
         }
     }
 
-    /// From that distance on paths are averaged on lines: where they have 32 px, or 8.
+    /// From that distance on paths are averaged on lines: where they have 24 px, or 8.
     fileprivate var directRadius: Double {
         switch self {
-        case .zoom: 32 / steepness
+        case .zoom: 24 / steepness
         case .spin: Self.edge(8 / steepness)
         }
+    }
+
+    /// How far a path runs away from a row or a column.
+    fileprivate func drift(_ x: Double, _ y: Double) -> Double {
+        switch self {
+        case .zoom(let amount): return min(abs(x), abs(y)) * abs(amount)
+        case .spin(let degrees):
+            if degrees >= 180 { return .infinity }
+            // An arc reaches farthest where it crosses an axis.
+            let (middle, half) = (atan2(y, x), degrees * .pi / 360)
+            let crossed = (-4...4).map { Double($0) * .pi / 2 }.filter { abs($0 - middle) < half }
+            let angles = [middle - half, middle + half] + crossed
+            func range(_ values: [Double]) -> Double { (values.max() ?? 0) - (values.min() ?? 0) }
+            return hypot(x, y) * min(range(angles.map { cos($0) }), range(angles.map { sin($0) }))
+        }
+    }
+
+    /// How many samples a path has where it is averaged by itself; nil where it is averaged on lines.
+    fileprivate func samples(_ x: Double, _ y: Double) -> Int? {
+        let unit = Int(length(x, y).rounded(.up)) + 1
+        if hypot(x, y) < directRadius { return 3 * unit }
+        guard drift(x, y) < 2 else { return nil }
+        if case .spin = self { return 2 * unit }
+        return unit
     }
 
     /// Bands of rings begin between rings.
@@ -43,25 +67,32 @@ package enum TrueSweep: Sendable {
 extension TruePixels {
     /// A zoom or spin by definition, about the picture's middle: the mean over each path of so many samples. Many
     /// thousands stand for the continuous mean.
-    package func swept(_ sweep: TrueSweep, samples: Int, edge: Edge, output: PixelRect) -> TruePixels {
-        sweepMap(output) { x, y, channel in mean(sweep, x, y, channel, edge, count: samples) }
+    package func swept(
+        _ sweep: TrueSweep, samples: Int, edge: Edge, output: PixelRect, around center: (x: Double, y: Double)? = nil
+    ) -> TruePixels {
+        let center = center ?? middle
+        return sweepMap(output, around: center) { x, y, channel in
+            mean(sweep, x, y, channel, edge, count: samples, around: center)
+        }
     }
 
-    /// The same as it is computed: from two samples a pixel, and two more, on short paths; from lines for longer ones.
+    /// The same as it is computed: from some samples a pixel on short paths, and on those along a row or column; from lines
+    /// for others.
     package func sweptAsComputed(_ sweep: TrueSweep, edge: Edge, output: PixelRect) -> TruePixels {
         sweepMap(output) { x, y, channel in
-            hypot(x, y) >= sweep.directRadius
-                ? meanOnLines(sweep, x, y, channel, edge)
-                : mean(sweep, x, y, channel, edge, count: 2 * (Int(sweep.length(x, y).rounded(.up)) + 1))
+            sweep.samples(x, y).map { mean(sweep, x, y, channel, edge, count: $0) }
+                ?? meanOnLines(sweep, x, y, channel, edge)
         }
     }
 
     private func mean(
-        _ sweep: TrueSweep, _ x: Double, _ y: Double, _ channel: Int, _ edge: Edge, count: Int
+        _ sweep: TrueSweep, _ x: Double, _ y: Double, _ channel: Int, _ edge: Edge, count: Int,
+        around center: (x: Double, y: Double)? = nil
     ) -> Double {
+        let center = center ?? middle
         let sum = (0..<count).reduce(0.0) { sum, k in
             let point = sweep.point(x, y, at: (Double(k) + 0.5) / Double(count))
-            return sum + fromMiddle(point.x, point.y, channel, edge)
+            return sum + bilinear(center.x + point.x, center.y + point.y, channel, edge)
         }
         return sum / Double(count)
     }
@@ -71,7 +102,9 @@ extension TruePixels {
         _ sweep: TrueSweep, _ x: Double, _ y: Double, _ channel: Int, _ edge: Edge
     ) -> Double {
         let turn = atan2(y, x) / (2 * .pi)
-        let place = LinePlace(sweep, distance: hypot(x, y), turn: turn < 0 ? turn + 1 : turn)
+        let farthest = hypot(Double(rect.width - 1) / 2, Double(rect.height - 1) / 2)
+        let place = LinePlace(
+            sweep, distance: hypot(x, y), turn: turn < 0 ? turn + 1 : turn, farthest: max(1, farthest))
         let (line, position) = (floor(place.across), floor(place.along))
         let rows = (-1...2).map { row in
             let means = (0...1).map { step in
@@ -85,9 +118,10 @@ extension TruePixels {
     }
 
     private func sweepMap(
-        _ output: PixelRect, _ value: (_ x: Double, _ y: Double, _ channel: Int) -> Double
+        _ output: PixelRect, around center: (x: Double, y: Double)? = nil,
+        _ value: (_ x: Double, _ y: Double, _ channel: Int) -> Double
     ) -> TruePixels {
-        let middle = self.middle
+        let middle = center ?? middle
         let values = output.rows.flatMap { y in
             output.columns.flatMap { x in
                 (0..<channels).map { value(Double(x) - middle.x, Double(y) - middle.y, $0) }
@@ -112,28 +146,28 @@ private struct LinePlace {
     private let sweep: TrueSweep
     /// Lines all around; of a spin, samples on an arc.
     private let count: Double
-    /// Pixels between rings.
+    /// Pixels between rings, or between a ray's samples.
     private let spacing: Double
 
-    init(_ sweep: TrueSweep, distance: Double, turn: Double) {
+    init(_ sweep: TrueSweep, distance: Double, turn: Double, farthest: Double) {
         self.sweep = sweep
         switch sweep {
         case .spin(let degrees):
-            // 16 px of rings have as many samples on an arc: at their outer end one a pixel, or two on shorter arcs.
+            // 16 px of rings have as many samples on an arc: at their outer end 1.75 a pixel, or 2.25 on shorter arcs.
             let (start, middle) = (sweep.directRadius, TrueSweep.edge(32 / sweep.steepness))
             let isShort = distance < middle
             let first = isShort ? start : middle
             let inner = first + 16 * floor((distance - first) / 16)
             let outer = isShort ? min(inner + 16, middle) : inner + 16
-            count = ceil(outer * sweep.steepness * (isShort ? 2 : 1))
-            spacing = isShort ? 0.25 : 0.5
-            (across, along) = (distance / spacing, turn * 360 / degrees * count)
-        case .zoom:
-            // Every octave has rays that are half a pixel apart at its far end.
-            let far = 2 * exp2(floor(log2(distance)))
-            count = max(256, (2 * Double.pi * far / 0.5).rounded(.up))
-            spacing = 0
-            (across, along) = (turn * count, distance)
+            count = ceil(outer * sweep.steepness * (isShort ? 2.25 : 1.75))
+            spacing = isShort ? 0.25 : 1.0 / 3
+            (across, along) = (distance * (isShort ? 4 : 3), turn * 360 / degrees * count)
+        case .zoom(let amount):
+            // Every octave has rays that are 0.4 px apart at the far ends of its paths, and samples each half pixel.
+            let far = farthest / exp2(max(0, floor(log2(farthest / distance))))
+            count = 8 * max(32, (Double.pi / 4 * far * max(1, abs(1 - amount)) / 0.4).rounded(.up))
+            spacing = 0.5
+            (across, along) = (turn * count, distance * 2)
         }
     }
 
@@ -149,7 +183,7 @@ private struct LinePlace {
             let other = position * (1 - amount)
             let angle = 2 * Double.pi * line / count
             return integral(min(position, other), max(position, other)) { k in
-                picture(k * cos(angle), k * sin(angle))
+                picture(k * spacing * cos(angle), k * spacing * sin(angle))
             } / abs(position - other)
         }
     }

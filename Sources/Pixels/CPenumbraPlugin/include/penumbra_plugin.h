@@ -138,7 +138,20 @@ typedef struct penumbra_tile {
     void *context;
     char *error; /* room for one sentence that says what failed, with its zero byte */
     size_t error_capacity;
+
+    /* Members since the third revision of this header. */
+
+    int64_t frame; /* which frame of an animation, from 0; 0 of a still and of each page of a document. For what shall
+                      differ from frame to frame, as noise does. Read it by penumbra_tile_frame */
 } penumbra_tile;
+
+/* How much of the tile the first revision had. */
+#define PENUMBRA_TILE_FIRST_SIZE offsetof(penumbra_tile, frame)
+
+/* The tile's frame; 0 of a host that knows of none. */
+static inline int64_t penumbra_tile_frame(const penumbra_tile *tile) {
+    return tile->struct_size >= PENUMBRA_TILE_FIRST_SIZE + sizeof tile->frame ? tile->frame : 0;
+}
 
 /* What `render` returns. Any other value is a failure that `error` describes. */
 enum {

@@ -52,7 +52,7 @@ final class ExportedFilter: Sendable {
 /// What the C interface calls.
 extension ExportedFilter {
     static let render: @convention(c) (UnsafePointer<penumbra_tile>?) -> Int32 = { pointer in
-        guard let tile = pointer?.pointee else { return -1 }
+        guard let tile = penumbra_tile(pointer) else { return -1 }
         do {
             guard let filter = try current.withLock({ $0?.filter })?.filter(tile.values), let lent = Tile(tile) else {
                 throw FilterFailure("the host hands over no tile; use a newer Penumbra")

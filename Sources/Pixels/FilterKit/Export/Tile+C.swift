@@ -11,7 +11,8 @@ extension Tile {
         let (ask, context) = (tile.is_cancelled, tile.context)
         self.init(
             picture: Picture(
-                extent: PixelRect(tile.image), channels: Int(tile.channels), hasAlpha: tile.has_alpha != 0),
+                extent: PixelRect(tile.image), channels: Int(tile.channels), hasAlpha: tile.has_alpha != 0,
+                frame: Int(tile.frame)),
             area: PixelRect(tile.target.rect), readable: PixelRect(tile.source.rect), format: format,
             input: TileRows(
                 start: UnsafeMutableRawPointer(mutating: from), rowBytes: Int(tile.source.row_bytes),
@@ -41,6 +42,18 @@ extension TileFormat {
 }
 
 extension penumbra_tile {
+    /// What of a tile its host says that there is; zeros for the rest.
+    init?(_ pointer: UnsafePointer<penumbra_tile>?) {
+        // The size comes first, whatever else there is.
+        guard let pointer else { return nil }
+        let bytes = UnsafeRawPointer(pointer)
+        let size = Int(bytes.load(as: UInt32.self))
+        self.init()
+        withUnsafeMutableBytes(of: &self) { own in
+            own.copyMemory(from: UnsafeRawBufferPointer(start: bytes, count: min(size, own.count)))
+        }
+    }
+
     /// Puts a sentence where the host looks for the reason of a failure.
     func say(_ text: String) {
         guard let error, error_capacity > 0 else { return }

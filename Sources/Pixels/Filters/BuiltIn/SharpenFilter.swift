@@ -23,7 +23,7 @@ package struct SharpenFilter: BlurFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "sharpen", kind: .area, summary: "Unsharp mask", renderingVersion: 2,
+            name: "sharpen", kind: .area, summary: "Unsharp mask", renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 1000), fallback: .number(1), unit: "px",

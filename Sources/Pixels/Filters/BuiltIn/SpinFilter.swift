@@ -21,7 +21,7 @@ package struct SpinFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "spin", kind: .area, summary: "Blur along arcs around a centre", renderingVersion: 3,
+            name: "spin", kind: .area, summary: "Blur along arcs around a centre", renderingVersion: 4,
             parameters: [
                 ParameterDescriptor(
                     "angle", .number(minimum: 0, maximum: 360), fallback: .number(10), unit: "°",
@@ -54,7 +54,7 @@ package struct SpinFilter: Filter {
     package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        options.sweepCost(layout, encoded: 30)
+        options.sweepCost(layout, encoded: 70)
     }
 
     /// A ring's samples count for the pixels on it: few, where the arc reaches far beyond the picture.

@@ -22,7 +22,7 @@ package struct ZoomFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "zoom", kind: .area, summary: "Blur along lines towards a centre", renderingVersion: 2,
+            name: "zoom", kind: .area, summary: "Blur along lines towards a centre", renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "amount", .number(minimum: -200, maximum: 200), fallback: .number(20), unit: "%",
@@ -36,7 +36,9 @@ package struct ZoomFilter: Filter {
     package var halo: Halo { .none }
     package var isEven: Bool { false }
 
-    private func kernel(_ input: PixelRect) -> Zoom { Zoom(amount: amount, center: SweepCenter(x, y, in: input)) }
+    private func kernel(_ input: PixelRect) -> Zoom {
+        Zoom(amount: amount, center: SweepCenter(x, y, in: input), extent: input)
+    }
 
     package func halo(in input: PixelRect) -> Halo {
         let zoom = kernel(input)
@@ -54,7 +56,15 @@ package struct ZoomFilter: Filter {
     package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        options.sweepCost(layout, encoded: 90)
+        options.sweepCost(layout, encoded: 190)
+    }
+
+    /// Paths along the centre's row and column are sampled one by one, all of them: many, where the centre is far away.
+    package func cost(_ layout: PixelLayout, _ format: SampleFormat, in input: PixelRect) -> Double {
+        let distance = SweepCenter(x, y, in: input).farthestDistance(to: input)
+        let side = Double(max(1, min(input.width, input.height)))
+        let samples = min(distance * amount.magnitude, 8 * distance / side)
+        return cost(layout, format) + 3 * max(0, samples - 16)
     }
 
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {

@@ -120,8 +120,8 @@ struct RowOperations: Sendable {
             UnsafePointer<UInt32>, Int, Int, Int, Int, UnsafePointer<Double>, UnsafePointer<Double>, Int, Float,
             FloatTarget
         ) -> Void
-    let packWords: @Sendable (UnsafePointer<Float>, Int, Int, Float, WordTarget) -> Void
-    let scatterWords: @Sendable (UnsafePointer<Float>, UnsafePointer<Int32>, Int, Int, Float, WordTarget) -> Void
+    let packWords: @Sendable (UnsafePointer<Float>, Int, Int, Float, Float, WordTarget) -> Void
+    let scatterWords: @Sendable (UnsafePointer<Float>, UnsafePointer<Int32>, Int, Int, Float, Float, WordTarget) -> Void
     let placeInRings:
         @Sendable (
             UnsafePointer<Double>, UnsafePointer<Double>, Int, Double, Double, UnsafeMutablePointer<Double>,

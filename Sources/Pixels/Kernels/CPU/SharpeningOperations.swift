@@ -15,6 +15,11 @@ struct SharpeningOperations: Sendable {
 
     let sharpenWords: Sharpen<UInt16>
     let sharpenFloats: Sharpen<Float>
+    let sharpenColorFloats:
+        @Sendable (
+            UnsafePointer<Float>, UnsafePointer<Float>, UnsafePointer<Float>, UnsafePointer<Float>, Float, Float, Int,
+            UnsafeMutablePointer<Float>
+        ) -> Void
     let sharpenPixels:
         @Sendable (
             UnsafePointer<UInt16>, UnsafePointer<UInt16>, Float, Float, Int, Int, UnsafeMutablePointer<UInt16>
@@ -26,14 +31,17 @@ struct SharpeningOperations: Sendable {
             case .v4:
                 SharpeningOperations(
                     sharpenWords: RowKernelsV4.sharpenWords, sharpenFloats: RowKernelsV4.sharpenFloats,
+                    sharpenColorFloats: RowKernelsV4.sharpenColorFloats,
                     sharpenPixels: RowKernelsV4.sharpenPixels)
             case .v3:
                 SharpeningOperations(
                     sharpenWords: RowKernelsV3.sharpenWords, sharpenFloats: RowKernelsV3.sharpenFloats,
+                    sharpenColorFloats: RowKernelsV3.sharpenColorFloats,
                     sharpenPixels: RowKernelsV3.sharpenPixels)
             default:
                 SharpeningOperations(
                     sharpenWords: RowKernelsV2.sharpenWords, sharpenFloats: RowKernelsV2.sharpenFloats,
+                    sharpenColorFloats: RowKernelsV2.sharpenColorFloats,
                     sharpenPixels: RowKernelsV2.sharpenPixels)
             }
         }
@@ -41,6 +49,7 @@ struct SharpeningOperations: Sendable {
         static func of(_: CPULevel) -> SharpeningOperations {
             SharpeningOperations(
                 sharpenWords: RowKernelsNative.sharpenWords, sharpenFloats: RowKernelsNative.sharpenFloats,
+                sharpenColorFloats: RowKernelsNative.sharpenColorFloats,
                 sharpenPixels: RowKernelsNative.sharpenPixels)
         }
     #endif

@@ -38,9 +38,16 @@ struct SharpenedFloats: WorkingKernel {
             source.read(y, into: ring)
             let (planes, planeStride) = blurred.row(y)
             for plane in 0..<channels {
-                sharpening.sharpenFloats(
-                    ring.row(y) + plane * ring.planeStride, planes + plane * planeStride, amount, threshold, area.width,
-                    result.base + plane * stride)
+                let own = ring.row(y) + plane * ring.planeStride
+                let (blurred, target) = (planes + plane * planeStride, result.base + plane * stride)
+                // Without a threshold the alpha's difference says nothing of the colours'.
+                if reader.layout.hasAlpha, plane < channels - 1, threshold > 0 {
+                    sharpening.sharpenColorFloats(
+                        own, blurred, ring.row(y) + (channels - 1) * ring.planeStride,
+                        planes + (channels - 1) * planeStride, amount, threshold, area.width, target)
+                } else {
+                    sharpening.sharpenFloats(own, blurred, amount, threshold, area.width, target)
+                }
             }
             sink.write(
                 PlaneRow(

@@ -1,24 +1,24 @@
 import Geometry
 
-/// The pixels of an area whose paths are long, sorted by the group of rays that they belong to.
+/// The pixels of an area whose paths are averaged on rays, sorted by the group of rays that they belong to.
 struct PixelGroups {
     private let pixels: WorkBuffer<Int32>
     /// Where each group begins, and the last one ends.
     private let starts: WorkBuffer<Int>
 
-    init(_ rays: ZoomRays, _ center: SweepCenter, direct: Double, _ area: PixelRect, _ operations: RowOperations) {
+    init(_ rays: ZoomRays, _ path: some SweepPath, _ area: PixelRect, _ operations: RowOperations) {
         precondition(
             area.area <= Int32.max && rays.groupCount < Int32.max, "pixels and groups are counted in 32 bits")
         let none: Int32 = -1
         let groups = WorkBuffer<Int32>(count: area.area)
         starts = WorkBuffer(count: rays.groupCount + 2)
-        let places = PixelPlaces(center, operations)
+        let places = PixelPlaces(path.center, operations)
         var index = 0
         for y in area.rows {
             places.removeAll()
             places.append(columns: area.columns, y: y)
             places.find()
-            let short = center.columns(within: direct, y: y)
+            let short = path.directColumns(y: y)
             for column in 0..<area.width {
                 if short.contains(area.x + column) {
                     groups.base[index] = none

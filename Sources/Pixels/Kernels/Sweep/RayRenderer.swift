@@ -26,7 +26,7 @@ final class RayRenderer {
         let octave = rays.octave(ofGroup: group)
         places.removeAll()
         places.append(pixels, in: area)
-        places.find(scaleOfTurns: Double(octave.rays))
+        places.find(scaleOfDistances: ZoomRays.samplesPerPixel, scaleOfTurns: Double(octave.rays))
         let (across, along) = (places.turns.range(places.count), places.distances.range(places.count))
         // A cubic reads a line before and two behind; along a line, a sample and the next one.
         let used = Int(across.least) - 1..<Int(across.greatest) + 3

@@ -100,7 +100,7 @@ final class RingSums: RingMeans {
             for (index, ring) in rings.enumerated() {
                 context.operations.sumRing(
                     picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table,
-                    picture.facts, center, Double(ring) * band.spacing, coarse, directions.fine.base,
+                    picture.facts, center, Double(ring) / band.density, coarse, directions.fine.base,
                     range.lowerBound & 63, range.count, scratch.base, target + 4 * index * capacity)
             }
         }
@@ -147,7 +147,7 @@ final class RingAverages: RingMeans {
         context.withCenter { center in
             context.operations.sampleRing(
                 picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table, picture.facts,
-                center, Double(ring) * band.spacing, coarse, directions.fine.base, range.lowerBound & 63, range.count,
+                center, Double(ring) / band.density, coarse, directions.fine.base, range.lowerBound & 63, range.count,
                 samples)
         }
         let phase = range.lowerBound % band.window

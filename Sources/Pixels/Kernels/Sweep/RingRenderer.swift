@@ -1,6 +1,6 @@
 import Geometry
 
-/// Renders pixels with long paths around a centre, band by band, each in the order of its directions.
+/// Renders pixels whose paths are averaged on rings, band by band, each in the order of its directions.
 struct RingRenderer {
     private let context: RingContext
     private let area: PixelRect
@@ -8,11 +8,16 @@ struct RingRenderer {
     /// Whether samples are whole numbers in encoded light.
     private let isWhole: Bool
     private let steepness: Double
+    /// Of each of the area's rows the pixels that are not rendered here.
+    private let direct: [Range<Int>]
     private let places: PixelPlaces
     private let room = LineRoom()
 
-    init(_ context: RingContext, steepness: Double, _ area: PixelRect, into result: SweptPixels) {
+    init(
+        _ context: RingContext, steepness: Double, direct: [Range<Int>], _ area: PixelRect, into result: SweptPixels
+    ) {
         self.context = context
+        self.direct = direct
         self.area = area
         self.result = result
         self.steepness = steepness
@@ -47,7 +52,7 @@ struct RingRenderer {
     private func render(_ batch: inout PixelBatch, _ band: SpinBand, _ means: some RingMeans) {
         places.removeAll()
         for run in batch.runs { places.append(columns: run.columns, y: run.y) }
-        places.find(scaleOfDistances: 1 / band.spacing, scaleOfTurns: 360 / context.degrees * Double(band.window))
+        places.find(scaleOfDistances: band.density, scaleOfTurns: 360 / context.degrees * Double(band.window))
         let values = batch.values(places.count)
         means.interpolate(
             batch.positions(places.turns.base), across: places.distances.base, along: places.turns.base,
@@ -83,12 +88,25 @@ struct RingRenderer {
     /// - Parameter isWhole: gives the whole row where it is not cut in two.
     private func run(_ band: SpinBand, _ y: Int, isLeft: Bool, isWhole: Bool) -> PixelRun? {
         let outer = context.center.columns(within: band.outer, y: y)
-        let inner = context.center.columns(within: band.inner, y: y)
+        let near = context.center.columns(within: band.inner, y: y)
+        let direct = direct[y - area.y]
+        let inner = near.isEmpty ? direct : direct.isEmpty ? near : near.joined(direct)
         if inner.isEmpty && !isWhole { return nil }
         let own =
-            inner.isEmpty ? outer : isLeft ? outer.lowerBound..<inner.lowerBound : inner.upperBound..<outer.upperBound
+            inner.isEmpty
+            ? outer
+            : isLeft
+                ? outer.lowerBound..<max(outer.lowerBound, inner.lowerBound)
+                : min(outer.upperBound, inner.upperBound)..<outer.upperBound
         let columns = own.clamped(to: area.columns)
         return columns.isEmpty ? nil : PixelRun(y: y, columns: columns)
+    }
+}
+
+extension Range<Int> {
+    /// Both, and what lies between.
+    func joined(_ other: Range) -> Range {
+        Swift.min(lowerBound, other.lowerBound)..<Swift.max(upperBound, other.upperBound)
     }
 }
 

@@ -5,30 +5,23 @@ package import Raster
 /// A blur along arcs around a centre, as a camera that turns makes it.
 ///
 /// A pixel p becomes the mean of the bilinearly interpolated input over the arc around c from −a/2 to +a/2 of p. Arcs of
-/// up to 8 px are sampled at the middles of 2·(⌈length⌉ + 1) equal parts, longer ones on rings; see ``SpinBand``.
+/// up to 8 px are sampled at the middles of 3·(⌈length⌉ + 1) equal parts, those that run along a row or a column of
+/// 2·(⌈length⌉ + 1), all others on rings; see ``SpinBand``.
 package struct Spin: Sendable {
     package let center: SweepCenter
     /// In degrees, the whole of it; 0–360.
     private let angle: Double
     private let half: (sin: Double, cos: Double)
-    private let steps: [Double]
     private var level = CPULevel.current
 
-    /// Half the samples on an arc that is averaged directly, at most.
-    private static let longestDirect = 16
+    /// What ``turns(in:)`` begins with, for arcs of up to 8 px and a little more.
+    private static let shortTurns = 16
 
     package init(degrees: Double, center: SweepCenter) {
         precondition(degrees >= 0 && degrees <= 360, "an arc is at most the circle")
         angle = degrees
         self.center = center
         half = DeterministicMath.sinCos(degrees: degrees / 2)
-        // The turns to the first of 2n samples and from each to the next, for n from 1 on.
-        steps = (1...Self.longestDirect).flatMap { n in
-            let step = degrees / Double(2 * n)
-            let first = DeterministicMath.sinCos(degrees: step / 2 - degrees / 2)
-            let next = DeterministicMath.sinCos(degrees: step)
-            return [first.cos, first.sin, next.cos, next.sin]
-        }
     }
 
     /// The same blur with the inner loops of one level, which this CPU must have.
@@ -52,6 +45,33 @@ extension Spin: SweepPath {
     private var steepness: Double { angle * (Double.pi / 180) }
 
     var directRadius: Double { SpinBand.directRadius(steepness) }
+
+    func isStraight(_ right: Double, _ down: Double) -> Bool {
+        guard angle < 180 else { return false }
+        let (x, y) = (right.magnitude, down.magnitude)
+        let radius = (x * x + y * y).squareRoot()
+        // How far an arc reaches along an axis: from end to end, or from where it crosses the axis to its farther end.
+        func reach(along: Double, across: Double) -> Double {
+            across * half.cos >= along * half.sin
+                ? 2 * across * half.sin : radius - (along * half.cos - across * half.sin)
+        }
+        return min(reach(along: y, across: x), reach(along: x, across: y)) < SweepDrift.least
+    }
+
+    /// The turns from a pixel to the first of an arc's samples and from each to the next: of 3n samples for n to 16, then of
+    /// 2n, as cosines and sines.
+    func turns(in area: PixelRect) -> [Double] {
+        // An arc that is longer curves away from rows and columns.
+        let straight = angle < 180 ? steepness * SweepDrift.least / max(1 - half.cos, 1e-300) : 0
+        let longest = min(straight, center.farthestDistance(to: area) * steepness)
+        let counts = (1...Self.shortTurns).map { 3 * $0 } + (1...Int(longest) + Self.shortTurns).map { 2 * $0 }
+        return counts.flatMap { count in
+            let step = angle / Double(count)
+            let first = DeterministicMath.sinCos(degrees: step / 2 - angle / 2)
+            let next = DeterministicMath.sinCos(degrees: step)
+            return [first.cos, first.sin, next.cos, next.sin]
+        }
+    }
 
     package func needed(for area: PixelRect) -> PixelRect { swept(area).expanded(by: SweepMargin.halo) }
 
@@ -87,15 +107,16 @@ extension Spin: SweepPath {
     }
 
     func averageDirectly(
-        _ picture: SweptPicture, _ operations: RowOperations, x: Int, y: Int, count: Int,
+        _ picture: SweptPicture, _ operations: RowOperations, turns: [Double], x: Int, y: Int, count: Int,
         into target: UnsafeMutablePointer<Float>
     ) {
-        [center.x, center.y, steepness].withUnsafeBufferPointer { center in
-            steps.withUnsafeBufferPointer { steps in
-                guard let center = center.baseAddress, let steps = steps.baseAddress else { return }
+        let last = Double(turns.count / 4 - 1)
+        [center.x, center.y, steepness, directRadius, last].withUnsafeBufferPointer { center in
+            turns.withUnsafeBufferPointer { turns in
+                guard let center = center.baseAddress, let turns = turns.baseAddress else { return }
                 operations.spinDirectly(
                     picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table,
-                    picture.facts, center, steps, x, y, count, target)
+                    picture.facts, center, turns, x, y, count, target)
             }
         }
     }
@@ -104,7 +125,8 @@ extension Spin: SweepPath {
         _ picture: SweptPicture, _ operations: RowOperations, _ area: PixelRect, into result: SweptPixels
     ) {
         let context = RingContext(picture: picture, operations: operations, center: center, degrees: angle)
-        RingRenderer(context, steepness: steepness, area, into: result).render()
+        let direct = area.rows.map { directColumns(y: $0) }
+        RingRenderer(context, steepness: steepness, direct: direct, area, into: result).render()
     }
 }
 

@@ -4,7 +4,7 @@ import Raster
 
 /// Averages along the paths of a zoom or a spin, for every sample format and light.
 ///
-/// Short paths are sampled one by one; longer ones share the sliding means of lines, between which pixels are
+/// Short paths, and those that run along a row or a column, are sampled one by one; others share the sliding means of lines, between which pixels are
 /// interpolated. Pixels that lie near the same lines are rendered together, in whatever order that gives.
 struct Sweep<Path: SweepPath>: WorkingKernel {
     private let path: Path
@@ -37,11 +37,12 @@ struct Sweep<Path: SweepPath>: WorkingKernel {
         let direct = WorkBuffer<Float>(count: 4 * area.width)
         let stride = (area.width + 63) & ~31
         let planes = WorkBuffer<Float>(count: stride * channels)
+        let turns = path.turns(in: area)
         for y in area.rows {
-            let short = path.center.columns(within: path.directRadius, y: y).clamped(to: area.columns)
+            let short = path.directColumns(y: y).clamped(to: area.columns)
             if !short.isEmpty {
                 path.averageDirectly(
-                    picture, operations, x: short.lowerBound, y: y, count: short.count, into: direct.base)
+                    picture, operations, turns: turns, x: short.lowerBound, y: y, count: short.count, into: direct.base)
             }
             for channel in 0..<channels {
                 let plane = planes.base + channel * stride

@@ -3,21 +3,49 @@ package import Geometry
 /// The paths along which a filter averages, one for each pixel, all around one centre: what ``Sweep`` needs of them.
 protocol SweepPath: Sendable {
     var center: SweepCenter { get }
-    /// Pixels nearer to the centre have paths that are averaged directly; those of others are long.
+    /// Pixels nearer to the centre have short paths, which are averaged directly.
     var directRadius: Double { get }
+
+    /// Whether the path of a pixel, at that place from the centre, stays within ``SweepDrift/least`` px of a row or a
+    /// column. It is averaged directly too, however long it is: between lines there is no telling where it runs. Where it is
+    /// false in a row, it is so farther to that side.
+    func isStraight(_ right: Double, _ down: Double) -> Bool
 
     /// The pixels that are read for `area`.
     func needed(for area: PixelRect) -> PixelRect
 
+    /// What ``averageDirectly`` reads of the area's paths, if anything.
+    func turns(in area: PixelRect) -> [Double]
+
     /// Averages on the paths themselves; see `zoomDirectly` and `spinDirectly`.
     func averageDirectly(
-        _ picture: SweptPicture, _ operations: RowOperations, x: Int, y: Int, count: Int,
+        _ picture: SweptPicture, _ operations: RowOperations, turns: [Double], x: Int, y: Int, count: Int,
         into target: UnsafeMutablePointer<Float>)
 
-    /// Averages all pixels of `area` whose paths are long, on lines that they share: rings around the centre, or rays from
-    /// it. Which lines there are depends on the distance from the centre alone, so that all tiles see the same.
+    /// Averages all pixels of `area` that are not averaged directly, on lines that they share: rings around the centre, or rays from
+    /// it. Which lines there are depends on the centre and the picture alone, so that all tiles see the same.
     func averageOnLines(
         _ picture: SweptPicture, _ operations: RowOperations, _ area: PixelRect, into result: SweptPixels)
+}
+
+extension SweepPath {
+    /// The pixels of a row whose paths are averaged directly: all around the centre, since those are too that lie nearer to
+    /// it. May reach beyond any picture.
+    func directColumns(y: Int) -> Range<Int> {
+        let near = center.columns(within: directRadius, y: y)
+        let down = Double(y) - center.y
+        let straight = center.columns { isStraight($0, down) }
+        if near.isEmpty { return straight }
+        if straight.isEmpty { return near }
+        return near.joined(straight)
+    }
+}
+
+/// How far a long path runs away from rows and columns.
+enum SweepDrift {
+    /// A bilinear picture has kinks at rows and columns. A path that crosses some blurs them, so that the means of the lines
+    /// around it tell its own within a level of 255; one that runs along them does not.
+    static let least = 2.0
 }
 
 /// The point that a zoom or a spin leaves where it is, in coordinates of pixel centres.
@@ -43,6 +71,25 @@ package struct SweepCenter: Hashable, Sendable {
 
     /// Of an area that has pixels.
     package func farthestDistance(to area: PixelRect) -> Double { distances(to: area).upperBound }
+
+    /// The pixels around the centre's column of which something is true: on both sides up to the first of which it is not.
+    ///
+    /// - Parameter holds: told how far to the right they lie; once false, it stays so to that side.
+    func columns(where holds: (Double) -> Bool) -> Range<Int> {
+        let first = Int(x.rounded(.up))
+        // Halves what is left of a range that is no tile's, so that every tile comes to the same place.
+        func count(_ holds: (Int) -> Bool) -> Int {
+            var (known, end) = (0, 1 << 22)  // farther than any picture reaches
+            while known < end {
+                let middle = (known + end) / 2
+                if holds(middle) { known = middle + 1 } else { end = middle }
+            }
+            return known
+        }
+        let right = count { holds(Double(first + $0) - x) }
+        let left = count { holds(Double(first - 1 - $0) - x) }
+        return first - left..<first + right
+    }
 
     /// The pixels of a row that are nearer than `radius`, which may be infinite.
     func columns(within radius: Double, y row: Int) -> Range<Int> {

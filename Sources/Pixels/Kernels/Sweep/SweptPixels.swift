@@ -10,11 +10,13 @@ final class SweptPixels {
     private let floats: WorkBuffer<Float>
     /// What a sample is multiplied by in 16 bits; nil for floats.
     private let scale: Float?
+    private let full: Float
 
     init(_ area: PixelRect, channels: Int, format: SampleFormat) {
         width = area.width
         self.channels = channels
         scale = [.u8: 256, .u16: 1][format]
+        full = Float(format.full)
         let count = area.area * channels
         words = WorkBuffer(count: scale == nil ? 0 : count)
         floats = WorkBuffer(count: scale == nil ? count : 0)
@@ -27,7 +29,7 @@ final class SweptPixels {
         let (from, channels) = (values.base, channels)
         if let scale {
             guard let places = pixels.baseAddress else { return }
-            operations.scatterWords(from, places, pixels.count, channels, scale, words.base)
+            operations.scatterWords(from, places, pixels.count, channels, scale, full, words.base)
         } else {
             for (index, pixel) in pixels.enumerated() {
                 let target = floats.base + Int(pixel) &* channels
@@ -41,7 +43,7 @@ final class SweptPixels {
     ///   - first: the first pixel's number in the area; the others follow.
     func store(_ values: UnsafePointer<Float>, at first: Int, count: Int, _ operations: RowOperations) {
         if let scale {
-            operations.packWords(values, count, channels, scale, words.base + first * channels)
+            operations.packWords(values, count, channels, scale, full, words.base + first * channels)
         } else {
             for index in 0..<count {
                 let target = floats.base + (first &+ index) &* channels

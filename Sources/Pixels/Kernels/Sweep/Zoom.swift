@@ -4,18 +4,23 @@ package import Raster
 /// A blur along lines towards a centre, as a camera that zooms makes it.
 ///
 /// A pixel p becomes the mean of the bilinearly interpolated input over the segment from p to c + (p − c)·(1 − amount).
-/// Segments of up to 32 px are sampled at the middles of 2·(⌈length⌉ + 1) equal parts, longer ones on rays that are half
-/// a pixel apart at most.
+/// Segments of up to 24 px are sampled at the middles of 3·(⌈length⌉ + 1) equal parts, those that run along a row or a column
+/// of ⌈length⌉ + 1, all others on rays; see ``ZoomRays``.
 package struct Zoom: Sendable {
     package let center: SweepCenter
     private let amount: Double
+    /// To the farthest pixel of the picture.
+    private let farthest: Double
     private var level = CPULevel.current
 
-    /// - Parameter amount: −2…2; 1 leads to the centre.
-    package init(amount: Double, center: SweepCenter) {
+    /// - Parameters:
+    ///   - amount: −2…2; 1 leads to the centre.
+    ///   - extent: of the whole picture, since the density of rays depends on it.
+    package init(amount: Double, center: SweepCenter, extent: PixelRect) {
         precondition(amount.magnitude <= 2, "a zoom leads as far beyond the centre, at most")
         self.amount = amount
         self.center = center
+        farthest = extent.isEmpty ? 1 : max(1, center.farthestDistance(to: extent))
     }
 
     /// The same blur with the inner loops of one level, which this CPU must have.
@@ -35,11 +40,17 @@ package struct Zoom: Sendable {
 }
 
 extension Zoom: SweepPath {
-    /// The longest path that is sampled directly, in pixels. What two samples a pixel cost grows with it; the error of rays,
-    /// which is largest on noise, falls.
-    static let longestDirect = 32.0
+    /// The longest path that is sampled directly in any direction, in pixels. What three samples a pixel cost grows with it;
+    /// the error of rays, which is largest on noise, falls.
+    static let longestDirect = 24.0
 
     var directRadius: Double { Self.longestDirect / amount.magnitude }
+
+    func isStraight(_ right: Double, _ down: Double) -> Bool {
+        min(right.magnitude, down.magnitude) * amount.magnitude < SweepDrift.least
+    }
+
+    func turns(in area: PixelRect) -> [Double] { [] }
 
     package func needed(for area: PixelRect) -> PixelRect {
         guard !area.isEmpty else { return area }
@@ -59,10 +70,10 @@ extension Zoom: SweepPath {
     }
 
     func averageDirectly(
-        _ picture: SweptPicture, _ operations: RowOperations, x: Int, y: Int, count: Int,
+        _ picture: SweptPicture, _ operations: RowOperations, turns: [Double], x: Int, y: Int, count: Int,
         into target: UnsafeMutablePointer<Float>
     ) {
-        [center.x, center.y, amount].withUnsafeBufferPointer { center in
+        [center.x, center.y, amount, Self.longestDirect].withUnsafeBufferPointer { center in
             guard let center = center.baseAddress else { return }
             operations.zoomDirectly(
                 picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table, picture.facts,
@@ -73,8 +84,8 @@ extension Zoom: SweepPath {
     func averageOnLines(
         _ picture: SweptPicture, _ operations: RowOperations, _ area: PixelRect, into result: SweptPixels
     ) {
-        let rays = ZoomRays(center, amount: amount, upTo: center.distances(to: area).upperBound)
-        let groups = PixelGroups(rays, center, direct: directRadius, area, operations)
+        let rays = ZoomRays(center, amount: amount, from: directRadius, upTo: farthest)
+        let groups = PixelGroups(rays, self, area, operations)
         let renderer = RayRenderer(picture, rays, center, operations)
         for group in 0..<rays.groupCount where !groups[group].isEmpty {
             let pixels = groups[group]

@@ -1,20 +1,23 @@
 import Arithmetic
 import Geometry
 
-/// Rays from a centre with a sample for each pixel. In every octave of the distance they are half a pixel apart at its
-/// far end.
+/// Rays from a centre with two samples for each pixel. Half of the farthest distance, and half of that, and so on, bound
+/// octaves; in each, rays are 0.4 px apart at most, at the far ends of its paths too. Some lie on the axes and diagonals.
 struct ZoomRays {
     private let center: SweepCenter
     private let amount: Double
+    private let farthest: Double
     private let octaves: [Octave]
     let groupCount: Int
 
-    /// Pixels from a ray to the next, at most.
-    private static var spacing: Double { 0.5 }
+    /// Pixels from a ray to the next, at most: on a checkerboard the error grows from 4 of 255 to 11 with 0.5.
+    private static var spacing: Double { 0.4 }
+    /// On a ray.
+    static var samplesPerPixel: Double { 2 }
     /// Rays that groups are made of.
     private static var raysInGroup: Int { 32 }
 
-    /// Distances from 2ⁿ to 2ⁿ⁺¹.
+    /// Distances from half of one to all of it.
     struct Octave {
         let rays: Int
         fileprivate let firstGroup: Int
@@ -22,31 +25,34 @@ struct ZoomRays {
         fileprivate let blockBits: Int
     }
 
-    init(_ center: SweepCenter, amount: Double, upTo distance: Double) {
+    /// - Parameters:
+    ///   - nearest: distance of a pixel that has a long path.
+    ///   - farthest: of the whole picture, whatever the tile.
+    init(_ center: SweepCenter, amount: Double, from nearest: Double, upTo farthest: Double) {
         self.center = center
         self.amount = amount
+        self.farthest = farthest
         var octaves: [Octave] = []
         var groups = 0
-        for octave in 0...Self.octave(distance) {
-            let near = Double(1 << octave)
-            let rays = max(256, Int((4 * Double.pi * near / Self.spacing).rounded(.up)))
-            // Paths in here are longer than that; their windows may begin a sample earlier.
-            let shortest = max(Zoom.longestDirect, near * amount.magnitude) - 4
+        var far = farthest
+        repeat {
+            let reach = far * max(1, (1 - amount).magnitude)
+            let eighth = max(32, (Double.pi / 4 * reach / Self.spacing).rounded(.up))
+            let rays = 8 * Int(eighth)
+            // Paths in here are longer than that; their windows may begin some samples earlier.
+            let shortest = Self.samplesPerPixel * max(Zoom.longestDirect, far / 2 * amount.magnitude) - 6
             var bits = 0
             while Double(2 << bits) <= shortest { bits += 1 }
             octaves.append(Octave(rays: rays, firstGroup: groups, blockBits: bits))
             groups += (rays - 1) / Self.raysInGroup + 1
-        }
+            far /= 2
+        } while far >= nearest
         self.octaves = octaves
         groupCount = groups
     }
 
-    private static func octave(_ distance: Double) -> Int { max(0, Int(distance.exponent)) }
-
-    private func octave(distance: Double) -> Octave { octaves[min(Self.octave(distance), octaves.count - 1)] }
-
     func group(distance: Double, turn: Double) -> Int {
-        let octave = octave(distance: distance)
+        let octave = octaves[max(0, min(Int((farthest / distance).exponent), octaves.count - 1))]
         return octave.firstGroup + Int(turn * Double(octave.rays)) / Self.raysInGroup
     }
 
@@ -58,7 +64,7 @@ struct ZoomRays {
     ///
     /// - Parameters:
     ///   - line: the ray's number in its octave; may lie a few beyond a turn.
-    ///   - positions: distances, in pixels.
+    ///   - positions: distances, in samples.
     ///   - target: receives four values for each.
     func average(
         _ picture: SweptPicture, _ operations: RowOperations, _ octave: Octave, line: Int, positions: Range<Int>,
@@ -75,7 +81,8 @@ struct ZoomRays {
             guard let center = center.baseAddress else { return }
             operations.sampleRay(
                 picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table, picture.facts,
-                center, direction.cos, direction.sin, first, count, samples)
+                center, direction.cos / Self.samplesPerPixel, direction.sin / Self.samplesPerPixel, first, count,
+                samples)
         }
         let length = 1 << octave.blockBits
         operations.sumBlocks(samples, count, first & (length - 1), length, room.heads.base, room.tails.base)

@@ -103,10 +103,10 @@ package struct AnimationFilter: Filter {
     }
 
     package func render(_ source: FilterSource, into destination: inout AnyRaster) throws {
-        if let shown { return try still(shown).render(source, into: &destination) }
+        if let shown { return try still(shown).render(source.showing(frame: shown), into: &destination) }
         for (frame, rect) in parts(of: destination.rect, source.extent) {
             var picture = AnyRaster(zeroed: rect, layout: destination.layout, format: destination.format)
-            try still(frame).render(source, into: &picture)
+            try still(frame).render(source.showing(frame: frame), into: &picture)
             destination.paste(picture.translated(x: 0, y: frame * source.extent.height))
         }
     }
