@@ -263,7 +263,7 @@ enum FileSystem {
 
     /// Waits until the disk has a file.
     static func syncFile(_ path: String) throws(FileTrouble) {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "open") }
         defer { close(file) }
         guard fsync(file) == 0 else { throw FileTrouble(path: path, code: errno, action: "sync") }

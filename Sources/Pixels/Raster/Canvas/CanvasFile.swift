@@ -25,7 +25,7 @@ struct CanvasFile: ~Copyable, Sendable {
     /// Opens a file that has exactly `bytes` bytes.
     init(opening path: String, bytes: Int, writable: Bool) throws(CanvasError) {
         self.path = path
-        descriptor = Glibc.open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC)
+        descriptor = Glibc.open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.error(.open, path, errno) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Self.error(.open, path, errno) }
