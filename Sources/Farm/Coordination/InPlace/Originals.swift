@@ -133,8 +133,10 @@ package final class Originals: Sendable {
         for store in [shared] + (besideStore(of: picture).map { [$0] } ?? []) {
             let own = store === shared ? picture.exactPath : Self.name(of: picture)
             for key in try keys(in: store)[size] ?? [] where key != own {
-                found += try store.originals(of: key).originals.filter { $0.record.blurred.bytes == size && $0.record.isChanged }
-                    .map { StoredOriginal(record: $0.record, store: store, isOwn: $0.isOwn) }
+                found += try store.originals(of: key).originals.filter {
+                    $0.record.blurred.bytes == size && $0.record.isChanged
+                }
+                .map { StoredOriginal(record: $0.record, store: store, isOwn: $0.isOwn) }
             }
         }
         return found
