@@ -34,16 +34,11 @@ extension LedgerTests {
         #expect(known(try self.ledger(of: job()).contents) == known(records + [record]))
     }
 
-    @Test func `an index that is a hole of a terabyte is refused, with what to do`() throws {
-        _ = try publish(["out/a"], for: job())
+    @Test func `an index that goes on as a hole of a terabyte is read as far as it has lines`() throws {
+        let records = try publish(["out/a"], for: job())
         try loseDatabase()
         #expect(truncate(index, 1 << 40) == 0)
-        let trouble = #expect(throws: FileTrouble.self) { _ = try ledger(of: job()).contents }
-        #expect(
-            trouble?.message == """
-                \(index): cannot read: it has a line of more than 16 MB, and Penumbra writes none like that
-                   = move it away and run again
-                """)
+        #expect(known(try ledger(of: job()).contents) == known(records))
     }
 
     /// Root may write to any file.

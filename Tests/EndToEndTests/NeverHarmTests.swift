@@ -19,7 +19,8 @@ import Testing
         var chosen: [String] {
             switch selection.first {
             case "--only": ["c"]
-            case "--limit": ["a", "b"]
+            // Those that there is something to do with: else c, e and at most one more.
+            case "--limit" where isForced || existing == "overwrite": ["a", "b"]
             default: NightWithBystanders.photos
             }
         }

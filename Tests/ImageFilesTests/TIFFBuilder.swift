@@ -35,6 +35,8 @@ struct TIFFBuilder {
     /// The sides of tiles, which a file has in place of strips; a multiple of 16.
     var tileSize: Int?
     var pages = 1
+    /// Of all numbers but the samples in `data`.
+    var isBigEndian = false
     /// 1 for a picture that stands for a larger one.
     var subfileType: UInt32?
     /// More entries of the first directory, as text.
@@ -48,18 +50,18 @@ struct TIFFBuilder {
     }
 
     func build() -> [UInt8] {
-        var file: [UInt8] = [0x49, 0x49, 42, 0, 0, 0, 0, 0]
+        var file: [UInt8] = (isBigEndian ? [0x4D, 0x4D, 0, 42] : [0x49, 0x49, 42, 0]) + [0, 0, 0, 0]
         var pointer = 4
         for page in 0..<pages {
             let strips = appendStrips(to: &file)
             var entries = self.entries(strips, page: page).sorted { $0.tag < $1.tag }
             for index in entries.indices { place(&entries[index], in: &file) }
             if file.count % 2 == 1 { file.append(0) }
-            file.replaceSubrange(pointer..<pointer + 4, with: little(UInt32(file.count)))
-            file += little(UInt16(entries.count))
+            file.replaceSubrange(pointer..<pointer + 4, with: stored(UInt32(file.count)))
+            file += stored(UInt16(entries.count))
             for entry in entries { file += row(entry) }
             pointer = file.count
-            file += little(UInt32(0))
+            file += stored(UInt32(0))
         }
         return file
     }
@@ -129,7 +131,7 @@ struct TIFFBuilder {
     }
 
     private func encoded(_ entry: Entry) -> [UInt8] {
-        entry.raw ?? entry.values.flatMap { entry.type == 3 ? little(UInt16($0)) : little($0) }
+        entry.raw ?? entry.values.flatMap { entry.type == 3 ? stored(UInt16($0)) : stored($0) }
     }
 
     /// Moves values that do not fit into the entry to the file's end.
@@ -138,20 +140,20 @@ struct TIFFBuilder {
         guard bytes.count > 4 else { return }
         if file.count % 2 == 1 { file.append(0) }
         let unit = entry.type == 3 ? 2 : entry.type == 4 ? 4 : 1
-        let header = little(UInt32(bytes.count / unit)) + little(UInt32(file.count))
+        let header = stored(UInt32(bytes.count / unit)) + stored(UInt32(file.count))
         entry = Entry(tag: entry.tag, type: entry.type, values: [], raw: header)
         file += bytes
     }
 
     private func row(_ entry: Entry) -> [UInt8] {
-        let front = little(entry.tag) + little(entry.type)
+        let front = stored(entry.tag) + stored(entry.type)
         if let raw = entry.raw, raw.count == 8 { return front + raw }
         let bytes = encoded(entry)
         let unit = entry.type == 3 ? 2 : entry.type == 4 ? 4 : 1
-        return front + little(UInt32(bytes.count / unit)) + bytes + Array(repeating: 0, count: 4 - bytes.count)
+        return front + stored(UInt32(bytes.count / unit)) + bytes + Array(repeating: 0, count: 4 - bytes.count)
     }
 
-    private func little<Integer: FixedWidthInteger>(_ value: Integer) -> [UInt8] {
-        withUnsafeBytes(of: value.littleEndian) { Array($0) }
+    private func stored<Integer: FixedWidthInteger>(_ value: Integer) -> [UInt8] {
+        withUnsafeBytes(of: isBigEndian ? value.bigEndian : value.littleEndian) { Array($0) }
     }
 }

@@ -137,26 +137,22 @@ enum FileSystem {
     /// Some ten million lines.
     private static let largestFileOfLines = 8 << 30
 
-    /// All bytes of a file of lines; nil where there is none, or a link. Somebody may have made the file as large as no disk
-    /// is, out of nothing: such a file is refused.
+    /// All bytes of a file of lines; nil where there is none, or a link. What follows a line that Penumbra cannot have written
+    /// is left out: somebody may have made the file as large as no disk is, out of nothing.
     static func lines(of path: String) throws(FileTrouble) -> [UInt8]? {
         guard let file = try OpenFile(path) else { return nil }
-        func refusal(_ reason: String) -> FileTrouble {
-            FileTrouble(
-                path: path, code: EFBIG, action: "read", reason: "\(reason), and Penumbra writes none like that",
-                remedy: "move it away and run again")
-        }
         var (bytes, whole): ([UInt8], Int) = ([], 0)
         while true {
             let piece = try file.next()
             guard !piece.isEmpty else { return bytes }
             if let end = piece.lastIndex(of: UInt8(ascii: "\n")) { whole = bytes.count + end + 1 }
             bytes += piece
-            guard bytes.count - whole <= longestLine else {
-                throw refusal("it has a line of more than \(longestLine >> 20) MB")
-            }
+            guard bytes.count - whole <= longestLine else { return Array(bytes[..<whole]) }
             guard bytes.count <= largestFileOfLines else {
-                throw refusal("it is larger than \(largestFileOfLines >> 30) GB")
+                throw FileTrouble(
+                    path: path, code: EFBIG, action: "read",
+                    reason: "it is larger than \(largestFileOfLines >> 30) GB, and Penumbra writes none like that",
+                    remedy: "move it away and run again")
             }
         }
     }

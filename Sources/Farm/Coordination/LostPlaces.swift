@@ -41,8 +41,8 @@ package enum LostPlaces {
         let bare = folders.filter { !FileSystem.exists(PathNames.joined($0, OutputIndex.name)) }
         let database = Ledger.databasePath(state: state)
         // Mostly the index is there, and nothing is looked up.
-        guard !bare.isEmpty, FileSystem.exists(database) else { return [] }
-        return try JobStore(lookingAt: database).read { reader in
+        guard !bare.isEmpty, let store = try JobStore.asItIs(at: database) else { return [] }
+        return try store.read { reader in
             guard let id = try reader.job(manifest: job.manifestPath, name: job.name) else { return [] }
             let (records, places) = (try reader.outputs(of: id), try reader.places(of: id))
             return bare.compactMap { folder in

@@ -31,6 +31,18 @@ package final class JobStore: Sendable {
         try self.init(path, configuration) { _ in }
     }
 
+    /// For those who only look and wait for nobody: as it is, be it of an older version. Nil where there is no database, or
+    /// somebody has just begun to make it.
+    package static func asItIs(at path: String) throws(StoreProblem) -> JobStore? {
+        guard access(path, F_OK) == 0 else { return nil }
+        let store = try JobStore(lookingAt: path)
+        do {
+            return try look(into: store.queue) { try $0.tableExists("jobs") } ? store : nil
+        } catch {
+            throw StoreProblem(path: path, error)
+        }
+    }
+
     /// Nil where there is no database. One of an older version is brought up to date first.
     package static func looking(at path: String) throws(StoreProblem) -> JobStore? {
         guard access(path, F_OK) == 0 else { return nil }

@@ -8,6 +8,7 @@ import Planning
 import Reports
 import SafeFiles
 import Synchronization
+import WorkerProtocol
 
 /// Where a command's results and complaints go: for a person, for cron (`--quiet`), or as JSON lines.
 final class Reporting: Sendable {
@@ -191,12 +192,17 @@ final class Reporting: Sendable {
         } catch let error as CommandError {
             complain(error.message)
             code = error.status.rawValue
+        } catch let shortage as Shortage {
+            complain("\(shortage)")
+            code = ExitStatus.unavailable.rawValue
         } catch let problem as StoreProblem {
-            complain(problem.message)
-            code = ExitStatus.badPlace.rawValue
+            let shortage = problem.shortage
+            complain(shortage.map { "\($0)" } ?? problem.message)
+            code = (shortage == nil ? ExitStatus.badPlace : .unavailable).rawValue
         } catch let trouble as FileTrouble {
-            complain(trouble.message)
-            code = ExitStatus.badPlace.rawValue
+            let shortage = trouble.shortage
+            complain(shortage.map { "\($0)" } ?? trouble.message)
+            code = (shortage == nil ? ExitStatus.badPlace : .unavailable).rawValue
         } catch let exit as ExitCode {
             code = exit.rawValue
         }

@@ -75,8 +75,8 @@ package struct FormerSearch: Sendable {
         for folder in folders { try readIndex(in: folder, paths, &found) }
         let unknown = paths.filter { found[PathKey($0)] == nil }
         let database = Ledger.databasePath(state: state)
-        guard !unknown.isEmpty, FileSystem.exists(database) else { return found }
-        try JobStore(lookingAt: database).read { reader in
+        guard !unknown.isEmpty, let store = try JobStore.asItIs(at: database) else { return found }
+        try store.read { reader in
             let recipes = try reader.recipes()
             for path in unknown {
                 guard let owned = try reader.outputs(at: path).first(where: { !isOwn($0.job, $0.manifest) }) else {

@@ -55,8 +55,8 @@ package final class Ledger: Sendable {
         let path = databasePath(state: state)
         var contents = LedgerContents()
         var indexes = folders.map { OutputIndex(folder: $0, job: spec) }
-        if FileSystem.exists(path) {
-            try JobStore(lookingAt: path).read { reader in
+        if let store = try JobStore.asItIs(at: path) {
+            try store.read { reader in
                 guard let job = try reader.job(manifest: spec.manifestPath, name: spec.name) else { return }
                 let settled = try reader.intents(of: job).filter { $0.isInPlace(by: spec.compare) }
                 contents = try LedgerContents(reader, job, settled: settled)

@@ -12,8 +12,7 @@ package struct RecordSearch: Sendable {
 
     package init(state: String) throws(StoreProblem) {
         self.state = state
-        let path = Ledger.databasePath(state: state)
-        store = FileSystem.exists(path) ? try JobStore(lookingAt: path) : nil
+        store = try JobStore.asItIs(at: Ledger.databasePath(state: state))
     }
 
     /// All outputs of a job, sorted by their paths.

@@ -95,26 +95,20 @@ struct StoredPicture: ~Copyable {
     private static func readable(
         _ file: InputFile, _ format: any ImageFormat
     ) throws(ImageFileError) -> InputFile {
-        guard !file.holdsHalfFloats else { return file }
-        let patches = try checked(file, format) { () throws(UnsupportedFeature) in try HalfFloatTIFF.patches(for: file)
-        }
-        return try patches.map { patches throws(ImageFileError) in
-            try InputFile(file, patches: patches, holdsHalfFloats: true)
+        guard file.floats == nil else { return file }
+        let tiff = try checked(file, format) { () throws(UnsupportedFeature) in try FloatTIFF(file) }
+        return try tiff.map { tiff throws(ImageFileError) in
+            try InputFile(file, patches: tiff.patches, floats: tiff.samples)
         } ?? file
     }
 
-    /// Floats of 16 bits as those of 32, which filters work on.
+    /// Floats of 16 and 64 bits as those of 32, which filters work on.
     private static func inOurFloats(
         _ image: consuming VipsImageReference, _ file: InputFile, _ format: any ImageFormat
     ) throws(ImageFileError) -> VipsImageReference {
+        guard let floats = file.floats else { return image }
         do throws(VipsFailure) {
-            if file.holdsHalfFloats, image.bandFormat == VIPS_FORMAT_USHORT {
-                let call = try VipsCall("maplut")
-                call.set("in", to: image)
-                call.set("lut", to: try VipsImageReference(table: HalfFloatTIFF.values, bands: 1))
-                return try call.image()
-            }
-            return image
+            return try floats.floats(image)
         } catch {
             throw ImageFileError(path: file.path, .brokenHeader(format: format.title, detail: error.line))
         }

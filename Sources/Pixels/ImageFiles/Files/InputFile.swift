@@ -11,8 +11,8 @@ package final class InputFile {
     private let ownSize: Int
     /// Bytes that stand in for the file's own, or behind them.
     private let patches: [Patch]
-    /// What stands for whole numbers of 16 bits in it are floats: see ``HalfFloatTIFF``.
-    let holdsHalfFloats: Bool
+    /// What the whole numbers in it stand for; nil where they are what they are.
+    let floats: FloatTIFF.Samples?
     private var position = 0
     private(set) var failure: Int32?
 
@@ -29,7 +29,7 @@ package final class InputFile {
         self.size = Int(status.st_size)
         ownSize = size
         patches = []
-        holdsHalfFloats = false
+        floats = nil
     }
 
     /// Bytes at an offset.
@@ -39,14 +39,14 @@ package final class InputFile {
     }
 
     /// The same file as if it had other bytes in some places; the last ones may lie behind its end.
-    init(_ file: InputFile, patches: [Patch], holdsHalfFloats: Bool = false) throws(ImageFileError) {
+    init(_ file: InputFile, patches: [Patch], floats: FloatTIFF.Samples? = nil) throws(ImageFileError) {
         path = file.path
         descriptor = dup(file.descriptor)
         guard descriptor >= 0 else { throw ImageFileError(path: file.path, .open, errno: errno) }
         size = patches.reduce(file.size) { max($0, $1.offset + $1.bytes.count) }
         ownSize = file.ownSize
         self.patches = file.patches + patches
-        self.holdsHalfFloats = holdsHalfFloats || file.holdsHalfFloats
+        self.floats = floats ?? file.floats
     }
 
     deinit {

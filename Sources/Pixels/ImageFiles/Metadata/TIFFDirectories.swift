@@ -6,8 +6,9 @@ struct TIFFDirectories {
         let tag: UInt16
         let type: TIFFType
         let range: Range<Int>
-        /// The entry as it is stored.
+        /// The entry as it is stored, and where that is.
         let row: [UInt8]
+        let offset: Int
     }
 
     let isLittleEndian: Bool
@@ -107,7 +108,7 @@ struct TIFFDirectories {
         guard let start = length <= offsets.length ? offset + 4 + offsets.length : Int(exactly: decode(field)),
             start <= size - length
         else { return nil }
-        return Entry(tag: UInt16(decode(row[0..<2])), type: type, range: start..<start + length, row: row)
+        return Entry(tag: UInt16(decode(row[0..<2])), type: type, range: start..<start + length, row: row, offset: offset)
     }
 
     private func number(at offset: Int, bytes count: Int) -> Int? {

@@ -1,0 +1,165 @@
+import CVips
+
+/// TIFF files whose samples are floats of 16 or of 64 bits, which libvips does not read.
+///
+/// It gets the file as if they were whole numbers: those of 16 bits are then looked up in a table of what they are as floats,
+/// and two of 32 bits side by side are taken for one float of 64. Strips, tiles and compressions are libtiff's as ever.
+struct FloatTIFF {
+    enum Samples: Hashable {
+        case half
+        /// - Parameter highFirst: whether the upper half of a sample comes first.
+        case double(highFirst: Bool)
+    }
+
+    let samples: Samples
+    /// What makes whole numbers of the samples.
+    let patches: [InputFile.Patch]
+
+    /// Nil for other files.
+    ///
+    /// - Throws: what cannot be read so.
+    init?(_ file: InputFile) throws(UnsupportedFeature) {
+        guard let directories = TIFFDirectories(size: file.size, fetch: { file.bytes(in: $0) }) else { return nil }
+        var (patches, found): ([InputFile.Patch], Set<Int>) = ([], [])
+        for entries in directories.pages {
+            let page = Page(entries: entries, directories: directories)
+            guard page.numbers(ExifTag.sampleFormat).contains(Self.float),
+                let bits = [16, 64].first(where: page.numbers(Self.bitsPerSample).contains)
+            else { continue }
+            try page.check(bits: bits)
+            guard let own = bits == 16 ? page.halfPatches : page.doublePatches else {
+                throw UnsupportedFeature("\(bits)-bit samples", remedy: "store it in 32 bits")
+            }
+            patches += own
+            found.insert(bits)
+        }
+        guard let bits = found.first else { return nil }
+        guard found.count == 1 else {
+            throw UnsupportedFeature("floating-point samples of several sizes", remedy: "store all in 32 bits")
+        }
+        samples = bits == 16 ? .half : .double(highFirst: !directories.isLittleEndian)
+        self.patches = patches
+    }
+
+    private struct Page {
+        let entries: [TIFFDirectories.Entry]
+        let directories: TIFFDirectories
+
+        func numbers(_ tag: UInt16) -> [Int] {
+            entries.first { $0.tag == tag }.flatMap(directories.numbers) ?? []
+        }
+
+        /// Refuses what libtiff would have to know the real samples for.
+        func check(bits: Int) throws(UnsupportedFeature) {
+            guard numbers(ExifTag.extraSamples).first != 1 else {
+                throw UnsupportedFeature("floating-point samples that are multiplied by alpha")
+            }
+            let known: [Int?] = bits == 16 ? [nil, 1, 2] : [nil, 1]
+            guard known.contains(numbers(predictor).first) else {
+                throw UnsupportedFeature(
+                    "\(bits)-bit floating-point samples and a predictor of their own",
+                    remedy: "store it without a predictor, or in 32 bits")
+            }
+            // 1 is black for 0, 2 is RGB: the others count whole numbers their own way.
+            guard [1, 2].contains(numbers(photometric).first) else {
+                throw UnsupportedFeature(
+                    "\(bits)-bit floating-point samples that are neither RGB nor gray", remedy: "store it in 32 bits")
+            }
+            guard bits == 16 || [nil, 1].contains(numbers(planarConfiguration).first) else {
+                throw UnsupportedFeature(
+                    "64-bit floating-point samples in planes", remedy: "store it pixel by pixel, or in 32 bits")
+            }
+        }
+
+        /// Nil where the directory is none that anybody writes.
+        var halfPatches: [InputFile.Patch]? {
+            guard let entry = entries.first(where: { $0.tag == ExifTag.sampleFormat }), entry.type == .short,
+                entry.range.count <= 2 * mostSamples
+            else { return nil }
+            let bytes = (0..<entry.range.count / 2).flatMap { _ in number(unsigned, length: 2) }
+            return [InputFile.Patch(offset: entry.range.lowerBound, bytes: bytes)]
+        }
+
+        /// Twice as many samples of 32 bits.
+        var doublePatches: [InputFile.Patch]? {
+            guard let samples = numbers(samplesPerPixel).first, (1...mostSamples).contains(samples) else { return nil }
+            let values = [bitsPerSample: 32, ExifTag.sampleFormat: unsigned, samplesPerPixel: 2 * samples]
+            let patched = entries.filter { values[$0.tag] != nil }
+            guard patched.count == values.count, patched.allSatisfy({ $0.type == .short }) else { return nil }
+            return patched.map { entry in
+                let length = directories.offsets.length
+                // One value stands for those of all samples; it lies in the entry itself.
+                let row =
+                    entry.row[..<4] + number(1, length: length) + number(values[entry.tag] ?? 0, length: 2)
+                    + Array(repeating: 0, count: length - 2)
+                return InputFile.Patch(offset: entry.offset, bytes: Array(row))
+            }
+        }
+
+        private func number(_ value: Int, length: Int) -> [UInt8] {
+            .number(value, length: length, littleEndian: directories.isLittleEndian)
+        }
+    }
+
+    private static let mostSamples = 64
+    private static let unsigned = 1
+    private static let float = 3
+    private static let bitsPerSample: UInt16 = 258
+    private static let photometric: UInt16 = 262
+    private static let samplesPerPixel: UInt16 = 277
+    private static let planarConfiguration: UInt16 = 284
+    private static let predictor: UInt16 = 317
+
+    /// The float that each 16-bit number is, by IEEE 754: a sign, five digits of exponent and ten of fraction.
+    fileprivate static let halfs: [Float] = (0...UInt32(65535)).map { bits in
+        let (exponent, fraction) = ((bits >> 10) & 31, bits & 1023)
+        let sign = (bits >> 15) << 31
+        switch exponent {
+        case 0: return Float(fraction) / 16_777_216 * (sign == 0 ? 1 : -1)
+        case 31: return Float(bitPattern: sign | 0x7F80_0000 | (fraction << 13))
+        default: return Float(bitPattern: sign | ((exponent + 112) << 23) | (fraction << 13))
+        }
+    }
+}
+
+extension FloatTIFF.Samples {
+    /// What libvips has read as whole numbers, as floats of 32 bits.
+    func floats(_ image: consuming VipsImageReference) throws(VipsFailure) -> VipsImageReference {
+        switch self {
+        case .half where image.bandFormat == VIPS_FORMAT_USHORT:
+            let call = try VipsCall("maplut")
+            call.set("in", to: image)
+            call.set("lut", to: try VipsImageReference(table: FloatTIFF.halfs, bands: 1))
+            return try call.image()
+        case .double(let highFirst) where image.bandFormat == VIPS_FORMAT_UINT && image.bands.isMultiple(of: 2):
+            let bands = image.bands / 2
+            let call = try VipsCall("copy")
+            call.set("in", to: highFirst ? try Self.swapped(image) : image)
+            call.set("format", to: .integer(Int(VIPS_FORMAT_DOUBLE.rawValue)))
+            call.set("bands", to: .integer(bands))
+            let kind = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
+            call.set("interpretation", to: .integer(Int(kind.rawValue)))
+            return try Self.cast(try call.image(), to: VIPS_FORMAT_FLOAT)
+        default: return image
+        }
+    }
+
+    /// The lower half of each sample first, as this machine has them. Sums of one number and zeros are exact.
+    private static func swapped(_ image: borrowing VipsImageReference) throws(VipsFailure) -> VipsImageReference {
+        let bands = image.bands
+        let mix = try VipsCall("recomb")
+        mix.set("in", to: try cast(image, to: VIPS_FORMAT_DOUBLE))
+        let matrix = (0..<bands).map { row in (0..<bands).map { $0 == row ^ 1 ? 1.0 : 0.0 } }
+        mix.set("m", to: try VipsImageReference(matrix: matrix))
+        return try cast(try mix.image(), to: VIPS_FORMAT_UINT)
+    }
+
+    private static func cast(
+        _ image: borrowing VipsImageReference, to format: VipsBandFormat
+    ) throws(VipsFailure) -> VipsImageReference {
+        let call = try VipsCall("cast")
+        call.set("in", to: image)
+        call.set("format", to: .integer(Int(format.rawValue)))
+        return try call.image()
+    }
+}
