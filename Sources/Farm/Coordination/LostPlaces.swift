@@ -30,12 +30,15 @@ package enum LostPlaces {
     /// The folders of outputs that have lost everything since the last run: each output that was published there, and the index
     /// beside them.
     ///
-    /// A folder that was removed, where its disk is still mounted, is none of them: that is how one has all made again. To be
-    /// asked before a run creates what is missing.
+    /// A folder that was removed, where its disk is still mounted, is none of them: that is how one has all made again.
     ///
-    /// - Parameter mountPoint: of the disk that has a path.
+    /// - Parameters:
+    ///   - there: the folders of outputs that were there before the run created what was missing; nil for who creates none. A
+    ///     run asks only under its locks: until then the database may be in the hands of another run.
+    ///   - mountPoint: of the disk that has a path.
     package static func outputs(
-        of job: JobSpec, state: String, mountPoint: (String) -> String = FileSystem.mountPoint
+        of job: JobSpec, state: String, there: Set<PathKey>? = nil,
+        mountPoint: (String) -> String = FileSystem.mountPoint
     ) throws -> [Outputs] {
         let folders = OutputFolders.of(job)
         let bare = folders.filter { !FileSystem.exists(PathNames.joined($0, OutputIndex.name)) }
@@ -54,10 +57,16 @@ package enum LostPlaces {
                 let before = places.mounts[PathKey(folder)]
                 let isMounted =
                     before.map { mountPoint(folder) == $0 || PathNames.isBelow(mountPoint(folder), $0) } ?? true
-                guard !isMounted || FileSystem.isFolder(folder) else { return nil }
+                let isThere = there?.contains(PathKey(folder)) ?? FileSystem.isFolder(folder)
+                guard !isMounted || isThere else { return nil }
                 return Outputs(folder: folder, count: own.count, mount: isMounted ? nil : before)
             }
         }
+    }
+
+    /// The folders of a job's outputs that are there now.
+    package static func foldersThere(of job: JobSpec) -> Set<PathKey> {
+        Set(OutputFolders.of(job).filter(FileSystem.isFolder).map(PathKey.init))
     }
 
     /// What the next run is to know of the places of a job's inputs and outputs.

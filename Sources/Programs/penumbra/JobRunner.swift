@@ -76,7 +76,8 @@ struct JobRunner {
 
     private func start(_ job: JobSpec, _ lockedFolders: inout Set<FileStamp.Identity>) async throws -> StartedJob {
         let refusal = LossRefusal(allowsEmpty: wishes.allowsEmpty, allowsGone: wishes.allowsGone)
-        if wishes.remembers { try refusal.refuseLostOutputs(of: job, state: state) }
+        // Before the lock, which creates those that are missing.
+        let there = LostPlaces.foldersThere(of: job)
         var directory = try await directory(for: job)
         do {
             guard wishes.remembers else {
@@ -90,6 +91,7 @@ struct JobRunner {
             let free = folders.filter { folder in identity(folder).map { !lockedFolders.contains($0) } ?? true }
             let lock = try await lock(job, free, directory)
             // Only now: the database may be in the hands of a run that has the lock.
+            try refusal.refuseLostOutputs(of: job, state: state, there: there)
             if directory.epoch == 1, let claimed = try claimInterrupted(job) {
                 claimed.takeFolders(of: directory)
                 directory.remove()

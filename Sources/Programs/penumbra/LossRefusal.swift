@@ -10,9 +10,10 @@ struct LossRefusal {
     /// Outputs that are all gone are no error.
     let allowsGone: Bool
 
-    /// Before a run creates the folders of its outputs: it would fill the folder below a mount.
-    func refuseLostOutputs(of job: JobSpec, state: String) throws {
-        guard !allowsGone, let lost = try LostPlaces.outputs(of: job, state: state).first else { return }
+    /// - Parameter there: the folders of outputs that were there before the run created what was missing; nil for who creates
+    ///   none.
+    func refuseLostOutputs(of job: JobSpec, state: String, there: Set<PathKey>? = nil) throws {
+        guard !allowsGone, let lost = try LostPlaces.outputs(of: job, state: state, there: there).first else { return }
         let folder = PathText.visible(lost.folder)
         let outputs = Figures.plural(lost.count, "output")
         let what =
