@@ -108,7 +108,8 @@ struct TIFFDirectories {
         guard let start = length <= offsets.length ? offset + 4 + offsets.length : Int(exactly: decode(field)),
             start <= size - length
         else { return nil }
-        return Entry(tag: UInt16(decode(row[0..<2])), type: type, range: start..<start + length, row: row, offset: offset)
+        let tag = UInt16(decode(row[0..<2]))
+        return Entry(tag: tag, type: type, range: start..<start + length, row: row, offset: offset)
     }
 
     private func number(at offset: Int, bytes count: Int) -> Int? {
