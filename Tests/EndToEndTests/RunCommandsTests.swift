@@ -34,19 +34,30 @@ import Testing
         #expect(!workspace.exists("state"))
     }
 
+    /// Of small frames that wait until they are let through.
+    private func gate() async throws -> Gate {
+        let gate = try await Gate(in: workspace)
+        try workspace.writeManifest(filters: "[\(Gate.filter)]", more: "existing: update\nshard: frame")
+        return gate
+    }
+
     @Test func `a run is paused, goes on, and is cancelled, while it is looked at`() async throws {
+        let gate = try await gate()
+        try gate.open(for: 2)
         let program = try RunningProgram(["run", "job.yaml", "--workers", "1"], in: workspace)
-        program.wait { workspace.exists("out/11.png") }
+        program.wait { workspace.files(below: "out").count == 2 }
         #expect(try await penumbra("pause", "test").code == 0)
         #expect(try await penumbra("status").output.contains("  test  paused "))
+        try gate.open(for: 16)
         var paused = 0
-        // What has begun comes to its end; a run that goes on would end, and 'wait' with it.
+        // What has begun comes to its end; a run that goes on would come to 18.
         repeat {
             paused = workspace.files(below: "out").count
             try #require(try await penumbra("wait", "--timeout", "0.3").code == 75)
         } while workspace.files(below: "out").count > paused
+        #expect(paused < 10)
         #expect(try await penumbra("resume").output.hasSuffix(": goes on\n"))
-        program.wait { workspace.files(below: "out").count > paused + 1 }
+        program.wait { workspace.files(below: "out").count == 18 }
         #expect(try await penumbra("show", "test").output.contains("state     running\n"))
         #expect(try await penumbra("cancel", "test").code == 0)
         #expect(try await penumbra("wait", "test").code == 130)
@@ -58,6 +69,7 @@ import Testing
         #expect(workspace.leftovers() == [])
         #expect(try await penumbra("cancel", "test").output.hasSuffix(": has ended already\n"))
         #expect(try await penumbra("pause").code == 1)
+        try gate.open(for: 10)
         #expect(try await Program.night(workspace).exitCode == 0)
         #expect(workspace.files(below: "out").count == 20)
     }
@@ -96,10 +108,13 @@ import Testing
     }
 
     @Test func `frames that were left before they had begun are done by a retry`() async throws {
+        let gate = try await gate()
+        try gate.open(for: 3)
         let program = try RunningProgram(["run", "job.yaml", "--workers", "1"], in: workspace)
-        program.wait { workspace.exists("out/12.png") }
+        program.wait { workspace.files(below: "out").count == 3 }
         #expect(try await penumbra("cancel", "test").code == 0)
         #expect(program.finish().code == 130)
+        try gate.open(for: 30)
         let done = workspace.files(below: "out").count
         let name = try #require(try await runNames().first)
         let left = "\(20 - done) frame\(done == 19 ? "" : "s") left"

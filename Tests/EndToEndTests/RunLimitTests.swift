@@ -31,7 +31,8 @@ import Testing
             "run", "job.yaml", "--state-dir", "\(workspace.path)/state2", in: workspace)
         #expect(third.code == 75)
         let waiting = try RunningProgram(["run", "other.yaml", "--lock-wait", "600"], in: workspace)
-        waiting.wait { waiting.openFiles.contains("\(workspace.path)/out") }
+        // It has its job's lock, and comes to that of the folder.
+        waiting.wait { waiting.openFiles.contains { $0.contains("/locks/other-") } }
         kill(first.processID, SIGCONT)
         #expect(first.finish().code == 0)
         #expect(waiting.finish().code == 0)

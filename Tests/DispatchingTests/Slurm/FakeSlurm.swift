@@ -1,3 +1,4 @@
+import Dispatching
 import Foundation
 import Synchronization
 
@@ -9,6 +10,11 @@ struct FakeSlurm: Sendable {
         folder = FileManager.default.temporaryDirectory.appending(path: "slurm-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
+
+    /// Beside tests that keep all cores busy, the answer of a script is seen late.
+    static let patience = Duration.seconds(1800)
+
+    var client: SlurmClient { SlurmClient(programs: folder.path, patience: Self.patience) }
 
     func program(_ name: String, _ script: String) throws {
         let file = folder.appending(path: name)

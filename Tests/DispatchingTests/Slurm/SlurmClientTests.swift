@@ -12,7 +12,7 @@ import WorkerProtocol
 
     private func program(_ name: String, _ script: String) throws { try slurm.program(name, script) }
 
-    private func client(patience: Duration = .seconds(30)) -> SlurmClient {
+    private func client(patience: Duration = FakeSlurm.patience) -> SlurmClient {
         SlurmClient(programs: folder.path, patience: patience)
     }
 

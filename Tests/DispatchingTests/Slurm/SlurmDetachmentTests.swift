@@ -46,7 +46,7 @@ import WorkerProtocol
             versions: [:], workers: Shard.Workers(plugins: PluginConditions(), silence: .seconds(30)),
             variables: ["LANG", "PATH"])
         let detachment = SlurmDetachment(
-            client: SlurmClient(programs: slurm.folder.path), options: SlurmOptions(shardSeconds: 60), setup: setup,
+            client: slurm.client, options: SlurmOptions(shardSeconds: 60), setup: setup,
             runFolder: "/s/run"
         ) { told.note($0) }
         let tasks = (1...shards).map { number in

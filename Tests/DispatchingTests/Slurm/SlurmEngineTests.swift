@@ -12,7 +12,7 @@ import WorkerProtocol
         slurm = try FakeSlurm()
         let folder = slurm.folder.path
         engine = SlurmEngine(
-            client: SlurmClient(programs: folder), options: SlurmOptions(),
+            client: slurm.client, options: SlurmOptions(),
             setup: SlurmEngine.Setup(
                 folder: SharedFolder("\(folder)/run"), logs: "\(folder)/logs", run: "r", epoch: 1,
                 program: "/bin/penumbra",

@@ -28,16 +28,14 @@ import WorkerProtocol
             versions: [:], workers: Shard.Workers(plugins: PluginConditions(), silence: .seconds(30)))
     }
 
-    private var client: SlurmClient { SlurmClient(programs: slurm.folder.path) }
-
     private func giveBack(epoch: Int, after isTrouble: Bool) async throws -> String? {
-        try await SlurmSuccession.giveBack("/s/run", after: isTrouble, client, SlurmOptions(), setup(epoch: epoch)) {
-            told.note($0)
-        }
+        try await SlurmSuccession.giveBack(
+            "/s/run", after: isTrouble, slurm.client, SlurmOptions(), setup(epoch: epoch), patience: FakeSlurm.patience
+        ) { told.note($0) }
     }
 
     private func submit(_ coordinator: SlurmCoordinator) async throws {
-        let submitter = SlurmSubmitter(client: client, options: SlurmOptions(), setup: try setup(epoch: 1)) {
+        let submitter = SlurmSubmitter(client: slurm.client, options: SlurmOptions(), setup: try setup(epoch: 1)) {
             told.note($0)
         }
         #expect(await submitter.submit(coordinator) == .accepted(job: "7"))
@@ -69,7 +67,7 @@ import WorkerProtocol
     @Test func `twenty coordinators that come no further are enough, and others are not counted`() async throws {
         func begin(_ job: Int, left: Int) async throws {
             let succession = SlurmSuccession(job: "\(job)", runFolder: "/s/run", left: left)
-            try await succession.begin(client, SlurmOptions(), setup(epoch: job)) { told.note($0) }
+            try await succession.begin(slurm.client, SlurmOptions(), setup(epoch: job)) { told.note($0) }
         }
         for job in 1...19 { try await begin(job, left: 5) }
         for job in 20...40 { try await begin(job, left: 100 - job) }

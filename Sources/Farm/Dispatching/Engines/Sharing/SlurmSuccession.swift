@@ -44,15 +44,17 @@ package struct SlurmSuccession: Sendable {
     }
 
     /// Long enough to look for a submission that had no answer.
-    private static let giveBackPatience = Duration.seconds(30)
+    package static let giveBackPatience = Duration.seconds(30)
 
     /// Gives a run that was taken over from a coordinator's job to another one.
     ///
-    /// - Parameter isTrouble: which the next coordinator would find, too, if it began at once.
+    /// - Parameters:
+    ///   - isTrouble: which the next coordinator would find, too, if it began at once.
+    ///   - patience: for all of Slurm's answers together.
     /// - Returns: the job's number; nil for a run that no job was to go on with.
     package static func giveBack(
         _ runFolder: String, after isTrouble: Bool, _ given: SlurmClient, _ options: SlurmOptions,
-        _ setup: SlurmEngine.Setup, _ tell: @escaping @Sendable (String) -> Void
+        _ setup: SlurmEngine.Setup, patience: Duration = giveBackPatience, _ tell: @escaping @Sendable (String) -> Void
     ) async throws(SlurmClient.Trouble) -> String? {
         guard !setup.folder.lines(SlurmSubmitter.Line.self, of: setup.folder.coordinators).isEmpty else { return nil }
         do {
@@ -65,9 +67,9 @@ package struct SlurmSuccession: Sendable {
             delay: isTrouble ? pause : .zero)
         // Whoever has ended this process waits for it.
         var client = given
-        client.patience = min(client.patience, giveBackPatience / 3)
+        client.patience = min(client.patience, patience / 3)
         let submitter = SlurmSubmitter(
-            client: client, options: options, setup: setup, pause: .seconds(1), patience: giveBackPatience, tell: tell)
+            client: client, options: options, setup: setup, pause: .seconds(1), patience: patience, tell: tell)
         switch await submitter.submit(coordinator) {
         case .accepted(let job): return job
         case .full(let message), .failed(let message): throw .refused(message)

@@ -1,0 +1,37 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A filter plugin that copies a tile for each one that a test lets through, and waits for that as long as it takes: a run
+/// with it does not come to its end while a test looks at it.
+final class Gate {
+    static let filter = "gated"
+    private let pipe: Int32
+
+    init(in workspace: Workspace) async throws {
+        let path = "\(workspace.path)/gate"
+        try #require(mkfifo(path, 0o600) == 0)
+        // For reading, too: so it opens while no worker reads yet.
+        pipe = open(path, O_RDWR | O_CLOEXEC)
+        try #require(pipe >= 0)
+        try await workspace.buildPlugin(
+            Self.filter,
+            render: """
+                char byte;
+                int gate = open("\(path)", O_RDONLY | O_CLOEXEC);
+                if (gate < 0 || read(gate, &byte, 1) != 1) return -1;
+                close(gate);
+                copy(tile);
+                """)
+        try workspace.write(
+            "plugin_folders: [\(workspace.path)/plugins]\n", to: "config/penumbra/penumbra.yaml")
+    }
+
+    deinit { close(pipe) }
+
+    /// Lets so many more tiles through.
+    func open(for tiles: Int) throws {
+        let bytes = [UInt8](repeating: 0, count: tiles)
+        try #require(write(pipe, bytes, tiles) == tiles)
+    }
+}
