@@ -12,7 +12,7 @@ final class Gate {
         let path = "\(workspace.path)/gate"
         try #require(mkfifo(path, 0o600) == 0)
         // For reading, too: so it opens while no worker reads yet.
-        pipe = open(path, O_RDWR | O_CLOEXEC)
+        pipe = Glibc.open(path, O_RDWR | O_CLOEXEC)
         try #require(pipe >= 0)
         try await workspace.buildPlugin(
             Self.filter,
@@ -32,6 +32,6 @@ final class Gate {
     /// Lets so many more tiles through.
     func open(for tiles: Int) throws {
         let bytes = [UInt8](repeating: 0, count: tiles)
-        try #require(write(pipe, bytes, tiles) == tiles)
+        try #require(Glibc.write(pipe, bytes, tiles) == tiles)
     }
 }
