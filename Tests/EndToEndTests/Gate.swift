@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import Testing
 
-/// A filter plugin that copies a tile for each one that a test lets through, and waits for that as long as it takes: a run
-/// with it does not come to its end while a test looks at it.
+/// A filter plugin that copies, and begins a picture only when a test lets it through, however long that takes: a run with it
+/// does not come to its end while a test looks at it.
 final class Gate {
     static let filter = "gated"
     private let pipe: Int32
@@ -17,10 +17,12 @@ final class Gate {
         try await workspace.buildPlugin(
             Self.filter,
             render: """
-                char byte;
-                int gate = open("\(path)", O_RDONLY | O_CLOEXEC);
-                if (gate < 0 || read(gate, &byte, 1) != 1) return -1;
-                close(gate);
+                if (tile->target.rect.x == 0 && tile->target.rect.y == 0) {
+                    char byte;
+                    int gate = open("\(path)", O_RDONLY | O_CLOEXEC);
+                    if (gate < 0 || read(gate, &byte, 1) != 1) return -1;
+                    close(gate);
+                }
                 copy(tile);
                 """)
         try workspace.write(
@@ -29,9 +31,9 @@ final class Gate {
 
     deinit { close(pipe) }
 
-    /// Lets so many more tiles through.
-    func open(for tiles: Int) throws {
-        let bytes = [UInt8](repeating: 0, count: tiles)
-        try #require(Glibc.write(pipe, bytes, tiles) == tiles)
+    /// Lets so many more pictures through.
+    func open(for pictures: Int) throws {
+        let bytes = [UInt8](repeating: 0, count: pictures)
+        try #require(Glibc.write(pipe, bytes, pictures) == pictures)
     }
 }
