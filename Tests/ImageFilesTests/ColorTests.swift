@@ -73,7 +73,8 @@ import Testing
         let error = #expect(throws: ImageFileError.self) { try workspace.load("float", color: .srgb) }
         #expect(
             error?.description == workspace.path("float")
-                + ": TIFF with floating-point samples and a profile under color: srgb, which Penumbra does not read")
+                + ": TIFF with floating-point samples and a profile that has to be converted to sRGB, which Penumbra "
+                + "does not read; store it in sRGB, or in 16 bits")
         let isEqual = try workspace.load("float").raster == picture
         #expect(isEqual)
     }

@@ -1,6 +1,7 @@
 import Catalogs
 import Foundation
 import Geometry
+import Glibc
 import ImageFiles
 import JobModel
 import Raster
@@ -51,6 +52,13 @@ import Testing
         let error = ImageFileError(path: "photos/x.jpg", .permission(.open))
         #expect(error.description == "photos/x.jpg: may not be opened (permission denied)")
         #expect(error.kind == .permission)
+    }
+
+    @Test(arguments: [EMFILE, ENFILE, ENOMEM, EBADF])
+    func `what a process lacks is no fault of the picture or the disk`(code: Int32) {
+        #expect(ImageFileError(path: "photos/x.jpg", opening: code).kind == .process)
+        #expect(ImageFileError(path: "photos/x.jpg", .system(.create, errno: code)).kind == .process)
+        #expect(ImageFileError(path: "photos/x.jpg", .system(.turn, errno: code)).kind == .process)
     }
 
     // MARK: Size

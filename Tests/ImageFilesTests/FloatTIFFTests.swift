@@ -75,6 +75,47 @@ import Testing
         #expect(turned.raster.values.sorted() == whole.values.sorted())
     }
 
+    private func page(_ number: Int) throws -> AnyRaster {
+        let decoder = try ImageDecoder(
+            path: workspace.path("mixed.tif"), limits: .roomy, color: .keep, pages: .page(number))
+        var raster: AnyRaster?
+        try decoder.readRows(bandHeight: decoder.header.height) { raster = $0 }
+        return try #require(raster)
+    }
+
+    @Test(arguments: [16, 64])
+    func `pages with samples of other kinds are what they are`(bits: Int) throws {
+        let floats = builder(bits, samples: 1)
+        let numbers = (0..<40 * 100).map { UInt16($0) }
+        let whole = TIFFBuilder(
+            width: 40, height: 100, bitsPerSample: 16, data: numbers.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
+        let half = builder(16, samples: 1)
+        let expected = (0..<40 * 100).map { Double(value($0)) }
+        for isFirst in [true, false] {
+            var first = isFirst ? floats : whole
+            first.others = [isFirst ? whole : floats, half]
+            _ = try workspace.write(first.build(), to: "mixed.tif")
+            let (found, plain) = (try page(isFirst ? 0 : 1), try page(isFirst ? 1 : 0))
+            #expect(found.format == .f32 && found.values == expected)
+            #expect(plain.format == .u16 && plain.values == numbers.map { Double($0) / 65535 })
+            #expect(try page(2).values == expected)
+            #expect(try workspace.load("mixed.tif").raster == (isFirst ? found : plain))
+        }
+    }
+
+    @Test func `a page of 32-bit integers is refused, also beside one of 64-bit floats`() throws {
+        var integers = builder(64, samples: 4)
+        integers.kind = .unsigned
+        integers.bitsPerSample = 32
+        integers.others = [builder(64, samples: 4)]
+        _ = try workspace.write(integers.build(), to: "mixed.tif")
+        let error = #expect(throws: ImageFileError.self) { try workspace.load("mixed.tif") }
+        #expect(
+            error?.description
+                == "\(workspace.path("mixed.tif")): TIFF with 32-bit integer samples, which Penumbra does not read")
+        #expect(try page(1).values == (0..<40 * 100 * 4).map { Double(value($0)) })
+    }
+
     @Test func `every number of 16 bits is what the processor takes it for`() throws {
         let numbers = (0...UInt16.max).filter { Float16(bitPattern: $0).isFinite }
         let data = numbers.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }

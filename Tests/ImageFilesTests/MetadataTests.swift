@@ -58,8 +58,11 @@ import Testing
     @Test(arguments: ["jpeg", "png", "webp", "tiff"])
     func `public carries credit, and no place, number, owner or note`(format: String) throws {
         let read = try roundTrip(format, .public, full)
-        #expect(read.icc?.bytes == profile && read.xmp == nil)
-        #expect(read.iptc?.bytes == (["jpeg", "tiff"].contains(format) ? iptc : nil))
+        let holdsIPTC = ["jpeg", "tiff"].contains(format)
+        #expect(read.icc?.bytes == profile)
+        #expect(read.iptc?.bytes == (holdsIPTC ? iptc : nil))
+        // Nothing of the packet is wanted; XMP tells what IPTC says where that has no place.
+        #expect((read.xmp == nil) == holdsIPTC)
         let exif = String(decoding: read.exif?.bytes ?? [], as: UTF8.self)
         for kept in ["Copyright Jane Doe", "Penumbra", "A boat"] { #expect(exif.contains(kept), "\(kept)") }
         let file = String(decoding: try workspace.bytes("picture"), as: UTF8.self)
@@ -157,6 +160,102 @@ import Testing
         #expect(try written(.only([.creator])).contains("Author"))
         #expect(try !written(.only([.creator])).contains("Title"))
         #expect(try !written(.strip).contains("tEXt"))
+    }
+
+    @Test func `XMP, EXIF and packed texts behind the pixels of a PNG count, too`() throws {
+        func text(_ words: String) -> [UInt8] { Array(words.utf8) }
+        let png = PNGBuilder(width: 2, height: 2, colorType: .gray, data: [1, 2, 3, 4])
+        let title = text("Title\0\0") + Packed.regatta
+        let large = text("Preview\0\0") + [UInt8](repeating: 0x78, count: 2000)
+        let behind =
+            png.chunk("iTXt", text("XML:com.adobe.xmp\0\0\0\0\0" + xmp)) + png.chunk("eXIf", ExifBuilder.full())
+            + png.chunk("zTXt", title) + png.chunk("zTXt", large)
+        let bytes = png.build()
+        _ = try workspace.write(
+            Array(bytes[..<(bytes.count - 12)] + behind + bytes[(bytes.count - 12)...]), to: "behind.png")
+        let read = try workspace.load("behind.png").metadata
+        #expect(read.xmp?.bytes == Array(xmp.utf8))
+        #expect(read.exif?.bytes == ExifBuilder.full())
+        #expect(read.texts.map(\.keyword) == ["Title"])
+    }
+
+    @Test func `blocks of metadata in the texts of a PNG count as such`() throws {
+        let png = PNGBuilder(width: 2, height: 2, colorType: .gray, data: [1, 2, 3, 4])
+        let records: [UInt8] = [0x1C, 2, 80, 0, 4] + Array("Jane".utf8)
+        func load(_ kind: String, _ length: Int) throws -> ImageMetadata {
+            var png = png
+            let digits = records.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+            png.chunks = [
+                ("tEXt", Array("Raw profile type \(kind)\0\n\(kind)\n      \(length)\n\(digits)\n".utf8))
+            ]
+            _ = try workspace.write(png.build(), to: "block.png")
+            return try workspace.load("block.png").metadata
+        }
+        #expect(try load("iptc", 9).iptc?.bytes == records)
+        #expect(try load("iptc", 9).texts == [])
+        for (kind, length) in [("iptc", 8), ("iptc", -1), ("iptc", .max), ("8bim", 9)] {
+            #expect(try load(kind, length).iptc == nil)
+        }
+    }
+
+    @Test(arguments: ["png", "webp"])
+    func `credit that a picture has in IPTC alone is told by XMP where a format has no place for it`(
+        format: String
+    ) throws {
+        func record(_ number: UInt8, _ text: [UInt8]) -> [UInt8] { [0x1C, 2, number, 0, UInt8(text.count)] + text }
+        let latin = Array("Jan".utf8) + [0xE9]
+        var metadata = ImageMetadata()
+        metadata.iptc = Blob(
+            record(80, latin) + record(80, Array("Joe".utf8)) + record(116, Array("(c) <J&J>\u{1}".utf8))
+                + record(90, Array("Oslo".utf8)) + record(55, Array("20261124".utf8)))
+        let credit = try roundTrip(format, .only([.creator, .copyright]), metadata)
+        #expect(credit.iptc == nil)
+        #expect(
+            String(decoding: credit.xmp?.bytes ?? [], as: UTF8.self)
+                == """
+                <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\
+                <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">\
+                <dc:creator><rdf:Seq><rdf:li>Jané</rdf:li><rdf:li>Joe</rdf:li></rdf:Seq></dc:creator><dc:rights><rdf:Alt>\
+                <rdf:li xml:lang="x-default">(c) &lt;J&amp;J&gt;</rdf:li></rdf:Alt></dc:rights></rdf:Description></rdf:RDF>\
+                </x:xmpmeta>
+                """)
+        let all = String(decoding: try roundTrip(format, .keep, metadata).xmp?.bytes ?? [], as: UTF8.self)
+        #expect(all.contains("<photoshop:City>Oslo</photoshop:City>"))
+        #expect(all.contains("<photoshop:DateCreated>2026-11-24</photoshop:DateCreated>"))
+        // What the packet says itself counts.
+        metadata.xmp = Blob(
+            Array(
+                """
+                <r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><r:Description \
+                xmlns:d="http://purl.org/dc/elements/1.1/" d:creator="Ann"/></r:RDF>
+                """.utf8))
+        let both = String(
+            decoding: try roundTrip(format, .only([.creator, .copyright]), metadata).xmp?.bytes ?? [], as: UTF8.self)
+        #expect(both.contains("<dc:creator>Ann</dc:creator><dc:rights>") && !both.contains("Joe"))
+    }
+
+    @Test func `a date's time zone is carried with the place alone`() throws {
+        func dates(_ kinds: Set<MetadataKind>) throws -> String {
+            var png = PNGBuilder(width: 2, height: 2, colorType: .gray, data: [1, 2, 3, 4])
+            png.chunks = [("tEXt", Array("Creation Time\0Tue, 24 Nov 2026 20:30:15 +0545".utf8))]
+            _ = try workspace.write(png.build(), to: "dated.png")
+            var metadata = try workspace.load("dated.png").metadata
+            metadata.xmp = Blob(
+                Array(
+                    """
+                    <r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><r:Description \
+                    xmlns:x="http://ns.adobe.com/xap/1.0/" x:CreateDate="2026-11-24T20:30:15.250+05:45"><x:ModifyDate>\
+                    2026-11-24T14:45Z</x:ModifyDate></r:Description></r:RDF>
+                    """.utf8))
+            let read = try roundTrip("png", .only(kinds), metadata)
+            return String(decoding: (read.xmp?.bytes ?? []) + read.texts.flatMap(\.payload.bytes), as: UTF8.self)
+        }
+        let without = try dates([.dates])
+        #expect(without.contains("<xmp:CreateDate>2026-11-24T20:30:15.250</xmp:CreateDate>"))
+        #expect(without.contains("<xmp:ModifyDate>2026-11-24T14:45</xmp:ModifyDate>"))
+        #expect(without.hasSuffix("Creation Time\0Tue, 24 Nov 2026 20:30:15"))
+        let with = try dates([.dates, .gps])
+        for zone in ["+05:45<", "14:45Z<", "15 +0545"] { #expect(with.contains(zone), "\(zone)") }
     }
 
     /// As zlib packs them.

@@ -113,13 +113,22 @@ import Testing
         }
     }
 
-    @Test func `gray pictures have the curve alone`() throws {
-        let picture = Pictures.smooth(layout: .gray, format: .u16)
+    @Test(arguments: [PixelLayout.gray, .grayAlpha], [SampleFormat.u8, .u16])
+    func `gray pictures have the curve alone, and every value is the nearest one`(
+        layout: PixelLayout, format: SampleFormat
+    ) throws {
+        let picture = Pictures.picture(width: 256, height: 2, layout: layout, format: format) { x, y, channel in
+            channel == 0 ? Double(x) / 255 : Double(x) / 255 * Double(y)
+        }
         try write(picture, [Self.chunk("gAMA", [100_000])], to: "gray.png")
         let decoded = try workspace.load("gray.png", color: .srgb)
-        #expect(decoded.raster.layout == .gray)
-        let worst = zip(picture.values, decoded.raster.values).reduce(0) { max($0, abs(trueEncoded($1.0) - $1.1)) }
-        #expect(worst < 1e-5)
+        #expect(decoded.raster.layout == layout && decoded.raster.format == format)
+        let (before, after) = (picture.values, decoded.raster.values)
+        for index in before.indices {
+            let isAlpha = index % layout.channels == 1
+            let truth = isAlpha ? before[index] : trueEncoded(before[index])
+            #expect(abs(after[index] - truth) <= (isAlpha ? 0 : 0.5001 / (format == .u8 ? 255 : 65535)))
+        }
         try write(picture, [Self.chunk("cHRM", Self.p3)], to: "gray.png")
         #expect(try !workspace.load("gray.png").header.hasProfile)
     }
@@ -155,6 +164,20 @@ import Testing
         #expect(error?.kind == .data)
     }
 
+    @Test(arguments: [(UInt8(16), "PQ"), (18, "HLG")])
+    func `a profile that says HDR beside its curves is refused by name`(transfer: UInt8, curve: String) throws {
+        let profile = ProfileBuilder.rgb(gamma: 2.25, code: [9, transfer, 0, 1])
+        try workspace.save(
+            Pictures.smooth(), as: "jpeg", to: "hdr.jpg", metadata: ImageMetadata(icc: Blob(profile)))
+        let error = #expect(throws: ImageFileError.self) { try workspace.load("hdr.jpg") }
+        #expect(
+            error?.description
+                == "\(workspace.path("hdr.jpg")): JPEG with HDR colours (\(curve)), which Penumbra does not read")
+        let plain = ImageMetadata(icc: Blob(ProfileBuilder.rgb(gamma: 2.25, code: [12, 13, 0, 1])))
+        try workspace.save(Pictures.smooth(), as: "jpeg", to: "plain.jpg", metadata: plain)
+        #expect(try workspace.load("plain.jpg").header.hasProfile)
+    }
+
     @Test func `an animated PNG is refused by name, and one of a single frame is a picture`() throws {
         try write(Pictures.smooth(), [Self.chunk("acTL", [3, 0])], to: "moving.png")
         let error = #expect(throws: ImageFileError.self) { try workspace.load("moving.png") }
@@ -164,6 +187,25 @@ import Testing
                 + "make an animated WebP or GIF of it")
         try write(Pictures.smooth(), [Self.chunk("acTL", [1, 0])], to: "still.png")
         #expect(try workspace.load("still.png").raster == Pictures.smooth())
+    }
+
+    @Test func `an animated PNG that lies about its frames is refused by what it has`() throws {
+        let png = PNGBuilder(width: 1, height: 1, colorType: .gray, data: [])
+        let control = (name: "fcTL", payload: [UInt8](repeating: 0, count: 26))
+        for (before, after, words) in [
+            ([control], ["fcTL", "fdAT", "fcTL"], "an animation of 3 frames (APNG)"),
+            ([], ["fcTL", "fdAT"], "an animation beside its picture (APNG)"),
+        ] {
+            try write(Pictures.smooth(), [Self.chunk("acTL", [1, 0])] + before, to: "moving.png")
+            let bytes = try workspace.bytes("moving.png")
+            let frames = after.flatMap { png.chunk($0, [UInt8](repeating: 0, count: 26)) }
+            _ = try workspace.write(bytes.dropLast(12) + frames + bytes.suffix(12), to: "moving.png")
+            let error = #expect(throws: ImageFileError.self) { try workspace.load("moving.png") }
+            #expect(
+                error?.description
+                    == "\(workspace.path("moving.png")): PNG with \(words), which Penumbra does not read; "
+                    + "make an animated WebP or GIF of it")
+        }
     }
 
     /// Gives the primary picture of a HEIC that was written without one an `nclx`, for which all that lies behind moves.

@@ -35,6 +35,8 @@ struct TIFFBuilder {
     /// The sides of tiles, which a file has in place of strips; a multiple of 16.
     var tileSize: Int?
     var pages = 1
+    /// Pages behind these, each as its own builder has it.
+    var others: [TIFFBuilder] = []
     /// Of all numbers but the samples in `data`.
     var isBigEndian = false
     /// 1 for a picture that stands for a larger one.
@@ -52,9 +54,9 @@ struct TIFFBuilder {
     func build() -> [UInt8] {
         var file: [UInt8] = (isBigEndian ? [0x4D, 0x4D, 0, 42] : [0x49, 0x49, 42, 0]) + [0, 0, 0, 0]
         var pointer = 4
-        for page in 0..<pages {
-            let strips = appendStrips(to: &file)
-            var entries = self.entries(strips, page: page).sorted { $0.tag < $1.tag }
+        for page in Array(repeating: self, count: pages) + others {
+            let strips = page.appendStrips(to: &file)
+            var entries = page.entries(strips).sorted { $0.tag < $1.tag }
             for index in entries.indices { place(&entries[index], in: &file) }
             if file.count % 2 == 1 { file.append(0) }
             file.replaceSubrange(pointer..<pointer + 4, with: stored(UInt32(file.count)))
@@ -100,7 +102,7 @@ struct TIFFBuilder {
         return (offsets, counts)
     }
 
-    private func entries(_ strips: (offsets: [UInt32], counts: [UInt32]), page: Int) -> [Entry] {
+    private func entries(_ strips: (offsets: [UInt32], counts: [UInt32])) -> [Entry] {
         func short(_ tag: UInt16, _ values: [UInt16]) -> Entry {
             Entry(tag: tag, type: 3, values: values.map(UInt32.init))
         }

@@ -63,6 +63,73 @@ import Testing
         #expect(keep("<d>\(String(repeating: "words of a text ", count: 200))</d>") != nil)
     }
 
+    private func credit(_ content: String, attributes: String = "", _ kinds: Set<MetadataKind>) -> String? {
+        let packet = """
+            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="\(Self.rdf)" \(namespaces) \
+            xmlns:photoshop="http://ns.adobe.com/photoshop/1.0/" xmlns:plus="http://ns.useplus.org/ldf/xmp/1.0/" \
+            xmlns:xmpMM="http://ns.adobe.com/xap/1.0/mm/"><rdf:Description rdf:about=""\(attributes)>\(content)\
+            </rdf:Description></rdf:RDF></x:xmpmeta>
+            """
+        let carried = ImageMetadata(xmp: Blob(Array(packet.utf8))).carried(by: .only(kinds), shape: shape).xmp
+        return carried.map { carried in
+            let text = String(decoding: carried.bytes, as: UTF8.self)
+            let start = text.firstRange(of: "<rdf:Description")?.upperBound ?? text.startIndex
+            let inner = text[start...].drop { $0 != ">" }.dropFirst()
+            return String(inner.prefix(upTo: inner.firstRange(of: "</rdf:Description>")?.lowerBound ?? inner.endIndex))
+        }
+    }
+
+    private static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+
+    /// What Photoshop keeps of the pictures that a composite was made of.
+    private let pantry = """
+        <xmpMM:Pantry><rdf:Bag><rdf:li><rdf:Description dc:title="theirs"><dc:creator><rdf:Seq><rdf:li>Other</rdf:li></rdf:Seq>\
+        </dc:creator></rdf:Description></rdf:li></rdf:Bag></xmpMM:Pantry>
+        """
+
+    @Test func `the credit of pictures that a composite was made of is not the picture's`() {
+        let own = "<dc:creator><rdf:Seq><rdf:li>Jane</rdf:li></rdf:Seq></dc:creator>"
+        #expect(credit(pantry + own, [.creator, .description]) == own)
+        #expect(credit(own + pantry, [.creator, .description]) == own)
+        #expect(credit(pantry, [.creator, .description]) == nil)
+    }
+
+    @Test func `no property comes twice, and none in another`() {
+        #expect(credit("<dc:title>a</dc:title><dc:title>b</dc:title>", [.description]) == "<dc:title>a</dc:title>")
+        #expect(
+            credit("<dc:title>b</dc:title>", attributes: " dc:title='a'", [.description]) == "<dc:title>a</dc:title>")
+        let nested = "<photoshop:Headline>Regatta<photoshop:City>Oslo</photoshop:City></photoshop:Headline>"
+        #expect(credit(nested, [.gps]) == nil)
+        #expect(credit(nested, [.description]) == "<photoshop:Headline>Regatta</photoshop:Headline>")
+    }
+
+    @Test func `a value with qualifiers is carried without them, and an empty one is not`() {
+        let plain = "<photoshop:Headline>Regatta</photoshop:Headline>"
+        for qualified in [
+            "<photoshop:Headline rdf:parseType='Resource'><rdf:value>Regatta</rdf:value><x:q/></photoshop:Headline>",
+            "<photoshop:Headline><rdf:Description rdf:value='Regatta'/></photoshop:Headline>",
+            "<photoshop:Headline><rdf:Description><rdf:value>Regatta</rdf:value></rdf:Description></photoshop:Headline>",
+        ] {
+            #expect(credit(qualified, [.description]) == plain)
+        }
+        #expect(credit("<photoshop:Headline/><dc:title> \n</dc:title>", [.description]) == nil)
+    }
+
+    @Test func `of who licenses a picture the name and the page are carried, and no address`() {
+        let licensor = """
+            <plus:Licensor><rdf:Seq><rdf:li rdf:parseType="Resource"><plus:LicensorName>Agency</plus:LicensorName>\
+            <plus:LicensorURL rdf:resource='https://a.example/?q="1"'/><plus:LicensorTelephone1>555</plus:LicensorTelephone1>\
+            </rdf:li></rdf:Seq></plus:Licensor>
+            """
+        #expect(
+            credit(licensor, [.copyright])
+                == """
+                <plus:Licensor><rdf:Seq><rdf:li rdf:parseType="Resource"><plus:LicensorName>Agency</plus:LicensorName>\
+                <plus:LicensorURL rdf:resource="https://a.example/?q=&quot;1&quot;"></plus:LicensorURL></rdf:li></rdf:Seq>\
+                </plus:Licensor>
+                """)
+    }
+
     @Test(arguments: [
         "<d>", "</d>", "<d></e>", "<d a></d>", "<d a=b/>", "<d a='1/>", "<", "<!DOCTYPE d><d/>", "<d><![CDATA[x]]></d>",
         "<d", "<?x", "<!-- x", "< d/>",

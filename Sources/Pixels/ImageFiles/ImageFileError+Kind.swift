@@ -6,11 +6,14 @@ extension ImageFileError {
         case .missing: .missing
         case .permission: .permission
         case .tooManyPixels, .tooLarge: .limit
+        case .system(_, let code) where [EMFILE, ENFILE, ENOMEM, EBADF].contains(code): .process
         case .system(.turn, _): .place
         case .system(.create, ENOENT), .system(.create, ENOTDIR): .missing
         case .system(_, let code): Self.isOfThePlace(code) ? .place : .data
         case .unsuitable, .option: .value
-        case .notAFile, .empty, .notAnImage, .brokenHeader, .broken, .noDecoder, .unsupported, .encoder, .library: .data
+        case .notAFile, .empty, .notAnImage, .brokenHeader, .broken, .noDecoder, .unsupported, .slowDrawing, .encoder,
+            .library:
+            .data
         }
     }
 
@@ -29,6 +32,6 @@ extension ImageFileError {
 
     /// EFBIG is the limit on file sizes of the file system or of the process.
     private static func isOfThePlace(_ code: Int32) -> Bool {
-        [ENOSPC, EDQUOT, EROFS, EIO, EFBIG, ENOMEM, EMFILE, ENFILE, ESTALE].contains(code)
+        [ENOSPC, EDQUOT, EROFS, EIO, EFBIG, ESTALE].contains(code)
     }
 }

@@ -22,6 +22,8 @@ extension ImageFileError: CustomStringConvertible {
         case .noDecoder(let format): "\(format), which the libvips of this machine cannot read"
         case .unsupported(let format, let feature, let remedy):
             "\(format) with \(feature), which Penumbra does not read" + (remedy.map { "; \($0)" } ?? "")
+        case .slowDrawing(let format, let seconds):
+            "\(format) that takes more than \(seconds) s of processor time to draw; simplify it, or draw it to a PNG first"
         case .tooLarge(let format, let width, let height, let largestSide):
             "\(width) × \(height) pixels are more than \(format) can hold (\(Self.grouped(largestSide)) on a side)"
         case .unsuitable(let format, let reason): "cannot be written as \(format): \(reason)"

@@ -25,6 +25,8 @@ package struct ImageFileError: Error, Hashable, Sendable {
         case noDecoder(format: String)
         /// A picture that is whole but has what Penumbra does not handle.
         case unsupported(format: String, feature: String, remedy: String? = nil)
+        /// Drawing the picture takes more than so many seconds of processor time.
+        case slowDrawing(format: String, seconds: Int)
         /// The output is larger than its format can hold.
         case tooLarge(format: String, width: Int, height: Int, largestSide: Int)
         /// The output cannot be stored with these save options.
@@ -46,6 +48,8 @@ package struct ImageFileError: Error, Hashable, Sendable {
         case limit
         /// The disk or the file system: full, read-only, over quota, failing.
         case place
+        /// This process: it can open no more files or has no more memory, or somebody's code closed the file.
+        case process
         case missing
         case permission
     }

@@ -1,6 +1,7 @@
 import Arithmetic
 import Catalogs
 import CVips
+import Kernels
 
 /// Carries out a colour plan, as further steps of a libvips pipeline. Every step works pixel by pixel.
 enum ColorConversion {
@@ -15,12 +16,14 @@ enum ColorConversion {
         case .throughMatrix(let profile):
             return try throughMatrix(image, profile, hasAlpha: color.hasAlpha)
         case .throughCurve(let curve):
-            let values = (0...65535).flatMap { value -> [UInt16] in
-                let light = curve.light(of: Double(value) / 65535)
-                let gray = UInt16((SRGBCurve.encode(light) * 65535).rounded())
-                return color.hasAlpha ? [gray, UInt16(value)] : [gray]
-            }
-            return try looked(up: image, in: try VipsImageReference(table: values, bands: color.hasAlpha ? 2 : 1))
+            let bands = color.hasAlpha ? 2 : 1
+            let table =
+                if color.sampleFormat == .u16 {
+                    try VipsImageReference(table: grays(curve, color, full: UInt16.max), bands: bands)
+                } else {
+                    try VipsImageReference(table: grays(curve, color, full: UInt8.max), bands: bands)
+                }
+            return try looked(up: image, in: table)
         case .throughProfile(let fallback):
             let converted = try throughProfile(image, fallback: fallback, depth: color.sampleFormat == .u16 ? 16 : 8)
             return color.space == .gray ? try grayAgain(converted, hasAlpha: color.hasAlpha) : converted
@@ -72,6 +75,17 @@ enum ColorConversion {
         tagged.set("in", to: try looked(up: try cast.image(), in: encoded))
         tagged.set("interpretation", to: .integer(Int(VIPS_INTERPRETATION_RGB16.rawValue)))
         return try tagged.image()
+    }
+
+    /// The value of sRGB for every value of a gray picture, each followed by alpha as it is where there is one.
+    private static func grays<Sample: FixedWidthInteger>(
+        _ curve: ToneCurve, _ color: StoredColor, full: Sample
+    ) -> [Sample] {
+        (0...full).flatMap { value -> [Sample] in
+            let light = curve.light(of: Double(value) / Double(full))
+            let gray = Sample((SRGBCurve.encode(light) * Double(full)).rounded())
+            return color.hasAlpha ? [gray, value] : [gray]
+        }
     }
 
     private static func looked(

@@ -10,7 +10,7 @@ enum ColorPlan: Hashable {
     case throughProfile(fallback: String?)
     /// Through the embedded profile to sRGB, by its definition: 16 bits.
     case throughMatrix(MatrixProfile)
-    /// The same for gray, which has a curve alone.
+    /// The same for gray, which has a curve alone: as many bits as the picture has.
     case throughCurve(ToneCurve)
     /// From Lab, which needs no profile.
     case fromLab
@@ -31,16 +31,19 @@ enum ColorPlan: Hashable {
             self = .fromLab
         case .gray, .rgb:
             let fits = profile?.fits(color.space == .gray ? .gray : .rgb) ?? false
+            if fits { try profile?.checkRange() }
             guard policy == .srgb, fits else {
                 self = .keep(profile: fits)
                 return
             }
             guard color.sampleFormat != .f32 else {
-                throw UnsupportedFeature("floating-point samples and a profile under color: srgb")
+                throw UnsupportedFeature(
+                    "floating-point samples and a profile that has to be converted to sRGB",
+                    remedy: "store it in sRGB, or in 16 bits")
             }
             if color.sampleFormat == .u16, color.space == .rgb, let matrix = profile?.matrix {
                 self = .throughMatrix(matrix)
-            } else if color.sampleFormat == .u16, color.space == .gray, let curve = profile?.grayCurve {
+            } else if color.space == .gray, let curve = profile?.grayCurve {
                 self = .throughCurve(curve)
             } else {
                 self = .throughProfile(fallback: nil)

@@ -17,11 +17,11 @@ struct ConvertedPicture: ~Copyable {
             try directories.checkFirstPage()
             metadata.takeTags(from: directories)
         }
-        metadata.texts = Self.texts(stored)
+        Self.complete(&metadata, of: stored)
         let color = try StoredColor(stored.image)
-        let hasProfile = metadata.icc != nil
-        let stated = try stored.format.statedColor(in: stored.file, hasProfile: hasProfile)
-        if let stated, !hasProfile || stated.outranksProfile {
+        let picture = LoadedPicture(page: stored.page, pages: stored.pages, hasProfile: metadata.icc != nil)
+        let stated = try stored.format.statedColor(in: stored.file, of: picture)
+        if let stated, !picture.hasProfile || stated.outranksProfile {
             metadata.icc = stated.profile(isGray: color.space == .gray).map(Blob.init)
         }
         // What converts reads the profile from the image.
@@ -37,9 +37,9 @@ struct ConvertedPicture: ~Copyable {
         self.metadata = metadata
     }
 
-    private static func texts(_ stored: borrowing StoredPicture) -> [PNGText] {
+    private static func complete(_ metadata: inout ImageMetadata, of stored: borrowing StoredPicture) {
         let image = stored.image.retained()
-        return stored.format.texts(in: stored.file) { image.text($0) }
+        stored.format.complete(&metadata, of: stored.file) { image.text($0) }
     }
 
     consuming func takeImage() -> VipsImageReference { image }

@@ -12,6 +12,9 @@ struct ICCProfile: Hashable {
     /// Of red, green and blue, or of gray; nil where the profile has none, but tables of colours alone.
     let toneCurves: [ToneCurve]?
 
+    /// By the code points of ITU-T H.273, if it says so beside its curves.
+    let transfer: Int?
+
     /// Nil when the bytes are no profile.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= 128, bytes[36..<40].elementsEqual("acsp".utf8) else { return nil }
@@ -19,6 +22,12 @@ struct ICCProfile: Hashable {
         matrix = space == "RGB" ? MatrixProfile(bytes) : nil
         grayCurve = space == "GRAY" ? MatrixProfile.grayCurve(bytes) : nil
         toneCurves = space == "RGB" ? MatrixProfile.toneCurves(bytes) : grayCurve.map { [$0] }
+        transfer = MatrixProfile.codedTransfer(bytes)
+    }
+
+    /// Refuses HDR.
+    func checkRange() throws(UnsupportedFeature) {
+        if let transfer { try StatedColor.checkRange(transfer: transfer) }
     }
 
     /// True when the profile can say something about pixels of this layout.

@@ -27,6 +27,8 @@ package final class ImageDecoder {
     /// Upright, with the file's samples.
     let shape: ImageShape
     let formatTitle: String
+    /// Nil where the file has pixels.
+    let drawing: DrawingTime.Picture?
     let orientation: Orientation
     let limits: DecodeLimits
     /// Samples come as linear light multiplied by alpha.
@@ -52,6 +54,7 @@ package final class ImageDecoder {
         self.pages = pages
         file = stored.file
         formatTitle = stored.format.title
+        drawing = DrawingTime.Picture(stored.file, stored.format)
         orientation = stored.orientation
         self.limits = limits
         isLinear = stored.format.loader.traits.contains(.linearPremultiplied)

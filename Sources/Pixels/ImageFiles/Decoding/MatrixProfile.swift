@@ -43,6 +43,12 @@ struct MatrixProfile: Hashable {
         return tags["kTRC"].flatMap(ToneCurve.init)
     }
 
+    /// What the tag `cicp` says: ICC.1:2022, 9.2.17.
+    static func codedTransfer(_ bytes: [UInt8]) -> Int? {
+        guard let tag = tags(of: ICCData(bytes[...]))?["cicp"], tag.word(at: 0) == "cicp" else { return nil }
+        return tag.integer(at: 9, length: 1)
+    }
+
     private static func tags(of data: ICCData) -> [String: ICCData]? {
         guard let count = data.integer(at: 128, length: 4), count <= 1000 else { return nil }
         var tags: [String: ICCData] = [:]

@@ -85,8 +85,15 @@ extension StatedColor {
         }
     }
 
+    /// Refuses the curves of HDR, for which there is no mapping to the range of a display yet.
+    static func checkRange(transfer: Int) throws(UnsupportedFeature) {
+        if transfer == 16 { throw UnsupportedFeature("HDR colours (PQ)") }
+        if transfer == 18 { throw UnsupportedFeature("HDR colours (HLG)") }
+    }
+
     private static func curve(_ code: Int) throws(UnsupportedFeature) -> Curve? {
-        switch code {
+        try checkRange(transfer: code)
+        return switch code {
         case 0, 2, 3: nil
         case 1, 6, 11, 12, 13, 14, 15: .sRGB
         case 4: .power(2.2)
@@ -94,9 +101,7 @@ extension StatedColor {
         case 7: .st240
         case 8: .power(1)
         case 9, 10: throw UnsupportedFeature("logarithmic colours (transfer \(code))")
-        case 16: throw UnsupportedFeature("HDR colours (PQ)")
         case 17: throw UnsupportedFeature("colours of digital cinema (SMPTE ST 428)")
-        case 18: throw UnsupportedFeature("HDR colours (HLG)")
         default: throw UnsupportedFeature("the unknown transfer characteristics \(code)")
         }
     }

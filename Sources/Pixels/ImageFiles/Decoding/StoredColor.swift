@@ -69,4 +69,9 @@ package struct UnsupportedFeature: Error, Hashable {
         self.phrase = phrase
         self.remedy = remedy
     }
+
+    /// An animation of which libvips would give one picture.
+    static func animation(_ phrase: String) -> UnsupportedFeature {
+        UnsupportedFeature(phrase, remedy: "make an animated WebP or GIF of it")
+    }
 }

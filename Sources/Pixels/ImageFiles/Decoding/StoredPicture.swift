@@ -9,6 +9,8 @@ struct StoredPicture: ~Copyable {
     let image: VipsImageReference
     /// One below the other in ``image``.
     let frames: Int
+    /// The page that was asked for; nil for the one that the file names, or its first.
+    let page: Int?
 
     /// Opens a file and recognises it by its content.
     ///
@@ -39,7 +41,12 @@ struct StoredPicture: ~Copyable {
             try drawing?.check(width: 0, height: 0)
             return drawing
         }
-        let image = try Self.inOurFloats(try Self.load(file, format, shrink, pages, access), file, format)
+        let page: Int? =
+            if case .page(let number) = pages, format.loader.traits.contains(.hasPages) { number } else { nil }
+        let loaded = try DrawingTime.shared.counting(DrawingTime.Picture(file, format)) {
+            () throws(ImageFileError) in try Self.load(file, format, shrink, pages, access)
+        }
+        let image = try Self.inOurFloats(loaded, file.floats[page ?? 0], file, format)
         try Self.checked(file, format) { [width = image.width, height = image.height] () throws(UnsupportedFeature) in
             try drawing?.check(width: width, height: height)
         }
@@ -47,6 +54,7 @@ struct StoredPicture: ~Copyable {
         let isWhole = pageHeight > 0 && image.height % pageHeight == 0
         frames = pages == .animation && isWhole ? image.height / pageHeight : 1
         self.image = image
+        self.page = page
         self.file = file
         self.format = format
     }
@@ -95,7 +103,7 @@ struct StoredPicture: ~Copyable {
     private static func readable(
         _ file: InputFile, _ format: any ImageFormat
     ) throws(ImageFileError) -> InputFile {
-        guard file.floats == nil else { return file }
+        guard file.floats.isEmpty else { return file }
         let tiff = try checked(file, format) { () throws(UnsupportedFeature) in try FloatTIFF(file) }
         return try tiff.map { tiff throws(ImageFileError) in
             try InputFile(file, patches: tiff.patches, floats: tiff.samples)
@@ -104,9 +112,10 @@ struct StoredPicture: ~Copyable {
 
     /// Floats of 16 and 64 bits as those of 32, which filters work on.
     private static func inOurFloats(
-        _ image: consuming VipsImageReference, _ file: InputFile, _ format: any ImageFormat
+        _ image: consuming VipsImageReference, _ floats: FloatTIFF.Samples?, _ file: InputFile,
+        _ format: any ImageFormat
     ) throws(ImageFileError) -> VipsImageReference {
-        guard let floats = file.floats else { return image }
+        guard let floats else { return image }
         do throws(VipsFailure) {
             return try floats.floats(image)
         } catch {

@@ -12,6 +12,7 @@ struct StoredRows: ~Copyable {
     private let file: InputFile
     private let formatTitle: String
     private let shape: ImageShape
+    private let drawing: DrawingTime.Picture?
 
     /// - Parameter shape: of what is in `image`; the decoder's own unless it is a part of that.
     init(
@@ -25,6 +26,7 @@ struct StoredRows: ~Copyable {
         file = decoder.file
         formatTitle = decoder.formatTitle
         self.shape = shape ?? decoder.storedShape
+        drawing = decoder.drawing
     }
 
     /// Decodes `rows`, which follow those of the last call, into `buffer`: row after row without padding.
@@ -40,7 +42,9 @@ struct StoredRows: ~Copyable {
             let some = top..<min(top + Self.step, part.bottom)
             var rect = VipsRect(
                 left: gint(part.x), top: gint(top), width: gint(part.width), height: gint(some.count))
-            guard vips_region_prepare(region.pointer, &rect) == 0 else { throw broken(after: top) }
+            try DrawingTime.shared.counting(drawing) { () throws(ImageFileError) in
+                guard vips_region_prepare(region.pointer, &rect) == 0 else { throw broken(after: top) }
+            }
             for row in some {
                 let start = (row - part.y) * stride
                 UnsafeMutableRawBufferPointer(rebasing: buffer[start..<start + stride]).copyMemory(

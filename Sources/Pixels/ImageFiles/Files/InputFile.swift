@@ -11,12 +11,12 @@ package final class InputFile {
     private let ownSize: Int
     /// Bytes that stand in for the file's own, or behind them.
     private let patches: [Patch]
-    /// What the whole numbers in it stand for; nil where they are what they are.
-    let floats: FloatTIFF.Samples?
+    /// What the whole numbers of its pages stand for, where they are not what they are.
+    let floats: [Int: FloatTIFF.Samples]
     private var position = 0
     private(set) var failure: Int32?
 
-    init(path: String) throws(ImageFileError) {
+    package init(path: String) throws(ImageFileError) {
         self.path = path
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)  // non-blocking: a pipe must not hang here
         guard descriptor >= 0 else { throw ImageFileError(path: path, .open, errno: errno) }
@@ -29,7 +29,7 @@ package final class InputFile {
         self.size = Int(status.st_size)
         ownSize = size
         patches = []
-        floats = nil
+        floats = [:]
     }
 
     /// Bytes at an offset.
@@ -39,7 +39,7 @@ package final class InputFile {
     }
 
     /// The same file as if it had other bytes in some places; the last ones may lie behind its end.
-    init(_ file: InputFile, patches: [Patch], floats: FloatTIFF.Samples? = nil) throws(ImageFileError) {
+    init(_ file: InputFile, patches: [Patch], floats: [Int: FloatTIFF.Samples]? = nil) throws(ImageFileError) {
         path = file.path
         descriptor = dup(file.descriptor)
         guard descriptor >= 0 else { throw ImageFileError(path: file.path, .open, errno: errno) }

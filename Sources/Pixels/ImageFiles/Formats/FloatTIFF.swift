@@ -11,7 +11,8 @@ struct FloatTIFF {
         case double(highFirst: Bool)
     }
 
-    let samples: Samples
+    /// Of the pages that have such samples, from 0; others are what they are.
+    let samples: [Int: Samples]
     /// What makes whole numbers of the samples.
     let patches: [InputFile.Patch]
 
@@ -20,8 +21,8 @@ struct FloatTIFF {
     /// - Throws: what cannot be read so.
     init?(_ file: InputFile) throws(UnsupportedFeature) {
         guard let directories = TIFFDirectories(size: file.size, fetch: { file.bytes(in: $0) }) else { return nil }
-        var (patches, found): ([InputFile.Patch], Set<Int>) = ([], [])
-        for entries in directories.pages {
+        var (patches, samples): ([InputFile.Patch], [Int: Samples]) = ([], [:])
+        for (index, entries) in directories.pages.enumerated() {
             let page = Page(entries: entries, directories: directories)
             guard page.numbers(ExifTag.sampleFormat).contains(Self.float),
                 let bits = [16, 64].first(where: page.numbers(Self.bitsPerSample).contains)
@@ -31,13 +32,10 @@ struct FloatTIFF {
                 throw UnsupportedFeature("\(bits)-bit samples", remedy: "store it in 32 bits")
             }
             patches += own
-            found.insert(bits)
+            samples[index] = bits == 16 ? .half : .double(highFirst: !directories.isLittleEndian)
         }
-        guard let bits = found.first else { return nil }
-        guard found.count == 1 else {
-            throw UnsupportedFeature("floating-point samples of several sizes", remedy: "store all in 32 bits")
-        }
-        samples = bits == 16 ? .half : .double(highFirst: !directories.isLittleEndian)
+        guard !samples.isEmpty else { return nil }
+        self.samples = samples
         self.patches = patches
     }
 

@@ -14,8 +14,13 @@ extension HEIFFormat {
         Loader("heifload_source", "VipsForeignLoadHeifSource", traits: [.turnsUpright, .hasPages])
     }
     /// A profile says all that `nclx` could.
-    package func statedColor(in file: InputFile, hasProfile: Bool) throws(UnsupportedFeature) -> StatedColor? {
-        hasProfile ? nil : try HEIFColor.stated(in: file)
+    package func statedColor(
+        in file: InputFile, of picture: LoadedPicture
+    ) throws(UnsupportedFeature) -> StatedColor? {
+        let contents = HEIFContents(file)
+        // libheif gives the one picture that stands for it.
+        guard !contents.isSequence else { throw .animation("an animation (image sequence)") }
+        return picture.hasProfile ? nil : try HEIFColor.stated(in: contents, of: picture, file)
     }
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { false }
 

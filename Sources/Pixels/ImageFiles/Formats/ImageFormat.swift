@@ -32,19 +32,21 @@ package protocol ImageFormat: Sendable {
 
     /// What a whole file says of its colours beside a profile, which libvips does not tell.
     ///
-    /// - Parameter hasProfile: whether there is a profile, too.
     /// - Throws: what there is in it that libvips reads without a word, and wrongly.
-    func statedColor(in file: InputFile, hasProfile: Bool) throws(UnsupportedFeature) -> StatedColor?
+    func statedColor(in file: InputFile, of picture: LoadedPicture) throws(UnsupportedFeature) -> StatedColor?
+
+    /// True when libvips draws the pixels, for which it may need any time: ``DrawingTime``.
+    var isDrawn: Bool { get }
 
     /// What can be told of a drawing's work from its text; nil for pictures that are stored as pixels.
     ///
     /// - Throws: what cannot be seen through.
     func drawing(in file: InputFile) throws(UnsupportedFeature) -> SVGDrawing?
 
-    /// Texts beside the pixels, as a PNG has them.
+    /// Adds metadata that libvips does not tell.
     ///
-    /// - Parameter unpacked: a text by libvips' name for it.
-    func texts(in file: InputFile, unpacked: (String) -> String?) -> [PNGText]
+    /// - Parameter unpacked: a text of a PNG by libvips' name for it.
+    func complete(_ metadata: inout ImageMetadata, of file: InputFile, unpacked: (String) -> String?)
 
     /// How libvips writes a picture of `shape`.
     ///
@@ -60,6 +62,9 @@ package protocol ImageFormat: Sendable {
     /// Puts metadata into a file whose pixels are written. Failures stay in the file.
     func revise(_ file: OutputFile, adding metadata: ImageMetadata)
 
+    /// True when a file has a place for IPTC records.
+    var holdsIPTC: Bool { get }
+
     /// False when a file may be read back with other channels than it was written with, as its pixels need them.
     var keepsLayout: Bool { get }
 
@@ -73,11 +78,15 @@ package protocol ImageFormat: Sendable {
 extension ImageFormat {
     package var saverClasses: [String] { [] }
     package func unsupportedFeature(in head: [UInt8]) -> String? { nil }
-    package func texts(in file: InputFile, unpacked: (String) -> String?) -> [PNGText] { [] }
-    package func statedColor(in file: InputFile, hasProfile: Bool) throws(UnsupportedFeature) -> StatedColor? { nil }
+    package func complete(_ metadata: inout ImageMetadata, of file: InputFile, unpacked: (String) -> String?) {}
+    package func statedColor(
+        in file: InputFile, of picture: LoadedPicture
+    ) throws(UnsupportedFeature) -> StatedColor? { nil }
+    package var isDrawn: Bool { false }
     package func drawing(in file: InputFile) throws(UnsupportedFeature) -> SVGDrawing? { nil }
     package var module: String? { nil }
     package var keepsLayout: Bool { true }
+    package var holdsIPTC: Bool { false }
     package func libraries(for options: FormatOptions) -> [String] { [] }
     package var holdsProfile: Bool { true }
     package var isDecodedWhole: Bool { false }
@@ -98,6 +107,16 @@ extension ImageFormat {
         let showsColor = output.hasAlpha && !descriptor.holdsAlpha && !Background(save.background).isInEverySpace
         return header.hasProfile && (losesProfile || losesGray || !holdsProfile || showsColor) ? .srgb : asked
     }
+}
+
+/// Which picture of a file is read, as libvips tells it.
+package struct LoadedPicture: Hashable {
+    /// From 0; nil for the one that the file names as its picture, or that comes first.
+    let page: Int?
+    /// How many there are.
+    let pages: Int
+    /// Whether it has a profile.
+    let hasProfile: Bool
 }
 
 /// An operation of libvips that reads files of one format.

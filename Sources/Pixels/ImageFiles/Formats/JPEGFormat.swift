@@ -45,6 +45,8 @@ package struct JPEGFormat: ImageFormat {
                 summary: "fit the code tables to the picture; smaller, and needs memory for the whole picture"),
         ])
 
+    package let holdsIPTC = true
+
     package init() {}
 
     package func recognizes(_ head: [UInt8]) -> Bool {

@@ -33,6 +33,16 @@ package struct JPEGXLFormat: ImageFormat {
             || head.starts(with: [0, 0, 0, 0x0C] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A])
     }
 
+    /// libvips gives the profile that libjxl makes, which does not say HDR, and of an animation the first frame.
+    package func statedColor(
+        in file: InputFile, of picture: LoadedPicture
+    ) throws(UnsupportedFeature) -> StatedColor? {
+        guard let header = JPEGXLHeader(file) else { return nil }
+        guard !header.isAnimation else { throw .animation("an animation") }
+        if let transfer = header.transfer { try StatedColor.checkRange(transfer: transfer) }
+        return nil
+    }
+
     package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
         Saver(
             "jxlsave_target",

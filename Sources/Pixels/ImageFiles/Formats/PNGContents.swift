@@ -4,12 +4,18 @@ struct PNGContents {
     /// By their names; the first of each.
     private var small: [String: [UInt8]] = [:]
 
+    /// What an animation has: a control for each frame, and frames beside the picture itself.
+    private var (frameControls, hasOtherFrames) = (0, false)
+
     /// As they come, each with its place among all texts before the pixels; nil behind them.
     private(set) var texts: [(text: PNGText, place: Int?)] = []
 
+    /// Wherever it is; libvips finds it before the pixels alone.
+    private(set) var exif: [UInt8]?
+
     private static let wanted: Set = ["cICP", "sRGB", "gAMA", "cHRM", "acTL"]
-    /// More than any writer puts before the pixels.
-    private static let mostChunks = 10_000
+    /// More than any writer needs.
+    private static let mostChunks = 1_000_000
     private static let largest = 64
 
     /// Of one text, and of all: a description, not a picture.
@@ -18,13 +24,15 @@ struct PNGContents {
     /// - Parameter readsTexts: whether to look for them, also behind the pixels.
     init(_ file: InputFile, readsTexts: Bool = false) {
         var (offset, place, room, isBefore) = (PNGChunks.signature.count, 0, Self.largestTexts, true)
-        for _ in 0..<(readsTexts ? 100 * Self.mostChunks : Self.mostChunks) {
+        for _ in 0..<Self.mostChunks {
             guard offset <= file.size - 8, let head = file.bytes(in: offset..<offset + 8) else { return }
             let length = head[..<4].reduce(0) { $0 << 8 | Int($1) }
             let name = String(decoding: head[4...], as: UTF8.self)
             guard name != "IEND", length <= file.size - offset - 8 else { return }
             if name == "IDAT" { isBefore = false }
-            guard isBefore || readsTexts else { return }
+            if name == "fcTL" { frameControls += 1 }
+            if name == "fdAT" { hasOtherFrames = true }
+            guard isBefore || readsTexts || small["acTL"] != nil else { return }
             let content = offset + 8..<offset + 8 + length
             if isBefore, Self.wanted.contains(name), length <= Self.largest, small[name] == nil {
                 small[name] = file.bytes(in: content)
@@ -36,29 +44,52 @@ struct PNGContents {
                     room -= length
                 }
                 place += 1
+            } else if readsTexts, name == "eXIf", exif == nil, length <= Self.largestTexts {
+                exif = file.bytes(in: content)
             }
             offset += 12 + length
         }
     }
 
-    /// The texts that hide no picture. What is packed must have been unpacked to tell.
+    /// Adds what libvips does not tell: texts that hide no picture, and blocks of metadata that lie behind the pixels or in texts.
     ///
-    /// - Parameter unpacked: a text by libvips' name for it.
-    func harmlessTexts(_ unpacked: (String) -> String?) -> [PNGText] {
-        texts.compactMap { text, place in
+    /// - Parameter unpacked: a text by libvips' name for it. It unpacks those before the pixels, and not more than some hundred.
+    func complete(_ metadata: inout ImageMetadata, unpacked: (String) -> String?) {
+        func words(_ text: PNGText, _ place: Int?) -> String? {
+            place.flatMap { unpacked("png-comment-\($0)-\(text.keyword)") }
+        }
+        metadata.texts = texts.compactMap { text, place in
+            guard text.isText else { return nil }
             guard text.isPacked else { return XMPRules.holdsBinary(text.payload.bytes) ? nil : text }
-            guard let place, let words = unpacked("png-comment-\(place)-\(text.keyword)") else { return nil }
+            guard let words = words(text, place) else {
+                return text.payload.bytes.count <= Self.harmless ? text : nil
+            }
             return XMPRules.holdsBinary(Array(words.utf8)) ? nil : text
         }
+        if metadata.exif == nil { metadata.exif = exif.map(Blob.init) }
+        if metadata.xmp == nil { metadata.xmp = texts.lazy.compactMap(\.text.xmp).first.map(Blob.init) }
+        let blocks = texts.compactMap { text, place in text.block(unpacked: words(text, place)) }
+        func block(_ kinds: String...) -> [UInt8]? { blocks.first { kinds.contains($0.kind) }?.bytes }
+        if metadata.exif == nil { metadata.exif = block("exif", "APP1").flatMap(ImageMetadata.exifStructure) }
+        if metadata.xmp == nil { metadata.xmp = block("xmp").map(Blob.init) }
+        if metadata.iptc == nil { metadata.iptc = block("iptc").flatMap(PhotoshopResources.iptc) }
     }
+
+    /// Bytes of a packed text that may hold anything: less than what ``XMPRules/holdsBinary(_:)`` takes for a picture.
+    private static let harmless = 700
 
     private func numbers(_ name: String, count: Int) -> [Int]? {
         guard let bytes = small[name], bytes.count == 4 * count else { return nil }
         return (0..<count).map { bytes[4 * $0..<4 * $0 + 4].reduce(0) { $0 << 8 | Int($1) } }
     }
 
-    /// Of an animation; 1 for still pictures.
-    var frames: Int { numbers("acTL", count: 2)?[0] ?? 1 }
+    /// What is animated, as a phrase; nil for still pictures. The count of frames may be a lie, too.
+    var animation: String? {
+        guard let declared = numbers("acTL", count: 2)?[0] else { return nil }
+        let frames = max(declared, frameControls)
+        if frames > 1 { return "an animation of \(frames) frames (APNG)" }
+        return hasOtherFrames ? "an animation beside its picture (APNG)" : nil
+    }
 
     /// What the chunks say of the colours, by the precedence of the third edition: `cICP`, the profile, `sRGB`, `gAMA` with `cHRM`.
     var color: StatedColor? {

@@ -52,17 +52,16 @@ package struct PNGFormat: ImageFormat {
         head.starts(with: PNGChunks.signature)
     }
 
-    package func statedColor(in file: InputFile, hasProfile: Bool) throws(UnsupportedFeature) -> StatedColor? {
+    package func statedColor(
+        in file: InputFile, of picture: LoadedPicture
+    ) throws(UnsupportedFeature) -> StatedColor? {
         let contents = PNGContents(file)
-        guard contents.frames <= 1 else {
-            throw UnsupportedFeature(
-                "an animation of \(contents.frames) frames (APNG)", remedy: "make an animated WebP or GIF of it")
-        }
+        if let animation = contents.animation { throw .animation(animation) }
         return try contents.color
     }
 
-    package func texts(in file: InputFile, unpacked: (String) -> String?) -> [PNGText] {
-        PNGContents(file, readsTexts: true).harmlessTexts(unpacked)
+    package func complete(_ metadata: inout ImageMetadata, of file: InputFile, unpacked: (String) -> String?) {
+        PNGContents(file, readsTexts: true).complete(&metadata, unpacked: unpacked)
     }
 
     package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {

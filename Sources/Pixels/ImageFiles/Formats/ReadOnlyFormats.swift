@@ -31,11 +31,12 @@ package struct OpenEXRFormat: ReadOnlyFormat {
     package func recognizes(_ head: [UInt8]) -> Bool { head.starts(with: [0x76, 0x2F, 0x31, 0x01]) }
 }
 
-/// SVG, drawn at the size that it states (at 72 dots per inch), unless that takes too long: ``SVGDrawing``.
+/// SVG, drawn at the size that it states (at 72 dots per inch), unless that takes too long: ``SVGDrawing``, ``DrawingTime``.
 package struct SVGFormat: ReadOnlyFormat {
     package let title = "SVG"
     package let cost = CodecCost(decode: 50, encode: 0)
     package let loader = Loader("svgload_source", "VipsForeignLoadSvgSource")
+    package let isDrawn = true
     package let descriptor: FormatDescriptor = Self.reading("svg", ["svg"])
 
     package init() {}
@@ -72,6 +73,7 @@ package struct SVGFormat: ReadOnlyFormat {
 package struct PDFFormat: ReadOnlyFormat {
     package let title = "PDF"
     package let module: String? = "vips-poppler"
+    package let isDrawn = true
     package let cost = CodecCost(decode: 50, encode: 0)
     package let loader = Loader("pdfload_source", "VipsForeignLoadPdfSource", traits: [.hasPages])
     package let descriptor: FormatDescriptor = Self.reading("pdf", ["pdf"])

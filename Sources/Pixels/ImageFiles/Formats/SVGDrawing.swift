@@ -3,9 +3,12 @@
 /// A drawing of a few hundred bytes can take hours: by filters whose work grows with a number in the text, and by references to
 /// elements that refer to others in turn. The work is guessed from the text, before anything is drawn. All that a text can only multiply by
 /// being longer counts next to nothing, so that large maps pass.
+///
+/// A guess can be wrong in both directions. So only the clear cases are refused by it, with a message that names the cause;
+/// ``DrawingTime`` measures all others.
 package struct SVGDrawing {
-    /// More than this is refused.
-    static let mostSeconds = 60.0
+    /// Guesses above this are refused: ten times what a drawing may take, because a guess may be so much too high.
+    static let mostSeconds = 10 * DrawingTime.usual
 
     /// What the work goes to, in the words of the text.
     enum Part: Int, CaseIterable {
@@ -107,7 +110,7 @@ package struct SVGDrawing {
         let worst = Part.allCases.max { work[$0.rawValue] < work[$1.rawValue] } ?? .references
         let told = seconds < 1e6 ? "about \(Int(seconds)) s" : "more than a week"
         throw UnsupportedFeature(
-            "\(told) of drawing, most of it for \(worst.words) (the limit is \(Int(Self.mostSeconds)) s)",
+            "\(told) of drawing, most of it for \(worst.words) (the limit is \(Int(DrawingTime.usual)) s)",
             remedy: "simplify it, or draw it to a PNG first")
     }
 

@@ -54,6 +54,8 @@ package struct TIFFFormat: ImageFormat {
                 summary: "allow more than 4 GB; auto does when the picture may need it"),
         ])
 
+    package let holdsIPTC = true
+
     package init() {}
 
     package func recognizes(_ head: [UInt8]) -> Bool {

@@ -20,10 +20,66 @@ enum IPTCRules {
         .gps: [90, 92, 95, 100, 101], .keywords: [25],
     ]
 
+    /// What records say of the picture, as XMP says it: the mapping of IPTC's own standard.
+    /// <https://www.iptc.org/std/photometadata/specification/IPTC-PhotoMetadata>
+    static func properties(of records: [UInt8]) -> [XMPProperty] {
+        let all = datasets(of: records)
+        // Without the sign for UTF-8 most writers mean Latin-1, and some UTF-8.
+        let isUTF8 = all.contains { $0.record == 1 && $0.number == 90 && $0.content.elementsEqual([0x1B, 0x25, 0x47]) }
+        return names.compactMap { number, name, kind in
+            let texts = all.filter { $0.record == 2 && $0.number == number }.map { text($0.content, isUTF8: isUTF8) }
+                .filter { !$0.isEmpty }
+            guard let first = texts.first else { return nil }
+            switch kind {
+            case "": return XMPProperty(name, .text(number == 55 ? date(first) : first))
+            case "Alt":
+                return XMPProperty(
+                    name, .list(kind: kind, [.init(language: Array("x-default".utf8), value: .text(first))]))
+            default:
+                return XMPProperty(name, .list(kind: kind, texts.map { .init(language: nil, value: .text($0)) }))
+            }
+        }
+    }
+
+    /// The number of a dataset, the property that says the same, and which list its value is.
+    private static let names: [(UInt8, String, String)] = [
+        (80, "dc:creator", "Seq"), (85, "photoshop:AuthorsPosition", ""), (110, "photoshop:Credit", ""),
+        (115, "photoshop:Source", ""), (116, "dc:rights", "Alt"), (5, "dc:title", "Alt"),
+        (105, "photoshop:Headline", ""), (120, "dc:description", "Alt"), (55, "photoshop:DateCreated", ""),
+        (92, "Iptc4xmpCore:Location", ""), (90, "photoshop:City", ""), (95, "photoshop:State", ""),
+        (100, "Iptc4xmpCore:CountryCode", ""), (101, "photoshop:Country", ""), (25, "dc:subject", "Bag"),
+    ]
+
+    /// As XML has it; characters that XML cannot hold are left out.
+    private static func text(_ content: ArraySlice<UInt8>, isUTF8: Bool) -> [UInt8] {
+        let latin = String(String.UnicodeScalarView(content.map { Unicode.Scalar($0) }))
+        let words =
+            isUTF8 ? String(decoding: content, as: UTF8.self) : String(validating: content, as: UTF8.self) ?? latin
+        var result: [UInt8] = []
+        for scalar in words.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;".utf8
+            case "<": result += "&lt;".utf8
+            case ">": result += "&gt;".utf8
+            case _ where scalar.value < 0x20 && !"\t\n\r".unicodeScalars.contains(scalar): break
+            case "\u{FFFE}", "\u{FFFF}": break
+            default: result += String(scalar).utf8
+            }
+        }
+        return result
+    }
+
+    /// `2026-11-24` of `20261124`.
+    private static func date(_ text: [UInt8]) -> [UInt8] {
+        guard text.count == 8 else { return text }
+        return Array(text[..<4] + [UInt8(ascii: "-")] + text[4..<6] + [UInt8(ascii: "-")] + text[6...])
+    }
+
     private struct Dataset {
         let record: UInt8
         let number: UInt8
         let bytes: ArraySlice<UInt8>
+        var content: ArraySlice<UInt8> { bytes.dropFirst(5) }
     }
 
     /// Up to the first that is broken, or longer than 32767 bytes.

@@ -13,7 +13,7 @@ extension ImageMetadata {
     }
 
     /// Some formats put a mark before the structure, and some writers put it where it does not belong.
-    private static func exifStructure(_ bytes: [UInt8]) -> Blob? {
+    static func exifStructure(_ bytes: [UInt8]) -> Blob? {
         let mark = Array("Exif\0\0".utf8)
         let structure = bytes.starts(with: mark) ? Array(bytes[mark.count...]) : bytes
         return structure.isEmpty ? nil : Blob(structure)

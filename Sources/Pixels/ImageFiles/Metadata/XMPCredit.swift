@@ -1,29 +1,20 @@
 import JobModel
 
-/// Writes a new packet with those properties of another that are asked for, and nothing else of it: neither names of
-/// programs nor identifiers, nor properties that nobody knows.
+/// Those properties of an XMP packet that an output is asked to carry, and nothing else of it: neither names of programs nor
+/// identifiers, nor properties that nobody knows.
+///
+/// A property counts only where it describes the picture itself. Packets also hold the properties of other pictures, such as those
+/// that a composite was made of (`xmpMM:Pantry`): their creators are not this picture's.
 struct XMPCredit {
-    private struct Property {
-        /// As the new packet writes it.
-        let prefix: String
-        let name: String
-    }
-
-    private static let namespaces: [String: String] = [
-        "http://purl.org/dc/elements/1.1/": "dc", "http://ns.adobe.com/photoshop/1.0/": "photoshop",
-        "http://ns.adobe.com/xap/1.0/rights/": "xmpRights", "http://ns.adobe.com/xap/1.0/": "xmp",
-        "http://ns.adobe.com/exif/1.0/": "exif", "http://ns.adobe.com/tiff/1.0/": "tiff",
-        "http://ns.adobe.com/exif/1.0/aux/": "aux", "http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/": "Iptc4xmpCore",
-    ]
-
-    private static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-
     private static let properties: [MetadataKind: Set<String>] = [
         .copyright: [
             "dc:rights", "xmpRights:Marked", "xmpRights:Owner", "xmpRights:UsageTerms", "xmpRights:WebStatement",
-            "tiff:Copyright",
+            "tiff:Copyright", "cc:license", "plus:CopyrightOwner", "plus:Licensor",
         ],
-        .creator: ["dc:creator", "photoshop:AuthorsPosition", "photoshop:Credit", "photoshop:Source", "tiff:Artist"],
+        .creator: [
+            "dc:creator", "photoshop:AuthorsPosition", "photoshop:Credit", "photoshop:Source", "tiff:Artist",
+            "cc:attributionName", "cc:attributionURL", "plus:ImageCreator",
+        ],
         .description: ["dc:title", "dc:description", "photoshop:Headline", "tiff:ImageDescription"],
         .dates: [
             "xmp:CreateDate", "xmp:ModifyDate", "photoshop:DateCreated", "exif:DateTimeOriginal",
@@ -43,107 +34,142 @@ struct XMPCredit {
         .keywords: ["dc:subject"],
     ]
 
+    /// What of a structure is carried: names and pages, no addresses and numbers of telephones.
+    private static let members: Set = [
+        "plus:CopyrightOwnerName", "plus:ImageCreatorName", "plus:LicensorName", "plus:LicensorURL",
+    ]
+
     private let packet: [UInt8]
+    private let kinds: Set<MetadataKind>
     private let wanted: Set<String>
     /// The namespace of each prefix.
     private let prefixes: [String: String]
+    private var elements: [Element] = []
 
-    init(_ packet: [UInt8], prefixes: [String: String], kinds: Set<MetadataKind>) {
+    private struct Element {
+        let name: String
+        let attributes: [XMLScanner.Attribute]
+        var children: [Int] = []
+        /// What stands in it beside other elements.
+        var text: [UInt8] = []
+    }
+
+    init(
+        _ packet: [UInt8], _ tokens: [(token: XMLScanner.Token, range: Range<Int>)], prefixes: [String: String],
+        kinds: Set<MetadataKind>
+    ) {
         self.packet = packet
         self.prefixes = prefixes
+        self.kinds = kinds
         wanted = Set(kinds.flatMap { Self.properties[$0] ?? [] })
-    }
-
-    /// Nil when there is nothing of it.
-    func packet(_ tokens: [(token: XMLScanner.Token, range: Range<Int>)]) -> [UInt8]? {
-        var (found, depth) = (Found(), 0)
-        // How deep the property lies that is carried, and what of it is not.
-        var (kept, skipped): (Int?, Int?) = (nil, nil)
+        var open: [Int] = []
         for (token, range) in tokens {
             switch token {
-            case .other:
-                if kept != nil, skipped == nil, packet[range.lowerBound] != UInt8(ascii: "<") {
-                    found.content += packet[range]
-                }
             case .open(let name, let attributes, let isEmpty):
-                let own = property(name)
-                if kept != nil {
-                    // Lists and their items are known; what else is inside of a property is not.
-                    if skipped == nil, let name = structural(name) {
-                        found.open(name, structural(attributes), isEmpty)
-                    } else if skipped == nil, !isEmpty {
-                        skipped = depth
-                    }
-                } else if let own {
-                    found.open(own, structural(attributes), isEmpty)
-                    found.prefixes.insert(String(own.prefix { $0 != ":" }))
-                    if !isEmpty { kept = depth }
-                } else {
-                    for attribute in attributes {
-                        guard let own = property(attribute.name) else { continue }
-                        found.open(own, "", false)
-                        found.content += packet[attribute.value]
-                        found.close(own)
-                        found.prefixes.insert(String(own.prefix { $0 != ":" }))
-                    }
-                }
-                if !isEmpty { depth += 1 }
-            case .close(let name):
-                depth -= 1
-                if skipped != nil {
-                    if skipped == depth { skipped = nil }
-                } else if kept == depth, let own = property(name) {
-                    found.close(own)
-                    kept = nil
-                } else if kept != nil, let name = structural(name) {
-                    found.close(name)
+                elements.append(Element(name: name, attributes: attributes))
+                if let parent = open.last { elements[parent].children.append(elements.count - 1) }
+                if !isEmpty { open.append(elements.count - 1) }
+            case .close: _ = open.popLast()
+            case .other:
+                // Not a comment.
+                if let last = open.last, packet[range.lowerBound] != UInt8(ascii: "<") {
+                    elements[last].text += packet[range]
                 }
             }
         }
-        return found.prefixes.isEmpty ? nil : found.packet
     }
 
-    private struct Found {
-        var content: [UInt8] = []
-        var prefixes: Set<String> = []
-
-        mutating func open(_ name: String, _ attributes: String, _ isEmpty: Bool) {
-            content += "<\(name)\(attributes)\(isEmpty ? "/" : "")>".utf8
+    /// In their order. Of several that have one name the first counts, as readers take it.
+    var properties: [XMPProperty] {
+        guard let root = elements.firstIndex(where: { rdf($0.name) == "RDF" }) else { return [] }
+        var (result, names) = ([XMPProperty](), Set<String>())
+        func take(_ name: String?, _ value: XMPProperty.Value?) {
+            guard let name, wanted.contains(name), let value, names.insert(name).inserted else { return }
+            result.append(XMPProperty(name, value))
         }
-
-        mutating func close(_ name: String) { content += "</\(name)>".utf8 }
-
-        var packet: [UInt8] {
-            let declared = XMPCredit.namespaces.filter { prefixes.contains($0.value) }.sorted { $0.value < $1.value }
-                .map { " xmlns:\($0.value)=\"\($0.key)\"" }.joined()
-            return Array("<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"\(XMPCredit.rdf)\">".utf8)
-                + Array("<rdf:Description rdf:about=\"\"\(declared)>".utf8) + content
-                + Array("</rdf:Description></rdf:RDF></x:xmpmeta>".utf8)
-        }
-    }
-
-    private func property(_ name: String) -> String? {
-        guard let (namespace, local) = split(name), let prefix = Self.namespaces[namespace] else { return nil }
-        let own = "\(prefix):\(local)"
-        return wanted.contains(own) ? own : nil
-    }
-
-    private func structural(_ name: String) -> String? {
-        guard let (namespace, local) = split(name), namespace == Self.rdf else { return nil }
-        return ["Alt", "Bag", "Seq", "li"].contains(local) ? "rdf:\(local)" : nil
-    }
-
-    /// The language of a text, and a value that is a link.
-    private func structural(_ attributes: [XMLScanner.Attribute]) -> String {
-        attributes.compactMap { attribute -> String? in
-            let value = String(decoding: packet[attribute.value], as: UTF8.self)
-            guard !value.contains("\"") else { return nil }
-            if attribute.name == "xml:lang" { return " xml:lang=\"\(value)\"" }
-            guard let (namespace, local) = split(attribute.name), namespace == Self.rdf, local == "resource" else {
-                return nil
+        for description in elements[root].children where rdf(elements[description].name) == "Description" {
+            for attribute in elements[description].attributes {
+                let name = own(attribute.name)
+                take(name, text(Array(packet[attribute.value]), of: name))
             }
-            return " rdf:resource=\"\(value)\""
-        }.joined()
+            for child in elements[description].children {
+                let name = own(elements[child].name)
+                take(name, value(child, of: name))
+            }
+        }
+        return result
+    }
+
+    /// Nil for what is empty, and for what a reader would not understand here.
+    ///
+    /// - Parameter level: how deep in a property. Known ones have a list of structures of texts at most.
+    private func value(_ index: Int, of name: String?, level: Int = 0) -> XMPProperty.Value? {
+        guard level < 4 else { return nil }
+        let element = elements[index]
+        if let list = element.children.first(where: { ["Alt", "Bag", "Seq"].contains(rdf(elements[$0].name)) }) {
+            let items = elements[list].children.compactMap { item -> XMPProperty.Item? in
+                guard rdf(elements[item].name) == "li" else { return nil }
+                return value(item, of: name, level: level + 1).map { .init(language: language(of: item), value: $0) }
+            }
+            return items.isEmpty ? nil : .list(kind: rdf(elements[list].name) ?? "Bag", items)
+        }
+        if let text = text(element.text, of: name) { return text }
+        if let link = element.attributes.first(where: { rdf($0.name) == "resource" }) {
+            return .link(quoted(packet[link.value]))
+        }
+        return structure(index, of: name, level: level)
+    }
+
+    /// Written as members of the element, or of a description in it, or as attributes of either.
+    private func structure(_ index: Int, of name: String?, level: Int) -> XMPProperty.Value? {
+        let inner = elements[index].children.first { rdf(elements[$0].name) == "Description" } ?? index
+        var members: [XMPProperty] = []
+        func take(_ name: String?, _ value: XMPProperty.Value?) {
+            guard let name, let value, Self.members.contains(name), !members.contains(where: { $0.name == name }) else {
+                return
+            }
+            members.append(XMPProperty(name, value))
+        }
+        for attribute in elements[inner].attributes {
+            // A value with qualifiers is carried without them.
+            if rdf(attribute.name) == "value" { return text(Array(packet[attribute.value]), of: name) }
+            let member = own(attribute.name)
+            take(member, text(Array(packet[attribute.value]), of: member))
+        }
+        for child in elements[inner].children {
+            if rdf(elements[child].name) == "value" { return value(child, of: name, level: level + 1) }
+            let member = own(elements[child].name)
+            take(member, value(child, of: member, level: level + 1))
+        }
+        return members.isEmpty ? nil : .structure(members)
+    }
+
+    /// A text; nil for blanks alone. A date's zone tells a place.
+    private func text(_ bytes: [UInt8], of name: String?) -> XMPProperty.Value? {
+        guard bytes.contains(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return nil }
+        let isDate = name.map { Self.properties[.dates]?.contains($0) ?? false } ?? false
+        return .text(isDate && !kinds.contains(.gps) ? TimeZones.removed(from: bytes) : bytes)
+    }
+
+    private func language(of index: Int) -> [UInt8]? {
+        elements[index].attributes.first { $0.name == "xml:lang" }.map { quoted(packet[$0.value]) }
+    }
+
+    /// Between double quotes.
+    private func quoted(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        bytes.flatMap { $0 == UInt8(ascii: "\"") ? Array("&quot;".utf8) : [$0] }
+    }
+
+    /// With the prefix that Penumbra writes.
+    private func own(_ name: String) -> String? {
+        guard let (namespace, local) = split(name), let prefix = XMPProperty.namespaces[namespace] else { return nil }
+        return "\(prefix):\(local)"
+    }
+
+    /// The name of a part of RDF; nil for other names.
+    private func rdf(_ name: String) -> String? {
+        guard let (namespace, local) = split(name), namespace == XMPProperty.rdf else { return nil }
+        return local
     }
 
     private func split(_ name: String) -> (namespace: String, local: String)? {

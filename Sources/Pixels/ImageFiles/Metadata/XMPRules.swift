@@ -35,7 +35,10 @@ enum XMPRules {
     /// - Parameters:
     ///   - kinds: what is asked for; nil for everything.
     ///   - isConverted: the pixels became sRGB.
-    static func apply(to packet: [UInt8], kinds: Set<MetadataKind>?, isConverted: Bool) -> [UInt8]? {
+    ///   - more: is carried, too, where the packet does not have it. A packet of which everything is carried stays as it is.
+    static func apply(
+        to packet: [UInt8], kinds: Set<MetadataKind>?, isConverted: Bool, adding more: [XMPProperty] = []
+    ) -> [UInt8]? {
         guard String(validating: packet, as: UTF8.self) != nil else { return nil }
         let unwanted = isConverted ? pictures.union(geometry).union(color) : pictures.union(geometry)
         do throws(XMLScanner.Malformed) {
@@ -46,8 +49,10 @@ enum XMPRules {
                 return unwanted.contains(property) || property.namespace.hasPrefix(pictureNamespaces)
             }
             guard let kinds else { return holdsBinary(result) ? nil : result }
-            let credit = XMPCredit(result, prefixes: prefixes, kinds: kinds).packet(try Self.tokens(of: result))
-            return credit.flatMap { holdsBinary($0) ? nil : $0 }
+            let credit = XMPCredit(result, try Self.tokens(of: result), prefixes: prefixes, kinds: kinds).properties
+            let names = Set(credit.map(\.name))
+            let whole = (credit + more.filter { !names.contains($0.name) }).packet
+            return whole.flatMap { holdsBinary($0) ? nil : $0 }
         } catch {
             return nil
         }

@@ -8,6 +8,10 @@ extension VipsReference<VipsImage> {
         try self.init(row: values, width: values.count / bands, height: 1, bands: bands, VIPS_FORMAT_FLOAT)
     }
 
+    init(table values: [UInt8], bands: Int) throws(VipsFailure) {
+        try self.init(row: values, width: values.count / bands, height: 1, bands: bands, VIPS_FORMAT_UCHAR)
+    }
+
     init(table values: [UInt16], bands: Int) throws(VipsFailure) {
         try self.init(row: values, width: values.count / bands, height: 1, bands: bands, VIPS_FORMAT_USHORT)
     }

@@ -1,0 +1,148 @@
+/// What a HEIF file says of its pictures, which are items with properties and references: ISO/IEC 23008-12. What is not as it must
+/// be is left out; it is the decoder's to refuse.
+struct HEIFContents {
+    /// Whether there is an animation, beside the picture that stands for it.
+    let isSequence: Bool
+    /// The item that the file names as its picture.
+    let primary: Int?
+    /// The pictures that libheif counts as pages, in its order: all that are neither hidden nor another one's thumbnail, alpha or depth.
+    let pages: [Int]
+    /// Of each item the places of its properties in ``known``, from 1.
+    private let associations: [Int: [Int]]
+    private let known: [MediaBoxes.Box]
+    /// What an item is made of, such as the tiles of a grid.
+    private let sources: [Int: [Int]]
+    /// Where the first bytes of an item lie in the file.
+    private let places: [Int: Int]
+
+    /// Of all that describes the pictures of a file.
+    private static let largestMeta = 16 << 20
+    /// No picture is made of so many others.
+    private static let mostSources = 4096
+
+    init(_ file: InputFile) {
+        let all = MediaBoxes.all(of: file)
+        isSequence = all.contains { $0.name == "moov" }
+        let meta = all.first { $0.name == "meta" && $0.content.count <= Self.largestMeta }
+        // Version and flags come first.
+        let boxes = meta.flatMap { file.bytes(in: $0.content) }.map { MediaBoxes.all(in: $0.dropFirst(4)) } ?? []
+        func content(_ name: String) -> ArraySlice<UInt8> { boxes.first { $0.name == name }?.content ?? [] }
+        primary = Self.primary(content("pitm"))
+        let references = Self.references(content("iref"))
+        sources = Dictionary(references.filter { $0.kind == "dimg" }.map { ($0.item, $0.targets) }) { first, _ in first
+        }
+        let attached = Set(references.filter { ["thmb", "auxl"].contains($0.kind) }.map(\.item))
+        pages = Self.visiblePictures(content("iinf")).filter { !attached.contains($0) }.sorted()
+        let properties = MediaBoxes.all(in: content("iprp"))
+        known = properties.first { $0.name == "ipco" }.map { MediaBoxes.all(in: $0.content) } ?? []
+        let lists = properties.filter { $0.name == "ipma" }.flatMap { Self.associations($0.content) }
+        associations = Dictionary(lists) { first, _ in first }
+        places = Dictionary(Self.places(content("iloc"))) { first, _ in first }
+    }
+
+    /// The properties of an item with this name, without the boxes around them.
+    func properties(_ name: String, of item: Int) -> [ArraySlice<UInt8>] {
+        (associations[item] ?? []).filter { known.indices.contains($0 - 1) }.map { known[$0 - 1] }
+            .filter { $0.name == name }.map(\.content)
+    }
+
+    /// An item, and behind it what it is made of.
+    func origins(of item: Int) -> [Int] {
+        var (result, next) = ([item], 0)
+        var seen: Set = [item]
+        while next < result.count, result.count < Self.mostSources {
+            result += (sources[result[next]] ?? []).filter { seen.insert($0).inserted }
+            next += 1
+        }
+        return result
+    }
+
+    /// The first bytes of an item, as coded.
+    func start(of item: Int, count: Int, in file: InputFile) -> [UInt8]? {
+        places[item].flatMap { $0 < file.size ? file.bytes(in: $0..<min(file.size, $0 + count)) : nil }
+    }
+}
+
+/// The tables, whose numbers are as long as their versions and flags say.
+extension HEIFContents {
+    private static func primary(_ content: ArraySlice<UInt8>) -> Int? {
+        var fields = BitReader(content, .highestFirst)
+        let version = fields.version()
+        let item = fields.number(version == 0 ? 16 : 32)
+        return fields.isOver ? nil : item
+    }
+
+    private static func visiblePictures(_ content: ArraySlice<UInt8>) -> [Int] {
+        MediaBoxes.all(in: content.dropFirst(content.first == 0 ? 6 : 8)).compactMap { box in
+            guard box.name == "infe", let version = box.content.first, [2, 3].contains(version) else { return nil }
+            var fields = BitReader(box.content, .highestFirst)
+            fields.skip(31)
+            let isHidden = fields.flag()
+            let item = fields.number(version == 2 ? 16 : 32)
+            fields.skip(16)
+            let kind = String(decoding: (0..<4).map { _ in UInt8(fields.number(8)) }, as: UTF8.self)
+            return fields.isOver || isHidden || !["hvc1", "av01", "grid", "iden", "iovl"].contains(kind) ? nil : item
+        }
+    }
+
+    private static func references(_ content: ArraySlice<UInt8>) -> [(kind: String, item: Int, targets: [Int])] {
+        let length = content.first == 0 ? 16 : 32
+        return MediaBoxes.all(in: content.dropFirst(4)).compactMap { box in
+            var fields = BitReader(box.content, .highestFirst)
+            let item = fields.number(length)
+            let count = min(fields.number(16), mostSources)
+            let targets = (0..<count).map { _ in fields.number(length) }
+            return fields.isOver ? nil : (box.name, item, targets)
+        }
+    }
+
+    private static func associations(_ content: ArraySlice<UInt8>) -> [(Int, [Int])] {
+        var (fields, result) = (BitReader(content, .highestFirst), [(Int, [Int])]())
+        let version = fields.number(8)
+        fields.skip(23)
+        let isLong = fields.flag()
+        for _ in 0..<fields.number(32) {
+            let item = fields.number(version == 0 ? 16 : 32)
+            let places = (0..<fields.number(8)).map { _ in
+                // The highest bit says that a reader must know the property.
+                fields.skip(1)
+                return fields.number(isLong ? 15 : 7)
+            }
+            guard !fields.isOver else { break }
+            result.append((item, places))
+        }
+        return result
+    }
+
+    private static func places(_ content: ArraySlice<UInt8>) -> [(Int, Int)] {
+        var (fields, result) = (BitReader(content, .highestFirst), [(Int, Int)]())
+        let version = fields.version()
+        let (offset, length, base) = (8 * fields.number(4), 8 * fields.number(4), 8 * fields.number(4))
+        let index = version == 0 ? 0 : 8 * fields.number(4)
+        if version == 0 { fields.skip(4) }
+        for _ in 0..<fields.number(version < 2 ? 16 : 32) {
+            let item = fields.number(version < 2 ? 16 : 32)
+            if version > 0 { fields.skip(12) }
+            let method = version > 0 ? fields.number(4) : 0
+            fields.skip(16)
+            let start = fields.number(base)
+            let extents = fields.number(16)
+            fields.skip(extents > 0 ? index : 0)
+            let first = extents > 0 ? fields.number(offset) : 0
+            fields.skip(extents > 0 ? length + (extents - 1) * (index + offset + length) : 0)
+            guard !fields.isOver else { break }
+            // Others lie within other items, or in other files.
+            let (place, overflows) = start.addingReportingOverflow(first)
+            if method == 0, extents > 0, !overflows, start >= 0, first >= 0 { result.append((item, place)) }
+        }
+        return result
+    }
+}
+
+extension BitReader {
+    /// The version of a box, past its flags.
+    fileprivate mutating func version() -> Int {
+        defer { skip(24) }
+        return number(8)
+    }
+}
