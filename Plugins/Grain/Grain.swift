@@ -16,7 +16,7 @@ struct Grain: Filter {
         "midtones", 0...100, fallback: 50, unit: "%", "how much of the noise is left out of black and white")
 
     static let description = FilterDescription(
-        name: "grain", version: "1.2.0", summary: "Film grain: random noise", renderingVersion: 3,
+        name: "grain", version: "1.2.0", summary: "Film grain: random noise", renderingVersion: 4,
         parameters: [amount, size, seed, monochrome, midtones])
 
     private let amount: Float

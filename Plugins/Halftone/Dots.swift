@@ -15,7 +15,7 @@ struct CellMeans {
             try tile.checkCancellation()
             let row = screen.row(y)
             tile.read(tile.readable.columns, row: y) { x, pixel in
-                sums[range.index(screen.place(x, row).cell)] += SIMD4<Double>(pixel.clamped.samples)
+                sums[range.index(screen.place(x, row).cell)] += SIMD4<Double>(pixel.clampedUnderAlpha.samples)
             }
         }
         (self.range, self.sums) = (range, sums)

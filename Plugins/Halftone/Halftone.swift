@@ -26,7 +26,7 @@ struct Halftone: TileFilter {
         "sharpness", 0...100, fallback: 100, unit: "%", "of the dots' borders; 100 is one pixel wide")
 
     static let description = FilterDescription(
-        name: "halftone", version: "1.2.0", summary: "Dots of one or four inks, as in print", renderingVersion: 4,
+        name: "halftone", version: "1.2.0", summary: "Dots of one or four inks, as in print", renderingVersion: 5,
         parameters: [screen, size, colors, angle, cyan, magenta, yellow, black, sharpness])
 
     private static func angle(_ name: String, _ fallback: Double, _ summary: String) -> Parameter<Double> {

@@ -152,6 +152,100 @@ struct SweepBoundTests {
         }
     }
 
+    /// Pixels whose paths are a little longer than those that are sampled one by one, or leave an axis by little, or end where
+    /// lines are farthest apart; and some others. What is read for them lies in the picture.
+    private func hardPixels(_ setting: Setting) -> [(x: Int, y: Int)] {
+        let center = setting.center
+        let across = max(abs(center.x), abs(Double(setting.width - 1) - center.x))
+        let down = max(abs(center.y), abs(Double(setting.height - 1) - center.y))
+        let farthest = (across * across + down * down).squareRoot()
+        let perPixel = setting.sweep.length(1, 0)
+        let shortest = setting.sweep.shortestOnLines / perPixel
+        let distances: [Double] = [
+            shortest * 1.02, shortest * 1.2, farthest * 0.97, farthest * 0.97 / 2, farthest * 0.97 / 4,
+        ]
+        var places: [(x: Double, y: Double)] = []
+        for distance in distances {
+            for least in [2.1, 3.2, 6.5] as [Double] {
+                let drift = least / min(perPixel, 1)
+                guard drift < distance else { continue }
+                let rest = (distance * distance - drift * drift).squareRoot()
+                places += [(drift, rest), (-rest, drift), (rest, -drift), (-drift, -rest)]
+            }
+        }
+        var random = SplitMix64(seed: 11)
+        places += (0..<40).map { _ in
+            (
+                random.share() * Double(setting.width) - center.x, random.share() * Double(setting.height) - center.y
+            )
+        }
+        return places.map { (Int((center.x + $0.x).rounded()), Int((center.y + $0.y).rounded())) }.filter { x, y in
+            let margin = PixelRect(x: 6, y: 6, width: setting.width - 12, height: setting.height - 12)
+            return margin.contains(x: x, y: y)
+                && stride(from: 0.0, through: 1, by: 0.01).allSatisfy { t in
+                    let place = setting.sweep.point(Double(x) - center.x, Double(y) - center.y, at: t)
+                    return margin.contains(x: Int(center.x + place.x), y: Int(center.y + place.y))
+                }
+        }
+    }
+
+    /// How much each pixel of a picture counts in the continuous mean of a path.
+    private func trueWeights(_ x: Int, _ y: Int, _ setting: Setting) -> [[Int]: Double] {
+        let center = setting.center
+        let (right, down) = (Double(x) - center.x, Double(y) - center.y)
+        let count = 60 * Int(setting.sweep.length(right, down)) + 60
+        var weights: [[Int]: Double] = [:]
+        for k in 0..<count {
+            let place = setting.sweep.point(right, down, at: (Double(k) + 0.5) / Double(count))
+            let (column, row) = (center.x + place.x, center.y + place.y)
+            let (left, top) = (column.rounded(.down), row.rounded(.down))
+            for (dx, dy) in [(0.0, 0.0), (1, 0), (0, 1), (1, 1)] {
+                let share = (1 - abs(column - left - dx)) * (1 - abs(row - top - dy))
+                weights[[Int(left + dx), Int(top + dy)], default: 0] += share / Double(count)
+            }
+        }
+        return weights
+    }
+
+    /// The largest error that any picture of 0 to 255 has at a pixel: where a pixel counts for more than it should the picture is
+    /// white, elsewhere black, or the other way round. What pixels count for is seen by one white pixel in each channel.
+    private func worstOfAllPictures(_ x: Int, _ y: Int, _ setting: Setting, _ filter: any Filter) throws -> Double {
+        let truth = trueWeights(x, y, setting)
+        let near = Set(
+            truth.keys.flatMap { place in
+                (-2...2).flatMap { dy in (-2...2).map { dx in [place[0] + dx, place[1] + dy] } }
+            }
+        ).sorted { ($0[1], $0[0]) < ($1[1], $1[0]) }
+        var raster = Raster<Float>(rect: setting.rect, layout: .rgb, repeating: 0)
+        let pixel = PixelRect(x: x, y: y, width: 1, height: 1)
+        var (over, under, sum) = (0.0, 0.0, 0.0)
+        for start in stride(from: 0, to: near.count, by: 3) {
+            let places = near[start..<min(start + 3, near.count)]
+            func set(_ value: Float) {
+                for (channel, place) in places.enumerated() {
+                    raster.samples[raster.index(x: place[0], y: place[1]) + channel] = value
+                }
+            }
+            set(1)
+            let weights = try filter.render(.f32(raster), tile: pixel).doubles
+            set(0)
+            for (weight, place) in zip(weights, places) {
+                let error = weight - (truth[place] ?? 0)
+                if error > 0 { over += error } else { under -= error }
+                sum += weight
+            }
+        }
+        #expect(abs(sum - 1) < 1e-3, "no pixel counts that was not looked at")
+        return 255 * max(over, under)
+    }
+
+    @Test(arguments: settings.filter { $0.edge != .transparent })
+    func `no picture whatever is farther off than docs claim`(setting: Setting) throws {
+        let filter = try filter(setting)
+        let worst = try hardPixels(setting).map { try worstOfAllPictures($0.x, $0.y, setting, filter) }.max() ?? 0
+        #expect(worst <= 10, "\(worst)")
+    }
+
     @Test(arguments: settings, Drawing.allCases)
     func `what docs claim holds for lines, borders, patterns and noise`(setting: Setting, drawing: Drawing) throws {
         let worst = try worst(drawing, setting, .gray, .u8)

@@ -207,6 +207,28 @@ struct PluginLoaderTests {
             ])
     }
 
+    @Test(.enabled(if: geteuid() == 0, "files of another user take root"), arguments: [true, false])
+    func `nothing of another user is run out of a folder that only a shard names`(isFolder: Bool) throws {
+        let path = try fixture.build("spread")
+        let folder = fixture.folder.path
+        chown(isFolder ? folder : path, 12345, 12345)
+
+        let found = PluginLoader(reservedNames: []).load([PluginFolder(folder, isStrange: true)])
+        #expect(found.plugins.isEmpty)
+        #expect(
+            found.problems == [
+                "plugin \(isFolder ? "folder \(folder)" : path) belongs to another user (uid 12345), and only a shard names "
+                    + "it, so it is not used; name its folder in this machine's settings if it is to be"
+            ])
+        #expect(PluginLoader(reservedNames: []).load([PluginFolder(folder)]).plugins.map(\.name) == ["spread"])
+    }
+
+    @Test func `a user's own plugins are run out of a folder that only a shard names`() throws {
+        try fixture.build("spread")
+        let found = PluginLoader(reservedNames: []).load([PluginFolder(fixture.folder.path, isStrange: true)])
+        #expect(found.plugins.map(\.name) == ["spread"])
+    }
+
     @Test func `a link does not hide where a library lies`() throws {
         let open = try PluginFixture()
         try open.build("spread")

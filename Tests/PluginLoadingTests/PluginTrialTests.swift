@@ -38,6 +38,17 @@ struct PluginTrialTests {
         #expect(problems == ["plugin \(path) \(start.problem)"])
     }
 
+    /// Nanoseconds since 1970 end in 2262; file systems go on, and back.
+    @Test(arguments: [10_413_792_000, -9_500_000_000])
+    func `a library may be of any time`(seconds: Int) throws {
+        let path = try fixture.build("spread")
+        let time = timespec(tv_sec: seconds, tv_nsec: 0)
+        try #require(utimensat(AT_FDCWD, path, [time, time], 0) == 0)
+        let (plugins, problems) = fixture.load(trial: PluginTrial())
+        #expect(plugins.map(\.name) == ["spread"])
+        #expect(problems == [])
+    }
+
     /// Ways to go on for ever, whatever signals are sent.
     private static let hangs = [
         "for (;;) pause();",

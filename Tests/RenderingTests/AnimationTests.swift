@@ -51,13 +51,12 @@ struct AnimationTests {
         }
     }
 
-    private static let withFrameNumber = FilterRegistry(
-        BuiltInFilters.all + [
-            FilterEntry(
-                FilterDescriptor(
-                    name: "frame-number", kind: .point, summary: "The frame's", renderingVersion: 1, parameters: []),
-                make: { _ in FrameNumber() })
-        ])
+    private static let frameNumber = FilterEntry(
+        FilterDescriptor(
+            name: "frame-number", kind: .point, summary: "The frame's", renderingVersion: 1, parameters: []),
+        make: { _ in FrameNumber() })
+
+    private static let withFrameNumber = FilterRegistry(BuiltInFilters.all + [frameNumber])
 
     @Test func `filters are told which frame they render, in any tile`() throws {
         let chain = try Chain(
@@ -84,6 +83,52 @@ struct AnimationTests {
             #expect(single.doubles.allSatisfy { abs($0 - expected) < 1e-5 }, "\(frame)")
             let part = Self.rect.translated(x: 0, y: frame * Self.rect.height)
             #expect(film.cropped(to: part).doubles == single.doubles)
+        }
+    }
+
+    @Test func `filters of a stream are told the frame`() throws {
+        let chain = try Chain(
+            [.gaussian(1), FilterInvocation(filter: "frame-number", values: [:])], registry: Self.withFrameNumber
+        ).rendering(frame: 3)
+        let picture = Pattern.noise.picture(Self.rect, .rgb, .f32)
+        #expect(try streamed(chain, picture).allSatisfy { $0 == 3 })
+    }
+
+    /// All samples that a stream of the picture gives.
+    private func streamed(_ chain: Chain, _ picture: AnyRaster) throws -> [Double] {
+        let plan = chain.plan(input: picture.rect, layout: picture.layout)
+        var rest = [picture]
+        let stream = ChainStream(
+            chain, plan, format: picture.format, bandHeights: plan.stages.map { _ in 7 }, input: { rest.popLast() })
+        var samples: [Double] = []
+        while let band = try stream.nextBand() { samples += band.doubles }
+        #expect(samples.count == plan.output.area * plan.outputLayout.channels)
+        return samples
+    }
+
+    @Test func `filters before a move are told the frame of the film`() throws {
+        let values: [String: ParameterValue] = [
+            "duration": .number(0.4), "fps": .number(10), "picture": .picture(PictureReference(path: "/a.png")),
+            "path": .path([Place(x: .pixels(-90), y: .pixels(0)), Place(x: .pixels(-90), y: .pixels(9))]),
+        ]
+        let all = [
+            FilterInvocation(filter: "frame-number", values: [:]), FilterInvocation(filter: "move", values: values),
+        ]
+        let pictures = PictureSource(
+            picture: { _, _ in GrayPicture(width: 1, height: 1) }, layer: { _, _ in Layer(Self.layers[0]) })
+        let registry = FilterRegistry(BuiltInFilters.all + [Self.frameNumber], pictures: pictures)
+        let picture = AnyRaster.f32(Raster(rect: Self.rect, layout: .rgb, repeating: 0))
+        let chain = try Chain(all, registry: registry)
+        let film = try render(chain, picture)
+        // A tile may lie across frames.
+        let across = PixelRect(x: -2, y: 3 + Self.rect.height - 4, width: 5, height: Self.rect.height + 9)
+        #expect(try chain.render(across, from: picture).hasSameBytes(as: film.cropped(to: across)))
+        for frame in 0..<5 {
+            let part = Self.rect.translated(x: 0, y: frame * Self.rect.height)
+            #expect(film.cropped(to: part).doubles.allSatisfy { $0 == Double(frame) }, "\(frame)")
+            let single = try Chain(all.showing(frame: frame), registry: registry)
+            #expect(try render(single, picture).doubles.allSatisfy { $0 == Double(frame) }, "\(frame)")
+            #expect(try streamed(single, picture).allSatisfy { $0 == Double(frame) }, "\(frame)")
         }
     }
 

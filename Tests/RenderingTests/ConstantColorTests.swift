@@ -50,7 +50,7 @@ struct ConstantColorTests {
         }
     }
 
-    /// Every filter that averages or interpolates.
+    /// Every filter that averages or interpolates, with values that keep every colour.
     private static let chains: [ChainCase] = [
         ChainCase("gaussian 1.3", [.gaussian(1.3)]),
         ChainCase("gaussian 7", [.gaussian(7)]),
@@ -76,16 +76,7 @@ struct ConstantColorTests {
         ChainCase(
             "sharpen 2 from a threshold in light",
             [.family("sharpen", .number(2), ["threshold": .number(9), "light": .word("linear")])]),
-        ChainCase(
-            "material without a tint",
-            [
-                FilterInvocation(
-                    filter: "material",
-                    values: [
-                        "color": .color(red: 0, green: 0, blue: 0, alpha: 0), "radius": .number(3),
-                        "saturation": .number(1.4),
-                    ])
-            ]),
+        ChainCase("material without a tint", [material(saturation: 1)]),
         ChainCase(
             "backdrop without paint",
             [
@@ -105,6 +96,19 @@ struct ConstantColorTests {
         ChainCase("rotate 30°, then sharpen 2", [.rotate(.number(30)), .family("sharpen", .number(2))]),
     ]
 
+    private static let saturated = ChainCase("material that saturates gray", [material(saturation: 1.4)])
+
+    private static func material(saturation: Double) -> FilterInvocation {
+        FilterInvocation(
+            filter: "material",
+            values: [
+                "color": .color(red: 0, green: 0, blue: 0, alpha: 0), "radius": .number(3),
+                "saturation": .number(saturation),
+            ])
+    }
+
+    private static let paint = ParameterValue.color(red: 100, green: 100, blue: 100, alpha: 255)
+
     private static func crossfade(_ filter: FilterInvocation) -> [FilterInvocation] {
         [
             filter,
@@ -116,7 +120,7 @@ struct ConstantColorTests {
         ].showing(frame: 1)
     }
 
-    @Test(arguments: chains, Alpha.allCases)
+    @Test(arguments: chains + [saturated], Alpha.allCases)
     func `one colour stays that colour wherever there is alpha`(chainCase: ChainCase, alpha: Alpha) throws {
         let chain = try chainCase.make()
         for format in SampleFormat.allCases {
@@ -130,17 +134,66 @@ struct ConstantColorTests {
         }
     }
 
+    @Test(arguments: chains + [saturated], Alpha.allCases)
+    func `one colour in front of the same background stays that colour`(chainCase: ChainCase, alpha: Alpha) throws {
+        let flatten = FilterInvocation(filter: "flatten", values: ["background": Self.paint])
+        let chain = try Chain(chainCase.invocations + [flatten], registry: .builtIn)
+        for format in SampleFormat.allCases {
+            for layout in [PixelLayout.grayAlpha, .rgba] {
+                let picture = Self.picture(alpha, layout, format)
+                let plan = chain.plan(input: picture.rect, layout: layout)
+                let error = worstOpaque(try chain.render(plan.output, from: picture).doubles, format)
+                #expect(error <= Self.composed(format) + (format == .f32 ? 1e-6 : 1.02 / format.full))
+            }
+        }
+    }
+
+    @Test(arguments: SampleFormat.allCases, [PixelLayout.gray, .rgb])
+    func `an opaque picture that is turned in front of its own colour stays that colour`(
+        format: SampleFormat, layout: PixelLayout
+    ) throws {
+        let picture = Self.opaque(layout, format)
+        for angle in [30, 171.3, -4] {
+            let chain = try Chain([.rotate(.number(angle), ["background": Self.paint])], registry: .builtIn)
+            let plan = chain.plan(input: picture.rect, layout: layout)
+            #expect(plan.outputLayout == layout)
+            let error = worstOpaque(try chain.render(plan.output, from: picture).doubles, format)
+            #expect(error <= (format == .f32 ? 1e-6 : 0.51 / format.full))
+        }
+    }
+
+    private static func opaque(_ layout: PixelLayout, _ format: SampleFormat) -> AnyRaster {
+        let value = color * format.full
+        return switch format {
+        case .u8: .u8(Raster(rect: rect, layout: layout, repeating: UInt8(value)))
+        case .u16: .u16(Raster(rect: rect, layout: layout, repeating: UInt16(value)))
+        case .f32: .f32(Raster(rect: rect, layout: layout, repeating: Float(value)))
+        }
+    }
+
+    /// The worst difference from the colour where there is no alpha, of full intensity.
+    private func worstOpaque(_ samples: [Double], _ format: SampleFormat) -> Double {
+        samples.reduce(0) { worst, sample in
+            let error = abs(sample / format.full - Self.color)
+            return error <= worst ? worst : error  // NaN is the worst
+        }
+    }
+
+    /// What a chain may be off by in what a viewer composes, of full intensity. Sharpening by 8 makes a blur's error 8 times
+    /// as large.
+    private static func composed(_ format: SampleFormat) -> Double {
+        switch format {
+        case .u8: 2.5 / 255
+        case .u16: 40.0 / 65535
+        case .f32: 1e-4
+        }
+    }
+
     /// The worst difference from the colour, as a share of what is allowed: rounding of the colour and, in what a viewer
     /// composes, of alpha and of the kernel.
     private func worst(_ samples: [Double], _ layout: PixelLayout, _ format: SampleFormat) -> Double {
         let full = format.full
-        // Of full intensity, in what is composed. Sharpening by 8 makes a blur's error 8 times as large.
-        let composed =
-            switch format {
-            case .u8: 2.5 / 255
-            case .u16: 40.0 / 65535
-            case .f32: 1e-4
-            }
+        let composed = Self.composed(format)
         let rounding = format == .f32 ? 1e-6 : 0.51 / full
         var worst = 0.0
         for pixel in stride(from: 0, to: samples.count, by: layout.channels) {
@@ -162,6 +215,41 @@ struct ConstantColorTests {
         let result = try chain.render(plan.output, from: picture).doubles
         for pixel in stride(from: 0, to: result.count, by: 4) where result[pixel + 3] >= format.full {
             #expect(abs(result[pixel] / format.full - Self.color) <= 1e-6)
+        }
+    }
+
+    @Test(arguments: chains)
+    func `a colour of floats beyond 0 and 1 stays that colour`(chainCase: ChainCase) throws {
+        let color: [Float] = [3, -1.25, 1.75]
+        let chain = try chainCase.make()
+        for layout in PixelLayout.allCases {
+            let pixel = color.prefix(layout.removingAlpha.channels) + (layout.hasAlpha ? [1] : [])
+            let samples = (0..<Self.rect.area).flatMap { _ in pixel }
+            let picture = AnyRaster.f32(Raster(rect: Self.rect, layout: layout, samples: samples))
+            let plan = chain.plan(input: picture.rect, layout: layout)
+            let result = try chain.render(plan.output, from: picture).doubles
+            let channels = plan.outputLayout.channels
+            var worst = 0.0
+            for start in stride(from: 0, to: result.count, by: channels) {
+                let alpha = plan.outputLayout.hasAlpha ? result[start + channels - 1] : 1
+                guard alpha > 0 else { continue }
+                for channel in 0..<plan.outputLayout.removingAlpha.channels {
+                    let error = abs(result[start + channel] - Double(color[channel]))
+                    worst = max(worst, error / (1e-5 + 1e-3 / alpha))
+                }
+            }
+            #expect(worst <= 1, "\(layout)")
+        }
+    }
+
+    @Test func `a material draws colours of floats beyond 0 and 1`() throws {
+        let picture = AnyRaster.f32(
+            Raster(rect: Self.rect, layout: .rgb, samples: (0..<Self.rect.area).flatMap { _ in [1.5, 0.25, 0] }))
+        let chain = try Chain([Self.material(saturation: 2)], registry: .builtIn)
+        let result = try chain.render(Self.rect, from: picture).doubles
+        let luma = 0.2126 * 1.5 + 0.7152 * 0.25
+        for (channel, color) in [1.5, 0.25, 0].enumerated() {
+            #expect(abs(result[channel] - (2 * color - luma)) <= 1e-5)
         }
     }
 

@@ -45,6 +45,15 @@ struct PlacesTests {
                 "gradient": .word("radial"), "radius": .number(1.5), "sharp": .length(.pixels(6)),
                 "falloff": .length(.percent(40)),
             ]) { $1 }),
+        filter("variable", ["mask": .picture(PictureReference(path: "/mask.png")), "radius": .number(1.5)]),
+        filter(
+            "move",
+            [
+                "picture": .picture(PictureReference(path: "/logo.png")), "frame": .integer(4), "radius": .number(3),
+                "path": .path([
+                    Place(x: .pixels(5), y: .percent(10)), Place(x: .percent(60), y: .pixels(37.5)),
+                ]),
+            ]),
         filter(
             "crop",
             place.merging(["width": .length(.pixels(20)), "height": .length(.percent(40))]) { $1 }),
@@ -58,10 +67,16 @@ struct PlacesTests {
         filter("material", within.merging(["style": .word("light"), "radius": .number(2)]) { $1 }),
     ]
 
+    private static let mask: GrayPicture = {
+        var mask = GrayPicture(width: 12, height: 10)
+        mask.paste(Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 12, height: 10), .gray, .u8, seed: 9))
+        return mask
+    }()
+
     private static let registry = FilterRegistry(
         BuiltInFilters.all,
         pictures: PictureSource(
-            picture: { _, _ in GrayPicture(width: 1, height: 1) },
+            picture: { _, _ in mask },
             layer: { _, _ in
                 Layer(Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 13, height: 9), .rgba, .u8, seed: 4))
             }))

@@ -54,4 +54,30 @@ struct ConstantColorTests {
             }
         }
     }
+
+    /// Sharpening and resizing leave such an alpha in pictures of floats.
+    @Test(arguments: Shipped.busy.indices)
+    func `one colour becomes the same under an alpha beyond 0 and 1`(index: Int) throws {
+        let (name, values) = Shipped.busy[index]
+        let filter = try Shipped.filter(name, values)
+        var random = SplitMix64(seed: 5)
+        let alphas = (0..<Self.rect.area).map { _ in Float(random.share() * 1.5 - 0.2) }
+        for layout in [PixelLayout.grayAlpha, .rgba] {
+            let colors = [0.4, 0.16, 0.85].prefix(layout.removingAlpha.channels).map { Float($0) }
+            func picture(_ alphas: [Float]) -> AnyRaster {
+                .f32(Raster(rect: Self.rect, layout: layout, samples: alphas.flatMap { colors + [$0] }))
+            }
+            let opaque = try filter.render(picture(alphas.map { _ in 1 })).doubles
+            let result = try filter.render(picture(alphas)).doubles
+            var worst = 0.0
+            for pixel in stride(from: 0, to: result.count, by: layout.channels)
+            where result[pixel + layout.channels - 1] > 0.05 {
+                for channel in pixel..<pixel + layout.channels - 1 {
+                    let error = abs(result[channel] - opaque[channel])
+                    worst = error <= worst ? worst : error  // NaN is the worst
+                }
+            }
+            #expect(worst <= 1e-3, "\(name) \(layout): \(worst)")
+        }
+    }
 }

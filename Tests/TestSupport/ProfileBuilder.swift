@@ -2,8 +2,10 @@ import Foundation
 
 /// Makes small ICC profiles: of gray and of three primaries, with a curve that is a power.
 package enum ProfileBuilder {
-    package static func rgb(gamma: Double, _ primaries: TruePrimaries = .sRGB) -> [UInt8] {
-        rgb(curve(gamma), primaries)
+    /// - Parameter code: what the tag `cicp` says: primaries, curve, matrix and range by ITU-T H.273.
+    package static func rgb(gamma: Double, _ primaries: TruePrimaries = .sRGB, code: [UInt8]? = nil) -> [UInt8] {
+        let curve = curve(gamma)
+        return rgb([curve, curve, curve], primaries, code: code)
     }
 
     /// - Parameter parameters: of a curve of ICC's kind 0 to 4, as many as that kind has.
@@ -25,13 +27,14 @@ package enum ProfileBuilder {
         rgb([curve, curve, curve], primaries)
     }
 
-    private static func rgb(_ curves: [[UInt8]], _ primaries: TruePrimaries) -> [UInt8] {
-        build(
+    private static func rgb(_ curves: [[UInt8]], _ primaries: TruePrimaries, code: [UInt8]? = nil) -> [UInt8] {
+        let codes = code.map { [("cicp", Array("cicp".utf8) + big(UInt32(0)) + $0)] } ?? []
+        return build(
             "RGB ",
             [
                 ("rXYZ", xyz(primaries.red)), ("gXYZ", xyz(primaries.green)), ("bXYZ", xyz(primaries.blue)),
                 ("rTRC", curves[0]), ("gTRC", curves[1]), ("bTRC", curves[2]),
-            ])
+            ] + codes)
     }
 
     package static func gray(gamma: Double) -> [UInt8] {

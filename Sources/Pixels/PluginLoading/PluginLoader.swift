@@ -52,7 +52,9 @@ package struct PluginLoader {
         var found = Found()
         for folder in folders {
             do {
-                found.candidates += try folder.libraries().map { Candidate(path: $0, isImplicit: folder.isImplicit) }
+                found.candidates += try folder.libraries().map {
+                    Candidate(path: $0, isImplicit: folder.isImplicit, isStrange: folder.isStrange)
+                }
             } catch {
                 found.problems.append("plugin folder \(folder.path) \(error)")
             }

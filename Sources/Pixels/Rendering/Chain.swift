@@ -13,7 +13,7 @@ package struct Chain: Sendable {
     private let regions: [(filter: String, region: Region)?]
     /// What the samples of its input mean.
     let curve: TransferCurve
-    /// Which frame of an animation is rendered; see `FilterSource.frame`.
+    /// Which frame of an animation is rendered; see `FilterSource.frame`. Of all frames that the chain makes, each is told its own.
     private(set) var frame = 0
 
     /// Throws `FilterError` for an unknown filter or a value that does not fit.
@@ -26,6 +26,7 @@ package struct Chain: Sendable {
         filters = made.map(\.filter)
         regions = made.map(\.region)
         curve = .sRGB
+        frame = animation?.shown ?? 0
     }
 
     private struct Made {
@@ -150,7 +151,16 @@ extension Chain {
     package func render(_ tile: PixelRect, from source: some PixelSource) throws -> AnyRaster {
         let plan = plan(input: source.rect, layout: source.layout)
         precondition(plan.output.contains(tile), "a tile lies in the output")
-        return try render(tile, through: plan.stages.count, plan, source)
+        guard let animation, frames > 1, let stage = plan.stages.last else {
+            return try render(tile, through: plan.stages.count, plan, source)
+        }
+        // Filters before the animation are told the frame, too.
+        var film = AnyRaster(zeroed: tile, layout: plan.outputLayout, format: source.format)
+        for (frame, rect) in animation.parts(of: tile, stage.input) {
+            let part = rect.translated(x: 0, y: frame * stage.input.height)
+            film.paste(try rendering(frame: frame).render(part, through: plan.stages.count, plan, source))
+        }
+        return film
     }
 
     /// The output of the first `count` filters: each asks the one before it for what it needs.

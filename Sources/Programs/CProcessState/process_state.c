@@ -25,6 +25,8 @@ struct watched {
     /* Another descriptor of the same file. */
     int spare;
     int flags;
+    /* How it is written and read: whether one waits for it, say. */
+    int mode;
     struct stat file;
 };
 
@@ -36,6 +38,11 @@ static struct rlimit limits[LIMITS];
 static struct sigaction handlers[SIGNALS];
 static int folder = -1;
 static struct stat folder_status;
+static int root = -1;
+static struct stat root_status;
+static struct { uid_t real, effective, saved; } user;
+static struct { gid_t real, effective, saved; } group;
+static pid_t process_group;
 static char locale_name[256];
 
 static int spare_of(int descriptor) {
@@ -50,6 +57,7 @@ void process_state_watch(int32_t descriptor) {
     if (fstat(descriptor, &new->file) != 0) return;
     new->descriptor = descriptor;
     new->flags = fcntl(descriptor, F_GETFD);
+    new->mode = fcntl(descriptor, F_GETFL);
     new->spare = spare_of(descriptor);
     descriptor_count++;
 }
@@ -61,9 +69,19 @@ void process_state_record(void) {
     for (int index = 0; index < SIGNALS; index++) sigaction(signals[index], NULL, &handlers[index]);
     if (folder < 0) folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0 || fstat(folder, &folder_status) != 0) memset(&folder_status, 0, sizeof folder_status);
+    if (root < 0) root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0 || fstat(root, &root_status) != 0) memset(&root_status, 0, sizeof root_status);
+    getresuid(&user.real, &user.effective, &user.saved);
+    getresgid(&group.real, &group.effective, &group.saved);
+    process_group = getpgrp();
     const char *name = setlocale(LC_ALL, NULL);
     locale_name[0] = 0;
     if (name && strlen(name) < sizeof locale_name) strcpy(locale_name, name);
+}
+
+static rlim_t limit_of_files(void) {
+    const rlim_t limit = limits[RLIMIT_NOFILE].rlim_cur;
+    return limit < INT32_MAX ? limit : INT32_MAX;
 }
 
 void process_state_mask(sigset_t *mask) { pthread_sigmask(SIG_SETMASK, NULL, mask); }
@@ -124,6 +142,35 @@ static uint32_t restore_timers(void) {
     return changed;
 }
 
+static uint32_t restore_group(void) {
+    if (getpgrp() == process_group) return 0;
+    /* The coordinator ends this process, and what it started, by the group that it made for it. */
+    if (setpgid(0, process_group == getpid() ? 0 : process_group) != 0) return PROCESS_GROUP | PROCESS_LOST;
+    return PROCESS_GROUP;
+}
+
+static uint32_t restore_user(void) {
+    uid_t users[3];
+    gid_t groups[3];
+    getresuid(&users[0], &users[1], &users[2]);
+    getresgid(&groups[0], &groups[1], &groups[2]);
+    const int is_same_user = users[0] == user.real && users[1] == user.effective && users[2] == user.saved;
+    const int is_same_group = groups[0] == group.real && groups[1] == group.effective && groups[2] == group.saved;
+    if (is_same_user && is_same_group) return 0;
+    /* The user first: only root gives a group back. */
+    if (setresuid(user.real, user.effective, user.saved) != 0
+        || setresgid(group.real, group.effective, group.saved) != 0)
+        return PROCESS_USER | PROCESS_LOST;
+    return PROCESS_USER;
+}
+
+static uint32_t restore_root(void) {
+    struct stat now;
+    if (root < 0 || (stat("/", &now) == 0 && is_same_file(&now, &root_status))) return 0;
+    if (fchdir(root) != 0 || chroot(".") != 0 || fchdir(folder) != 0) return PROCESS_ROOT | PROCESS_LOST;
+    return PROCESS_ROOT;
+}
+
 static uint32_t restore_folder(void) {
     struct stat now;
     if (folder < 0 || (stat(".", &now) == 0 && is_same_file(&now, &folder_status))) return 0;
@@ -135,7 +182,14 @@ static uint32_t restore_descriptors(void) {
     for (int index = 0; index < descriptor_count; index++) {
         struct watched *own = &descriptors[index];
         struct stat now;
-        if (fstat(own->descriptor, &now) == 0 && is_same_file(&now, &own->file)) continue;
+        if (fstat(own->descriptor, &now) == 0 && is_same_file(&now, &own->file)) {
+            /* Others than this process have a terminal open, too, and may change how they all read it. */
+            const int mode = S_ISFIFO(now.st_mode) ? fcntl(own->descriptor, F_GETFL) : own->mode;
+            if (mode == own->mode) continue;
+            changed |= PROCESS_DESCRIPTORS;
+            if (fcntl(own->descriptor, F_SETFL, own->mode) != 0) changed |= PROCESS_LOST;
+            continue;
+        }
         changed |= PROCESS_DESCRIPTORS;
         if (fstat(own->spare, &now) != 0 || !is_same_file(&now, &own->file)
             || dup3(own->spare, own->descriptor, own->flags & FD_CLOEXEC ? O_CLOEXEC : 0) < 0)
@@ -163,9 +217,28 @@ uint32_t process_state_restore(const sigset_t *mask) {
     uint32_t changed = restore_mask(mask);
     pthread_mutex_lock(&lock);
     if (umask(file_mask) != file_mask) changed |= PROCESS_UMASK;
-    changed |= restore_limits() | restore_handlers() | restore_timers() | restore_folder() | restore_descriptors()
+    /* First of all: what follows may take root. */
+    changed |= restore_user();
+    changed |= restore_folder();
+    changed |= restore_root();
+    changed |= restore_group() | restore_limits() | restore_handlers() | restore_timers() | restore_descriptors()
         | restore_locale();
     pthread_mutex_unlock(&lock);
     errno = code;
     return changed;
+}
+
+int32_t process_state_lowest_free(void) {
+    const int code = errno;
+    const int found = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (found >= 0) close(found);
+    errno = code;
+    return found >= 0 ? found : (int32_t)limit_of_files();
+}
+
+int32_t process_state_tolerated(void) {
+    /* A quarter leaves enough to the worker; some drivers keep a few dozen, and libraries a few. */
+    enum { FEWEST = 16, MOST = 1024 };
+    const rlim_t quarter = limit_of_files() / 4;
+    return quarter < FEWEST ? FEWEST : quarter < MOST ? (int32_t)quarter : MOST;
 }

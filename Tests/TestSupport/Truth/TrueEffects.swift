@@ -2,6 +2,7 @@ package import Catalogs
 package import Filters
 import Foundation
 package import Geometry
+import Raster
 
 /// A colour and how much of it is laid over pixels, 0–1 each.
 package struct TruePaint: Sendable {
@@ -25,17 +26,22 @@ package struct TruePaint: Sendable {
 }
 
 extension TruePixels {
-    /// Frosted glass by definition: the untruncated Gaussian, out = luma + saturation·(in − luma) in 0…alpha, the tint.
+    /// Frosted glass by definition: the untruncated Gaussian, out = luma + saturation·(in − luma), in 0…alpha but for
+    /// floats, and the tint.
     package func material(
         sigma: Double, saturation: Double, tint: TruePaint, edge: Edge, output: PixelRect, _ layout: PixelLayout,
         full: Double
     ) -> TruePixels {
-        gaussian(sigmaX: sigma, sigmaY: sigma, edge: edge, output: output).mappingPixels { _, _, pixel in
+        let isFloat = full == SampleFormat.f32.full
+        return gaussian(sigmaX: sigma, sigmaY: sigma, edge: edge, output: output).mappingPixels { _, _, pixel in
             var pixel = pixel
             if layout.channels >= 3 {
                 let luma = 0.2126 * pixel[0] + 0.7152 * pixel[1] + 0.0722 * pixel[2]
                 let most = layout.hasAlpha ? pixel[3] : full
-                for color in 0..<3 { pixel[color] = min(max(luma + saturation * (pixel[color] - luma), 0), most) }
+                for color in 0..<3 {
+                    let value = luma + saturation * (pixel[color] - luma)
+                    pixel[color] = isFloat ? value : min(max(value, 0), most)
+                }
             }
             return over(tint.channels(layout, full), tint.opacity, pixel)
         }

@@ -8,7 +8,7 @@ package enum TrueSweep: Sendable {
     case spin(degrees: Double)
 
     /// From the centre, of a pixel at (x, y) from it.
-    func point(_ x: Double, _ y: Double, at t: Double) -> (x: Double, y: Double) {
+    package func point(_ x: Double, _ y: Double, at t: Double) -> (x: Double, y: Double) {
         switch self {
         case .zoom(let amount):
             return (x * (1 - t * amount), y * (1 - t * amount))
@@ -28,11 +28,19 @@ package enum TrueSweep: Sendable {
         }
     }
 
-    /// From that distance on paths are averaged on lines: where they have 24 px, or 8.
+    /// The length of the shortest paths that are averaged on lines, in pixels.
+    package var shortestOnLines: Double {
+        switch self {
+        case .zoom: 24
+        case .spin: 8
+        }
+    }
+
+    /// From that distance on paths are averaged on lines.
     fileprivate var directRadius: Double {
         switch self {
-        case .zoom: 24 / steepness
-        case .spin: Self.edge(8 / steepness)
+        case .zoom: shortestOnLines / steepness
+        case .spin: Self.edge(shortestOnLines / steepness)
         }
     }
 

@@ -38,10 +38,22 @@
         set { samples = SIMD4(newValue.x, newValue.y, newValue.z, samples.w) }
     }
 
-    /// The same with samples between 0 and 1; what is no number becomes 0.
+    /// The same with samples between 0 and 1; what is no number becomes 0. It is for colours that are not multiplied by alpha,
+    /// as a ``PointFilter`` gets them.
     @inlinable public var clamped: Pixel {
         let positive = samples.replacing(with: 0, where: .!(samples .> 0))
         return Pixel(positive.replacing(with: 1, where: positive .> 1))
+    }
+
+    /// The same as ``clamped``, for colours that are multiplied by alpha, as area, tile and geometry filters get them.
+    ///
+    /// In pictures of floats alpha may lie beyond 0…1, and the colours were multiplied by that alpha. So they are divided
+    /// by it, clamped, and multiplied by the clamped alpha. A pixel whose colours lie in 0…alpha stays as it is.
+    @inlinable public var clampedUnderAlpha: Pixel {
+        guard alpha > 0 else { return .clear }  // NaN is not above 0
+        if alpha <= 1, all((colors .>= 0) .& (colors .<= alpha)) { return self }  // not where a colour is NaN
+        let straight = Pixel(SIMD4(colors / alpha, alpha)).clamped
+        return Pixel(SIMD4(straight.colors * straight.alpha, straight.alpha))
     }
 
     /// The weights of ITU-R BT.709, and exactly the value where all three are one.

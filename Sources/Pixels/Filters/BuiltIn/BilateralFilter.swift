@@ -24,7 +24,9 @@ package struct BilateralFilter: Filter {
             parameters: [
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 50), fallback: .number(4), unit: "px",
-                    summary: "standard deviation of the weights for distance; the time grows with its square"),
+                    summary:
+                        "standard deviation of the weights for distance; pixels beyond 3 of them do not count; the time grows "
+                        + "with its square"),
                 ParameterDescriptor(
                     "range", .number(minimum: 0.1, maximum: 100), fallback: .number(10), unit: "%",
                     summary: "standard deviation of the weights for different values, of full intensity"),

@@ -25,7 +25,7 @@ package struct MaterialFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "material", kind: .area, summary: "Frosted glass: blur, saturation and tint", renderingVersion: 2,
+            name: "material", kind: .area, summary: "Frosted glass: blur, saturation and tint", renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "style", .choice(Style.allCases.map(\.rawValue)), fallback: .word("light"),

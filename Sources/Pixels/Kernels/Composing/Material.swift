@@ -27,6 +27,8 @@ package struct Material: WorkingKernel {
         guard !area.isEmpty else { return }
         let (layout, full) = (reader.layout, reader.source.raster.format.full)
         let curve = reader.source.curve
+        // Floats are never clamped.
+        let isClamped = reader.source.raster.format != .f32
         let channels = layout.channels
         let backdrop = BlurredBackdrop(blur, light: light, of: reader, area: area)
         let paint = ChannelPaint(tint, layout, full: full, curve: curve)
@@ -35,8 +37,11 @@ package struct Material: WorkingKernel {
             backdrop.read(row: y, of: area, into: &row)
             var values = row.mutableSpan
             for start in stride(from: 0, to: values.count, by: channels) {
-                if channels >= 3 {
-                    saturate(&values, at: start, alpha: layout.hasAlpha ? values[start + channels - 1] : full)
+                if channels >= 3, saturation != 1 {
+                    saturate(&values, at: start)
+                    if isClamped {
+                        clamp(&values, at: start, to: layout.hasAlpha ? values[start + channels - 1] : full)
+                    }
                 }
                 paint.lay(over: &values, at: start)
             }
@@ -44,14 +49,18 @@ package struct Material: WorkingKernel {
         }
     }
 
-    /// The published matrix, out = luma + saturation·(in − luma) with the luma of Rec. 709, kept in 0…alpha. What is gray
-    /// stays as it is.
+    /// The published matrix, out = luma + saturation·(in − luma) with the luma of Rec. 709. What is gray stays as it is.
     @inline(__always)
-    private func saturate(_ values: inout MutableSpan<Double>, at start: Int, alpha: Double) {
+    private func saturate(_ values: inout MutableSpan<Double>, at start: Int) {
         let (red, green, blue) = (values[start], values[start + 1], values[start + 2])
         let luma = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-        values[start] = min(max(luma + saturation * (red - luma), 0), alpha)
-        values[start + 1] = min(max(luma + saturation * (green - luma), 0), alpha)
-        values[start + 2] = min(max(luma + saturation * (blue - luma), 0), alpha)
+        values[start] = luma + saturation * (red - luma)
+        values[start + 1] = luma + saturation * (green - luma)
+        values[start + 2] = luma + saturation * (blue - luma)
+    }
+
+    @inline(__always)
+    private func clamp(_ values: inout MutableSpan<Double>, at start: Int, to alpha: Double) {
+        for channel in start..<start + 3 { values[channel] = min(max(values[channel], 0), alpha) }
     }
 }

@@ -42,6 +42,9 @@ package struct BackgroundColor: Hashable, Sendable {
     }
 
     /// Writes the pixels of a source with alpha in front of this colour into a destination without.
+    ///
+    /// Floats may have an alpha beyond 0 to full, left by kernels with negative weights. Alpha counts as clamped then, and
+    /// the colour weighs by the clamped alpha, too: one colour in front of the same background stays that colour.
     package func flatten(_ source: KernelSource, into destination: inout AnyRaster) {
         let rect = destination.rect
         guard !rect.isEmpty else { return }
@@ -57,10 +60,13 @@ package struct BackgroundColor: Hashable, Sendable {
             var span = values.mutableSpan
             reader.read(columns: rect.columns, atPosition: source.rows[y], into: &span)
             for x in 0..<rect.width {
-                let alpha = min(full, max(0, values[x * channels + channels - 1]))
+                let stored = values[x * channels + channels - 1]
+                let alpha = min(full, max(0, stored))
+                // Colours are multiplied by the stored alpha.
+                let share = alpha == stored ? 1 : alpha / stored
                 for channel in behind.indices {
                     row[x * behind.count + channel] =
-                        values[x * channels + channel] + behind[channel] * (full - alpha) / full
+                        values[x * channels + channel] * share + behind[channel] * (full - alpha) / full
                 }
             }
             sink.write(row.span, x: rect.x, y: y)

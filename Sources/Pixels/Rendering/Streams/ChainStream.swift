@@ -27,7 +27,7 @@ package final class ChainStream {
         var last = input
         for index in plan.stages.indices {
             let stream = FilterStream(
-                chain.filters[index], plan.stages[index], format: format, curve: chain.curve,
+                chain.filters[index], plan.stages[index], format: format, curve: chain.curve, frame: chain.frame,
                 bandHeight: bandHeights[index], input: last)
             last = { try stream.nextBand() }
         }

@@ -9,6 +9,8 @@ final class FilterStream {
     private let filter: any Filter
     private let stage: ChainPlan.Stage
     private let format: SampleFormat
+    /// See `FilterSource.frame`.
+    private let frame: Int
     private let bandHeight: Int
     private let input: () throws -> AnyRaster?
     private var window: RowWindow
@@ -19,12 +21,13 @@ final class FilterStream {
     private var index = 0
 
     init(
-        _ filter: any Filter, _ stage: ChainPlan.Stage, format: SampleFormat, curve: TransferCurve, bandHeight: Int,
-        input: @escaping () throws -> AnyRaster?
+        _ filter: any Filter, _ stage: ChainPlan.Stage, format: SampleFormat, curve: TransferCurve, frame: Int,
+        bandHeight: Int, input: @escaping () throws -> AnyRaster?
     ) {
         self.filter = filter
         self.stage = stage
         self.format = format
+        self.frame = frame
         self.bandHeight = bandHeight
         self.input = input
         window = RowWindow(of: stage.input, layout: stage.inputLayout, format: format, curve: curve)
@@ -60,7 +63,7 @@ final class FilterStream {
         window.drop(before: firstRows[index])
         try fill(through: map.rows.intervals.map(\.upperBound).max() ?? stage.input.y)
         var band = AnyRaster(zeroed: rect, layout: stage.outputLayout, format: format)
-        try filter.render(FilterSource(pixels: window.source(map), extent: stage.input), into: &band)
+        try filter.render(FilterSource(pixels: window.source(map), extent: stage.input, frame: frame), into: &band)
         index += 1
         return band
     }

@@ -15,8 +15,12 @@ enum {
     PROCESS_FOLDER = 32,
     PROCESS_DESCRIPTORS = 64,
     PROCESS_LOCALE = 128,
-    /* A descriptor could not be put back: nothing can be said to the coordinator any more. */
-    PROCESS_LOST = 256
+    /* Something could not be put back without which this process can do no task, or tell the coordinator of none. */
+    PROCESS_LOST = 256,
+    /* Process, user and group numbers, and the root folder. */
+    PROCESS_GROUP = 512,
+    PROCESS_USER = 1024,
+    PROCESS_ROOT = 2048
 };
 
 /* From now on this descriptor is looked after, too. At most eight. */
@@ -35,5 +39,12 @@ void process_state_mask(sigset_t *mask);
 
    \returns what was changed. */
 uint32_t process_state_restore(const sigset_t *mask);
+
+/* The number that the next opened file gets, or the limit of open files where none can be opened. It grows as files are left
+   open. */
+int32_t process_state_lowest_free(void);
+
+/* How many files somebody else's code may keep open. */
+int32_t process_state_tolerated(void);
 
 #endif

@@ -10,7 +10,7 @@ package import Raster
 package struct AnimationFilter: Filter {
     package let timeline: Timeline
     /// The only frame that is shown, from 0; nil for all.
-    private let shown: Int?
+    package let shown: Int?
     /// How many of the filters before it are shown little by little, and are therefore its own business.
     package let faded: Int
     /// Those filters, as one.
@@ -93,7 +93,7 @@ package struct AnimationFilter: Filter {
     }
 
     /// What of each frame lies in a rectangle of the output, in coordinates of the input.
-    private func parts(of output: PixelRect, _ input: PixelRect) -> [(frame: Int, rect: PixelRect)] {
+    package func parts(of output: PixelRect, _ input: PixelRect) -> [(frame: Int, rect: PixelRect)] {
         if let shown { return [(shown, output)] }
         guard !output.isEmpty else { return [] }
         let frames = (output.y - input.y) / input.height...(output.bottom - 1 - input.y) / input.height

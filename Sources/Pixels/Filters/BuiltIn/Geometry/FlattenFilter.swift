@@ -10,7 +10,7 @@ package struct FlattenFilter: Filter {
     static let entry = FilterEntry(
         FilterDescriptor(
             name: "flatten", kind: .point, summary: "Put the picture in front of a background, without alpha",
-            renderingVersion: 1,
+            renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "background", .color, fallback: .color(red: 255, green: 255, blue: 255, alpha: 255),

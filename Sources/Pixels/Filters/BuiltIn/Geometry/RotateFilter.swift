@@ -19,7 +19,7 @@ package struct RotateFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "rotate", kind: .geometry, summary: "Turn the picture", renderingVersion: 2,
+            name: "rotate", kind: .geometry, summary: "Turn the picture", renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "angle", .numberOrWord(minimum: -3600, maximum: 3600, words: ["right", "left", "half"]), unit: "°",
