@@ -1,25 +1,32 @@
 package import Catalogs
 import Glibc
-import JobModel
+package import JobModel
 
 /// The pictures that a command line names, for commands that work on them where they lie.
 package struct PictureSearch {
-    /// Real paths, each once: first those that were named, in their order, then those of folders. What was named may not be
-    /// there.
-    package private(set) var pictures: [(file: InputFile, isNamed: Bool)] = []
+    /// A picture, by its real path.
+    package struct Picture: Hashable, Sendable {
+        package let file: InputFile
+        /// Whether it was named itself, and not a folder that it is in.
+        package let isNamed: Bool
+        /// Its folder as it was found. Somebody may put a link, or another folder, in its place.
+        package let folder: FileStamp.Identity?
+    }
+
+    /// Each once: first those that were named, in their order, then those of folders. What was named may not be there.
+    package private(set) var pictures: [Picture] = []
     /// Real paths of the folders that were named.
     package private(set) var folders: [InputFile] = []
     /// How many other files the folders hold, hidden ones not counted.
-    package private(set) var others = 0
+    private var others = 0
     /// Of folders that could not be read.
     package private(set) var problems: [String] = []
-    /// Links in the folders whose names are those of pictures, and that lead to none of ``pictures``: what they show stays
-    /// as it is.
-    package private(set) var links: [InputFile] = []
+    private var foundLinks: [(path: [UInt8], isPicture: Bool, kind: FileKind)] = []
+    /// Files that are hidden, or whose names are not those of pictures.
+    private var unnamed: [[UInt8]] = []
     private var seen: Set<[UInt8]> = []
     /// By device and inode: one folder may be mounted at two places.
     private var seenFiles: Set<FileStamp.Identity> = []
-    private var foundLinks: [[UInt8]] = []
 
     /// Names of pictures that no format is called by: the kinds of portable maps that Penumbra reads.
     private static let furtherExtensions = ["pgm", "pbm", "pfm"]
@@ -37,11 +44,13 @@ package struct PictureSearch {
             if FileKind(of: file) == .folder {
                 folders.append(file)
             } else if seen.insert(real).inserted, isNew(file) {
-                pictures.append((file, true))
+                let parent = FileStamp(of: PathBytes.folder(of: real))?.identity
+                pictures.append(Picture(file: file, isNamed: true, folder: parent))
             }
         }
-        for folder in folders { search(folder.exactPath, extensions) }
-        links = foundLinks.filter { !seen.contains(Self.realPath($0)) }.map { InputFile(bytes: $0, dir: "") }
+        for folder in folders {
+            open(folder.exactPath, extensions) { () throws(PlanProblem) in try OpenFolder(folder.exactPath) }
+        }
     }
 
     /// As far as it exists.
@@ -54,31 +63,82 @@ package struct PictureSearch {
         return parent == path ? path : PathBytes.joined(realPath(parent), Array(PathBytes.name(of: path)))
     }
 
-    /// Links in folders are not followed: what they lead to may be anywhere.
-    private mutating func search(_ folder: [UInt8], _ extensions: Set<[UInt8]>) {
-        let entries: [DirectoryListing.Entry]
-        do {
-            entries = try DirectoryListing.entries(of: folder)
+    private mutating func open(
+        _ path: [UInt8], _ extensions: Set<[UInt8]>, _ opening: () throws(PlanProblem) -> OpenFolder
+    ) {
+        do throws(PlanProblem) {
+            let folder = try opening()
+            search(folder, try folder.entries(), path, extensions)
         } catch {
             problems.append(error.message)
-            return
         }
-        for entry in entries where entry.name.first != PathBytes.dot {
-            let path = PathBytes.joined(folder, entry.name)
-            let isPicture = extensions.contains(PathBytes.lowercased(PathBytes.fileExtension(of: entry.name[...])))
-            if entry.isSymbolicLink, entry.kind == .file, isPicture {
-                foundLinks.append(path)
-            } else if entry.isSymbolicLink || entry.kind == .other {
-                others += 1
+    }
+
+    /// Links in folders are not followed: what they lead to may be anywhere.
+    private mutating func search(
+        _ folder: OpenFolder, _ entries: [DirectoryListing.Entry], _ path: [UInt8], _ extensions: Set<[UInt8]>
+    ) {
+        for entry in entries {
+            let isHidden = entry.name.first == PathBytes.dot
+            let place = PathBytes.joined(path, entry.name)
+            let isPicture =
+                !isHidden && extensions.contains(PathBytes.lowercased(PathBytes.fileExtension(of: entry.name[...])))
+            if entry.isSymbolicLink {
+                foundLinks.append((place, isPicture, entry.kind))
+                if !isHidden { others += 1 }
             } else if entry.kind == .folder {
-                search(path, extensions)
-            } else if !isPicture {
-                others += 1
-            } else if seen.insert(path).inserted {
-                let file = InputFile(bytes: path, dir: "")
-                if isNew(file) { pictures.append((file, false)) }
+                if isHidden { continue }
+                open(place, extensions) { () throws(PlanProblem) in try OpenFolder(entry.name, in: folder) }
+            } else if isPicture, entry.kind == .file {
+                guard seen.insert(place).inserted else { continue }
+                let file = InputFile(bytes: place, dir: "")
+                if isNew(file) { pictures.append(Picture(file: file, isNamed: false, folder: folder.identity)) }
+            } else {
+                if entry.kind == .file, !entry.name.starts(with: Self.ownPrefix) { unnamed.append(place) }
+                if !isHidden { others += 1 }
             }
         }
+    }
+
+    /// How the names of files begin that Penumbra keeps beside others.
+    private static let ownPrefix = Array(".penumbra-".utf8)
+
+    /// What of the folders stays as it is although it shows, or may show, pictures. Names alone do not tell: files are
+    /// looked into.
+    package struct PassedBy {
+        /// Links to pictures outside of the folders that were named, and links with a picture's name that lead nowhere.
+        package var links: [InputFile] = []
+        /// Links to folders outside of those.
+        package var folderLinks: [InputFile] = []
+        /// Pictures that are hidden, or whose names are not those of pictures.
+        package var unnamed: [InputFile] = []
+        /// How many other files the folders hold, hidden ones not counted.
+        package var others = 0
+
+        package var isNothing: Bool { links.isEmpty && folderLinks.isEmpty && unnamed.isEmpty }
+    }
+
+    package func passedBy() -> PassedBy {
+        var found = PassedBy(others: others)
+        for (path, isPicture, kind) in foundLinks {
+            let real = Self.realPath(path)
+            let target = InputFile(bytes: real, dir: "")
+            let isHidden = PathBytes.name(of: path).first == PathBytes.dot
+            if kind == .folder {
+                guard !holds(target), !folders.contains(where: { $0.isSameFile(as: target) }) else { continue }
+                found.folderLinks.append(InputFile(bytes: path, dir: ""))
+            } else if isPicture || kind == .file && PictureHead.isPicture(at: path) {
+                if !seen.contains(real) { found.links.append(InputFile(bytes: path, dir: "")) }
+            } else {
+                continue
+            }
+            if !isHidden { found.others -= 1 }
+        }
+        for path in unnamed where PictureHead.isPicture(at: path) {
+            found.unnamed.append(InputFile(bytes: path, dir: ""))
+            if PathBytes.name(of: path).first != PathBytes.dot { found.others -= 1 }
+        }
+        return found
     }
 
     /// False for a file that has another name alone by which it was found: its folder is mounted twice. (Of a file with

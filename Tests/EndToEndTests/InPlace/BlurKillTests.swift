@@ -166,6 +166,10 @@ import Testing
         }
         int rename(const char *from, const char *to) { step(); return REAL(rename)(from, to); }
         int renameat(int a, const char *from, int b, const char *to) { step(); return REAL(renameat)(a, from, b, to); }
+        int renameat2(int a, const char *from, int b, const char *to, unsigned flags) {
+            step();
+            return REAL(renameat2)(a, from, b, to, flags);
+        }
         int unlink(const char *path) { step(); return REAL(unlink)(path); }
         int unlinkat(int folder, const char *path, int flags) { step(); return REAL(unlinkat)(folder, path, flags); }
         int mkdir(const char *path, mode_t mode) { step(); return REAL(mkdir)(path, mode); }

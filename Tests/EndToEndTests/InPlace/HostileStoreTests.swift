@@ -41,7 +41,7 @@ import Testing
         #expect(try await penumbra("unblur", "photos/a.png").code == 0)
         #expect(
             workspace.files(below: "photos/.penumbra-originals")
-                == ["incoming/1x", "incoming/letter.txt", "objects/abc-1", "objects/thesis.txt"])
+                == ["incoming/1x", "incoming/letter.txt", "lock", "objects/abc-1", "objects/thesis.txt"])
     }
 
     @Test func `a kept original of other bytes under the same name is not replaced`() async throws {
@@ -72,11 +72,126 @@ import Testing
         try lie.write(toFile: "\(records)/\(name)", atomically: false, encoding: .utf8)
         chown("\(records)/\(name)", 12345, 12345)
 
-        let result = try await penumbra("unblur", "photos/a.png")
+        let result = try await penumbra("unblur", "photos/a.png", "--force")
         var found = stat()
         stat("\(workspace.path)/photos/a.png", &found)
         #expect(found.st_mode & 0o7777 == 0o755)
         #expect(result.errors.contains("which a record of another user does not decide"))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "owners take root"))
+    func `a record of another user decides nothing, unless the user insists`() async throws {
+        let original = try workspace.read("photos/a.png")
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", "beside").code == 0)
+        let blurred = try workspace.read("photos/a.png")
+        try await give("photos/.penumbra-originals", to: 12345)
+        let words =
+            "photos/a.png: a record of another user says that it is blurred (gaussian: {radius: 10}), and is not believed"
+
+        let answer = try await penumbra("is-blurred", "photos/a.png")
+        #expect((answer.code, answer.errors) == (1, "\(words)\n"))
+        let blur = try await penumbra("blur", "photos/a.png", "--radius", "3")
+        #expect((blur.code, blur.errors) == (1, "\(words); --force blurs it as it is now\n"))
+        let unblur = try await penumbra("unblur", "photos")
+        #expect(
+            (unblur.code, unblur.errors) == (1, "\(words); --force puts the original that it names in its place\n"))
+        #expect(try workspace.read("photos/a.png") == blurred)
+
+        // An original is kept where the other user cannot take it away.
+        let beside = try await penumbra("blur", "photos/a.png", "--force", "--radius", "3", "--keep", "beside")
+        #expect(beside.code == 74)
+        #expect(
+            beside.errors
+                == "photos/a.png: \(workspace.path)/photos/.penumbra-originals: cannot keep originals there: the folder belongs to "
+                + "another user, or others may write to it\n   = use --keep state\n")
+        #expect(try await penumbra("blur", "photos/a.png", "--force", "--radius", "3").code == 0)
+        #expect(try await penumbra("is-blurred", "photos/a.png").code == 0)
+        #expect(try await penumbra("unblur", "photos/a.png").code == 0)
+        #expect(try workspace.read("photos/a.png") == blurred)
+        #expect(try await penumbra("unblur", "photos/a.png", "--force").code == 0)
+        #expect(try workspace.read("photos/a.png") == original)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "owners take root"))
+    func `a record of the picture's owner decides`() async throws {
+        let original = try workspace.read("photos/a.png")
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", "beside").code == 0)
+        try await give("photos", to: 12345)
+        #expect(try await penumbra("is-blurred", "photos/a.png").code == 0)
+        #expect(try await penumbra("unblur", "photos").code == 0)
+        #expect(try workspace.read("photos/a.png") == original)
+    }
+
+    private func give(_ name: String, to user: Int) async throws {
+        let result = try await Program.run("/bin/chown", ["-R", "\(user):\(user)", name], in: workspace)
+        try #require(result.code == 0, "\(result.errors)")
+    }
+
+    @Test func `a picture whose originals have the highest number is not blurred once more`() async throws {
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", "beside").code == 0)
+        let (name, path, text) = try record("photos/.penumbra-originals")
+        try FileManager.default.removeItem(atPath: path)
+        try text.replacing(/"generation":1,/, with: "\"generation\":1000000,")
+            .write(
+                toFile: path.replacing(name, with: name.replacing(".1.", with: ".1000000.")), atomically: false,
+                encoding: .utf8)
+        try workspace.edit("photos/a.png")
+        let edited = try workspace.read("photos/a.png")
+
+        let result = try await penumbra("blur", "photos/a.png", "--force", "--keep", "beside")
+        #expect(
+            (result.code, result.errors)
+                == (
+                    1,
+                    "photos/a.png: its latest original has the highest number that there is, 1000000; unblur it first\n"
+                ))
+        #expect(try workspace.read("photos/a.png") == edited)
+    }
+
+    @Test func `a folder whose store is odd costs its own pictures alone`() async throws {
+        let before = try workspace.read("photos/a.png")
+        try workspace.copy("photos/b.png", to: "photos/odd/b.png")
+        symlink("/nowhere", "\(workspace.path)/photos/odd/.penumbra-originals")
+        let words =
+            "photos/odd/b.png: \(workspace.path)/photos/odd/.penumbra-originals: cannot keep originals there: it is a link, and "
+            + "Penumbra did not make it so\n"
+        let blur = try await penumbra("blur", "photos", "--radius", "2")
+        #expect(blur.code == 1)
+        #expect(blur.errors.hasPrefix(words))
+        #expect(blur.output.hasPrefix("blurred 3 pictures "))
+        let answer = try await penumbra("is-blurred", "photos")
+        #expect(answer.code == 1)
+        #expect(answer.errors.hasPrefix(words))
+        let unblur = try await penumbra("unblur", "photos")
+        #expect(unblur.code == 1)
+        #expect(unblur.output == "put back 3 originals\n")
+        #expect(try workspace.read("photos/a.png") == before)
+    }
+
+    @Test func `a folder that becomes a link meanwhile is not followed`() async throws {
+        for number in 0..<130 { try workspace.draw("tree/a/\(number).png", width: 20 + number, height: 20) }
+        try workspace.copy("photos/a.png", to: "tree/z/x.png")
+        try workspace.copy("photos/b.png", to: "private/x.png")
+        let program = try RunningProgram(["blur", "tree", "--radius", "3", "--workers", "1"], in: workspace)
+        program.wait { !workspace.files(below: "state/penumbra/originals/records").isEmpty }
+        // Pictures are looked at together, sixty-four at a time: this one is among the last.
+        rename("\(workspace.path)/tree/z", "\(workspace.path)/tree/z.real")
+        symlink("../private", "\(workspace.path)/tree/z")
+        let result = program.finish()
+        #expect(result.code == 1)
+        #expect(result.errors == "tree/z/x.png: its folder was replaced by another one meanwhile; left as it is\n")
+        #expect(try workspace.read("private/x.png") == workspace.read("photos/b.png"))
+    }
+
+    @Test func `notes that a killed command has left go with gc`() async throws {
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", "beside").code == 0)
+        let originals = "state/penumbra/originals"
+        try workspace.write("\(workspace.path)/photos", to: "\(originals)/0123456789abcdef-1a2b")
+        try workspace.write("mine", to: "\(originals)/notes-1a2b")
+        #expect(try await penumbra("gc").code == 0)
+        #expect(!workspace.exists("\(originals)/0123456789abcdef-1a2b"))
+        #expect(workspace.exists("\(originals)/notes-1a2b"))
+        #expect(try await penumbra("unblur", "photos").output == "put back 1 original\n")
     }
 
     @Test func `numbers of a record trap nothing`() async throws {
@@ -102,6 +217,42 @@ import Testing
         let free = try await Program.run("blur", "photos/a.png", in: workspace, environment: environment)
         #expect(free.code == 0, "\(free.errors)")
         #expect(!workspace.exists("photos/.penumbra-lock"))
+    }
+
+    @Test func `what stays sharp is listed, whatever it is called`() async throws {
+        for name in [
+            "elsewhere/far/e.png", "photos/deep/.hidden.png", "photos/noname", "photos/x.png.bak", "photos/y.jfif.old",
+        ] {
+            try workspace.copy("photos/a.png", to: name)
+        }
+        try workspace.write("notes", to: "photos/notes.txt")
+        try workspace.write("notes", to: "photos/.notes")
+        for (link, target) in [
+            ("photos/cover", "../elsewhere/far/e.png"), ("photos/dangling.png", "nowhere"),
+            ("photos/folder", "../elsewhere"), ("photos/inside", "deep"), ("photos/text", "notes.txt"),
+        ] {
+            symlink(target, "\(workspace.path)/\(link)")
+        }
+        let result = try await penumbra("blur", "photos", "--radius", "2", "--quiet")
+        #expect(result.code == 1)
+        #expect(
+            result.errors
+                == """
+                2 links to pictures elsewhere were not followed, and what they lead to was not blurred
+                  photos/cover
+                  photos/dangling.png
+                1 link to a folder elsewhere was not followed, and no picture in it was blurred
+                  photos/folder
+                4 pictures are hidden or have no picture's name, and were not blurred
+                  photos/deep/.hidden.png
+                  photos/noname
+                  photos/x.png.bak
+                  photos/y.jfif.old
+
+                """)
+        let again = try await penumbra("blur", "photos", "--radius", "2")
+        // The links that lead to nothing else, and the notes.
+        #expect(again.output.hasSuffix("3 already blurred, 3 other files skipped\n"), "\(again.output)")
     }
 
     @Test func `links to pictures elsewhere are listed, and a folder needs a radius`() async throws {
@@ -138,6 +289,13 @@ import Testing
         #expect(workspace.files(below: "\(root)/objects") == ["\(sum)-\(size)"])
     }
 
+    /// FNV-1a, by which earlier versions named records.
+    private func formerName(of key: String) -> String {
+        let hash = key.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
     /// As an earlier version has written it: named by XXH3.
     private func makeOld(_ store: String) throws {
         let (name, path, text) = try record(store)
@@ -148,9 +306,11 @@ import Testing
         rename(
             "\(workspace.path)/\(store)/objects/\(new.output.1)", "\(workspace.path)/\(store)/objects/\(old)")
         try FileManager.default.removeItem(atPath: path)
-        try text.replacing(/"object":"[^"]*",/, with: "")
+        let key = try #require(text.firstMatch(of: /"path":"([^"]*)"/)).output.1
+        try text.replacing(/"object":"[^"]*",/, with: "").replacing(/"blurredSHA256":"[^"]*",/, with: "")
+            .replacing(/"folder":\d+,/, with: "")
             .write(
-                toFile: path.replacing(name, with: name.replacing(new.output.1, with: old)), atomically: false,
+                toFile: path.replacing(name, with: "\(formerName(of: String(key))).1.\(old).json"), atomically: false,
                 encoding: .utf8)
     }
 
@@ -212,7 +372,8 @@ import Testing
         let object = try #require(workspace.files(below: "\(store)/objects").first)
         chown("\(workspace.path)/\(store)/\(part == "object" ? "objects/\(object)" : part)", 12345, 12345)
 
-        let result = try await penumbra("unblur", "photos/a.png")
+        #expect(try await penumbra("unblur", "photos/a.png").code == 1)
+        let result = try await penumbra("unblur", "photos/a.png", "--force")
         #expect(result.code == 0, "\(result.errors)")
         let found = try workspace.whole("photos/a.png")
         #expect((found.user, found.group, found.mode & 0o7777) == (2345, 3456, 0o755))
@@ -229,7 +390,8 @@ import Testing
         // Somebody may have put there what root has written elsewhere.
         chmod(store, 0o777)
 
-        #expect(try await penumbra("unblur", "photos/a.png").code == 0)
+        #expect(try await penumbra("unblur", "photos/a.png").code == 1)
+        #expect(try await penumbra("unblur", "photos/a.png", "--force").code == 0)
         #expect(try workspace.whole("photos/a.png").mode & 0o7777 == 0o755)
     }
 
@@ -332,6 +494,59 @@ import Testing
                 """)
         #expect(try await penumbra("unblur", "photos/a.png").code == 0)
         #expect(try workspace.read("photos/a.png") == before)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "mounts take root"))
+    func `a store that is mounted in another folder as a whole loses nothing`() async throws {
+        let before = try workspace.read("photos/a.png")
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", "beside").code == 0)
+        try workspace.copy("photos/b.png", to: "other/b.png")
+        let (one, other) = ("photos/.penumbra-originals", "other/.penumbra-originals")
+        mkdir("\(workspace.path)/\(other)", 0o700)
+        let result = try await Program.run(
+            "/usr/bin/unshare",
+            [
+                "-m", "/bin/sh", "-c",
+                "mount --make-rprivate / && mount --bind \(one) \(other) || exit 99; \(Program.penumbra) blur other/b.png "
+                    + "--keep beside; code=$?; \(Program.penumbra) gc; exit $code",
+            ], in: workspace)
+        guard result.code != 99 else { return }
+        #expect(result.code == 1)
+        #expect(
+            result.errors.hasPrefix(
+                "other/b.png: \(workspace.path)/\(other): cannot keep originals there: another folder is mounted there")
+        )
+        #expect(try await penumbra("unblur", "photos/a.png").code == 0)
+        #expect(try workspace.read("photos/a.png") == before)
+    }
+
+    @Test func `a store that another command holds is waited for by nobody, and nothing is changed there`() async throws
+    {
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", "beside").code == 0)
+        let blurred = try workspace.read("photos/a.png")
+        for arguments in [["unblur", "photos/a.png"], ["blur", "photos/b.png", "--keep", "beside"]] {
+            let held = try await Program.run(
+                "/usr/bin/flock", ["photos/.penumbra-originals/lock", Program.penumbra] + arguments, in: workspace)
+            #expect(held.code == 75, "\(held.errors)")
+        }
+        #expect(try workspace.read("photos/a.png") == blurred)
+        #expect(try await penumbra("unblur", "photos/a.png").code == 0)
+    }
+
+    @Test func `blurs that no lock keeps apart lose no original`() async throws {
+        try workspace.write("int flock(int file, int operation) { return 0; }", to: "free.c")
+        let shim = "\(workspace.path)/free.so"
+        let made = try await Program.run("/usr/bin/gcc", ["-shared", "-fPIC", "-o", shim, "free.c"], in: workspace)
+        try #require(made.code == 0, "\(made.errors)")
+        for number in 0..<8 { try workspace.draw("photos/n\(number).png", width: 30 + number, height: 20) }
+        let before = try workspace.contents(below: "photos")
+        // Each with a state folder of its own: as on machines that do not see each other's locks.
+        let command = "XDG_STATE_HOME=$PWD/state$n \(Program.penumbra) blur photos/n$n.png --keep beside"
+        _ = try await Program.run(
+            "/bin/bash", ["-c", "for n in 0 1 2 3 4 5 6 7; do \(command) & done; wait"], in: workspace,
+            environment: ["LD_PRELOAD": shim])
+        #expect(try await penumbra("unblur", "photos").code == 0)
+        for (name, bytes) in before { #expect(try workspace.read("photos/\(name)") == bytes) }
     }
 
     /// Where flock() knows files alone, as on some network file systems.

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// Blurred pictures that have another name now.
@@ -33,10 +34,107 @@ import Testing
         #expect(try workspace.read("photos/new.png") == blurred)
         let undone = try await penumbra("unblur", "photos")
         #expect(undone.code == 0, "\(undone.errors)")
-        #expect(undone.output == "put back 1 original\n")
+        #expect(
+            undone.output
+                == "1 picture was blurred under another name; its original stays kept, too, until 'penumbra gc --originals'\n"
+                + "put back 1 original\n")
         #expect(try workspace.read("photos/new.png") == original)
         #expect(!workspace.exists("photos/a.png"))
         #expect(try await penumbra("is-blurred", "photos/new.png").code == 1)
+        // The picture that has another name is not missed.
+        let later = try await penumbra("unblur", "photos")
+        #expect((later.code, later.errors) == (0, ""))
+        #expect(!workspace.exists("photos/a.png"))
+    }
+
+    @Test(arguments: ["state", "beside"])
+    func `an original that was put back under another name is forgotten when that is asked for`(place: String)
+        async throws
+    {
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", place).code == 0)
+        try rename("photos/a.png", to: "photos/new.png")
+        #expect(
+            try await penumbra("gc", "--originals").output.hasPrefix("0 originals that were put back under another"))
+        #expect(try await penumbra("unblur", "photos/new.png").code == 0)
+        #expect(try await penumbra("gc").output == "0 runs forgotten\n")
+        let list = try await penumbra("blur", "--list", "photos")
+        #expect(list.output.contains("put back elsewhere"))
+        // As if the disk were not mounted.
+        try rename("photos", to: "away")
+        #expect(
+            try await penumbra("gc", "--originals").output.hasPrefix("0 originals that were put back under another"))
+        try rename("away", to: "photos")
+        #expect(
+            try await penumbra("gc", "--originals").output
+                == "1 original that was put back under another name forgotten\n0 runs forgotten\n")
+        #expect(workspace.originals == [])
+        #expect(workspace.leftovers() == [])
+    }
+
+    @Test(arguments: ["state", "beside"])
+    func `every copy of a renamed picture is put back, one after the other`(place: String) async throws {
+        let original = try workspace.read("photos/a.png")
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", place).code == 0)
+        try rename("photos/a.png", to: "photos/one.png")
+        try workspace.copy("photos/one.png", to: "photos/two.png")
+        for name in ["photos/one.png", "photos/two.png"] {
+            #expect(try await penumbra("unblur", name).code == 0)
+            #expect(try workspace.read(name) == original)
+        }
+    }
+
+    @Test func `a copy that is put back leaves the original to a picture whose disk is away`() async throws {
+        let original = try workspace.read("photos/a.png")
+        #expect(try await penumbra("blur", "photos/a.png").code == 0)
+        try workspace.copy("photos/a.png", to: "web/copy.png")
+        try rename("photos", to: "away")
+        #expect(try await penumbra("unblur", "web").code == 0)
+        #expect(try workspace.read("web/copy.png") == original)
+        try rename("away", to: "photos")
+        #expect(try await penumbra("is-blurred", "photos/a.png").code == 0)
+        #expect(try await penumbra("unblur", "photos/a.png").code == 0)
+        #expect(try workspace.read("photos/a.png") == original)
+    }
+
+    @Test(arguments: ["photos/deep/new.png", "elsewhere/new.png"])
+    func `a picture that moves away from its folder's originals is known`(name: String) async throws {
+        let original = try workspace.read("photos/a.png")
+        #expect(try await penumbra("blur", "photos/a.png", "--keep", "beside").code == 0)
+        try workspace.copy("photos/a.png", to: name)
+        try workspace.remove("photos/a.png")
+        #expect(try await penumbra("is-blurred", name).code == 0)
+        #expect(try await penumbra("blur", name).output.contains("already blurred"))
+        let list = try await penumbra("blur", "--list", name)
+        #expect(list.output.split(separator: "\n").count == 2)
+        #expect(list.output.hasSuffix("  \(name)\n"))
+        #expect(try await penumbra("unblur", name).code == 0)
+        #expect(try workspace.read(name) == original)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "owners take root"))
+    func `a copy that another user made does not get the original`() async throws {
+        #expect(try await penumbra("blur", "photos/a.png").code == 0)
+        try workspace.copy("photos/a.png", to: "theirs/mine.png")
+        chown("\(workspace.path)/theirs/mine.png", 12345, 12345)
+        let result = try await penumbra("unblur", "theirs")
+        #expect(result.code == 1)
+        #expect(
+            result.errors
+                == "theirs/mine.png: holds what was made of another user's picture, \(workspace.path)/photos/a.png, whose "
+                + "original is put back there alone\n")
+        #expect(try workspace.read("theirs/mine.png") == workspace.read("photos/a.png"))
+    }
+
+    @Test(arguments: [("P5 8 8 255\n", 64), ("P4 8 8\n", 8)])
+    func `a gray portable map becomes RGB, and that is said`(header: String, bytes: Int) async throws {
+        let before = Data(header.utf8) + Data(repeating: 0x5A, count: bytes)
+        try workspace.write(before, to: "maps/x.pgm")
+        let result = try await penumbra("blur", "maps", "--radius", "1")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(
+            result.output.hasPrefix("1 gray portable map is in RGB now (P6); 'penumbra unblur' puts gray back\n"))
+        #expect(try await penumbra("unblur", "maps").code == 0)
+        #expect(try workspace.read("maps/x.pgm") == before)
     }
 
     @Test func `a copy of a blurred picture is not blurred twice, and both are put back`() async throws {

@@ -3,6 +3,7 @@
 
    LIAR_WORKER   the real worker program
    LIAR_LIE      what it lies about, a name of LIES; `nothing` for a worker that only passes messages on
+   LIAR_FROM     of the lie `digest`: a digest in the place of which LIAR_TO is told, everywhere
    LIAR_PATH     the file or folder that it names, where it lies about a path
    LIAR_TOLD     a file that appears when a lie was told
 """
@@ -14,6 +15,30 @@ PATH = os.environ.get("LIAR_PATH", "/nowhere")
 
 def change(receipt, **values):
     receipt.update(values)
+
+
+def change_rows(band):
+    return dict(band, rows=[0, 1])
+
+
+def misnumber(message):
+    """A report of an order that was never given."""
+    message["finished"]["_0"]["number"] += 1000
+
+
+def damage(message):
+    """A failure that no task of its kind can have."""
+    order = message.pop("finished")["_0"]
+    message["failed"] = {"_0": order, "_1": {"kind": {"damagedTile": {"index": 0}}, "message": "no"}}
+
+
+def blame(message):
+    order = message.pop("finished")["_0"]
+    message["failed"] = {"_0": order, "_1": {"kind": {"plugin": {"_0": "gone"}}, "message": "no"}}
+
+
+# What becomes of a whole message.
+MESSAGES = {"order-number": misnumber, "failure-damage": damage, "failure-plugin": blame}
 
 
 def size():
@@ -45,6 +70,11 @@ LIES = {
     "probe-cost": ("tileSources", lambda it: change(it["cost"], chain=1e308)),
     "probe-amount": ("tileSources", lambda it: change(it, readAmplification=1e308)),
     "probe-bytes": ("tileSources", lambda it: change(it["passage"], bytes=MOST)),
+    "probe-costs": ("tileSources", lambda it: change(it["cost"], encode=5e8)),
+    "probe-amounts": ("tileSources", lambda it: (change(it, readAmplification=1e12), change(it["cost"], chain=1e12))),
+    "probe-area": ("tileSources", lambda it: change(it["source"], width=1 << 27, height=1 << 27)),
+    "output-small": ("bands", lambda it: (
+        change(it["image"], width=1, height=1), change(it, bands=[change_rows(it["bands"][0])]))),
     "compared-size": ("stamp", lambda it: change(it["stamp"], size=MOST)),
 }
 
@@ -79,6 +109,14 @@ mark, lie = LIES.get(os.environ["LIAR_LIE"], (None, None))
 while head := worker.stdout.read(12):
     length, _ = struct.unpack("<IQ", head)
     body = worker.stdout.read(length)
+    if os.environ["LIAR_LIE"] == "digest" and os.environ["LIAR_FROM"].encode() in body:
+        body = body.replace(os.environ["LIAR_FROM"].encode(), os.environ["LIAR_TO"].encode())
+        open(os.environ["LIAR_TOLD"], "w").close()
+    if os.environ["LIAR_LIE"] in MESSAGES and b'"finished"' in body:
+        message = json.loads(body)
+        MESSAGES[os.environ["LIAR_LIE"]](message)
+        open(os.environ["LIAR_TOLD"], "w").close()
+        body = json.dumps(message).encode()
     if lie and b'"finished"' in body:
         message = json.loads(body)
         for receipt in list(receipts(message, mark)):

@@ -62,21 +62,22 @@ package struct Blurring: Sendable {
     }
 
     private func blur(_ pictures: [WantedPicture]) async throws -> ([InPlaceResult], StopReason?) {
-        let folders = HeldFolders(of: pictures.map(\.picture))
-        originals.reread(in: folders)
+        var folders = HeldFolders(of: pictures.map(\.picture))
+        originals.open(in: &folders)
         var outcomes: [Int: InPlaceResult.Outcome] = [:]
+        let before = pictures.map { folders.look(at: $0.picture) }
         let (looked, unlooked) = try await LookedAtPicture.look(
-            at: pictures.map(\.picture), originals, readsOriginals: false, settings: settings, loop: loop)
+            at: pictures.map(\.picture), in: folders, originals, readsOriginals: false, settings: settings, loop: loop)
         var candidates: [Candidate] = []
         for (index, picture) in looked.enumerated() where unlooked == nil {
             do {
-                candidates.append(try candidate(index, pictures[index], picture, folders))
+                candidates.append(try candidate(index, pictures[index], picture, before[index], folders))
             } catch {
                 outcomes[index] = error.outcome
             }
         }
-        var inCMYK: Set<Int> = []
-        let (formats, unsurveyed) = await survey(candidates, &outcomes, &inCMYK)
+        var conversions: [Int: InPlaceConversion] = [:]
+        let (formats, unsurveyed) = await survey(candidates, &outcomes, &conversions)
         var (items, places): ([InPlaceRendering.Item], [Int]) = ([], [])
         for (candidate, format) in zip(candidates, formats) {
             guard let format else { continue }
@@ -96,26 +97,36 @@ package struct Blurring: Sendable {
         originals.removeUnneeded(in: folders)
         withExtendedLifetime(folders) {}
         let results = pictures.enumerated().map { place, wanted in
-            InPlaceResult(wanted.picture, outcomes[place] ?? .left, wasCMYK: inCMYK.contains(place))
+            InPlaceResult(wanted.picture, outcomes[place] ?? .left, conversion: conversions[place])
         }
         return (results, stop)
     }
 
+    /// - Parameter before: what was there before it was read.
     private func candidate(
-        _ index: Int, _ wanted: WantedPicture, _ looked: LookedAtPicture, _ folders: HeldFolders
+        _ index: Int, _ wanted: WantedPicture, _ looked: LookedAtPicture, _ before: PictureFolder.Found?,
+        _ folders: HeldFolders
     ) throws(InPlaceTrouble) -> Candidate {
-        let folder = try folders.folder(of: wanted.picture)
-        var older = looked.originals
+        let folder = try folders.folder(of: wanted)
+        var older = looked.trusted
         if let odd = looked.odd { throw InPlaceTrouble.refused(odd.message) }
         if !looked.originals.isEmpty { folder.removeLeftovers() }
         switch looked.condition {
         case _ where looked.isUnreadable: throw InPlaceTrouble.refused("cannot be read")
+        case .blurred(let original) where looked.isStrange:
+            guard isForced else {
+                throw .refused(
+                    "a record of another user says that it is blurred (\(original.record.filters)), and is not believed; "
+                        + "--force blurs it as it is now")
+            }
         case .blurred(let original): throw InPlaceTrouble(outcome: .alreadyBlurred(original))
         case .edited(let original) where !isForced: throw InPlaceTrouble(outcome: .edited(original))
+        case .original where looked.isStrange: break
         case .original(let original):
             // It is there itself, whatever will be made of it now.
-            try InPlaceTrouble.on { () throws(FileTrouble) in try original.store.remove(original.record) }
-            older.removeAll { $0.record == original.record }
+            guard before != nil, before == folder.look(at: wanted.picture) else { throw .changed }
+            try InPlaceTrouble.on { () throws(FileTrouble) in try original.store.remove(original.file) }
+            older.removeAll { $0.file == original.file }
         case .unknown, .edited, .missing: break
         }
         guard let found = folder.look(at: wanted.picture) else {
@@ -128,17 +139,21 @@ package struct Blurring: Sendable {
                     + "blur a copy of it")
         }
         try InPlaceTrouble.on { () throws(FileTrouble) in try folder.refuseReadOnly() }
+        let latest = older.first?.record.generation ?? 0
+        guard latest < KeptOriginal.latestGeneration else {
+            throw .refused("its latest original has the highest number that there is, \(latest); unblur it first")
+        }
         return Candidate(
-            index: index, wanted: wanted, folder: folder, found: found,
-            generation: (older.first?.record.generation ?? 0) + 1, older: older)
+            index: index, wanted: wanted, folder: folder, found: found, generation: latest + 1, older: older)
     }
 
     /// Reads the candidates' headers.
     ///
-    /// - Parameter inCMYK: gets the places of those that are.
+    /// - Parameter conversions: gets the places of those of which something of another kind will be made.
     /// - Returns: their formats; nil for those that cannot be written as what they are.
     private func survey(
-        _ candidates: [Candidate], _ outcomes: inout [Int: InPlaceResult.Outcome], _ inCMYK: inout Set<Int>
+        _ candidates: [Candidate], _ outcomes: inout [Int: InPlaceResult.Outcome],
+        _ conversions: inout [Int: InPlaceConversion]
     ) async -> ([FormatDescriptor?], StopReason?) {
         guard !candidates.isEmpty else { return ([], nil) }
         let pictures = candidates.map(\.wanted.picture)
@@ -153,7 +168,7 @@ package struct Blurring: Sendable {
         let formats = candidates.enumerated().map { place, candidate -> FormatDescriptor? in
             switch answers.outcomes[FrameID(place)] {
             case .surveyed(let probe):
-                if probe.wasCMYK == true { inCMYK.insert(candidate.index) }
+                conversions[candidate.index] = InPlaceFormat.conversion(of: probe)
                 do throws(InPlaceFormat.Refusal) {
                     return try InPlaceFormat.format(of: probe, catalog)
                 } catch {
@@ -173,7 +188,7 @@ package struct Blurring: Sendable {
     ) throws(InPlaceTrouble) -> InPlaceRendering.Item {
         let picture = candidate.wanted.picture
         return try InPlaceTrouble.on { () throws(FileTrouble) in
-            let (store, key) = try originals.place(of: picture, place)
+            let (store, key) = try originals.place(of: picture, place, owner: candidate.found.user)
             let (copy, attributes) = try store.copy(candidate.index) { (folder, name) throws(FileTrouble) in
                 try candidate.folder.copy(picture, to: folder, as: name)
             }

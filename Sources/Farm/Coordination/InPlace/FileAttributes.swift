@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 import Planning
-import SafeFiles
+package import SafeFiles
 
 /// What a file has beside its bytes, as far as that can be given to another file. C's calls stay in this file.
 package struct FileAttributes: Hashable, Sendable, Codable {
@@ -16,7 +16,7 @@ package struct FileAttributes: Hashable, Sendable, Codable {
     let extended: [ExtendedAttribute]
 
     /// Of an open file.
-    init(of file: Int32, path: String) throws(FileTrouble) {
+    package init(of file: Int32, path: String) throws(FileTrouble) {
         var found = stat()
         guard fstat(file, &found) == 0 else { throw FileTrouble(path: path, code: errno, action: "examine") }
         (mode, user, group) = (found.st_mode & 0o7777, found.st_uid, found.st_gid)

@@ -19,12 +19,17 @@ struct HeldFolders {
         return Array(path[..<(path.lastIndex(of: PathNames.slash) ?? 0)])
     }
 
-    /// The paths of those that could be locked, where they are UTF-8.
-    var held: [String] {
+    /// Those that could be locked, with their paths, where these are UTF-8.
+    var held: [(path: String, folder: PictureFolder)] {
         folders.compactMap { key, folder in
-            guard case .success = folder else { return nil }
-            return key.isEmpty ? "/" : String(validating: key, as: UTF8.self)
+            guard case .success(let folder) = folder else { return nil }
+            return (key.isEmpty ? "/" : String(validating: key, as: UTF8.self)).map { ($0, folder) }
         }
+    }
+
+    /// Another command uses the originals there.
+    mutating func markBusy(_ path: String) {
+        folders[path == "/" ? [] : Array(path.utf8)] = .failure(PictureFolder.Busy())
     }
 
     /// Nil where nothing is, or the folder cannot be had.
@@ -32,10 +37,21 @@ struct HeldFolders {
         (try? folders[Self.key(of: picture)]?.get())?.look(at: picture)
     }
 
+    /// Opens a picture to read it. Nil where nothing is, or the folder cannot be had.
+    func open(_ picture: InputFile) throws(FileTrouble) -> SafeFile? {
+        guard case .success(let folder) = folders[Self.key(of: picture)] else { return nil }
+        return try folder.open(picture)
+    }
+
     /// - Throws: ``InPlaceResult/Outcome`` as ``InPlaceTrouble``.
-    func folder(of picture: InputFile) throws(InPlaceTrouble) -> PictureFolder {
-        switch folders[Self.key(of: picture)] {
-        case .success(let folder): return folder
+    func folder(of wanted: WantedPicture) throws(InPlaceTrouble) -> PictureFolder {
+        switch folders[Self.key(of: wanted.picture)] {
+        case .success(let folder):
+            // Whoever can write in the folder above has put a link, or another folder, in its place.
+            guard wanted.folder == nil || wanted.folder == folder.identity else {
+                throw .refused("its folder was replaced by another one meanwhile; left as it is")
+            }
+            return folder
         case .failure(let trouble as FileTrouble): throw InPlaceTrouble(trouble)
         case .failure, nil: throw InPlaceTrouble(outcome: .busy)
         }

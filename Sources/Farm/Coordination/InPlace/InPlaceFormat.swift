@@ -25,6 +25,12 @@ enum InPlaceFormat {
         return format
     }
 
+    /// What of another kind is made of the picture; nil for nothing.
+    static func conversion(of probe: ProbeReceipt) -> InPlaceConversion? {
+        if probe.wasCMYK == true { return .cmyk }
+        return probe.source.fileFormat == "ppm" && [.gray, .grayAlpha].contains(probe.source.layout) ? .grayMap : nil
+    }
+
     /// With a quality that is two thirds of the way from the usual one to the best: what replaces a picture is not to look
     /// worse than its filters make it.
     static func options(of format: FormatDescriptor) -> SaveOptions {

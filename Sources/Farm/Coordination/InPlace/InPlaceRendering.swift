@@ -75,40 +75,50 @@ final class InPlaceRendering: Sendable {
         _ item: Item, _ original: FileContent, by receipt: OutputReceipt
     ) throws(InPlaceTrouble) {
         guard isUntouched(item) else { throw .changed }
-        let record = try InPlaceTrouble.on { () throws(FileTrouble) in
+        let (record, file, blurred) = try InPlaceTrouble.on { () throws(FileTrouble) in
             guard FileSystem.size(receipt.path) == receipt.bytes else {
                 throw FileTrouble(path: receipt.path, code: EIO, action: "read what was rendered")
             }
+            let blurred = try PictureFolder.sha256(of: rendered(receipt.path))
             let record = KeptOriginal(
                 key: item.key, generation: item.generation, original: original,
                 object: try item.store.keep(item.copy, as: original), attributes: item.attributes,
-                blurred: FileContent(receipt.digest, bytes: receipt.bytes), filters: filters, time: time)
-            try item.store.write(record)
-            return record
+                blurred: FileContent(receipt.digest, bytes: receipt.bytes), blurredSHA256: blurred,
+                folder: try item.folder.inode(), filters: filters, time: time)
+            return (record, try item.store.write(record), blurred)
         }
         do throws(InPlaceTrouble) {
-            try replace(item, byFileAt: receipt.path)
+            guard try InPlaceTrouble.on({ () throws(FileTrouble) in try item.store.isKept(record.objectName) }) else {
+                throw .refused("its original was taken out of its store meanwhile; left as it is")
+            }
+            try replace(item, byFileAt: receipt.path, sha256: blurred)
         } catch {
             // Where the picture is as it was nothing is known of it. (Else its folder alone could not be synced.)
             if isUntouched(item) {
-                try InPlaceTrouble.on { () throws(FileTrouble) in try item.store.remove(record) }
+                try InPlaceTrouble.on { () throws(FileTrouble) in try item.store.remove(file) }
             }
             throw error
         }
     }
 
-    private func replace(_ item: Item, byFileAt path: String) throws(InPlaceTrouble) {
-        let rendered: SafeFile?
+    private func replace(_ item: Item, byFileAt path: String, sha256: String) throws(InPlaceTrouble) {
+        let source: SafeFile
         do throws(FileTrouble) {
-            // It is the run's own folder; on some network file systems what root writes belongs to nobody.
-            rendered = try SafeFolder(PathText.folder(of: path), trusting: .everybody).file(PathText.name(of: path))
+            source = try rendered(path)
         } catch {
             throw InPlaceTrouble(error)
         }
-        guard let source = rendered else {
-            throw InPlaceTrouble(FileTrouble(path: path, code: ENOENT, action: "read what was rendered"))
+        _ = try item.folder.replace(
+            item.picture, item.found, by: source, sha256: sha256, item.attributes, .blurred)
+    }
+
+    private func rendered(_ path: String) throws(FileTrouble) -> SafeFile {
+        // It is the run's own folder; on some network file systems what root writes belongs to nobody.
+        let folder = try SafeFolder(PathText.folder(of: path), trusting: .everybody)
+        guard let file = try folder.file(PathText.name(of: path)) else {
+            throw FileTrouble(path: path, code: ENOENT, action: "read what was rendered")
         }
-        _ = try item.folder.replace(item.picture, item.found, by: source, item.attributes, .blurred)
+        return file
     }
 
     /// The picture is what was copied.

@@ -1,3 +1,4 @@
+package import JobModel
 package import Planning
 
 /// What became of one picture.
@@ -10,7 +11,8 @@ package struct InPlaceResult: Sendable {
         ///   - edited: it was neither blurred nor there; `--force` was given.
         ///   - missing: what the original had, and could not be had again.
         ///   - older: originals of earlier times, which stay.
-        case unblurred(edited: Bool, missing: [String], older: [StoredOriginal])
+        ///   - isKept: the original itself stays, too, since it is that of a picture at another path.
+        case unblurred(edited: Bool, missing: [String], older: [StoredOriginal], isKept: Bool)
         case notBlurred
         /// It was edited after it had been blurred, and is left as it is.
         case edited(StoredOriginal)
@@ -29,11 +31,11 @@ package struct InPlaceResult: Sendable {
 
     package let picture: InputFile
     package let outcome: Outcome
-    /// It was in CMYK, and what was made of it is in sRGB.
-    package let wasCMYK: Bool
+    /// What was made of it is not quite what it is.
+    package let conversion: InPlaceConversion?
 
-    package init(_ picture: InputFile, _ outcome: Outcome, wasCMYK: Bool = false) {
-        (self.picture, self.outcome, self.wasCMYK) = (picture, outcome, wasCMYK)
+    package init(_ picture: InputFile, _ outcome: Outcome, conversion: InPlaceConversion? = nil) {
+        (self.picture, self.outcome, self.conversion) = (picture, outcome, conversion)
     }
 }
 
@@ -42,6 +44,22 @@ package struct WantedPicture: Hashable, Sendable {
     package let picture: InputFile
     /// Whether it was named itself, and not a folder that it is in.
     package let isNamed: Bool
+    /// Its folder as it was found: nothing is done in another one. Nil where it was not there.
+    package let folder: FileStamp.Identity?
 
-    package init(_ picture: InputFile, isNamed: Bool) { (self.picture, self.isNamed) = (picture, isNamed) }
+    package init(_ picture: InputFile, isNamed: Bool, folder: FileStamp.Identity?) {
+        (self.picture, self.isNamed, self.folder) = (picture, isNamed, folder)
+    }
+
+    package init(_ found: PictureSearch.Picture) {
+        self.init(found.file, isNamed: found.isNamed, folder: found.folder)
+    }
+}
+
+/// Where what is made of a picture is of another kind.
+package enum InPlaceConversion: Hashable, Sendable, CaseIterable {
+    /// A picture in CMYK becomes one in sRGB.
+    case cmyk
+    /// A gray, or black and white, portable map becomes one of three channels (P6), whatever its name says.
+    case grayMap
 }

@@ -11,8 +11,13 @@ struct InPlaceTrouble: Error {
 
     /// A folder that is read-only, or in which this user may not write, is a place that is not fit, as a full disk is.
     init(_ trouble: FileTrouble) {
-        // A time that cannot be kept is the picture's own.
-        outcome = trouble.code == EOVERFLOW ? .refused(reason: trouble.message) : .unfit(message: trouble.message)
+        outcome =
+            switch trouble.code {
+            // A time that cannot be kept is the picture's own.
+            case EOVERFLOW: .refused(reason: trouble.message)
+            case OriginalStore.busyCode: .busy
+            default: .unfit(message: trouble.message)
+            }
         place = trouble.isPlace ? trouble : nil
     }
 

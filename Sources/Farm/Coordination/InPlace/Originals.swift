@@ -16,11 +16,35 @@ package enum OriginalPlace: String, Hashable, Sendable, CaseIterable {
 package struct StoredOriginal: Sendable {
     package let record: KeptOriginal
     let store: OriginalStore
+    /// The record's name in the store.
+    let file: String
+    /// It was put back under another name.
+    package let isRestored: Bool
+    private let makers: Makers
+
+    init(_ found: OriginalStore.Record, in store: OriginalStore) {
+        (record, file, isRestored, makers) = (found.original, found.file, found.isRestored, found.makers)
+        self.store = store
+    }
+
     /// Nobody but this user or root can have made the record, and the original.
-    let isOwn: Bool
+    var isOwn: Bool { makers.isOwn }
+
+    /// Whether the record decides what a picture of this owner is. (A state folder the user has chosen.)
+    func isTrusted(with owner: UInt32?) -> Bool { store.isShared || makers.isTrusted(with: owner) }
 
     /// The file that holds it.
     package var path: String { store.path(of: record.objectName) }
+
+    /// The path at which the picture was blurred.
+    package var picture: InputFile {
+        guard !store.isShared else { return InputFile(bytes: record.key, dir: "") }
+        let folder = PathNames.folder(of: store.root) ?? ""
+        return InputFile(bytes: Array(folder.utf8) + [PathNames.slash] + record.key, dir: "")
+    }
+
+    /// What lies beside pictures knows their names alone: a path would lead elsewhere.
+    var isPlausible: Bool { store.isShared || !record.key.contains(PathNames.slash) }
 }
 
 /// The originals of all pictures that were blurred in place.
@@ -34,12 +58,13 @@ package final class Originals: Sendable {
     package let root: String
     private let shared: OriginalStore
     private let beside = Mutex<[PathKey: OriginalStore]>([:])
-    /// See ``keys(in:)``, by the stores' folders.
-    private let sizes = Mutex<[String: [Int: Set<[UInt8]>]]>([:])
+    /// The folders with originals beside their pictures, by the sizes of what was made of these; nil before they were asked
+    /// for.
+    private let remembered = Mutex<[Int: [String]]?>(nil)
 
     package init(state: String) {
         root = "\(state)/originals"
-        shared = OriginalStore(root)
+        shared = OriginalStore(shared: root)
     }
 
     /// Whether a picture was ever blurred in place with this state folder.
@@ -49,7 +74,7 @@ package final class Originals: Sendable {
     package static func lock(state: String, wait: Duration) async throws -> KernelLock? {
         let root = "\(state)/originals"
         // What others may not see they may not see here. Before anything is in it.
-        if try !FileSystem.createFolders(root).isEmpty { FileSystem.makePrivate(root) }
+        if try !FileSystem.createFolders(root).isEmpty { try FileSystem.makePrivate(root, trusting: .everybody) }
         let clock = ContinuousClock()
         return try await KernelLock.take("\(root)/lock", until: clock.now + wait, clock)
     }
@@ -66,26 +91,33 @@ package final class Originals: Sendable {
         package var isNothing: Bool { originals.isEmpty && odd == nil }
     }
 
-    package func all(of picture: InputFile) throws(FileTrouble) -> Kept {
-        var stores = [(shared, try shared.originals(of: picture.exactPath))]
-        if let store = besideStore(of: picture) {
-            stores.append((store, try store.originals(of: Self.name(of: picture))))
+    /// A store that cannot be read costs its own pictures alone.
+    package func all(of picture: InputFile) -> Kept {
+        var found: [StoredOriginal] = []
+        var odd: [FileTrouble] = []
+        for store in [shared] + (besideStore(of: picture).map { [$0] } ?? []) {
+            do throws(FileTrouble) {
+                let key = store.isShared ? picture.exactPath : Self.name(of: picture)
+                let records = try store.originals(of: key)
+                found += records.records.map { StoredOriginal($0, in: store) }
+                odd += records.odd
+            } catch {
+                odd.append(error)
+            }
         }
-        let found = stores.flatMap { store, records in
-            records.originals.map { StoredOriginal(record: $0.record, store: store, isOwn: $0.isOwn) }
-        }
-        return Kept(
-            originals: found.sorted { $0.record.generation > $1.record.generation },
-            odd: stores.lazy.compactMap { $0.1.odd.first }.first)
+        return Kept(originals: found.sorted { $0.record.generation > $1.record.generation }, odd: odd.first)
     }
 
     /// Where a picture's original goes, and by what key.
     ///
+    /// - Parameter owner: the picture's.
     /// - Throws: where nothing can be kept beside a picture.
-    func place(of picture: InputFile, _ place: OriginalPlace) throws(FileTrouble) -> (OriginalStore, key: [UInt8]) {
+    func place(
+        of picture: InputFile, _ place: OriginalPlace, owner: UInt32
+    ) throws(FileTrouble) -> (OriginalStore, key: [UInt8]) {
         switch place {
         case .state:
-            try shared.create()
+            try shared.create(for: owner)
             return (shared, picture.exactPath)
         case .beside:
             guard let store = besideStore(of: picture), let folder = Self.folder(of: picture) else {
@@ -94,7 +126,7 @@ package final class Originals: Sendable {
                     remedy: "the folder's name is not UTF-8: rename it, or use --keep state")
             }
             try remember(folder)
-            try store.create()
+            try store.create(for: owner)
             return (store, Self.name(of: picture))
         }
     }
@@ -118,7 +150,7 @@ package final class Originals: Sendable {
     private func besideStore(in folder: String) -> OriginalStore {
         beside.withLock { stores in
             if let known = stores[PathKey(folder)] { return known }
-            let store = OriginalStore(PathNames.joined(folder, Self.folderName))
+            let store = OriginalStore(beside: folder)
             stores[PathKey(folder)] = store
             return store
         }
@@ -127,66 +159,79 @@ package final class Originals: Sendable {
     // MARK: Pictures under other names
 
     /// Originals of pictures at other paths, of which blurring has made files of this size. A blurred picture that was
-    /// renamed, or copied, is known by what it holds.
-    func elsewhere(_ picture: InputFile, size: Int) throws(FileTrouble) -> [StoredOriginal] {
-        var found: [StoredOriginal] = []
-        for store in [shared] + (besideStore(of: picture).map { [$0] } ?? []) {
-            let own = store === shared ? picture.exactPath : Self.name(of: picture)
-            for key in try keys(in: store)[size] ?? [] where key != own {
-                found += try store.originals(of: key).originals.filter {
-                    $0.record.blurred.bytes == size && $0.record.isChanged
+    /// renamed, moved or copied is known by what it holds. Looked through are the state folder, the stores beside the picture
+    /// and in all folders above it, and those that this state folder knows of.
+    func elsewhere(_ picture: InputFile, size: Int) -> [StoredOriginal] {
+        var (found, seen): ([StoredOriginal], Set<String>) = ([], [])
+        for store in [shared] + besideStores(near: picture, size: size) where seen.insert(store.root).inserted {
+            // Of what cannot be read here its own pictures tell.
+            guard let keys = try? store.keys(ofSize: size) else { continue }
+            for key in keys {
+                guard let records = try? store.originals(of: key).records else { continue }
+                found += records.map { StoredOriginal($0, in: store) }.filter {
+                    $0.record.blurred.bytes == size && $0.record.isChanged && $0.isPlausible
+                        && $0.picture.exactPath != picture.exactPath
                 }
-                .map { StoredOriginal(record: $0.record, store: store, isOwn: $0.isOwn) }
             }
         }
         return found
     }
 
-    /// Whether a picture of which nothing is kept may be one that was blurred under another name.
-    package func mayBeElsewhere(_ picture: InputFile) throws(FileTrouble) -> Bool {
-        guard let size = FileStamp(of: picture)?.size else { return false }
-        return try !elsewhere(picture, size: size).isEmpty
-    }
-
-    /// The path of the picture that an original was kept of.
-    func picture(of original: StoredOriginal, beside picture: InputFile) -> InputFile {
-        guard original.store !== shared else { return InputFile(bytes: original.record.key, dir: "") }
-        let path = picture.exactPath
-        let folder = path[..<(path.lastIndex(of: PathNames.slash) ?? 0)]
-        return InputFile(bytes: folder + [PathNames.slash] + original.record.key, dir: "")
-    }
-
-    /// The keys of pictures by the sizes of what was made of them. Read once: commands know of what they do themselves.
-    private func keys(in store: OriginalStore) throws(FileTrouble) -> [Int: Set<[UInt8]>] {
-        if let known = sizes.withLock({ $0[store.root] }) { return known }
-        var keys: [Int: Set<[UInt8]>] = [:]
-        for (record, _) in try store.all().originals where record.isChanged {
-            keys[record.blurred.bytes, default: []].insert(record.key)
+    private func besideStores(near picture: InputFile, size: Int) -> [OriginalStore] {
+        var folders: [String] = []
+        if var folder = Self.folder(of: picture) {
+            folders.append(folder)
+            while folder != "/" {
+                folder = PathText.folder(of: folder)
+                folders.append(folder)
+            }
         }
-        sizes.withLock { [keys] in $0[store.root] = keys }
-        return keys
+        return (folders + (rememberedSizes()[size] ?? [])).map { besideStore(in: $0) }
+    }
+
+    private func rememberedSizes() -> [Int: [String]] {
+        if let known = remembered.withLock(\.self) { return known }
+        var found: [Int: [String]] = [:]
+        for folder in rememberedFolders() {
+            // A disk that is not mounted, or a folder that may not be read.
+            guard let sizes = try? besideStore(in: folder).allSizes() else { continue }
+            for size in sizes.keys { found[size, default: []].append(folder) }
+        }
+        remembered.withLock { [found] in $0 = found }
+        return found
+    }
+
+    /// Whether a picture of which nothing is kept may be one that was blurred under another name.
+    package func mayBeElsewhere(_ picture: InputFile) -> Bool {
+        FileStamp(of: picture).map { !elsewhere(picture, size: $0.size).isEmpty } ?? false
     }
 
     // MARK: Everything
 
-    /// All pictures of which anything is kept, as far as this state folder knows of them, and the records that are not
-    /// believed.
+    /// All pictures of which anything is kept, as far as this state folder knows of them, and the records and stores that are
+    /// not believed.
     ///
     /// - Parameter more: folders that may have come from elsewhere, with originals beside their pictures.
-    package func pictures(andIn more: [String]) throws(FileTrouble) -> (known: [InputFile], odd: [FileTrouble]) {
-        let all = try shared.all()
-        var (paths, odd) = (Set(all.originals.map(\.record.key)), all.odd)
-        for folder in Set((rememberedFolders() + more).map(PathKey.init)).sorted() {
-            let start = folder.path == "/" ? [] : Array(folder.path.utf8)
-            let found = try besideStore(in: folder.path).all()
-            odd += found.odd
-            // What lies beside pictures knows their names alone: a path would lead elsewhere.
-            for (record, _) in found.originals where !record.key.contains(PathNames.slash) {
-                paths.insert(start + [PathNames.slash] + record.key)
+    package func pictures(andIn more: [String]) -> (known: [InputFile], odd: [FileTrouble]) {
+        var (paths, odd): (Set<[UInt8]>, [FileTrouble]) = ([], [])
+        for store in allStores(andIn: more) {
+            do throws(FileTrouble) {
+                try store.all { record in
+                    let original = StoredOriginal(record, in: store)
+                    if original.isPlausible { paths.insert(original.picture.exactPath) }
+                } odd: {
+                    odd.append($0)
+                }
+            } catch {
+                odd.append(error)
             }
         }
         let known = paths.sorted { $0.lexicographicallyPrecedes($1) }.map { InputFile(bytes: $0, dir: "") }
         return (known, odd)
+    }
+
+    private func allStores(andIn more: [String] = []) -> [OriginalStore] {
+        [shared] + Set((rememberedFolders() + more).map(PathKey.init)).sorted().map { besideStore(in: $0.path) }
     }
 
     /// Where it is noted which folders have originals beside their pictures.
@@ -226,16 +271,28 @@ package final class Originals: Sendable {
         try? notes?.remove(FNV.name(of: folder.utf8))
     }
 
-    /// Removes originals that are not needed any more beside pictures in these folders, and in the state folder.
+    /// Removes originals that are not needed any more beside pictures in these folders, and in the state folder, and lets go
+    /// of the stores.
     func removeUnneeded(in folders: HeldFolders) {
         shared.removeUnneeded()
-        for folder in folders.held { tidy(folder) }
+        for (folder, _) in folders.held {
+            tidy(folder)
+            release(folder)
+        }
     }
 
-    /// Forgets what was known of originals beside pictures before these folders were locked.
-    func reread(in folders: HeldFolders) {
-        beside.withLock { stores in
-            for folder in folders.held { stores[PathKey(folder)] = nil }
+    private func release(_ folder: String) {
+        beside.withLock { $0.removeValue(forKey: PathKey(folder)) }?.unlock()
+    }
+
+    /// Forgets what was known of originals beside pictures before these folders were locked, and locks the stores there. Where
+    /// another command holds a store nothing is done in its folder.
+    func open(in folders: inout HeldFolders) {
+        for (folder, opened) in folders.held {
+            let store = OriginalStore(beside: folder, try? opened.open())
+            beside.withLock { $0[PathKey(folder)] = store }
+            // What cannot be locked is told by whoever wants to keep something there.
+            if (try? store.takeLock()) == false { folders.markBusy(folder) }
         }
     }
 
@@ -250,20 +307,79 @@ package final class Originals: Sendable {
         return count
     }
 
+    /// Does something in each store, while its folder is locked. Where another run or command works, or which is not mounted,
+    /// the next command looks again.
+    private func eachStore(_ body: (_ store: OriginalStore, _ folder: String?) -> Int) -> Int {
+        rememberedFolders().reduce(body(shared, nil)) { count, folder in
+            let anywhere = InputFile(path: PathNames.joined(folder, "picture"), dir: "")
+            guard let held = try? PictureFolder(of: anywhere) else { return count }
+            let store = OriginalStore(beside: folder, try? held.open())
+            guard (try? store.takeLock()) == true else { return count }
+            beside.withLock { $0[PathKey(folder)] = store }
+            defer { release(folder) }
+            return withExtendedLifetime(held) { count + body(store, folder) }
+        }
+    }
+
     /// Removes all that commands have left that were killed. The lock is held.
     ///
     /// - Returns: how many originals that no picture needs.
-    package func sweep() throws(FileTrouble) -> Int {
-        let pictures = try pictures(andIn: []).known
-        let folders = Dictionary(grouping: pictures) { HeldFolders.key(of: $0) }
+    package func sweep() -> Int {
+        removeUnfinishedNotes()
+        let folders = Dictionary(grouping: pictures(andIn: []).known) { HeldFolders.key(of: $0) }
         for picture in folders.values.compactMap(\.first) {
             // Where another run writes, or which is not mounted, the next command looks again.
             (try? PictureFolder(of: picture))?.removeLeftovers()
         }
-        return rememberedFolders().reduce(shared.removeUnneeded()) { count, folder in
-            let anywhere = InputFile(path: PathNames.joined(folder, "picture"), dir: "")
-            guard let held = try? PictureFolder(of: anywhere) else { return count }
-            return withExtendedLifetime(held) { count + tidy(folder) }
+        return eachStore { store, folder in folder.map { tidy($0) } ?? store.removeUnneeded() }
+    }
+
+    /// Forgets originals that were put back under other names, if nothing is at the paths at which their pictures were blurred.
+    /// The lock is held.
+    ///
+    /// - Returns: how many, and how many stay since their pictures' folders are not there: a disk may not be mounted.
+    package func forgetRestored() -> (forgotten: Int, left: Int) {
+        var left = 0
+        let forgotten = eachStore { store, folder in
+            var restored: [StoredOriginal] = []
+            // Records that are not believed stay.
+            try? store.all {
+                if $0.isRestored { restored.append(StoredOriginal($0, in: store)) }
+            } odd: { _ in
+            }
+            var count = 0
+            for original in restored where !FileSystem.exists(original.picture.exactPath) {
+                if isFolderThere(original), (try? store.remove(original.file)) != nil {
+                    count += 1
+                } else {
+                    left += 1
+                }
+            }
+            if let folder { tidy(folder) } else { store.removeUnneeded() }
+            return count
+        }
+        return (forgotten, left)
+    }
+
+    private func isFolderThere(_ original: StoredOriginal) -> Bool {
+        let folder = HeldFolders.key(of: original.picture)
+        guard let found = FileStamp(of: InputFile(bytes: folder.isEmpty ? [PathNames.slash] : folder, dir: "")) else {
+            return false
+        }
+        return original.record.folder.map { $0 == found.inode } ?? true
+    }
+
+    /// What ``remember(_:)`` has left that was killed: `FNV-RANDOM`.
+    private func removeUnfinishedNotes() {
+        guard let store = try? SafeFolder.unlinked(root, trusting: .everybody), let names = try? store.names() else {
+            return
+        }
+        for name in names {
+            let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[0].count == 16, (1...16).contains(parts[1].count),
+                parts.joined().allSatisfy(\.isHexDigit)
+            else { continue }
+            try? store.remove(name)
         }
     }
 }

@@ -39,6 +39,12 @@ final class PictureFolder: Sendable {
         self.lock = lock
     }
 
+    /// Of the open folder, whatever its path leads to now.
+    var identity: FileStamp.Identity? { lock.identity }
+
+    /// Another opening of the folder.
+    func open() throws(FileTrouble) -> SafeFolder { try SafeFolder(reopening: descriptor, path) }
+
     private static func chars(_ bytes: some Sequence<UInt8>) -> [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }
 
     private static func name(of picture: InputFile) -> [UInt8] {
@@ -63,6 +69,46 @@ final class PictureFolder: Sendable {
         return Found(
             stamp: FileStamp(found), isFile: found.st_mode & S_IFMT == S_IFREG, links: Int(found.st_nlink),
             user: found.st_uid, group: found.st_gid)
+    }
+
+    /// The folder's inode.
+    func inode() throws(FileTrouble) -> UInt64 { UInt64(try open().status().st_ino) }
+
+    /// Opens a picture to read it; nil where nothing is, or no file.
+    func open(_ picture: InputFile) throws(FileTrouble) -> SafeFile? {
+        try Self.open(Self.name(of: picture), in: descriptor, picture)
+    }
+
+    /// The same by its path, for whoever changes nothing.
+    static func open(at picture: InputFile) throws(FileTrouble) -> SafeFile? {
+        try open(picture.exactPath, in: AT_FDCWD, picture)
+    }
+
+    private static func open(
+        _ name: [UInt8], in folder: Int32, _ picture: InputFile
+    ) throws(FileTrouble) -> SafeFile? {
+        let opened = openat(folder, chars(name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+        guard opened >= 0 else {
+            guard [ENOENT, ENOTDIR, ELOOP, ENXIO].contains(errno) else {
+                throw FileTrouble(path: picture.path, code: errno, action: "read")
+            }
+            return nil
+        }
+        let file = SafeFile(taking: opened, picture.path)
+        guard try file.status().st_mode & S_IFMT == S_IFREG else { return nil }
+        return file
+    }
+
+    /// Of what follows in an open file.
+    static func sha256(of file: borrowing SafeFile) throws(FileTrouble) -> String {
+        guard var digest = SHA256Stream() else { throw noDigest(file.path) }
+        while true {
+            let bytes = try file.next(1 << 20)
+            guard !bytes.isEmpty else { break }
+            bytes.withUnsafeBytes { digest.update($0) }
+        }
+        guard let text = digest.finish() else { throw noDigest(file.path) }
+        return text
     }
 
     /// Before anything is prepared for a picture that could not be replaced.
@@ -107,7 +153,7 @@ final class PictureFolder: Sendable {
         return name
     }
 
-    private static func noDigest(_ path: String) -> FileTrouble {
+    static func noDigest(_ path: String) -> FileTrouble {
         FileTrouble(
             path: path, code: ENOSYS, action: "take the SHA-256 digest", reason: "OpenSSL's library gives none",
             remedy: "repair the installation of libssl3")
@@ -141,7 +187,10 @@ final class PictureFolder: Sendable {
                 throw InPlaceTrouble(error)
             }
             guard sha256 == nil || sha256 == prepared.sha256 else {
-                throw .refused("its original, \(source.path), is gone or damaged; nothing was changed")
+                throw .refused(
+                    kind == .original
+                        ? "its original, \(source.path), is gone or damaged; nothing was changed"
+                        : "what was rendered of it changed while it was written; left as it is")
             }
             if kind == .blurred, let first = prepared.missing.first {
                 throw .refused("this user cannot keep \(first) for the blurred picture; left as it is")

@@ -25,11 +25,11 @@ package struct Unblurring: Sendable {
         for start in stride(from: 0, to: pictures.count, by: partSize) {
             let part = pictures[start..<min(start + partSize, pictures.count)].map(\.picture)
             // Before anything is looked at.
-            let folders = HeldFolders(of: part)
-            originals.reread(in: folders)
+            var folders = HeldFolders(of: part)
+            originals.open(in: &folders)
             let before = part.map { folders.look(at: $0) }
             let (looked, stop) = try await LookedAtPicture.look(
-                at: part, originals, readsOriginals: true, settings: settings, loop: loop)
+                at: part, in: folders, originals, readsOriginals: true, settings: settings, loop: loop)
             if let stop {
                 ended(pictures[start...].map { InPlaceResult($0.picture, .left) })
                 return stop
@@ -39,7 +39,7 @@ package struct Unblurring: Sendable {
                     let (looked, found) = pair
                     // Its original was put back under the name that the picture has now.
                     if !wanted.isNamed, found == nil, unblurring.isSettled(looked) { return nil }
-                    return InPlaceResult(looked.picture, unblurring.unblur(looked, found: found, folders))
+                    return InPlaceResult(looked.picture, unblurring.unblur(looked, wanted, found: found, folders))
                 })
             originals.removeUnneeded(in: folders)
             withExtendedLifetime(folders) {}
@@ -47,17 +47,18 @@ package struct Unblurring: Sendable {
         return nil
     }
 
-    /// Nothing is kept of it any more.
+    /// Nothing is kept of it any more, or only for copies of it.
     private func isSettled(_ looked: LookedAtPicture) -> Bool {
-        (try? originals.all(of: looked.picture).isNothing) ?? false
+        let kept = originals.all(of: looked.picture)
+        return kept.odd == nil && kept.originals.allSatisfy(\.isRestored)
     }
 
     /// - Parameter found: what was there before it was read.
     private func unblur(
-        _ looked: LookedAtPicture, found: PictureFolder.Found?, _ folders: HeldFolders
+        _ looked: LookedAtPicture, _ wanted: WantedPicture, found: PictureFolder.Found?, _ folders: HeldFolders
     ) -> InPlaceResult.Outcome {
         do throws(InPlaceTrouble) {
-            let folder = try folders.folder(of: looked.picture)
+            let folder = try folders.folder(of: wanted)
             if let odd = looked.odd { throw InPlaceTrouble.refused(odd.message) }
             if !looked.originals.isEmpty { folder.removeLeftovers() }
             switch looked.condition {
@@ -65,11 +66,23 @@ package struct Unblurring: Sendable {
             case .missing(let original): return try putBack(original, looked, found, folder, isEdited: true)
             case .unknown: return found == nil ? .gone(nil) : .notBlurred
             case _ where looked.isUnreadable: return .refused(reason: "cannot be read")
+            // The record is another user's to remove.
+            case .original where looked.isStrange: return .notBlurred
             case .original(let original):
+                // While it was read it may have become another one.
+                guard found != nil, found == folder.look(at: looked.picture) else { throw .changed }
                 try forget(original)
                 return .notBlurred
             case .edited(let original) where !isForced: return .edited(original)
             case .edited(let original): return try putBack(original, looked, found, folder, isEdited: true)
+            case .blurred(let original) where looked.isStrange && !isForced:
+                throw .refused(
+                    "a record of another user says that it is blurred (\(original.record.filters)), and is not believed; "
+                        + "--force puts the original that it names in its place")
+            case .blurred(let original) where looked.isForeign:
+                throw .refused(
+                    "holds what was made of another user's picture, \(original.picture.path), whose original is put back "
+                        + "there alone")
             case .blurred(let original): return try putBack(original, looked, found, folder, isEdited: false)
             }
         } catch {
@@ -99,9 +112,14 @@ package struct Unblurring: Sendable {
             }
         }
         let missing = strange + (try replace(looked.picture, found, by: original, attributes, folder))
-        if !looked.isCopy { try forget(original) }
-        let older = looked.originals.filter { $0.record != original.record }
-        return .unblurred(edited: isEdited, missing: missing, older: older)
+        if looked.isMoved {
+            // A record that cannot be marked is told of once more.
+            try? original.store.markRestored(original.file)
+        } else if !looked.isStrange {
+            try forget(original)
+        }
+        let older = looked.originals.filter { $0.file != original.file }
+        return .unblurred(edited: isEdited, missing: missing, older: older, isKept: looked.isMoved)
     }
 
     private func replace(
@@ -123,6 +141,6 @@ package struct Unblurring: Sendable {
 
     /// The picture is its original.
     private func forget(_ original: StoredOriginal) throws(InPlaceTrouble) {
-        try InPlaceTrouble.on { () throws(FileTrouble) in try original.store.remove(original.record) }
+        try InPlaceTrouble.on { () throws(FileTrouble) in try original.store.remove(original.file) }
     }
 }

@@ -14,10 +14,16 @@ struct BlurList {
         let search = session.search(paths)
         let named = Set(search.pictures.filter(\.isNamed).map(\.file.exactPath))
         let folders = search.pictures.map { PathText.folder(of: $0.file.path) } + search.folders.map(\.path)
-        let (known, odd) = try session.originals.pictures(andIn: folders)
-        let pictures = known.filter { picture in
+        let (known, odd) = session.originals.pictures(andIn: folders)
+        let meant = known.filter { picture in
             paths.isEmpty || search.holds(picture) || named.contains(picture.exactPath)
         }
+        // Blurred under other names.
+        let isKnown = Set(meant.map(\.exactPath))
+        let renamed = search.pictures.map(\.file).filter {
+            !isKnown.contains($0.exactPath) && session.originals.mayBeElsewhere($0)
+        }
+        let pictures = meant + renamed
         for trouble in odd { session.reporting.complain(trouble.message) }
         let (looked, stop) = try await LookedAtPicture.look(
             at: pictures, session.originals, readsOriginals: false, settings: session.installation.runSettings,
@@ -50,7 +56,8 @@ struct KeptLine: Encodable {
     let path: String
     let pathBase64: String?
     /// `blurred`, `edited since`, `original is there`, `missing`, `unreadable`; `older` where a later original of the
-    /// picture is kept, too.
+    /// picture is kept, too; `put back elsewhere` where the picture has another name, and its original there;
+    /// `another user's` where only a record of another user says that it is blurred.
     let state: String
     let filters: String
     /// Seconds since 1970.
@@ -71,9 +78,12 @@ struct KeptLine: Encodable {
         (bytes, digest) = (original.record.original.bytes, original.record.original.digest.description)
         let generation = original.record.generation
         switch picture.condition {
-        case .blurred(let own) where own.record.generation == generation: state = "blurred"
+        case .blurred(let own) where own.record.generation == generation:
+            state = picture.isStrange ? "another user's" : "blurred"
         case .original(let own) where own.record.generation == generation: state = "original is there"
         case .edited(let own) where own.record.generation == generation: state = "edited since"
+        case .missing where original.isRestored && !picture.isUnreadable, .unknown where original.isRestored:
+            state = "put back elsewhere"
         case .missing(let own) where own.record.generation == generation:
             state = picture.isUnreadable ? "unreadable" : "missing"
         case .blurred, .original, .edited, .missing, .unknown: state = "older"

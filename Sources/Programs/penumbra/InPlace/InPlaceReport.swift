@@ -1,5 +1,6 @@
 import Coordination
 import FoundationEssentials
+import JobModel
 import Planning
 import Reports
 
@@ -16,8 +17,10 @@ final class InPlaceReport {
     private let folder = currentFolder()
     private var counts: [String: Int] = [:]
     private(set) var status = ExitStatus.done
-    /// Pictures that were blurred, and are in sRGB now.
-    private var converted = 0
+    /// Pictures that were blurred, and are of another kind now.
+    private var converted: [InPlaceConversion: Int] = [:]
+    /// Originals that were put back under another name than that of the blurred picture.
+    private var kept = 0
 
     /// Lines of one kind that are printed.
     private static let mostLines = 20
@@ -32,7 +35,8 @@ final class InPlaceReport {
             let line = InPlaceLine(result, of: command, filters: filters)
             status = max(status, result.outcome.status)
             counts[line.state, default: 0] += 1
-            if case .blurred = result.outcome, result.wasCMYK { converted += 1 }
+            if case .blurred = result.outcome, let kind = result.conversion { converted[kind, default: 0] += 1 }
+            if case .unblurred(_, _, _, isKept: true) = result.outcome { kept += 1 }
             if reporting.json { JSONLine.picture(line).print() } else { show(result, line) }
         }
     }
@@ -42,21 +46,35 @@ final class InPlaceReport {
         // Workers' messages begin with the path.
         let path = "\(result.picture.path): "
         let words = message.hasPrefix(path) ? String(message.dropFirst(path.count)) : message
-        // A remedy stands on a line of its own.
-        let shown = words.components(separatedBy: "\n   = ").map(PathText.visible).joined(separator: "\n   = ")
-        let text = "\(PathText.shown(result.picture.path, from: folder)): \(shown)"
+        let text = "\(PathText.shown(result.picture.path, from: folder)): \(VisibleText.message(words))"
         switch result.outcome {
         case .alreadyBlurred, .notBlurred: reporting.say(text)
         default: Console.complain(text)
         }
     }
 
+    private static func words(_ kind: InPlaceConversion, _ count: Int) -> String {
+        let be = count == 1 ? "is" : "are"
+        switch kind {
+        case .cmyk:
+            return "\(Figures.plural(count, "picture")) in CMYK \(be) in sRGB now; 'penumbra unblur' puts CMYK back"
+        case .grayMap:
+            return
+                "\(Figures.plural(count, "gray portable map")) \(be) in RGB now (P6); 'penumbra unblur' puts gray back"
+        }
+    }
+
     /// What is done, and what is left to say: `blurred 3 pictures …, 1 already blurred, 2 other files skipped`.
     func end(_ done: String, _ kinds: [(state: String, words: String)], others: Int) {
-        if converted > 0 {
+        for kind in InPlaceConversion.allCases {
+            if let count = converted[kind] { reporting.say(Self.words(kind, count)) }
+        }
+        if kept > 0 {
             reporting.say(
-                "\(Figures.plural(converted, "picture")) in CMYK \(converted == 1 ? "is" : "are") in sRGB now; 'penumbra unblur' puts "
-                    + "CMYK back")
+                kept == 1
+                    ? "1 picture was blurred under another name; its original stays kept, too, until 'penumbra gc --originals'"
+                    : "\(Figures.count(kept)) pictures were blurred under other names; their originals stay kept, too, until "
+                        + "'penumbra gc --originals'")
         }
         guard !reporting.json else { return }
         let rest = kinds.compactMap { kind in
@@ -108,7 +126,7 @@ struct InPlaceLine: Encodable {
             original = older.first?.path
         case .alreadyBlurred(let kept), .edited(let kept), .gone(.some(let kept)):
             (self.filters, original) = (kept.record.filters, kept.path)
-        case .unblurred(_, _, let older): original = older.first?.path
+        case .unblurred(_, _, let older, _): original = older.first?.path
         case .notBlurred, .gone(nil), .skipped, .refused, .busy, .unfit, .left: break
         }
     }
@@ -147,7 +165,7 @@ extension InPlaceResult.Outcome {
         switch self {
         case .blurred(let older): older.first.map { "blurred as it was now; its older original is kept at \($0.path)" }
         case .alreadyBlurred(let kept): "already blurred (\(kept.record.filters)); unblur it first to blur it otherwise"
-        case .unblurred(let edited, let missing, let older): Self.unblurred(edited, missing, older)
+        case .unblurred(let edited, let missing, let older, _): Self.unblurred(edited, missing, older)
         case .notBlurred: "is not blurred; nothing to do"
         case .edited(let kept):
             "edited since it was blurred (\(kept.record.filters)), and left as it is; --force "

@@ -44,15 +44,16 @@ struct InPlaceSession {
     }
 
     /// Those of folders of which something is kept, too: their names may not be those of pictures.
-    func withKept(_ search: PictureSearch) throws -> [WantedPicture] {
-        let found = search.pictures.map { WantedPicture($0.file, isNamed: $0.isNamed) }
+    func withKept(_ search: PictureSearch) -> [WantedPicture] {
+        let found = search.pictures.map { WantedPicture($0) }
         let known = Set(found.map(\.picture.exactPath))
-        let kept = search.folders.isEmpty ? [] : try originals.pictures(andIn: []).known
-        return try found.filter {
-            try $0.isNamed || !originals.all(of: $0.picture).isNothing || originals.mayBeElsewhere($0.picture)
+        let kept = search.folders.isEmpty ? [] : originals.pictures(andIn: []).known
+        return found.filter {
+            $0.isNamed || !originals.all(of: $0.picture).isNothing || originals.mayBeElsewhere($0.picture)
         }
             + kept.filter { search.holds($0) && !known.contains($0.exactPath) }.map {
-                WantedPicture($0, isNamed: false)
+                let folder = InputFile(path: PathText.folder(of: $0.path), dir: "")
+                return WantedPicture($0, isNamed: false, folder: FileStamp(of: folder)?.identity)
             }
     }
 

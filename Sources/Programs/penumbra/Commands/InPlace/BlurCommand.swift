@@ -18,8 +18,9 @@ struct BlurCommand: AsyncParsableCommand {
               penumbra is-blurred photo.jpg               exit code 0: yes, 1: no
               penumbra blur photos --filter 'halftone: {size: 6}'
 
-            A folder stands for all pictures in it and below, by their names' extensions. Links in it are not followed, and \
-            those to pictures elsewhere are listed, with exit code 1. So are pictures that Penumbra cannot write as what they are. A picture that is blurred already stays as it is. Each stays what \
+            A folder stands for all pictures in it and below, by their names' extensions. Links in it are not followed. Those to \
+            pictures and folders elsewhere are listed, with exit code 1. So are pictures that are hidden or have other names, \
+            and pictures that Penumbra cannot write as what they are. A picture that is blurred already stays as it is. Each stays what \
             it is (a JPEG, an animated GIF), and keeps its metadata, rights, owner and attributes. Whatever is killed \
             when, either the picture or the blurred one is at its path, and 'unblur' works.
 
@@ -133,12 +134,9 @@ struct BlurCommand: AsyncParsableCommand {
                 "\(PathText.shown(folder.path, from: currentFolder())): a folder's pictures are blurred only with a radius that "
                     + "you choose\n   = give --radius, such as --radius 10, or --filter")
         }
-        if !search.links.isEmpty {
-            reporting.list(
-                "\(Figures.plural(search.links.count, "link")) to pictures elsewhere \(search.links.count == 1 ? "was" : "were") "
-                    + "not followed, and what they lead to was not blurred", search.links.map(\.path))
-        }
-        let wanted = search.pictures.map { WantedPicture($0.file, isNamed: $0.isNamed) }
+        let passedBy = search.passedBy()
+        tell(passedBy, reporting)
+        let wanted = search.pictures.map { WantedPicture($0) }
         let directory = try RunDirectory(
             state: session.state, name: RunName.new(), scratch: session.installation.settings.scratch.value)
         defer { directory.remove() }
@@ -149,10 +147,28 @@ struct BlurCommand: AsyncParsableCommand {
             time: Int(currentTime() / 1_000_000_000), observer: reporting.observer(named: "blur"),
             loop: { session.loop() }, ended: { report.add($0, filters: chain) })
         report.end(
-            done(report, session), [("already blurred", "already blurred"), ("left", "left")], others: search.others)
+            done(report, session), [("already blurred", "already blurred"), ("left", "left")], others: passedBy.others)
         let trouble = search.problems.isEmpty ? ExitStatus.done : .badPlace
-        let sharp = search.links.isEmpty ? ExitStatus.done : .someFailed
+        let sharp = passedBy.isNothing ? ExitStatus.done : .someFailed
         return max(report.status, trouble, sharp, session.tell(stop, left: report.count("left")))
+    }
+
+    /// What is as sharp as before is told where silence is asked for, too.
+    private func tell(_ passedBy: PictureSearch.PassedBy, _ reporting: Reporting) {
+        func list(_ files: [InputFile], _ one: String, _ several: String) {
+            guard !files.isEmpty else { return }
+            reporting.complain(
+                "\(Figures.count(files.count)) \(files.count == 1 ? one : several)", files.map(\.path), reasons: nil)
+        }
+        list(
+            passedBy.links, "link to pictures elsewhere was not followed, and what they lead to was not blurred",
+            "links to pictures elsewhere were not followed, and what they lead to was not blurred")
+        list(
+            passedBy.folderLinks, "link to a folder elsewhere was not followed, and no picture in it was blurred",
+            "links to folders elsewhere were not followed, and no picture in them was blurred")
+        list(
+            passedBy.unnamed, "picture is hidden or has no picture's name, and was not blurred",
+            "pictures are hidden or have no picture's name, and were not blurred")
     }
 
     private func done(_ report: InPlaceReport, _ session: InPlaceSession) -> String {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coordination
+import JobModel
 import Planning
 import SafeFiles
 
@@ -8,8 +9,8 @@ struct IsBlurredCommand: AsyncParsableCommand {
         commandName: "is-blurred",
         abstract: "Tell by the exit code whether pictures are blurred.",
         discussion: """
-            A picture is blurred when it is, byte for byte, what 'penumbra blur' has made of it. A folder stands for all \
-            pictures in it and below.
+            A picture is blurred when it is, byte for byte, what 'penumbra blur' has made of it. Records of other users are \
+            not believed, but for those of the picture's owner. A folder stands for all pictures in it and below.
 
             Exit codes: 0 all are; 1 at least one is not; 66 a picture is missing, or there is none in a folder.
             """)
@@ -49,7 +50,8 @@ struct IsBlurredCommand: AsyncParsableCommand {
         if json {
             JSONLine.picture(answer.line).print()
         } else if !quiet {
-            let text = "\(PathText.shown(answer.line.path, from: currentFolder())): \(PathText.visible(answer.words))"
+            let text =
+                "\(PathText.shown(answer.line.path, from: currentFolder())): \(VisibleText.message(answer.words))"
             if answer.status == .done { Console.print(text) } else { Console.complain(text) }
         }
         return answer.status
@@ -67,7 +69,7 @@ struct InPlaceAnswer {
         (words, status, kept) = Self.answer(looked)
         let state =
             switch looked.condition {
-            case .blurred: "blurred"
+            case .blurred: looked.isStrange ? "not blurred" : "blurred"
             case .edited: "edited since"
             case .unknown, .original, .missing: status == .missingInput ? "gone" : "not blurred"
             }
@@ -79,6 +81,11 @@ struct InPlaceAnswer {
     private static func answer(_ looked: LookedAtPicture) -> (String, ExitStatus, StoredOriginal?) {
         if let odd = looked.odd { return (odd.message, .someFailed, looked.originals.first) }
         return switch looked.condition {
+        case .blurred(let kept) where looked.isStrange:
+            (
+                "a record of another user says that it is blurred (\(kept.record.filters)), and is not believed",
+                .someFailed, kept
+            )
         case .blurred(let kept): ("blurred (\(kept.record.filters))", .done, kept)
         case .edited(let kept): ("edited since it was blurred (\(kept.record.filters))", .someFailed, kept)
         case .original: ("is not blurred", .someFailed, nil)

@@ -10,7 +10,9 @@ struct UnblurCommand: AsyncParsableCommand {
         discussion: """
             A picture that 'penumbra blur' has blurred becomes again what it was, byte for byte, with its time, rights, owner \
             and attributes. A picture that is not blurred stays as it is. One that was edited since it was blurred, too, \
-            unless --force is given. A folder stands for all blurred pictures in it and below.
+            unless --force is given. So does one that only a record of another user calls blurred. A folder stands for all \
+            blurred pictures in it and below. A blurred picture that has another name now gets its original there. That \
+            original stays kept, too, since there may be further copies, until 'penumbra gc --originals'.
 
             Exit codes: 0 done; 1 some were refused, such as pictures that were edited since they were blurred; 66 a \
             picture is missing; 74 a disk or folder is full, read-only or forbidden; 75 another blur or unblur is going on.
@@ -48,7 +50,7 @@ struct UnblurCommand: AsyncParsableCommand {
 
     private func unblur(_ session: InPlaceSession) async throws -> ExitStatus {
         let search = session.search(pictures)
-        let wanted = try session.withKept(search)
+        let wanted = session.withKept(search)
         let report = InPlaceReport(.unblur, session.reporting)
         let stop = try await Unblurring.unblur(
             wanted, session.originals, isForced: force, settings: session.installation.runSettings,

@@ -1,0 +1,51 @@
+import Glibc
+
+/// Tells by a file's first bytes whether it is a picture, whatever its name is. It knows the formats that Penumbra reads but for
+/// SVG, which is text.
+package enum PictureHead {
+    /// Of one at a path, following links; false for a file that cannot be read.
+    static func isPicture(at path: [UInt8]) -> Bool {
+        // A pipe would keep a reader waiting.
+        let file = open(cPath(path), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var found = stat()
+        guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return false }
+        var head = [UInt8](repeating: 0, count: 32)
+        let count = read(file, &head, head.count)
+        return count > 0 && isPicture(Array(head[..<count]))
+    }
+
+    package static func isPicture(_ head: [UInt8]) -> Bool {
+        beginnings.contains { head.starts(with: $0) } || isWebP(head) || isHEIF(head) || isAnymap(head)
+    }
+
+    private static let beginnings: [[UInt8]] = [
+        [0xFF, 0xD8, 0xFF],  // JPEG
+        [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A],  // PNG
+        Array("GIF87a".utf8), Array("GIF89a".utf8),
+        [0x49, 0x49, 0x2A, 0x00], [0x4D, 0x4D, 0x00, 0x2A],  // TIFF, and what cameras make of it
+        [0x49, 0x49, 0x2B, 0x00], [0x4D, 0x4D, 0x00, 0x2B],  // TIFF with large offsets
+        [0xFF, 0x0A], [0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A],  // JPEG XL
+        [0xFF, 0x4F, 0xFF, 0x51], [0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A],  // JPEG 2000
+    ]
+
+    private static func isWebP(_ head: [UInt8]) -> Bool {
+        head.starts(with: "RIFF".utf8) && head.dropFirst(8).starts(with: "WEBP".utf8)
+    }
+
+    /// The brands of AVIF and HEIC. Films begin alike, with others.
+    private static func isHEIF(_ head: [UInt8]) -> Bool {
+        guard head.dropFirst(4).starts(with: "ftyp".utf8) else { return false }
+        let brands = ["avif", "avis", "heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "mif2", "msf1"]
+        return brands.contains { head.dropFirst(8).starts(with: $0.utf8) }
+    }
+
+    /// `P1` to `P6`, `PF`, `Pf`, and white space. Texts begin so, too: a size has to follow.
+    private static func isAnymap(_ head: [UInt8]) -> Bool {
+        guard head.count > 3, head[0] == UInt8(ascii: "P"), "123456Ff".utf8.contains(head[1]),
+            " \t\r\n".utf8.contains(head[2])
+        else { return false }
+        return "#0123456789".utf8.contains(head[3])
+    }
+}
