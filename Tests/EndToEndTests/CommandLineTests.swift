@@ -1,4 +1,5 @@
 import Foundation
+import JobModel
 import Testing
 
 /// What the command line says of itself, and of mistakes on it.
@@ -38,6 +39,12 @@ import Testing
             "--sweep is given twice, as 'radius=1,2' and as 'radius=3': it takes one value; leave one of them out\n"
         ),
         (
+            ["job.yaml"],
+            "penumbra: no command is called 'job.yaml'\n   = did you mean 'penumbra run job.yaml'? 'penumbra --help' lists the "
+                + "commands\n"
+        ),
+        (["run", "--delete-orphans", "all"], "--delete-orphans all: write --delete-orphans=all, with '='\n"),
+        (
             ["run", "job.yaml", "--delete-orphans=some"],
             "--delete-orphans=some: only --delete-orphans, or --delete-orphans=all to remove even many\n"
         ),
@@ -56,13 +63,23 @@ import Testing
             "The value '5hours' is invalid for '--deadline <time>': did you mean 5h?"
         ),
         (
+            ["run", "job.yaml", "--deadline", "5months"],
+            "The value '5months' is invalid for '--deadline <time>': a time is one number, and s, m, h or d behind it: 90s, 50m, "
+                + "1.5h."
+        ),
+        (
+            ["run", "job.yaml", "--deadline", "1h30m"],
+            "The value '1h30m' is invalid for '--deadline <time>': a time is one number, and s, m, h or d behind it: 90s, 50m, "
+                + "1.5h."
+        ),
+        (
             ["wait", "--timeout", "soon"],
             "The value 'soon' is invalid for '--timeout <time>': a time is a number, and s, m, h or d behind it: 90s, 50m, "
                 + "1.5h."
         ),
         (
             ["run", "job.yaml", "--lock-wait", "3weeks"],
-            "The value '3weeks' is invalid for '--lock-wait <time>': a time is a number, and s, m, h or d behind it: 3s, 3d."
+            "The value '3weeks' is invalid for '--lock-wait <time>': a time is one number, and s, m, h or d behind it: 90s, 50m, 1.5h."
         ),
         (
             ["run", "job.yaml", "--deadline", "8d"],
@@ -77,6 +94,40 @@ import Testing
         let result = try await Program.run(Program.penumbra, arguments, in: workspace)
         #expect(result.code == 64)
         #expect(result.errors.hasPrefix("Error: \(message)\n"), "\(result.errors)")
+    }
+
+    /// What a terminal would obey, and a line that is not Penumbra's.
+    private static let odd = "x\u{1b}]0;title\u{7}\u{9b}2J\u{202e}\r\nforged: 40 published"
+
+    @Test(arguments: [
+        ["run", "--\(odd)", "job.yaml"], ["run", "job.yaml", "--workers", odd],
+        ["run", "job.yaml", "--workers=\(odd)"],
+        ["run", "job.yaml", "--engine", odd], ["run", "job.yaml", "--deadline", odd],
+        ["run", "job.yaml", "--only", odd],
+        ["run", "job.yaml", "--slurm-arg", "--x=\(odd)"], ["run", "job.yaml", "--files-from", odd],
+        ["run", "\(odd).yaml"], ["run", "job.yaml", "--set", odd], ["run", "job.yaml", "--limit", "1", "--limit", odd],
+        [odd], ["help", odd], ["show", odd], ["logs", "test", odd], ["cancel", odd], ["filters", odd], ["config", odd],
+        ["preview", "job.yaml", odd, "-o", "q.png"], ["preview", "job.yaml", "photos/a.png", "-o", odd],
+        ["plugin", "check", odd],
+    ])
+    func `what was given is repeated on one line, and does nothing to a terminal`(arguments: [String]) async throws {
+        try workspace.drawPhotos()
+        try workspace.writeManifest()
+        let result = try await Program.run(Program.penumbra, arguments, in: workspace)
+        #expect(!result.errors.isEmpty)
+        for text in [result.output, result.errors] {
+            #expect(
+                !text.unicodeScalars.contains { $0 != "\n" && VisibleText.isUnsafe($0) }, "\(text.debugDescription)")
+            #expect(!text.split(separator: "\n").contains { $0.hasPrefix("forged") })
+        }
+    }
+
+    @Test func `help and versions are printed as they were`() async throws {
+        let help = try await penumbra("run", "--help")
+        #expect(help.code == 0)
+        #expect(help.output.hasPrefix("OVERVIEW: "))
+        #expect(help.errors == "")
+        #expect(try await penumbra("--version").output.hasPrefix("penumbra "))
     }
 
     @Test func `help says what each command about runs does where none is named`() async throws {
@@ -136,10 +187,11 @@ import Testing
         #expect(none.errors.hasPrefix("job.yaml: error: no file matches 'y*', 'zzz*'\n"))
     }
 
-    @Test func `with --force each night goes on where the deadline stopped the one before`() async throws {
+    @Test(arguments: ["out/{stem}.png", "out/{stem}-{width}.png"])
+    func `with --force each night goes on where the deadline stopped the one before`(output: String) async throws {
         for number in 0..<40 { try workspace.copy("photos/a.png", to: "photos/n\(number).png") }
         try workspace.writeManifest(
-            filters: "[{motion: {radius: 300, samples: continuous}}, {gaussian: {radius: 90}}]",
+            filters: "[{motion: {radius: 300, samples: continuous}}, {gaussian: {radius: 90}}]", output: output,
             more: "existing: update\nshard: frame")
         #expect(try await Program.night(workspace) == NightSummary(published: 43))
         var (published, nights, last) = (0, 0, NightSummary(exitCode: 3))

@@ -5,6 +5,10 @@ package struct ExportedJob: Hashable, Sendable {
     package let manifest: String
     /// Changes of the manifest, as `--set` takes them.
     package var overrides: [String] = []
+    /// Which pictures, as arguments of `penumbra prepare`.
+    package var preparation: [String] = []
+    /// What patterns in ``preparation`` count from, and the entries of a list.
+    package var startFolder = "/"
     package var configFile: String?
     /// Where the farm's machines have penumbra: a path, or a name that they look up.
     package let program: String

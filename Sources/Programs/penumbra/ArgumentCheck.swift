@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Manifests
+import Planning
 
 /// Looks at a command line before the parser does, for mistakes of which the parser says nothing, or what misleads.
 struct ArgumentCheck {
@@ -34,9 +35,12 @@ struct ArgumentCheck {
     }
 
     private static func refusingOrphanValue(_ arguments: [String]) throws(CommandError) -> [String] {
-        guard let wrong = arguments.first(where: { $0.hasPrefix("--delete-orphans=") && !$0.hasSuffix("=all") }) else {
-            return arguments
+        for (option, value) in zip(arguments, arguments.dropFirst())
+        where option == "--delete-orphans" && value == "all" {
+            throw CommandError(.usage, "--delete-orphans all: write --delete-orphans=all, with '='")
         }
+        guard let wrong = arguments.first(where: { $0.hasPrefix("--delete-orphans=") && $0 != "--delete-orphans=all" })
+        else { return arguments }
         throw CommandError(.usage, "\(wrong): only --delete-orphans, or --delete-orphans=all to remove even many")
     }
 
@@ -63,18 +67,24 @@ struct ArgumentCheck {
             if let before = given.updateValue(next, forKey: option.name), !option.isRepeating {
                 throw CommandError(
                     .usage,
-                    "\(name) is given twice, as '\(before)' and as '\(next)': it takes one value; leave one of them out"
+                    "\(name) is given twice, as '\(PathText.visible(before))' and as '\(PathText.visible(next))': it takes one "
+                        + "value; leave one of them out"
                 )
             }
             if value == nil, place < arguments.count {
                 place += 1
-                let isNegative = next.hasPrefix("-") && next.dropFirst().first?.isNumber == true
+                let isNegative = next.hasPrefix("-") && Self.isNumber(next.dropFirst())
                 result += isNegative && name.hasPrefix("--") ? ["\(name)=\(next)"] : [argument, next]
             } else {
                 result.append(argument)
             }
         }
         return result
+    }
+
+    /// It begins as a number does, or as what some programs take for one.
+    private static func isNumber(_ text: Substring) -> Bool {
+        text.drop { $0 == "." }.first?.isNumber == true || ["inf", "nan"].contains(text.prefix(3).lowercased())
     }
 
     private static func split(_ argument: String) -> (name: String, value: String?) {
@@ -125,10 +135,14 @@ private struct Command: Decodable {
         guard !commands.isEmpty, let word = words.first else { return (self, 0) }
         guard let next = commands.first(where: { $0.commandName == word }) else {
             let nearest = Suggestion.nearest(to: word, among: commands.map(\.commandName))
-            let meant = nearest.map { "did you mean '\($0)'? " } ?? ""
+            let isManifest = parent.isEmpty && [".yaml", ".yml"].contains { word.hasSuffix($0) }
+            let meant =
+                isManifest ? "did you mean 'penumbra run \(word)'? " : nearest.map { "did you mean '\($0)'? " } ?? ""
             let owner = parent.isEmpty ? "penumbra" : "penumbra \(parent)"
             throw CommandError(
-                .usage, "\(owner): no command is called '\(word)'\n   = \(meant)'\(owner) --help' lists the commands")
+                .usage,
+                "\(PathText.visible(owner)): no command is called '\(PathText.visible(word))'\n   = \(meant)'\(owner) --help' lists the commands"
+            )
         }
         let (command, depth) = try next.command(words.dropFirst(), of: parent.isEmpty ? word : "\(parent) \(word)")
         return (command, depth + 1)

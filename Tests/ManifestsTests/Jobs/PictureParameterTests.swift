@@ -55,7 +55,7 @@ import Testing
                 a.yaml:3:26: error: the picture of 'mask', 'm.png': no such file
                 3 | filters: [{shade: {mask: m.png}}]
                   |                          ^^^^^
-                  = write the path of a picture that is there; this one leads to /x/m.png
+                  = write the path of a picture that Penumbra can read; this one leads to /x/m.png
                 """
             ])
     }

@@ -87,6 +87,22 @@ import Testing
             SlurmReader.problem(ofArgument: "--constraint=a\n--wrap=b", from: .user) == "it holds a control character")
     }
 
+    @Test(arguments: ["--nodelist=/etc/hosts", "--exclude=./nodes", "--nodelist=n1,nodes/2"])
+    func `a manifest has sbatch read no file of nodes`(argument: String) {
+        #expect(
+            SlurmReader.problem(ofArgument: argument, from: .manifest)
+                == "sbatch would read the nodes from a file; write their names, or give the option by --slurm-arg")
+        #expect(SlurmReader.problem(ofArgument: argument, from: .user) == nil)
+        #expect(SlurmReader.problem(ofArgument: "--nodelist=n[1-3],m4", from: .manifest) == nil)
+    }
+
+    @Test(arguments: ["partition", "account", "qos"])
+    func `a name of the cluster's holds no control character`(key: String) {
+        let text = #"slurm: {\#(key): "fast\n#SBATCH --wrap=x"}"#
+        #expect(Reading.job(text).messages.contains("error: '\(key)' cannot be "))
+        #expect(Reading.job(text).messages.contains("= it holds a control character"))
+    }
+
     @Test func `what the user gives may be an option of the site`() {
         #expect(SlurmReader.problem(ofArgument: "--site-plugin=x", from: .user) == nil)
     }

@@ -32,6 +32,64 @@ import Testing
                 """)
     }
 
+    @Test func `a filter of one output is found by its name, and by a name near to it`() {
+        let manifest = """
+            job: test
+            inputs: a.png
+            filters: [invert]
+            outputs:
+              - path: a/{stem}.png
+                filters: [invert, {gaussian: {radius: 2}}]
+              - path: b/{stem}.png
+
+            """
+        for (name, problem) in [
+            ("gaussian", "'gaussian' is a filter"), ("gausian", "the job has no key 'gausian'"),
+        ] {
+            #expect(
+                Reading(manifest, set: "\(name).radius=3").messages
+                    == """
+                    --set \(name).radius=3: error: \(problem), and filters are set by their place
+                      | \(name).radius=3
+                      | \(String(repeating: "^", count: name.count))
+                      = did you mean outputs[0].filters[1].gaussian.radius?
+                    """)
+        }
+    }
+
+    @Test func `an option of save is sent to its place`() {
+        #expect(
+            Reading.job("", set: "quality=90").messages
+                == """
+                --set quality=90: error: 'quality' is an option of 'save'
+                  | quality=90
+                  | ^^^^^^^
+                  = did you mean save.quality?
+                """)
+    }
+
+    @Test func `a key that is looked for in a list is sent to the items that have it`() {
+        #expect(
+            Reading.job("filters: [invert, gaussian]", set: "filters.gaussian.radius=3").messages
+                == """
+                --set filters.gaussian.radius=3: error: 'filters' is a list and has no key 'gaussian'
+                  | filters.gaussian.radius=3
+                  |         ^^^^^^^^
+                  = name an item first: filters[1].gaussian
+                """)
+    }
+
+    @Test func `a list by another name is sent to its own`() {
+        #expect(
+            Reading.job("filters: [invert, gaussian]", set: "filter[0]=invert").messages
+                == """
+                --set filter[0]=invert: error: the job has no list 'filter'
+                  | filter[0]=invert
+                  |        ^
+                  = did you mean 'filters'?
+                """)
+    }
+
     @Test func `an override with an empty value is refused`() {
         #expect(
             Reading.job("", set: "retries=").messages

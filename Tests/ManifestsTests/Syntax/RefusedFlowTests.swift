@@ -68,7 +68,14 @@ import Testing
                 """)
     }
 
-    @Test(arguments: [("2,5", "2.5"), ("-2,5", "-2.5"), ("2,5%", "2.5%"), ("2, 5", "2.5")])
+    @Test(arguments: ["1,000.5", "1.2,5"])
+    func `no number is proposed that would be refused`(written: String) {
+        #expect(
+            ParsedText("gaussian: {radius: \(written)}\n").messages.hasSuffix(
+                "\n  = decimals come after a point, and nothing stands between thousands"))
+    }
+
+    @Test(arguments: [("2,5", "2.5"), ("-2,5", "-2.5"), ("+2,5", "+2.5"), ("2,5%", "2.5%"), ("2, 5", "2.5")])
     func `decimals behind a comma are refused with the number that was meant`(written: String, meant: String) {
         #expect(
             ParsedText("gaussian: {radius: \(written)}\n").messages

@@ -11,11 +11,15 @@ package struct CrontabLine: Hashable, Sendable {
     /// - Parameters:
     ///   - program: its absolute path.
     ///   - arguments: what comes after it.
-    package init(schedule: CronSchedule, program: String, arguments: [String]) throws(ExportProblem) {
+    ///   - folder: the absolute one that the program starts in; nil for the user's home.
+    package init(
+        schedule: CronSchedule, program: String, arguments: [String], folder: String? = nil
+    ) throws(ExportProblem) {
         precondition(program.hasPrefix("/"), "cron's search path is not ours")
         let words = [program] + arguments
-        for word in words where word.utf8.contains(UInt8(ascii: "\n")) { throw .lineBreak(word) }
-        let command = words.map { Self.escaped($0) }.joined(separator: " ")
+        for word in words + [folder ?? ""] where word.utf8.contains(UInt8(ascii: "\n")) { throw .lineBreak(word) }
+        let command =
+            (folder.map { "cd \(Self.escaped($0)) && " } ?? "") + words.map { Self.escaped($0) }.joined(separator: " ")
         guard command.utf8.count <= Self.longestCommand else { throw .tooLong(bytes: command.utf8.count) }
         text = "\(schedule.text) \(command)"
     }

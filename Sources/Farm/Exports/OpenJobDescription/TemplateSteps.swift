@@ -24,7 +24,7 @@ struct TemplateSteps {
             + option("--run-dir", parameters.runFolder) + option("--shards", parameters.shards)
             + option("--workers", parameters.workers)
             + (parameters.config.map { option("--config", $0) } ?? [])
-            + parameters.overrides.flatMap { option("--set", $0) }
+            + parameters.overrides.flatMap { option("--set", $0) } + job.preparation
         return .map([
             "name": .text("Prepare"), "hostRequirements": requirements,
             "script": script(arguments, limit: Self.longestPreparation, notice: Self.notice),

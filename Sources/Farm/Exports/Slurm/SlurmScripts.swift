@@ -10,10 +10,11 @@ struct SlurmScripts {
             "prepare", log: "prepare.%j",
             says:
                 "Finds the inputs, reads their headers, decodes pictures that are cut into tiles, and writes the shards.",
+            start: job.preparation.isEmpty ? nil : job.startFolder,
             command: command(
                 ["prepare", job.manifest, "--run-dir", job.runFolder, "--shards", String(job.size.shards)]
                     + (job.configFile.map { ["--config", $0] } ?? [])
-                    + job.overrides.flatMap { ["--set", $0] }))
+                    + job.overrides.flatMap { ["--set", $0] } + job.preparation))
     }
 
     func render() throws(ExportProblem) -> String {
@@ -36,7 +37,7 @@ struct SlurmScripts {
     private func command(_ arguments: [String]) -> String { ShellWord.joined([job.program] + arguments) }
 
     private func script(
-        _ step: String, log: String, options: [String] = [], says: String, command: String
+        _ step: String, log: String, options: [String] = [], says: String, start: String? = nil, command: String
     ) throws(ExportProblem) -> String {
         // A requeued job goes on with its log.
         let own = [
@@ -47,8 +48,9 @@ struct SlurmScripts {
         lines += [
             "", "# \(says)", "", "# Workers, one on each core that Slurm gives.",
             "export PENUMBRA_WORKERS=\"${SLURM_CPUS_PER_TASK:-\(job.size.cores)}\"",
-            "exec \(command)",
         ]
+        if let start { lines.append("cd \(ShellWord.quoted(start))") }
+        lines.append("exec \(command)")
         return lines.map { $0 + "\n" }.joined()
     }
 }

@@ -54,7 +54,14 @@ struct FilterTyper {
 
     /// `{radius: 12}` for a filter whose first parameter is `radius`, and that was written `gaussian: 12`.
     private func example(_ value: String) -> String? {
-        descriptor.parameters.first.map { "{\($0.name): \(value.cut(to: 40))}" }
+        descriptor.parameters.first.map { parameter in
+            let value =
+                value.hasPrefix("\(parameter.name)=") ? String(value.dropFirst(parameter.name.count + 1)) : value
+            // Not one that would be refused next.
+            let proposed = DecimalNumber.withPoint(value) ?? value
+            let isWritten = !proposed.contains { ",{}[]:#='\"".contains($0) }
+            return "{\(parameter.name): \(isWritten ? proposed.cut(to: 40) : "…")}"
+        }
     }
 
     /// The typed values, with fallbacks where there are none, by the rules.

@@ -6,6 +6,8 @@ struct ForeignKeys {
     let catalog: Catalog
     /// The value of the job's `filters`.
     let filters: SyntaxNode?
+    /// The value of the job's `outputs`, which may have filters of their own.
+    let outputs: SyntaxNode?
 
     func problem(of entry: SyntaxNode.Entry) -> Problem? {
         let key = entry.key
@@ -14,31 +16,49 @@ struct ForeignKeys {
             return .job(.decidedElsewhere(key, instead: instead))
         }
         if let filter = catalog.filter(named: key) {
-            if filter.kind != .animation, entry.keySpan.source != .file, let names {
-                return .job(place(of: entry, among: names))
-            }
+            if filter.kind != .animation, isSet(entry) { return .job(place(of: entry, called: key)) }
             return .job(filter.kind == .animation ? .belongsUnderAnimate(key) : .belongsUnderFilters(key))
         }
         let options = catalog.formats.flatMap(\.options).map(\.name) + SaveReader.generalKeys
-        return options.contains(key) ? .job(.belongsUnderSave(key)) : nil
+        if options.contains(key) { return .job(.belongsUnderSave(key, isSet: isSet(entry))) }
+        // The job's own keys are no filters, so a slip in one of them is nearer to it.
+        guard isSet(entry), case .mapping = entry.value.content,
+            let name = Suggestion.nearest(to: key, among: mentions.map(\.name))
+        else { return nil }
+        return .job(place(of: entry, called: name))
     }
 
+    /// By `--set`.
+    private func isSet(_ entry: SyntaxNode.Entry) -> Bool { entry.keySpan.source != .file }
+
     /// Where `--set gaussian.radius=3` may have meant the filter to be.
-    private func place(of entry: SyntaxNode.Entry, among names: [String]) -> JobProblem {
+    private func place(of entry: SyntaxNode.Entry, called name: String) -> JobProblem {
         var (path, value) = ("", entry.value)
         while case .mapping(let mapping) = value.content, mapping.entries.count == 1 {
             path += ".\(mapping.entries[0].key)"
             value = mapping.entries[0].value
         }
-        let places = names.indices.filter { names[$0] == entry.key }.map { "filters[\($0)].\(entry.key)\(path)" }
-        return .filterHasPlace(entry.key, places: places, filters: names)
+        let places = mentions.filter { $0.name == name }.map { "\($0.place).\(name)\(path)" }
+        return .filterHasPlace(
+            entry.key, isFilter: entry.key == name, places: places, filters: mentions.map(\.name))
     }
 
-    /// Of the job's filters, in their order; nil where they cannot be read.
-    private var names: [String]? {
-        guard case .sequence(let items)? = filters?.content else { return nil }
-        return items.map { item in
-            if case .mapping(let mapping) = item.content { mapping.entries.first?.key ?? "" } else { item.text ?? "" }
+    /// The job's filters and those of its outputs, in their order, as far as they can be read.
+    private var mentions: [(name: String, place: String)] {
+        var result = Self.mentions(in: filters, place: "filters")
+        guard case .sequence(let items)? = outputs?.content else { return result }
+        for (index, item) in items.enumerated() {
+            guard case .mapping(let mapping) = item.content else { continue }
+            result += Self.mentions(in: mapping["filters"], place: "outputs[\(index)].filters")
+        }
+        return result
+    }
+
+    private static func mentions(in chain: SyntaxNode?, place: String) -> [(name: String, place: String)] {
+        guard case .sequence(let items)? = chain?.content else { return [] }
+        return items.enumerated().map { index, item in
+            let first = if case .mapping(let mapping) = item.content { mapping.entries.first?.key } else { item.text }
+            return (first ?? "", "\(place)[\(index)]")
         }
     }
 

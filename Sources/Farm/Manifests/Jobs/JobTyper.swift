@@ -25,7 +25,8 @@ struct JobTyper {
         let animation = reader.optional("animate", animating.animation)
         var policies = Policies(from: &reader)
         let slurm = reader.optional("slurm", SlurmReader.wishes(Self.folder(of: manifestPath), from: .manifest))
-        let foreign = ForeignKeys(catalog: catalog, filters: reader.mapping["filters"])
+        let foreign = ForeignKeys(
+            catalog: catalog, filters: reader.mapping["filters"], outputs: reader.mapping["outputs"])
         reader.finish(aliases: Self.aliases) { foreign.problem(of: $0) }
         guard let name, let inputs, let layers, let filters, var outputs else { return nil }
 

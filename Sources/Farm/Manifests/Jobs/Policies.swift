@@ -96,7 +96,7 @@ extension ValueReader where Value == FailureLimit {
                 if case .failure = number {
                     let digits = String(text.dropLast().prefix { $0 != " " })
                     guard text.dropLast().drop(while: { $0 != " " }).allSatisfy({ $0 == " " }),
-                        case .success = DecimalNumber.number(digits)
+                        case .success(let part) = DecimalNumber.number(digits), part > 0, part <= 100
                     else {
                         return .failure(
                             ValueFault(.notACount(name: name, text: text, kind: "a count", example: "off, 50 or 10%")))
@@ -105,7 +105,7 @@ extension ValueReader where Value == FailureLimit {
                     return .failure(ValueFault(.unfitArgument(name: name, text: text, reason: remedy)))
                 }
                 guard case .success(let part) = number, part > 0, part <= 100 else {
-                    return .failure(ValueFault(.outOfRange(name: name, text: text, range: "from 0% to 100%")))
+                    return .failure(ValueFault(.outOfRange(name: name, text: text, range: "above 0% and up to 100%")))
                 }
                 return .success(.percent(part))
             }

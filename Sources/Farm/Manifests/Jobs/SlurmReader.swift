@@ -32,6 +32,15 @@ package enum SlurmReader {
         "--switches", "--thread-spec", "--threads-per-core", "--time", "--time-min", "--tmp", "--wckey",
     ]
 
+    /// Options whose value is a list of nodes, or, with a slash in it, a file that has one.
+    private static let nodeLists = ["--exclude", "--nodelist"]
+
+    fileprivate static let controlProblem = "it holds a control character"
+
+    fileprivate static func hasControls(_ text: String) -> Bool {
+        text.unicodeScalars.contains { $0.value < 32 || $0.value == 127 }
+    }
+
     /// Who gave an argument.
     package enum ArgumentSource: Sendable {
         /// A manifest, which may be somebody else's.
@@ -44,9 +53,7 @@ package enum SlurmReader {
     package static func problem(ofArgument argument: String, from source: ArgumentSource) -> String? {
         guard argument.hasPrefix("-") else { return "write it in one word with its option: --constraint=fast" }
         // A script of sbatch's own would be cut there, and what follows taken for something else.
-        guard !argument.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) else {
-            return "it holds a control character"
-        }
+        guard !hasControls(argument) else { return controlProblem }
         // -a5 is as good as --array=5.
         let isShort = !argument.hasPrefix("--")
         let name = isShort ? String(argument.prefix(2)) : String(argument.prefix { $0 != "=" })
@@ -57,7 +64,12 @@ package enum SlurmReader {
             guard !isShort, let given = reserved.first(where: { $0.hasPrefix(name) }) else { return nil }
             return "sbatch may take it for \(given), which Penumbra gives itself"
         case .manifest:
-            if allowed.contains(name) { return nil }
+            if allowed.contains(name) {
+                let isFile = nodeLists.contains(name) && argument.utf8.contains(PathNames.slash)
+                return isFile
+                    ? "sbatch would read the nodes from a file; write their names, or give the option by --slurm-arg"
+                    : nil
+            }
             let full = isShort ? nil : allowed.filter { $0.hasPrefix(name) }
             if let full, !full.isEmpty, name != "--" {
                 return "write the option's full name: \(full.prefix(3).joined(separator: ", "))"
@@ -73,9 +85,9 @@ package enum SlurmReader {
             guard var reader = MappingReader(node, of: "'\(name)'", log: log) else { return nil }
             let path = ValueReader<String>.nonEmptyText.map { PathNames.isAbsolute($0) ? $0 : "\(folder)/\($0)" }
             var wishes = SlurmWishes()
-            wishes.partition = reader.optional("partition", .nonEmptyText)
-            wishes.account = reader.optional("account", .nonEmptyText)
-            wishes.qos = reader.optional("qos", .nonEmptyText)
+            wishes.partition = reader.optional("partition", .slurmName)
+            wishes.account = reader.optional("account", .slurmName)
+            wishes.qos = reader.optional("qos", .slurmName)
             wishes.time = reader.optional("time", .seconds(in: times))
             wishes.memory = reader.optional("memory", .bytes(in: memories))
             wishes.coordinatorTime = reader.optional("coordinator_time", .seconds(in: times))
@@ -98,6 +110,17 @@ package enum SlurmReader {
 }
 
 extension ValueReader where Value == String {
+    /// What gets into a script of `sbatch`, where a line break would begin another line.
+    fileprivate static var slurmName: ValueReader {
+        .scalar("a text") { text, name in
+            if text.isEmpty { return .failure(ValueFault(.emptyText(name: name))) }
+            guard !SlurmReader.hasControls(text) else {
+                return .failure(ValueFault(.unfitArgument(name: name, text: text, reason: SlurmReader.controlProblem)))
+            }
+            return .success(text)
+        }
+    }
+
     fileprivate static func sbatchArgument(from source: SlurmReader.ArgumentSource) -> ValueReader {
         .scalar("an argument of sbatch") { text, name in
             SlurmReader.problem(ofArgument: text, from: source).map {

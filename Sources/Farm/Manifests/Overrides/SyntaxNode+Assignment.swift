@@ -16,14 +16,16 @@ extension SyntaxNode {
             return self  // Reported; what the override would change is not known.
         case (.key(let key), .mapping(let mapping)):
             let path = name.isEmpty ? key : "\(name).\(key)"
-            if mapping[key] == nil { try refuseIndex(rest.first, path: path) }
+            if mapping[key] == nil { try refuseIndex(rest.first, path: path, beside: mapping.entries.map(\.key)) }
             let node = mapping[key] ?? .emptyMapping(at: place.span)
             let entry = Entry(key: key, keySpan: place.span, value: try node.setting(rest, to: value, name: path))
             return SyntaxNode(.mapping(mapping.replacing(entry)), span: span)
         case (.key(let key), .scalar(let scalar)):
             return try asFilter(scalar, key: key, at: place, path: name).setting(path, to: value, name: name)
         case (.key(let key), .sequence(let items)):
-            throw Diagnostic(.override(.keyOfList(key: key, path: name, count: items.count)), at: place.span)
+            let having = items.indices.filter { items[$0].firstWord == key }
+            throw Diagnostic(
+                .override(.keyOfList(key: key, path: name, count: items.count, having: having)), at: place.span)
         case (.index(let digits), .sequence(var items)):
             guard let index = Int(digits), items.indices.contains(index) else {
                 throw .outOfRange(digits, path: name, count: items.count, at: place.span)
@@ -36,8 +38,16 @@ extension SyntaxNode {
     }
 
     /// A key that is missing can be added as a mapping, but not as a list.
-    private func refuseIndex(_ place: Assignment.Place?, path: String) throws(Diagnostic) {
+    ///
+    /// - Parameter keys: what there is beside it.
+    private func refuseIndex(
+        _ place: Assignment.Place?, path: String, beside keys: [String]
+    ) throws(Diagnostic) {
         guard let place, case .index(let digits) = place.step else { return }
+        let alias = JobTyper.aliases[path.lowercased()]
+        if let meant = keys.first(where: { $0 == alias }) ?? Suggestion.nearest(to: path, among: keys) {
+            throw Diagnostic(.override(.noList(path: path, meant: meant)), at: place.span)
+        }
         throw .outOfRange(digits, path: path, count: 0, at: place.span)
     }
 
@@ -50,6 +60,11 @@ extension SyntaxNode {
         }
         let entry = Entry(key: key, keySpan: span, value: .emptyMapping(at: span))
         return SyntaxNode(.mapping(Mapping(entries: [entry])), span: span)
+    }
+
+    /// A filter's name, in a chain: a text, or a mapping's first key.
+    private var firstWord: String? {
+        if case .mapping(let mapping) = content { mapping.entries.first?.key } else { text }
     }
 
     private static func emptyMapping(at span: SourceSpan) -> SyntaxNode {

@@ -14,6 +14,9 @@ enum DecimalNumber {
     /// A whole number without fraction or exponent.
     static func integer(_ text: String) -> Result<Int, NumberFault> {
         switch number(text) {
+        case .failure(.comma):
+            guard let meant = withPoint(text).flatMap(Double.init) else { return .failure(.comma) }
+            return .failure(.notWhole(nearest: wholeNumbers(around: meant)))
         case .failure(let fault): return .failure(fault)
         case .success(let value):
             if let integer = Int(text) { return .success(integer) }
@@ -26,6 +29,18 @@ enum DecimalNumber {
     static func wholeNumbers(around value: Double) -> [String] {
         let neighbours = [value.rounded(.down), value.rounded(.up)].compactMap { Int(exactly: $0) }
         return neighbours.first == neighbours.last ? neighbours.prefix(1).map(String.init) : neighbours.map(String.init)
+    }
+
+    /// `2.5` of `2,5`, also with a unit behind it; nil unless that is what is meant.
+    static func withPoint(_ text: String) -> String? {
+        let halves = text.split(separator: ",", omittingEmptySubsequences: false)
+        guard halves.count == 2, !halves[0].contains(".") else { return nil }
+        let proposed = "\(halves[0]).\(halves[1].drop { $0 == " " })"
+        let (number, suffix) = split(proposed)
+        guard case .success = Self.number(String(number)), suffix.allSatisfy({ $0.isLetter || $0 == "%" }) else {
+            return nil
+        }
+        return proposed
     }
 
     /// A text split into the number that it begins with and its suffix.

@@ -45,13 +45,13 @@ extension InlineScanner {
 
     /// `{radius: 2,5}`.
     private func refuseDecimalComma(_ value: SyntaxNode, _ key: FlowKey) throws(Diagnostic) {
-        func isDigits(_ text: Substring) -> Bool { !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber } }
-        guard let whole = value.text, isDigits(whole.drop { $0 == "-" }) else { return }
         // A unit may follow: 2,5% or 2,5px.
-        guard isDigits(key.text.prefix { $0.isASCII && $0.isNumber }) else { return }
+        guard let whole = value.text, case .success = DecimalNumber.number(whole), key.text.first?.isNumber == true
+        else { return }
+        let number = DecimalNumber.withPoint("\(whole),\(key.text)")
         let (start, end) = (value.span.start, key.span.start.column + key.span.length)
         let span = SourceSpan(source: value.span.source, start: start, length: end - start.column)
-        throw Diagnostic(.flow(.decimalComma(number: "\(whole).\(key.text)")), at: span)
+        throw Diagnostic(.flow(.decimalComma(number: number)), at: span)
     }
 
     private func check(_ key: FlowKey) throws(Diagnostic) {

@@ -88,7 +88,7 @@ extension FilterProblem {
         case .pictureUnusable(let parameter, let path, let whole, let reason):
             Words(
                 "the picture of '\(parameter)', \(path.quoted): \(reason)",
-                remedy: "write the path of a picture that is there"
+                remedy: "write the path of a picture that Penumbra can read"
                     + (path == whole ? "" : "; this one leads to \(whole)"))
         case .impossible(let filter, let reason):
             Words("'\(filter)' cannot be had with these values: \(reason)", remedy: "change a value")

@@ -7,7 +7,8 @@ package enum FlowProblem: Hashable, Sendable {
     case emptyItem
     case missingValue(key: String)
     /// Two entries where a number with a comma before its decimals was meant; `number` has a point.
-    case decimalComma(number: String)
+    /// `number` is what was meant; nil where that is not plain.
+    case decimalComma(number: String?)
     case pairInList
     case bracketInText(value: String)
     case missingComma(closer: String)
@@ -36,7 +37,8 @@ extension FlowProblem {
         case .decimalComma(let number):
             Words(
                 "a comma in braces ends a value, and what follows it is no 'key: value'",
-                remedy: "did you mean \(number.cut(to: 40))? decimals come after a point")
+                remedy: number.map { "did you mean \($0.cut(to: 40))? decimals come after a point" }
+                    ?? "decimals come after a point, and nothing stands between thousands")
         case .pairInList:
             Words("a 'key: value' pair inside a list", remedy: "put it in braces: [{key: value}]")
         case .bracketInText(let value):

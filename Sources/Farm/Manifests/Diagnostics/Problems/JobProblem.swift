@@ -3,11 +3,13 @@ package enum JobProblem: Hashable, Sendable {
     case badName(String)
     case notInThisVersion(String, instead: String)
     /// A key at the top that has its place under `save:`.
-    case belongsUnderSave(String)
+    case belongsUnderSave(String, isSet: Bool)
     /// A filter's name used as a key of the job.
     case belongsUnderFilters(String)
     /// The same by `--set`: where the job has that filter, and what it has.
-    case filterHasPlace(String, places: [String], filters: [String])
+    ///
+    /// `isFilter` is false for a name that is only near to a filter's.
+    case filterHasPlace(String, isFilter: Bool, places: [String], filters: [String])
     /// A key for what a manifest does not decide.
     case decidedElsewhere(String, instead: String)
 
@@ -68,13 +70,16 @@ extension JobProblem {
                     + "digit" + proposal(for: name))
         case .notInThisVersion(let key, let instead):
             Words("\(key.quoted) is not part of this version", remedy: instead)
-        case .belongsUnderSave(let key):
-            Words("'\(key)' is an option of 'save'", remedy: "write it below 'save:', indented")
+        case .belongsUnderSave(let key, let isSet):
+            Words(
+                "'\(key)' is an option of 'save'",
+                remedy: isSet ? "did you mean save.\(key)?" : "write it below 'save:', indented")
         case .belongsUnderFilters(let name):
             Words("'\(name)' is a filter", remedy: "write it as an item below 'filters:': - \(name)")
-        case .filterHasPlace(let name, let places, let filters):
+        case .filterHasPlace(let name, let isFilter, let places, let filters):
             Words(
-                "'\(name)' is a filter, and \(places.isEmpty ? "the job has none of that name" : "filters are set by their place")",
+                (isFilter ? "'\(name)' is a filter" : "the job has no key \(name.quoted)")
+                    + (places.isEmpty ? ", and the job has none of that name" : ", and filters are set by their place"),
                 remedy: places.isEmpty
                     ? (filters.isEmpty
                         ? "the job has no filters" : "its filters are \(filters.joined(separator: ", "))")

@@ -5,11 +5,13 @@ package enum OverrideProblem: Hashable, Sendable {
     case badIndex
     case pathTooLong
     case noValue
-    /// `path` names a list, in which `key` is looked up.
-    case keyOfList(key: String, path: String, count: Int)
+    /// `path` names a list, in which `key` is looked up. Of its items those of the indices have the key.
+    case keyOfList(key: String, path: String, count: Int, having: [Int])
     case keyOfText(key: String, path: String, text: String)
     case indexOfOther(path: String, found: String)
     case outOfRange(index: String, path: String, count: Int)
+    /// There is no list `path`; `meant` is a key that there may be.
+    case noList(path: String, meant: String)
 }
 
 extension OverrideProblem {
@@ -25,10 +27,14 @@ extension OverrideProblem {
             Words("a path of more than \(Override.pathLength) steps", remedy: "no key lies that deep")
         case .noValue:
             Words("no value after '='", remedy: "write one; '' is empty text")
-        case .keyOfList(let key, let path, let count):
+        case .keyOfList(let key, let path, let count, let having):
             Words(
                 "'\(path)' is a list and has no key \(key.quoted)",
-                remedy: count == 0 ? "set the whole list" : "name an item first: \(path)[0].\(key.cut(to: 40))")
+                remedy: count == 0
+                    ? "set the whole list"
+                    : "name an item first: "
+                        + (having.isEmpty ? [0] : having).map { "\(path)[\($0)].\(key.cut(to: 40))" }.joined(
+                            separator: " or "))
         case .keyOfText(let key, let path, let text):
             Words(
                 "'\(path)' is \(text.quoted) and has no key \(key.quoted)",
@@ -38,6 +44,8 @@ extension OverrideProblem {
             Words("'\(path)' is \(found), not a list", remedy: "leave out the index")
         case .outOfRange(let index, let path, let count):
             Words("'\(path)' has no item \(index)", remedy: items(of: path, count: count))
+        case .noList(let path, let meant):
+            Words("the job has no list \(path.quoted)", remedy: "did you mean '\(meant)'?")
         }
     }
 

@@ -22,6 +22,10 @@ struct CrontabExport {
         let files = ManifestFiles(
             options: manifests, catalog: try await installation.catalog(), settings: installation.settings)
         _ = try reporting.jobs(files.read())
+        // Each would be refused every night.
+        if let report = options.report { _ = try ReportFile(report, .page) }
+        if let metrics = options.metrics { _ = try ReportFile(metrics, .metrics) }
+        _ = try jobs.list()
         Console.print(line.text)
         for hint in schedule.hints { Console.complain("hint: \(hint.message)") }
         if let hint = environmentHint(ProcessInfo.processInfo.environment) { Console.complain("hint: \(hint)") }
@@ -31,7 +35,9 @@ struct CrontabExport {
     private func written(_ arguments: [String]) throws(CommandError) -> (CronSchedule, CrontabLine) {
         do {
             let schedule = try CronSchedule(options.schedule ?? "")
-            let line = try CrontabLine(schedule: schedule, program: programPath(), arguments: ["run"] + arguments)
+            let line = try CrontabLine(
+                schedule: schedule, program: programPath(), arguments: ["run"] + arguments,
+                folder: countsFromHere ? currentFolder() : nil)
             return (schedule, line)
         } catch {
             throw CommandError(.usage, error.message)
@@ -54,19 +60,15 @@ struct CrontabExport {
             + option("--report", options.report.map(whole)) + option("--metrics", options.metrics.map(whole))
             + option("--engine", engine.engine?.rawValue) + engine.slurmArguments.flatMap { ["--slurm-arg", $0] }
             + (options.detach ? ["--detach"] : [])
-            + choices(in: folder).flatMap { ["--only", $0] } + option("--limit", jobs.limit.map(String.init))
+            + jobs.only.flatMap { ["--only", $0] } + option("--limit", jobs.limit.map(String.init))
             + option("--files-from", jobs.filesFrom.map { $0 == "-" ? $0 : whole($0) })
             + (jobs.allowEmpty ? ["--allow-empty"] : []) + (jobs.allowGone ? ["--allow-gone"] : [])
             + manifests.overrides.flatMap { ["--set", $0] }
             + manifests.manifests.map(whole)
     }
 
-    /// A path may count from this folder, which is another one for cron, or from a manifest's.
-    private func choices(in folder: String) -> [String] {
-        jobs.only.flatMap { only in
-            only.contains("/") && !only.hasPrefix("/") ? [PathText.normalized(only, in: folder), only] : [only]
-        }
-    }
+    /// Patterns and the entries of a list count from the folder in which the command was given.
+    private var countsFromHere: Bool { !jobs.only.isEmpty || jobs.filesFrom != nil }
 
     private func refuseEngine(_ settings: Settings) throws(CommandError) {
         do {
@@ -85,7 +87,10 @@ struct CrontabExport {
             throw CommandError(.usage, "--files-from - is the standard input, and cron gives none; give a file")
         }
         do {
-            _ = try RunCommand.parse(ArgumentCheck.withOrphans(arguments))
+            let checked = try ArgumentCheck(["run"] + arguments)
+            _ = try RunCommand.parse(Array(checked.arguments.dropFirst()))
+        } catch let error as CommandError {
+            throw error
         } catch {
             throw CommandError(.usage, RunCommand.message(for: error))
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Planning
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,12 +29,13 @@ struct ExportCommand: AsyncParsableCommand {
     var to: Target
 
     @OptionGroup(title: "Options of --to crontab") var cron: CronOptions
-    @OptionGroup(title: "Selection Options of --to crontab") var jobs: SelectionOptions
+    @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
     @OptionGroup(title: "Engine Options") var engine: EngineOptions
     @OptionGroup(title: "Options of --to openjd and slurm") var shards: ShardOptions
     @OptionGroup(title: "Place Options") var place: PlaceOptions
 
     func validate() throws {
+        if let other = cron.pointless { throw ValidationError("\(other), and cron wants lines that end silently.") }
         for option in cron.given + givenChoices + shards.given + givenPlaces where !option.targets.contains(to) {
             let others = option.targets.map { "--to \($0.rawValue)" }.joined(separator: " and ")
             throw ValidationError("\(option.name) belongs to \(others), not to --to \(to.rawValue).")
@@ -51,12 +53,24 @@ struct ExportCommand: AsyncParsableCommand {
 
     private var givenChoices: [TargetOption] {
         [
-            TargetOption("--only", !jobs.only.isEmpty, [.crontab]),
-            TargetOption("--limit", jobs.limit != nil, [.crontab]),
-            TargetOption("--files-from", jobs.filesFrom != nil, [.crontab]),
-            TargetOption("--allow-empty", jobs.allowEmpty, [.crontab]),
-            TargetOption("--allow-gone", jobs.allowGone, [.crontab]),
+            TargetOption("--only", !jobs.only.isEmpty, [.crontab, .slurm]),
+            TargetOption("--limit", jobs.limit != nil, [.crontab, .openjd, .slurm]),
+            TargetOption("--files-from", jobs.filesFrom != nil, [.crontab, .slurm]),
+            TargetOption("--allow-empty", jobs.allowEmpty, [.crontab, .openjd, .slurm]),
+            TargetOption("--allow-gone", jobs.allowGone, [.crontab, .openjd, .slurm]),
         ].filter(\.isGiven)
+    }
+
+    /// What the step that prepares the run is told beside the manifest. None of it is a text of the user's but patterns and
+    /// a list's path, for which templates have no place.
+    private var preparation: [String] {
+        var result = jobs.only.flatMap { ["--only", $0] }
+        if let limit = jobs.limit { result += ["--limit", String(limit)] }
+        if let list = jobs.filesFrom { result += ["--files-from", PathText.normalized(list, in: currentFolder())] }
+        if cron.force { result.append("--force") }
+        if jobs.allowEmpty { result.append("--allow-empty") }
+        if jobs.allowGone { result.append("--allow-gone") }
+        return result
     }
 
     private var givenPlaces: [TargetOption] {
@@ -80,7 +94,7 @@ struct ExportCommand: AsyncParsableCommand {
             case .openjd, .slurm:
                 return try await ShardExport(
                     target: to, manifests: manifests, options: shards, slurmArguments: engine.slurmArguments,
-                    place: place
+                    preparation: preparation, place: place
                 ).write(reporting)
             }
         }
@@ -134,14 +148,30 @@ struct CronOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Passed on to 'penumbra run'.", valueName: "file.prom"))
     var metrics: String?
 
+    /// The line is quiet anyway.
+    @Flag(name: .shortAndLong, help: .hidden)
+    var quiet = false
+
+    @Flag(help: .hidden)
+    var json = false
+
+    @Flag(help: .hidden)
+    var watch = false
+
+    /// Options of `penumbra run` that no exported job can have.
+    var pointless: String? {
+        watch ? "--watch never ends" : json ? "--json prints lines for programs" : nil
+    }
+
     var given: [TargetOption] {
         [
             TargetOption("--schedule", schedule != nil, [.crontab]),
             TargetOption("--deadline", deadline != nil, [.crontab]),
             TargetOption("--lock-wait", lockWait != nil, [.crontab]),
-            TargetOption("--force", force, [.crontab]),
+            TargetOption("--force", force, [.crontab, .openjd, .slurm]),
             TargetOption("--strict", strict, [.crontab]),
             TargetOption("--delete-orphans", deleteOrphans || deleteAllOrphans, [.crontab]),
+            TargetOption("--quiet", quiet, [.crontab]),
             TargetOption("--detach", detach, [.crontab]),
             TargetOption("--report", report != nil, [.crontab]),
             TargetOption("--metrics", metrics != nil, [.crontab]),

@@ -15,6 +15,7 @@ struct ExportDraft {
     let options: ShardOptions
     let slurmArguments: [String]
     let overrides: [String]
+    let preparation: [String]
     /// As it was given.
     let configFile: String?
 
@@ -52,6 +53,8 @@ struct ExportDraft {
             size: ExportedJob.Size(
                 shards: shards(cores), cores: cores, memory: memory(cores), longestTask: survey.estimate.longestTask))
         job.overrides = overrides
+        job.preparation = preparation
+        job.startFolder = currentFolder()
         job.configFile = configFile.map { PathText.normalized($0, in: currentFolder()) }
         job.architecture = program.contains("/") ? Self.architecture : nil
         return job

@@ -10,6 +10,8 @@ struct ShardExport {
     let manifests: ManifestOptions
     let options: ShardOptions
     let slurmArguments: [String]
+    /// Further arguments of `penumbra prepare`.
+    let preparation: [String]
     let place: PlaceOptions
 
     static let shardCounts = ExportedJob.shardCounts
@@ -20,15 +22,16 @@ struct ShardExport {
         reporting.warn(ofPluginsIn: catalog)
         let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
         let specs = try reporting.jobs(await files.withExaminedPictures(by: installation.worker))
-        let preparation = JobPreparation(
+        let jobPreparation = JobPreparation(
             installation: installation, catalog: catalog, selection: JobPlan.Selection(), list: nil, isForced: false,
             signals: Signals(), deadline: nil, reread: files.rereader())
         for spec in specs {
-            let survey = try await WorkSurvey(of: spec, preparation)
+            let survey = try await WorkSurvey(of: spec, jobPreparation)
             reporting.hint(survey.plan)
             let draft = ExportDraft(
                 spec: spec, survey: survey, settings: installation.settings, options: options,
-                slurmArguments: slurmArguments, overrides: manifests.overrides, configFile: place.configFile)
+                slurmArguments: slurmArguments, overrides: manifests.overrides, preparation: preparation,
+                configFile: place.configFile)
             if target == .slurm { try writeFolder(draft) } else { try writeTemplate(draft) }
         }
         return .done
