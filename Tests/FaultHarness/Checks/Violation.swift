@@ -9,6 +9,7 @@ enum Check: String, CaseIterable, Sendable {
     case inputs = "inputs unchanged"
     case foreign = "foreign files unchanged"
     case others = "files of others unchanged"
+    case originals = "originals stay"
     case upToDate = "last run does nothing"
     case inTime = "ends in time"
     case causes = "failures have causes"

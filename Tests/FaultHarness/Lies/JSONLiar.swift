@@ -1,7 +1,7 @@
 import Foundation
 
 /// Changes JSON, so that it says of one value what is not so: a number at its extreme, another path, another type, a value too
-/// many or too few, thousands of levels.
+/// many or too few, another name, a name too many, thousands of levels.
 struct JSONLiar {
     /// Of files and folders that nobody may touch, and of others that the text may name.
     let paths: [String]
@@ -22,11 +22,16 @@ struct JSONLiar {
             return nil
         }
         let places = Self.places(in: value, below: [])
-        guard let place = places.randomElement(using: &random) else { return nil }
+        let objects = ([[]] + places).filter { Self.value(at: $0[...], in: value) is [String: Any] }
+        let liesInName = random.chance(0.12)
+        guard let place = (liesInName ? objects : places).randomElement(using: &random) else { return nil }
         let strings = places.compactMap { Self.value(at: $0[...], in: value) as? String }
+        let names = places.compactMap { if case .key(let key)? = $0.last { key } else { nil } }
         var words = ""
         let changed = Self.change(value, at: place[...]) { old in
-            let (new, what) = replacement(for: old, strings, &random)
+            let (new, what) =
+                (old as? [String: Any]).flatMap { liesInName ? self.names(of: $0, names, &random) : nil }
+                ?? replacement(for: old, strings, &random)
             words = what
             return new
         }
@@ -121,6 +126,24 @@ extension JSONLiar {
         case 6: ([old, old], "itself twice")
         default: (Self.deep, "\(Self.levels) levels")
         }
+    }
+
+    /// What messages and files of Penumbra call other things.
+    private static let otherNames = [
+        "finished", "failed", "ready", "alive", "worn", "inPlugins", "kind", "path", "message", "digest", "_0", "_1",
+        "", "x",
+    ]
+
+    /// A name becomes another one, or there is one more. So what has finished has failed, say.
+    private func names(
+        of object: [String: Any], _ names: [String], _ random: inout SplitMix64
+    ) -> (new: Any?, words: String)? {
+        var changed = object
+        let name = (names + Self.otherNames).randomElement(using: &random) ?? ""
+        guard let old = object.keys.sorted().randomElement(using: &random) else { return nil }
+        if random.chance(0.6) { changed[old] = nil }
+        changed[name] = object[old]
+        return (changed, changed[old] == nil ? "the name \(old) became \(name)" : "\(old) has the name \(name), too")
     }
 
     private func number(_ old: NSNumber, _ random: inout SplitMix64) -> (new: Any?, words: String) {

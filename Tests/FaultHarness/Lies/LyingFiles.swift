@@ -26,36 +26,17 @@ struct LyingFiles: Injection {
         }
         stage.checkOrphans()
         stage.checkHarm(decoys)
-        try clearAway(stage)
+        stage.clearLies()
         try stage.makeAllAgain()
         stage.checkHarm(decoys)
     }
-
-    /// A user who finds nonsense in what Penumbra keeps removes it. What a lie has made of an output's place goes, too.
-    private func clearAway(_ stage: Stage) throws {
-        guard stage.result.violations.isEmpty else { return }
-        let workspace = stage.workspace
-        for name in ["shared", workspace.state] {
-            chmodAll("\(workspace.path)/\(name)")
-            try? FileManager.default.removeItem(atPath: "\(workspace.path)/\(name)")
-        }
-        for file in Folder.files(workspace.outputs)
-        where Folder.isIndex(file) || Folder.isReceipt(file) || Folder.isTemporary(file) {
-            unlink("\(workspace.outputs)/\(file)")
-        }
-        for folder in Folder.names(workspace.outputs) where Folder.isIndex(folder) || Folder.isReceipt(folder) {
-            try? FileManager.default.removeItem(atPath: "\(workspace.outputs)/\(folder)")
-        }
-    }
-
-    private func chmodAll(_ folder: String) { chmod(folder, 0o755) }
 
     // MARK: - What lies about what
 
     private func lieAboutRun(_ stage: Stage, _ decoys: Decoys) throws {
         try stage.writeManifest()
         let run = try stage.start()
-        pause(stage.moment(0.1...0.9))
+        pause(stage.moment(0.1...0.7))
         run.process.signal(SIGKILL)
         stage.finish(run, stage.doneCodes.union([137]))
         stage.checkOrphans()
@@ -115,13 +96,14 @@ struct LyingFiles: Injection {
                 ["wait", "--run-dir", shared, "--timeout", "0.1"],
                 ["prepare", stage.workspace.manifest, "--run-dir", shared, "--shards", "\(shards)"],
             ], stage, decoys)
-        try stage.command(["resume", "--run-dir", shared, "--engine", "local"])
+        stage.checkDone(try stage.command(["resume", "--run-dir", shared, "--engine", "local"]))
     }
 
     /// Two of the commands, in any order.
     private func tryOut(_ commands: [[String]], _ stage: Stage, _ decoys: Decoys) throws {
         for arguments in commands.shuffled(using: &stage.random).prefix(2) {
-            try stage.command(arguments)
+            let run = try stage.command(arguments)
+            if ["run", "resume"].contains(arguments[0]) { stage.checkDone(run) }
             stage.checkOrphans()
             stage.checkHarm(decoys)
         }
@@ -135,15 +117,49 @@ struct LyingFiles: Injection {
 
     /// Some of the files, in one way or another.
     private func strike(_ files: [String], _ stage: Stage, _ decoys: Decoys) throws {
-        let book = FaultBook(folder: stage.workspace.faults)
         // The larger number by far are pixels, of which other scenarios lie.
         let words = files.filter { path in ["canvas-", "tile-"].allSatisfy { !path.contains($0) } }
-        for _ in 0..<Int.random(in: 1...3, using: &stage.random) {
-            let pool = stage.random.chance(0.9) && !words.isEmpty ? words : files
-            guard let path = pool.randomElement(using: &stage.random) else { return }
-            guard let what = FileLie.tell(of: path, stage.lures(decoys), decoys, &stage.random) else { continue }
-            stage.result.faults += 1
+        let isOfWords = stage.random.chance(0.9) && !words.isEmpty
+        stage.strike(isOfWords ? words : files, decoys)
+    }
+}
+
+extension Stage {
+    /// Lies in some of the files, in one way or another. Each kind of file is as likely as another one, however many there are of
+    /// it: one journal, one claim, a hundred records.
+    ///
+    /// - Returns: the files that lie now.
+    @discardableResult func strike(_ files: [String], _ decoys: Decoys) -> Set<String> {
+        let book = FaultBook(folder: workspace.faults)
+        let kinds = Dictionary(grouping: files) { path in
+            (path.split(separator: "/").last ?? "").replacing(#/[0-9a-f]{6,}|\d+/#, with: "N")
+        }
+        var struck: Set<String> = []
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            guard let kind = kinds.keys.sorted().randomElement(using: &random),
+                let path = kinds[kind]?.randomElement(using: &random),
+                let what = FileLie.tell(of: path, lures(decoys), decoys, &random)
+            else { continue }
+            struck.insert(path)
+            result.faults += 1
             book.note("lie", path, what)
+        }
+        return struck
+    }
+
+    /// A user who finds nonsense in what Penumbra keeps removes it. What a lie has made of an output's place goes, too.
+    func clearLies() {
+        guard result.violations.isEmpty else { return }
+        for name in ["shared", workspace.state] {
+            chmod("\(workspace.path)/\(name)", 0o755)
+            try? FileManager.default.removeItem(atPath: "\(workspace.path)/\(name)")
+        }
+        for file in Folder.files(workspace.outputs)
+        where Folder.isIndex(file) || Folder.isReceipt(file) || Folder.isTemporary(file) {
+            unlink("\(workspace.outputs)/\(file)")
+        }
+        for folder in Folder.names(workspace.outputs) where Folder.isIndex(folder) || Folder.isReceipt(folder) {
+            try? FileManager.default.removeItem(atPath: "\(workspace.outputs)/\(folder)")
         }
     }
 }

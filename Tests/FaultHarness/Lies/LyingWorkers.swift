@@ -16,10 +16,70 @@ struct LyingWorkers: Injection {
         let run = try stage.start()
         stage.finish(run, stage.doneCodes.union(codes))
         stage.result.faults += stage.notes.count { $0.what == "lie" }
+        stage.checkDone(run)
         stage.checkOrphans()
         stage.checkLeftovers()
         stage.checkHarm(decoys)
+        // What was believed is not believed for ever.
+        let next = try stage.start(isCalm: true)
+        stage.finish(next, stage.doneCodes.union([0, 1]))
+        stage.checkDone(next)
         try stage.makeAllAgain()
+        stage.checkHarm(decoys)
+    }
+}
+
+/// The same of a run that others do.
+struct LyingShards: Injection {
+    func inject(into stage: Stage) throws {
+        let decoys = try Decoys(stage.workspace)
+        stage.extraLines.append("timeout: 3s")
+        try stage.writeManifest()
+        let shared = "\(stage.workspace.path)/shared"
+        try stage.command(["prepare", stage.workspace.manifest, "--run-dir", shared, "--shards", "2"], [0])
+        try stage.plan([.lie, .madeUp, .replaceFile], chance: 0.7, limit: 6, paths: stage.lures(decoys))
+        let resume = ["resume", "--run-dir", shared, "--engine", "local"]
+        let shards = [1, 2].map { ["shard", "--run-dir", shared, "--index", "\($0)"] }
+        let isAtEnd = stage.random.chance(0.5)
+        for arguments in shards + (isAtEnd ? [resume] : []) {
+            let run = try stage.command(arguments)
+            if arguments == resume { stage.checkDone(run) }
+            stage.checkOrphans()
+            stage.checkHarm(decoys)
+        }
+        stage.result.faults += stage.notes.count { $0.what == "lie" }
+        stage.environment = [:]
+        stage.checkDone(try stage.command(resume))
+        stage.checkHarm(decoys)
+        stage.clearLies()
+        try stage.makeAllAgain()
+        stage.checkHarm(decoys)
+    }
+}
+
+/// Workers lie while pictures are blurred in place, and while they are looked at and put back.
+struct LyingBlur: Injection {
+    func inject(into stage: Stage) throws {
+        let decoys = try Decoys(stage.workspace)
+        let album = try Album(stage)
+        try stage.plan([.lie, .madeUp, .replaceFile], chance: 0.7, limit: 6, paths: stage.lures(decoys))
+        let commands = [
+            album.blur, ["is-blurred", album.folder], album.blur + ["--force"], ["unblur", album.folder],
+            ["blur", "--list"],
+        ]
+        for arguments in [album.blur] + commands.shuffled(using: &stage.random).prefix(2) {
+            try stage.command(arguments)
+            stage.checkOrphans()
+            stage.checkHarm(decoys)
+        }
+        stage.result.faults += stage.notes.count { $0.what == "lie" }
+        stage.environment = [:]
+        // Whatever workers said of what they made, the originals are what they were.
+        try stage.command(["unblur", album.folder, "--force"])
+        for name in album.sharp.keys.sorted() where album.contents(of: name) != album.sharp[name] {
+            stage.blame(.originals, "album/\(name) cannot be put back")
+        }
+        stage.checkLeftovers()
         stage.checkHarm(decoys)
     }
 }

@@ -29,6 +29,8 @@ enum Fault: String, Codable, Hashable, Sendable, CaseIterable {
     /// The report, the greeting, or what a worker says of its own accord, with one value that is not so.
     case lie
     case lieReady
+    /// A report that the worker never made: of an order that it has, had, or never got.
+    case madeUp
     /// What the task has written becomes a link, a pipe, a folder, or goes.
     case replaceFile
     /// The output that the task has written gets another byte, and the report says nothing of it.

@@ -112,7 +112,30 @@ extension ProxyWorker {
             let struck = open.withLock { $0.removeValue(forKey: lease) }
             if let struck { tell(heard, of: struck.task) }
             pass(report, of: struck, heard)
-        case .other: report.write(to: 1)
+        case .other: tellMore(report)
+        }
+    }
+
+    /// What it says of its own accord: that it lives, whose code it runs, that it is worn.
+    private func tellMore(_ report: WireFrame) {
+        var random = SplitMix64(seed: plan.seed &+ fingerprint("\(report.body)") &+ UInt64(book.notes.count))
+        guard plan.faults.contains(.lie), random.chance(plan.chance), book.claimOne(of: plan.limit, "more") else {
+            return report.write(to: 1)
+        }
+        lie(about: report, "of its own accord", &random).write(to: 1)
+    }
+
+    private func makeUp(_ lease: Int, _ random: inout SplitMix64) {
+        let order = [lease, lease, lease + 1, lease - 1, 0, -1, Int.max].randomElement(using: &random) ?? lease
+        let reports = [
+            #"{"worn":{"_0":{"number":\#(order)}}}"#, #"{"alive":{}}"#,
+            #"{"inPlugins":{"_0":{"number":\#(order)},"_1":["gaussian","grain"]}}"#,
+            #"{"finished":{"_0":{"number":\#(order)},"_1":{"compare":{"_0":[]}}}}"#,
+            #"{"failed":{"_0":{"number":\#(order)},"_1":{"kind":{"data":{}},"message":"made up"}}}"#,
+        ]
+        for text in reports.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random)) {
+            book.note("lie", "made up: \(text)", "\(lease)")
+            WireFrame(saying: Array(text.utf8)).write(to: 1)
         }
     }
 
@@ -161,6 +184,7 @@ extension ProxyWorker {
         case .flipMetadata: damage(struck.task.metadata, .flip, heard, &random)
         case .lie: return lie(about: report, struck.task.key, &random).write(to: 1)
         case .replaceFile: replace(struck.task.written ?? struck.task.output, heard, &random)
+        case .madeUp: makeUp(struck.task.lease, &random)
         case .plantByte: plant(struck.task.output, heard)
         default: break
         }

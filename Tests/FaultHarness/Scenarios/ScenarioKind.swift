@@ -45,9 +45,15 @@ enum ScenarioKind: String, CaseIterable, Sendable {
     case lieIndex = "lie-index"
     case lieReceipt = "lie-receipt"
     case lieShard = "lie-shard"
+    case lieShardReport = "lie-shard-report"
+    case lieBlurReport = "lie-blur-report"
+    case lieOriginal = "lie-original"
+    case folderSwap = "folder-swap"
     case fewFiles = "few-files"
     case fewThreads = "few-threads"
     case fewAddresses = "few-addresses"
+    case fewWatches = "few-watches"
+    case fewBytes = "few-bytes"
     case believedLie = "believed-lie"
 
     /// Those that are run unless others are named.
@@ -102,9 +108,16 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .lieIndex: "the same of the indexes beside outputs, with and without the database"
         case .lieReceipt: "the same of receipts"
         case .lieShard: "the same of the shards, results, logs and records of a run that others do"
+        case .lieShardReport: "workers of shards report what is not so"
+        case .lieBlurReport: "workers lie while pictures are blurred in place and put back"
+        case .lieOriginal:
+            "the store of blurred pictures' originals says what is not so, or holds links, pipes, others' files"
+        case .folderSwap: "in mid-run the folder of outputs becomes a link to another folder"
         case .fewFiles: "only so many files may be open (RLIMIT_NOFILE)"
         case .fewThreads: "a user may have only so many processes and threads (RLIMIT_NPROC; needs root)"
         case .fewAddresses: "a process may have only so many addresses (RLIMIT_AS)"
+        case .fewWatches: "folders may be watched only so often ('run --watch'; inotify, in a user namespace)"
+        case .fewBytes: "a control group has only so much memory (needs root)"
         case .believedLie: "a worker writes another byte, and nobody reads it back: has to be found ('mutations')"
         }
     }
@@ -150,16 +163,22 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .inputReplaced: ReplacedInputs(isRemoved: false)
         case .inputRemoved: ReplacedInputs(isRemoved: true)
         case .storm: Storm()
-        case .lieReport: LyingWorkers(faults: [.lie], codes: [0, 1, 69, 74])
+        case .lieReport: LyingWorkers(faults: [.lie, .madeUp], codes: [0, 1, 69, 74])
         case .lieGreeting: LyingWorkers(faults: [.lieReady], codes: Stage.refusals)
         case .lieFile: LyingWorkers(faults: [.replaceFile], codes: [0, 1, 69, 74])
         case .lieRun: LyingFiles(kind: .runs)
         case .lieIndex: LyingFiles(kind: .indexes)
         case .lieReceipt: LyingFiles(kind: .receipts)
         case .lieShard: LyingFiles(kind: .shards)
+        case .lieShardReport: LyingShards()
+        case .lieBlurReport: LyingBlur()
+        case .lieOriginal: LyingOriginals()
+        case .folderSwap: SwappedFolder()
         case .fewFiles: Scarcity(resource: .files)
         case .fewThreads: Scarcity(resource: .threads)
         case .fewAddresses: Scarcity(resource: .addresses)
+        case .fewWatches: FewWatches()
+        case .fewBytes: Scarcity(resource: .bytes)
         case .believedLie: StruckTasks(faults: [.plantByte], chance: 1, limit: 4)
         }
     }
@@ -184,6 +203,7 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         ![
             .powerLoss, .databaseLoss, .inputReplaced, .inputRemoved, .pluginFatal, .quarantine, .diskFull, .noInodes,
             .readOnly, .quota, .lieReport, .lieGreeting, .lieFile, .lieRun, .lieIndex, .lieReceipt, .lieShard,
+            .lieShardReport,
         ].contains(self)
     }
 }

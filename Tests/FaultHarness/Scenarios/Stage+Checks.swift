@@ -108,7 +108,7 @@ extension Stage {
         }
     }
 
-    private func checkInputs() {
+    func checkInputs() {
         for (name, data) in inputs {
             if FileManager.default.contents(atPath: "\(workspace.path)/photos/\(name)") != data {
                 blame(.inputs, "photos/\(name) was changed or removed")
