@@ -17,6 +17,16 @@ import Testing
         }
     }
 
+    /// Nanoseconds since 1970 end in 2262, and file systems go on. `FileStamp.nanoseconds` takes the last that fit.
+    @Test func `no time of a file is turned into nanoseconds by a multiplication that traps`() throws {
+        for file in try SourceTree.swiftFiles(below: "Sources") {
+            for (number, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+            where line.contains("tv_sec") && line.contains("* 1_000_000_000") {
+                Issue.record("\(file.path):\(number + 1): use FileStamp.nanoseconds(seconds:and:)")
+            }
+        }
+    }
+
     @Test func `unchecked sendability has its proof beside it`() throws {
         for file in try SourceTree.swiftFiles(below: "Sources") where file.text.contains("@unchecked Sendable") {
             #expect(file.text.contains("// Sendable:"), "\(file.path) has no '// Sendable:' comment")

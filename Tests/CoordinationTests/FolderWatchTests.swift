@@ -53,6 +53,104 @@ import Testing
         #expect(watch.read())
     }
 
+    private func link(_ name: String, to target: String) {
+        #expect(symlink(target, folder.file(name)) == 0)
+    }
+
+    private func move(_ name: String, to other: String) {
+        #expect(rename(folder.file(name), folder.file(other)) == 0)
+    }
+
+    /// Whether a file that is put there is told of.
+    private func isTold(_ name: String, _ watch: FolderWatch) throws -> Bool {
+        watch.drop()
+        try Data().write(to: URL(filePath: folder.file(name)))
+        return watch.read()
+    }
+
+    @Test func `a link to a folder that another link takes the place of is told, and followed`() throws {
+        let watch = try FolderWatch(reads: false)
+        for name in ["v1", "v2/inner"] { try makeFolder(name) }
+        link("current", to: "v1")
+        link("new", to: "v2")
+        #expect(watch.add(folder.file("current")))
+        watch.drop()
+        move("new", to: "current")
+        #expect(watch.read())
+        #expect(try isTold("v2/inner/a.png", watch))
+    }
+
+    @Test func `a folder above the one that is watched may be another's place`() throws {
+        let watch = try FolderWatch(reads: false)
+        for name in ["data/deep/photos", "data2/deep/photos"] { try makeFolder(name) }
+        #expect(watch.add(folder.file("data/deep/photos")))
+        watch.drop()
+        move("data", to: "olddata")
+        #expect(watch.read())
+        move("data2", to: "data")
+        #expect(watch.read())
+        #expect(try isTold("data/deep/photos/a.png", watch))
+    }
+
+    @Test func `a folder that comes back name by name is watched again`() throws {
+        let watch = try FolderWatch(reads: false)
+        try makeFolder("data/deep/photos")
+        #expect(watch.add(folder.file("data/deep/photos")))
+        try FileManager.default.removeItem(atPath: folder.file("data"))
+        #expect(watch.read())
+        for name in ["data", "data/deep", "data/deep/photos"] {
+            try makeFolder(name)
+            #expect(watch.read())
+        }
+        #expect(try isTold("data/deep/photos/a.png", watch))
+    }
+
+    @Test func `where a link leads may have its place taken, too`() throws {
+        let watch = try FolderWatch(reads: false)
+        for name in ["store/a/photos", "fresh/photos"] { try makeFolder(name) }
+        link("store/latest", to: "a")
+        link("current", to: "store/latest/photos")
+        #expect(watch.add(folder.file("current")))
+        watch.drop()
+        move("store/a", to: "store/former")
+        #expect(watch.read())
+        move("fresh", to: "store/a")
+        #expect(watch.read())
+        #expect(try isTold("store/a/photos/a.png", watch))
+    }
+
+    @Test func `links that lead to one another end the way`() throws {
+        let watch = try FolderWatch(reads: false)
+        link("one", to: "two")
+        link("two", to: "one")
+        #expect(!watch.add(folder.file("one/photos")))
+    }
+
+    @Test func `what else happens beside a folder on the way is no news`() throws {
+        let watch = try FolderWatch(reads: false)
+        for name in ["data/photos", "other"] { try makeFolder(name) }
+        #expect(watch.add(folder.file("data/photos")))
+        #expect(try !isTold("data/notes.txt", watch))
+        move("other", to: "another")
+        #expect(!watch.read())
+    }
+
+    @Test func `a file that is a link is told of when the link or what it leads to is changed`() throws {
+        let watch = try FolderWatch(reads: false)
+        try makeFolder("versions")
+        for name in ["versions/1.yaml", "versions/2.yaml"] { try Data().write(to: URL(filePath: folder.file(name))) }
+        link("job.yaml", to: "versions/1.yaml")
+        watch.add(file: folder.file("job.yaml"))
+        #expect(try isTold("versions/1.yaml", watch))
+        #expect(try !isTold("versions/2.yaml", watch))
+        link("new.yaml", to: "versions/2.yaml")
+        move("new.yaml", to: "job.yaml")
+        #expect(watch.read())
+        #expect(try isTold("versions/2.yaml", watch))
+        // What led there before is nobody's business now.
+        #expect(try !isTold("versions/1.yaml", watch))
+    }
+
     /// Seeded noise, and true events that are cut.
     @Test func `no event traps, however it is laid out`() throws {
         let watch = try FolderWatch(reads: false)

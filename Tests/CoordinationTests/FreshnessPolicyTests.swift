@@ -92,6 +92,14 @@ import Testing
         }
     }
 
+    /// As a file system may have them: before 1677, and after 2262.
+    @Test(arguments: [Int64.min, .max]) func `a file may have been changed at any time`(changed: Int64) {
+        var night = Night()
+        night.job.minAge = 5
+        night.inputStamp = .make(changed: changed)
+        #expect(night.verdict == .upToDate)
+    }
+
     /// The picture failed, and has no output.
     private var brokenNight: Night {
         var night = Night()

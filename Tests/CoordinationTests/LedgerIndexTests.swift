@@ -1,5 +1,6 @@
 import Coordination
 import Foundation
+import Glibc
 import JobModel
 import JobStorage
 import SafeFiles
@@ -34,11 +35,110 @@ extension LedgerTests {
         #expect(known(try self.ledger(of: job()).contents) == known(records + [record]))
     }
 
+    @Test func `no index is written in a folder that took the place of the one that the run locked`() throws {
+        let records = try publish(["out/a"], for: job())
+        let ledger = try ledger(of: job())
+        try write("a photo", to: place.file("photos/a"))
+        try FileManager.default.moveItem(atPath: place.file("out"), toPath: place.file("out-before"))
+        try FileManager.default.createSymbolicLink(atPath: place.file("out"), withDestinationPath: "photos")
+        let trouble = FileTrouble(
+            path: place.file("out"), code: ESTALE, action: "write the index of the outputs there",
+            reason: "the folder was replaced by another one, or by a link, while the run went on",
+            remedy: "put the folder back, and run the job again")
+        #expect(throws: trouble) { try ledger.publish(records) }
+        #expect(throws: trouble) { try ledger.forget(records.map(\.path)) }
+        // The database takes the index for lost.
+        #expect(throws: trouble) { try ledger.tidyIndexes { "\($0)/.penumbra-aside" } }
+        #expect(try names == ["a"])
+    }
+
     @Test func `an index that goes on as a hole of a terabyte is read as far as it has lines`() throws {
         let records = try publish(["out/a"], for: job())
         try loseDatabase()
         #expect(truncate(index, 1 << 40) == 0)
         #expect(known(try ledger(of: job()).contents) == known(records))
+    }
+
+    private static let remedy =
+        "\n   = if it is right, give it to the user who runs the job, and let only that user write to it (chown, chmod 644); "
+        + "'penumbra adopt' accepts the outputs one by one"
+
+    private func formers(_ contents: LedgerContents, at name: String) throws -> [PathKey: FormerOutput] {
+        let path = place.file(name)
+        let key = RecipeBook(catalog: .make(), texts: [:]).key(of: .make())
+        let output = FrameFiles.Output(path: path, stamp: stamp(at: path), recipe: key)
+        return try #require(contents.formers).outputs([output]) { _, _ in nil }
+    }
+
+    private func doubt(_ reason: String) -> String {
+        "\(index): cannot believe the index of the outputs: \(reason)\(Self.remedy)"
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "files of another user take root"))
+    func `an index of another user decides nothing, and that is told`() throws {
+        try publish(["out/a"], for: job())
+        try loseDatabase()
+        chown(index, 12345, 12345)
+
+        for contents in try [look(job()), ledger(of: job()).contents] {
+            #expect(contents.records.isEmpty)
+            #expect(contents.doubts.map(\.message) == [doubt("it belongs to another user (uid 12345)")])
+            #expect(try formers(contents, at: "out/a").isEmpty)
+        }
+        // Another job would take its outputs over.
+        let other = try look(job("other"))
+        #expect(try formers(other, at: "out/a").isEmpty)
+        #expect(other.doubts.isEmpty)
+    }
+
+    @Test func `an index of another user that says nothing new is not told of`() throws {
+        let records = try publish(["out/a"], for: job())
+        try makeReadOnly(index, 0o666)
+        // As another user does who runs a job of his own here.
+        try write(String(contentsOfFile: index, encoding: .utf8) + "\n", to: index)
+        chmod(index, 0o666)
+
+        let contents = try ledger(of: job()).contents
+        #expect(known(contents) == known(records))
+        #expect(contents.doubts.isEmpty)
+    }
+
+    @Test(arguments: [(0o666, false), (0o662, false), (0o664, false), (0o644, true), (0o600, true)])
+    func `an index that others may write to decides nothing`(mode: Int, isBelieved: Bool) throws {
+        try publish(["out/a"], for: job())
+        try loseDatabase()
+        // A group that is no user's own.
+        chown(index, geteuid(), geteuid() == 0 ? 4242 : getegid())
+        try makeReadOnly(index, mode)
+        let isOwnGroup = geteuid() != 0 && geteuid() == getegid() && mode == 0o664
+
+        let contents = try ledger(of: job()).contents
+        #expect(contents.records.isEmpty == !(isBelieved || isOwnGroup))
+        #expect(
+            contents.doubts.map(\.message) == (isBelieved || isOwnGroup ? [] : [doubt("other users may write to it")]))
+    }
+
+    @Test func `an index that a user's own group may write to is that user's`() throws {
+        let records = try publish(["out/a"], for: job())
+        try loseDatabase()
+        guard chown(index, geteuid(), geteuid()) == 0 else { return }
+        try makeReadOnly(index, 0o664)
+
+        #expect(known(try ledger(of: job()).contents) == known(records))
+    }
+
+    @Test func `what another user may have written is not written anew as this user's word`() throws {
+        try publish(["out/b"], for: job("other"))
+        try publish(["out/a"], for: job("one"))
+        let lines = try String(contentsOfFile: index, encoding: .utf8)
+        // So long that it is written anew.
+        try write(lines + String(repeating: "\n", count: 110_000), to: index)
+        chmod(index, 0o666)
+        try tidy(job("one"))
+
+        let written = try String(contentsOfFile: index, encoding: .utf8)
+        #expect(lines.contains("other") && !written.contains("other"))
+        #expect(written.contains("\"path\":\"a\""))
     }
 
     /// Root may write to any file.

@@ -16,40 +16,238 @@ extension LedgerTests {
         #expect(LostPlaces.inputs(Dictionary(before) { $1 }, [:]).isEmpty)
     }
 
-    private func lost(mountedAt mount: String) throws -> [LostPlaces.Outputs] {
-        try LostPlaces.outputs(of: job(), state: state) { _ in mount }
-    }
+    private typealias Mount = KnownPlaces.Mount
 
-    private func publishOnDisk(mountedAt mount: String) throws {
+    private var out: String { place.file("out") }
+
+    /// Publishes two outputs in a folder that has a disk of its own.
+    private func publishOnDisk(_ mount: Mount) throws {
         try publish(["out/a", "out/b"], for: job())
-        var places = KnownPlaces()
-        places.mounts[PathKey(place.file("out"))] = mount
-        try ledger(of: job()).setPlaces(places)
+        try ledger(of: job()).setPlaces(KnownPlaces(mounts: [PathKey("/"): Mount(path: "/"), PathKey(out): mount]))
     }
 
-    @Test func `outputs are lost when their index and all of them are gone, and their folder or disk is not`() throws {
-        #expect(try lost(mountedAt: "/").isEmpty)
-        try publishOnDisk(mountedAt: place.path)
-        let folder = place.file("out")
-        #expect(try lost(mountedAt: "/").isEmpty, "they are there, wherever the disk is mounted")
-        try FileManager.default.removeItem(atPath: index)
-        #expect(try lost(mountedAt: "/").isEmpty)
+    private func removeOutputs() throws {
         for name in ["a", "b"] { try FileManager.default.removeItem(atPath: place.file("out/\(name)")) }
+    }
+
+    private func lost(_ now: Mount, there: Set<PathKey>? = nil) throws -> [LostPlaces.Outputs] {
+        try LostPlaces.outputs(of: job(), state: state, there: there) { _ in now }
+    }
+
+    private func lost(_ cause: LostPlaces.Cause) -> [LostPlaces.Outputs] {
+        [LostPlaces.Outputs(cause, count: 2, folder: out)]
+    }
+
+    @Test func `outputs are lost when none is what was published, and their disk is mounted no more, index or not`()
+        throws
+    {
+        #expect(try lost(Mount(path: "/")).isEmpty, "nothing was published")
+        try publishOnDisk(Mount(path: out))
+        #expect(try lost(Mount(path: "/")).isEmpty, "they are there, wherever the disk is mounted")
+        try removeOutputs()
+        let gone = lost(.notMounted(out))
+        #expect(try lost(Mount(path: "/")) == gone, "an index below the mount point tells nothing")
+        #expect(LostPlaces.outputsOfDisks(of: job(), state: state) { _ in Mount(path: "/") } == gone)
+        try FileManager.default.removeItem(atPath: index)
+        #expect(try lost(Mount(path: "/")) == gone)
+        try FileManager.default.removeItem(atPath: out)
+        #expect(try lost(Mount(path: "/")) == gone)
+        #expect(try lost(Mount(path: "\(out)/x")).isEmpty, "what is mounted in between is no loss")
+    }
+
+    @Test func `other files by the names of outputs show no disk, and one that was published shows it`() throws {
+        try publishOnDisk(Mount(path: out, disk: "1"))
+        try FileManager.default.moveItem(atPath: "\(out)/a", toPath: place.file("a"))
+        for name in ["a", "b"] { try write("of another night", to: "\(out)/\(name)") }
+        #expect(try lost(Mount(path: "/")) == lost(.notMounted(out)))
+        #expect(try lost(Mount(path: out, disk: "2")) == lost(.otherDisk(out)))
+        #expect(try lost(Mount(path: out)).isEmpty, "nothing is known of a disk without a mark")
+        try FileManager.default.removeItem(atPath: "\(out)/a")
+        try FileManager.default.moveItem(atPath: place.file("a"), toPath: "\(out)/a")
+        #expect(try lost(Mount(path: out, disk: "2")).isEmpty)
+    }
+
+    @Test func `an empty disk in the place of another one has lost the outputs`() throws {
+        let disk = place.file("disk")
+        try publish(["out/a", "out/b"], for: job())
+        try ledger(of: job()).setPlaces(KnownPlaces(mounts: [PathKey(out): Mount(path: disk)]))
+        try removeOutputs()
+        try FileManager.default.createDirectory(atPath: "\(disk)/lost+found", withIntermediateDirectories: true)
+        #expect(try lost(Mount(path: disk)) == lost(.emptyDisk(disk)))
+        try write("mine", to: "\(disk)/mine")
+        #expect(try lost(Mount(path: disk)).isEmpty)
+    }
+
+    @Test func `on a disk that is mounted, outputs are lost with their index alone, and not with their folder`() throws
+    {
+        let here = Mount(path: "/")
+        try publishOnDisk(here)
+        try removeOutputs()
+        #expect(try lost(here).isEmpty, "beside their index they were removed")
+        try FileManager.default.removeItem(atPath: index)
+        #expect(try lost(here) == lost(.emptyFolder(out)))
+        #expect(try lost(here, there: []).isEmpty, "the run has just made the folder")
+        try FileManager.default.removeItem(atPath: out)
+        #expect(try lost(here).isEmpty, "a folder that was removed is made again")
+    }
+
+    @Test func `where no disk is known, an index is no proof that outputs were removed`() throws {
+        try publish(["out/a", "out/b"], for: job())
+        #expect(try lost(Mount(path: "/")).isEmpty)
+        try removeOutputs()
+        #expect(try lost(Mount(path: "/")) == lost(.emptyFolder(out)))
+        #expect(LostPlaces.outputsOfDisks(of: job(), state: state) { _ in Mount(path: "/") }.isEmpty)
+    }
+
+    // MARK: Pictures
+
+    /// A record of a picture that is gone or was found now.
+    private func made(of picture: String) -> OutputRecord {
+        OutputRecord.make(place.file("out/\(picture)"), input: place.file(picture))
+    }
+
+    /// The causes of losses, with the lost pictures, where some of the last run's pictures are found now.
+    private func lostPictures(
+        _ pictures: [String], found: [String] = [], before: [String: Mount], now: [String: Mount] = [:]
+    ) -> [LostPlaces.Cause: [String]] {
+        let known = KnownPlaces(
+            mounts: Dictionary(before.map { (PathKey($0 == "/" ? "/" : place.file($0)), $1) }) { $1 })
+        let mounts = Dictionary(now.map { (PathKey(place.file($0)), $1) }) { $1 }
+        let lost = LostPlaces.pictures(
+            pictures.map(made), inputs: Set(found.map { PathKey(place.file($0)) }), before: known
+        ) { mounts[PathKey($0)] ?? Mount(path: "/") }
+        return Dictionary(
+            lost.map { lost in (lost.cause, lost.records.map { String($0.input.dropFirst(place.path.count + 1)) }) }
+        ) { $0 + $1 }
+    }
+
+    @Test func `pictures that are gone with their disk are lost, and those that are gone from it were removed`() throws
+    {
+        let usb = Mount(path: place.file("in/usb"))
+        let before = ["/": Mount(path: "/"), "in/usb": usb]
+        let pictures = ["in/a.png", "in/b.png", "in/usb/c.png", "in/usb/x/d.png"]
         #expect(
-            try lost(mountedAt: place.path) == [LostPlaces.Outputs(folder: folder, count: 2, mount: nil)])
+            lostPictures(pictures, found: ["in/a.png"], before: before)
+                == [.notMounted(usb.path): ["in/usb/c.png", "in/usb/x/d.png"]], "b was removed")
+        #expect(lostPictures(pictures, found: ["in/a.png"], before: before, now: ["in/usb": usb]).isEmpty)
         #expect(
-            try lost(mountedAt: "/") == [LostPlaces.Outputs(folder: folder, count: 2, mount: place.path)])
-        try FileManager.default.removeItem(atPath: folder)
-        #expect(try lost(mountedAt: "/") == [LostPlaces.Outputs(folder: folder, count: 2, mount: place.path)])
-        #expect(try lost(mountedAt: place.path).isEmpty, "a folder that was removed is made again")
-        #expect(try lost(mountedAt: folder).isEmpty, "what is mounted in between is no loss")
+            lostPictures(pictures, found: ["in/usb/c.png"], before: before)
+                == [.notMounted(usb.path): ["in/usb/x/d.png"]], "c may lie below the mount point")
+        let marked = ["in/usb": Mount(path: usb.path, disk: "1")]
+        #expect(
+            lostPictures(
+                pictures, found: ["in/usb/c.png"], before: marked, now: ["in/usb": Mount(path: "/", disk: "1")]
+            ).isEmpty, "the same disk is there, seen from another place")
+        try FileManager.default.createDirectory(atPath: usb.path, withIntermediateDirectories: true)
+        try write("still here", to: place.file("in/usb/c.png"))
+        #expect(
+            lostPictures(pictures, before: before) == [.notMounted(usb.path): ["in/usb/x/d.png"]],
+            "a picture that is there, and no input any more, is not gone")
+    }
+
+    @Test func `another disk has not the pictures, whatever it shows, and an empty one neither`() throws {
+        let usb = place.file("in/usb")
+        let before = ["in/usb": Mount(path: usb, disk: "1")]
+        let pictures = ["in/usb/c.png", "in/usb/README.png"]
+        #expect(
+            lostPictures(
+                pictures, found: ["in/usb/README.png"], before: before, now: ["in/usb": Mount(path: usb, disk: "2")])
+                == [.otherDisk(usb): ["in/usb/c.png"]])
+        try FileManager.default.createDirectory(atPath: usb, withIntermediateDirectories: true)
+        #expect(
+            lostPictures(pictures, before: before, now: ["in/usb": Mount(path: usb, disk: "1")])
+                == [.emptyDisk(usb): pictures])
+        try write("mine", to: "\(usb)/mine")
+        #expect(lostPictures(pictures, before: before, now: ["in/usb": Mount(path: usb, disk: "1")]).isEmpty)
+    }
+
+    @Test func `where no disk is known, an empty folder has lost its pictures`() throws {
+        let pictures = ["in/a/1.png", "in/a/2.png", "in/b/3.png"]
+        #expect(lostPictures(pictures, before: [:]).isEmpty, "the folders were removed")
+        try FileManager.default.createDirectory(atPath: place.file("in/a"), withIntermediateDirectories: true)
+        #expect(
+            lostPictures(pictures, before: [:])
+                == [.emptyFolder(place.file("in/a")): ["in/a/1.png", "in/a/2.png"]])
+        #expect(lostPictures(pictures, before: ["/": Mount(path: "/")]).isEmpty, "they were removed from this disk")
+    }
+
+    // MARK: What the next run is to know
+
+    private func known(
+        _ inputs: [String], matches: [String: Int] = ["/in/*": 1], lost: [LostPlaces.Pictures] = [],
+        isEmptyRight: Bool = false, before: KnownPlaces = KnownPlaces(), mounts: [String] = []
+    ) -> KnownPlaces {
+        var found = LostPlaces.Findings()
+        found.matches = Dictionary(matches.map { (PathKey($0), $1) }) { $1 }
+        found.inputs = inputs
+        found.outputs = [place.file("out/x/a")]
+        found.lost = lost
+        found.isEmptyRight = isEmptyRight
+        return LostPlaces.known(found, job: job(), before: before) { folder in
+            let mount = mounts.filter { folder == $0 || folder.hasPrefix("\($0)/") }.max { $0.count < $1.count }
+            return Mount(path: mount ?? "/")
+        }
+    }
+
+    private func places(_ mounts: [String]) -> [PathKey: Mount] {
+        Dictionary(mounts.map { (PathKey($0), Mount(path: $0)) }) { $1 }
+    }
+
+    @Test func `each disk is known by its highest folder on the way to inputs and outputs`() {
+        #expect(known(["/in/a/1.png", "/in/b/2.png"]).mounts == places(["/"]))
+        #expect(
+            known(["/in/a/1.png", "/in/usb/x/2.png", "/in/usb/y/3.png"], mounts: ["/in/usb"]).mounts
+                == places(["/", "/in/usb"]))
+        // A disk that is mounted where the last run had none.
+        let before = KnownPlaces(mounts: places(["/", "/old"]))
+        #expect(known(["/in/a/1.png"], before: before, mounts: ["/in"]).mounts == places(["/", "/in"]))
+    }
+
+    @Test func `a lost disk stays known, and what no longer matches with it`() {
+        let before = KnownPlaces(inputs: [PathKey("/in/usb/*"): 3], mounts: places(["/", "/in/usb"]))
+        let lost = LostPlaces.Pictures(.notMounted("/in/usb"), records: [], place: PathKey("/in/usb"))
+        let now = ["/in/*": 1, "/in/usb/*": 0]
+        let later = known(["/in/1.png", "/in/usb/NOT_MOUNTED.png"], matches: now, lost: [lost], before: before)
+        #expect(later.mounts == before.mounts)
+        #expect(later.inputs == [PathKey("/in/*"): 1, PathKey("/in/usb/*"): 3])
+        let right = known(["/in/1.png"], matches: now, isEmptyRight: true, before: before)
+        #expect(right.mounts == places(["/"]))
+        #expect(right.inputs == [PathKey("/in/*"): 1, PathKey("/in/usb/*"): 0])
+    }
+
+    @Test func `a list says nothing of patterns, and of disks that it does not reach`() {
+        let before = KnownPlaces(inputs: [PathKey("/in/usb/*"): 3], mounts: places(["/", "/in/usb"]))
+        #expect(known(["/in/1.png"], matches: [:], before: before) == before)
+        #expect(known(["/in/1.png"], matches: [:]).mounts == places(["/"]))
+    }
+
+    @Test func `a path has the disk that is mounted nearest above it, be it there or not`() {
+        let mount = MountLookup.make()
+        #expect(mount("/").path == "/")
+        for path in ["/proc", "/proc/self", "/proc/self/nothing/here"] { #expect(mount(path).path == "/proc") }
+        #expect(mount("/proc").disk == nil, "it has no mark that lasts")
+        #expect(mount(place.file("nothing/here")) == mount(place.path))
+    }
+
+    @Test func `a link has the disk that it leads to, and that of its folder once it leads nowhere`() throws {
+        try FileManager.default.createSymbolicLink(atPath: place.file("link"), withDestinationPath: "/proc/self")
+        #expect(MountLookup.make()(place.file("link/x")).path == "/proc")
+        try FileManager.default.removeItem(atPath: place.file("link"))
+        try FileManager.default.createSymbolicLink(atPath: place.file("link"), withDestinationPath: "nowhere/x")
+        #expect(MountLookup.make()(place.file("link/x")) == MountLookup.make()(place.path))
     }
 }
 
 /// Outputs that other jobs published.
 extension LedgerTests {
-    private func former(_ contents: LedgerContents) throws -> [FormerOutput] {
-        Array(try #require(contents.formers).outputs(at: [place.file("out/a")]).values)
+    /// - Parameter jobName: that of the job in the manifest, whatever it holds.
+    private func former(
+        _ contents: LedgerContents, at name: String = "out/a", jobName: String? = nil
+    ) throws -> [FormerOutput] {
+        let path = place.file(name)
+        let key = RecipeBook(catalog: .make(), texts: [:]).key(of: .make())
+        let output = FrameFiles.Output(path: path, stamp: stamp(at: path), recipe: key)
+        return Array(try #require(contents.formers).outputs([output]) { _, _ in jobName }.values)
     }
 
     private func job(at manifest: String) -> JobSpec {
@@ -71,6 +269,20 @@ extension LedgerTests {
         #expect(found.record.file == record.file && found.recipe == Recipe.make([.gaussian(12)]).text)
         try write("job: nightly", to: old.manifestPath)
         #expect(try former(look(job(at: "new.yaml"))).first?.origin == .there)
+        #expect(try former(look(job(at: "new.yaml")), jobName: "nightly").first?.origin == .there)
+        #expect(try former(look(job(at: "new.yaml")), jobName: "weekly").first?.origin == .gone)
         #expect(try former(look(job("other"))).isEmpty == false)
+    }
+
+    @Test func `an output that was moved without its index is known by its stamp`() throws {
+        let job = job(at: "old.yaml")
+        try publish(["out/a"], for: job)
+        try write("job: nightly", to: job.manifestPath)
+        try FileManager.default.moveItem(atPath: place.file("out/a"), toPath: place.file("b"))
+        let own = try #require(former(look(job), at: "b").first)
+        #expect(own.origin == .moved && own.place == place.file("out/a") && own.record.path == place.file("b"))
+        #expect(try former(look(self.job(at: "new.yaml")), at: "b").first?.origin == .elsewhere)
+        try write("others", to: place.file("c"))
+        #expect(try former(look(job), at: "c") == [])
     }
 }

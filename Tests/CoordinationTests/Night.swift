@@ -78,6 +78,8 @@ struct Event: Sendable, CustomTestStringConvertible {
 }
 
 extension FrameVerdict {
+    static func kept(reason: String) -> FrameVerdict { .kept([KeptOutput(path: Night.output, reason: reason)]) }
+
     static let upToDate = FrameVerdict.current(reason: "up to date")
     static let edited = FrameVerdict.kept(
         reason: "output was edited; 'penumbra adopt' accepts it, --force makes it again")

@@ -82,6 +82,46 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: state.file("zoom")).sorted() == ["a", "b"])
     }
 
+    @Test func `a journal cannot put a folder anywhere but beside where it is`() throws {
+        try write("mine", to: "zoom/.penumbra-run-6-1-frame-1-old/a.dzi")
+        try leaveBehind(
+            "run-6",
+            journal: [
+                #"{"replace":{"aside":"\#(state.file("zoom/.penumbra-run-6-1-frame-1-old"))","final":"\#(state.file("home"))"}}"#
+            ])
+        RunDirectory.sweep(state: state.path)
+        #expect(!exists("home"))
+        #expect(exists("zoom/.penumbra-run-6-1-frame-1-old/a.dzi"))
+    }
+
+    @Test func `what a run wrote aside in a folder that is away is removed by the next run`() throws {
+        try write("", to: "out/.keep")
+        try write("mine", to: "photos/a.png")
+        do {
+            let run = try RunDirectory(state: state.path, name: "run-8", scratch: nil)
+            let aside = try run.temporaryPath(in: state.file("out"), for: "1-frame-1")
+            try Data("half".utf8).write(to: URL(filePath: aside))
+            #expect(rename(state.file("out"), state.file("former")) == 0)
+            #expect(symlink("photos", state.file("out")) == 0)
+            run.leaveToNextRun()
+        }
+        #expect(exists("former/.penumbra-run-8-1-frame-1"))
+        #expect(unlink(state.file("out")) == 0)
+        #expect(rename(state.file("former"), state.file("out")) == 0)
+        RunDirectory.sweep(state: state.path)
+        #expect(!exists("out/.penumbra-run-8-1-frame-1"))
+        #expect(!exists("runs/run-8"))
+        #expect(exists("photos/a.png"))
+    }
+
+    @Test func `two runs of one process have tokens of their own`() throws {
+        let runs = try ["run-10", "run-11"].map { try RunDirectory(state: state.path, name: $0, scratch: nil) }
+        let texts = runs.map(\.token.text)
+        #expect(Set(texts).count == 2)
+        #expect(texts[0].hasPrefix("run-10/") && texts[1].hasPrefix("run-11/"))
+        #expect(texts[0].dropFirst(7).prefix(32) != texts[1].dropFirst(7).prefix(32))
+    }
+
     @Test func `a second run of one name is refused`() throws {
         let run = try RunDirectory(state: state.path, name: "run-4", scratch: nil)
         #expect(throws: FileTrouble.self) { try RunDirectory(state: state.path, name: "run-4", scratch: nil) }
@@ -95,6 +135,50 @@ import Testing
         #expect(try KernelLock.take(path) == nil)
         first = nil
         #expect(try KernelLock.take(path) != nil)
+    }
+
+    private static let killed = "run-8"
+
+    /// As a run that was killed leaves it, whose scratch space lies where others may write.
+    private func leaveScratch() throws -> String {
+        let scratch = state.file("scratch/penumbra-\(Self.killed)")
+        try leaveBehind(Self.killed, journal: [#"{"scratch":{"_0":"\#(scratch)"}}"#])
+        try write("1", to: "scratch/else")
+        return scratch
+    }
+
+    @Test func `a link in the place of a killed run's scratch space is refused, and what it leads to keeps its rights`()
+        throws
+    {
+        let scratch = try leaveScratch()
+        try write("mine", to: "documents/letter.txt")
+        chmod(state.file("documents"), 0o755)
+        symlink(state.file("documents"), scratch)
+
+        let trouble = #expect(throws: FileTrouble.self) { try RunDirectory(claiming: Self.killed, state: state.path) }
+        #expect(
+            trouble?.message
+                == "\(scratch): cannot go on with this run: it is a link, and Penumbra did not make it so\n"
+                + "   = remove what is there, and run again")
+        var found = stat()
+        stat(state.file("documents"), &found)
+        #expect(found.st_mode & 0o777 == 0o755)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "folders of another user take root"))
+    func `another user's folder in the place of a killed run's scratch space is neither used nor removed`() throws {
+        let scratch = try leaveScratch()
+        try write("theirs", to: "scratch/penumbra-\(Self.killed)/diary")
+        chown(scratch, 12345, 12345)
+
+        let trouble = #expect(throws: FileTrouble.self) { try RunDirectory(claiming: Self.killed, state: state.path) }
+        #expect(
+            trouble?.message
+                == "\(scratch): cannot go on with this run: it belongs to another user (uid 12345)\n"
+                + "   = remove what is there, and run again")
+        RunDirectory.remove(Self.killed, state: state.path)
+        #expect(exists("scratch/penumbra-\(Self.killed)/diary"))
+        #expect(!exists("runs/\(Self.killed)"))
     }
 
     @Test(.enabled(if: geteuid() == 0, "folders of another user take root"))

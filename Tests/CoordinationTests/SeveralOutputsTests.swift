@@ -48,19 +48,35 @@ import Testing
                         Replacement(path: paths[0], rule: .published(.make(inode: 2))),
                         Replacement(path: paths[1], rule: .published(.make(inode: 3))),
                     ], reason: "radius 12 → 14"))
-        guard case .render(_, let reason) = verdict([record(0)], there: [false, false]) else {
+        guard case .render(_, let reason, _) = verdict([record(0)], there: [false, false]) else {
             Issue.record("nothing is rendered")
             return
         }
         #expect(reason == "output missing; new")
     }
 
-    @Test func `an output that is not Penumbra's stays while the other one is made`() {
+    private func foreign(_ part: Int) -> KeptOutput {
+        KeptOutput(
+            path: paths[part], reason: "not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it")
+    }
+
+    @Test func `an output that is not Penumbra's stays while the other one is made, and is told`() {
         #expect(
             verdict([record(0)], recipes: [.make([.gaussian(14)]), .make()])
                 == .render(
-                    [Replacement(path: paths[0], rule: .published(.make(inode: 2))), nil], reason: "radius 12 → 14"))
-        #expect(verdict([record(0)]) == .foreign)
+                    [Replacement(path: paths[0], rule: .published(.make(inode: 2))), nil], reason: "radius 12 → 14",
+                    kept: [foreign(1)]))
+        #expect(
+            verdict([record(1)], there: [true, false])
+                == .render(
+                    [nil, Replacement(path: paths[1], rule: .nothing)], reason: "output missing",
+                    kept: [foreign(0)]))
+    }
+
+    @Test func `each output that is kept is told by its path`() {
+        #expect(verdict([record(0)]) == .kept([foreign(1)]))
+        #expect(verdict([record(1)]) == .kept([foreign(0)]))
+        #expect(verdict([]) == .kept([foreign(0), foreign(1)]))
     }
 
     @Test func `skip and error look at each output`() {
@@ -72,14 +88,23 @@ import Testing
     }
 
     private func knownNames(
-        _ records: [OutputRecord], stamp: FileStamp = .make(inode: 1), recipe: Recipe = .make(),
-        _ change: (inout JobSpec) -> Void = { _ in }
+        _ records: [OutputRecord], stamp: FileStamp = .make(inode: 1), recipe: Recipe = .make(), isForced: Bool = false,
+        madeSince: Int64? = nil, _ change: (inout JobSpec) -> Void = { _ in }
     ) -> [String]? {
+        let key = book.key(of: recipe)
+        return freshness(records, isForced: isForced, madeSince: madeSince, change).knownNames(
+            input: Night.input, stamp: stamp, recipes: [key, key])
+    }
+
+    private func freshness(
+        _ records: [OutputRecord], isForced: Bool = false, madeSince: Int64? = nil,
+        _ change: (inout JobSpec) -> Void = { _ in }
+    ) -> Freshness {
         var job = JobSpec.make(outputs: [.width, .width])
         change(&job)
-        let freshness = Freshness(job: job, isForced: false, records: records, broken: [], book: book, now: Night.now)
-        let key = book.key(of: recipe)
-        return freshness.knownNames(input: Night.input, stamp: stamp, recipes: [key, key])
+        return Freshness(
+            job: job, isForced: isForced, madeSince: madeSince, records: records, broken: [], book: book, now: Night.now
+        )
     }
 
     @Test func `names of an unchanged picture are known without opening it`() {
@@ -94,6 +119,26 @@ import Testing
         #expect(knownNames(records, recipe: .make([.gaussian(14)])) == nil)
         #expect(knownNames(records) { $0.existing = .overwrite } == nil)
         #expect(knownNames([record(0), record(1, recipe: RecipeID(place: 5))]) == nil)
+    }
+
+    @Test func `a run in parts that makes everything again knows the names that an earlier part has published`() {
+        // Their files are of the time 5.
+        let records = [record(0), record(1)]
+        #expect(knownNames(records, isForced: true) == nil)
+        #expect(knownNames(records, isForced: true, madeSince: 5) == paths)
+        #expect(knownNames(records, madeSince: 5) { $0.existing = .overwrite } == paths)
+        #expect(knownNames(records, isForced: true, madeSince: 6) == nil)
+        #expect(knownNames(records, stamp: FileStamp.make(inode: 1).touched, isForced: true, madeSince: 5) == nil)
+    }
+
+    @Test func `pictures whose outputs are made come after others when names are looked for`() {
+        let records = [record(0), record(1)]
+        #expect(!freshness([]).hasOutputs(Night.input))
+        #expect(freshness(records).hasOutputs(Night.input))
+        #expect(freshness(records) { $0.existing = .skip }.hasOutputs(Night.input))
+        #expect(!freshness(records, isForced: true).hasOutputs(Night.input))
+        #expect(freshness(records, isForced: true, madeSince: 5).hasOutputs(Night.input))
+        #expect(!freshness(records, isForced: true, madeSince: 6).hasOutputs(Night.input))
     }
 
     @Test func `stamps do not tell a name that comes from the bytes where compare reads them`() {

@@ -1,3 +1,4 @@
+import ExamplePictures
 import Foundation
 import Testing
 
@@ -68,6 +69,25 @@ import Testing
         try writeMove(output: "out/{stem}-{frame:02}.png", more: "shard: tile\ntile: 50\nverify: audit")
         #expect(try await Program.night(workspace, "--force").published == 21)
         #expect(try workspace.contents(below: "out") == all)
+    }
+
+    @Test(arguments: ["", "shard: tile\ntile: 50"])
+    func `grain under a moving picture is another one in every frame`(shard: String) async throws {
+        let move =
+            "animate: {move: {picture: layers/label.ppm, path: [{x: -40, y: 0}, {x: -40, y: 5}], duration: 0.1}}\n"
+        try workspace.writeManifest(
+            filters: "[{grain: {amount: 20}}]", output: "out/{stem}-{frame}.png", more: move + shard)
+        #expect(try await Program.night(workspace).published == 12)
+        let all = try workspace.contents(below: "out")
+        #expect(Set(all.filter { $0.key.contains("a-") }.values).count == 4)
+        try workspace.writeManifest(
+            filters: "[{grain: {amount: 20}}]", output: "film/{stem}.webp", more: move + "save: {lossless: true}")
+        #expect(try await Program.night(workspace).published == 3)
+        let film = try PictureFiles.readFrames("\(workspace.path)/film/a.webp")
+        for (index, frame) in film.enumerated() {
+            let single = try PictureFiles.read("\(workspace.path)/out/a-\(index + 1).png")
+            #expect(frame.colors == single.colors, "\(index)")
+        }
     }
 
     @Test func `a numbered picture is rendered again, and compared`() async throws {

@@ -46,7 +46,8 @@ import Testing
         let mask = try await apply("variable: {mask: m.png}", "photos/a.png", "-o", "b.png")
         #expect(
             mask.errors.hasSuffix(
-                "\n  = write the path of a picture that is there; this one leads to \(workspace.path)/m.png\n"))
+                "\n  = write the path of a picture that Penumbra can read; this one leads to \(workspace.path)/m.png\n")
+        )
         let large = try await apply("invert", "photos/a.png", "-o", "b.png", "--set", "max_pixels=100")
         #expect(
             large.errors.contains("160 × 120 pixels are more than max_pixels: 100; raise it if the picture is meant\n"))

@@ -55,6 +55,30 @@ import Testing
                 != nil)
     }
 
+    @Test func `a drawing that takes too long is given up, told once, and holds up no other picture`() async throws {
+        for name in ["cut.jpg", "notes.png"] { try workspace.remove("photos/\(name)") }
+        // The namespaced attribute hides the other one from a look at the text. Drawing takes minutes.
+        try workspace.write(
+            """
+            <svg xmlns="http://www.w3.org/2000/svg" xmlns:z="z" width="1000" height="1000"><filter id="f">\
+            <feTurbulence baseFrequency="0.1" numOctaves="3000" z:numOctaves="1"/></filter>\
+            <rect width="1000" height="1000" filter="url(#f)"/></svg>
+            """, to: "photos/endless.svg")
+        try workspace.age("photos/endless.svg")
+        let limit = ["PENUMBRA_DRAWING_SECONDS": "1"]
+        let first = try await Program.run("run", "--workers", "1", "job.yaml", in: workspace, environment: limit)
+        #expect(first.code == 1)
+        #expect(
+            first.errors.contains(
+                "\n  photos/endless.svg: SVG that takes more than 1 s of processor time to draw; simplify it, or draw it to a PNG "
+                    + "first\n"))
+        #expect(workspace.files(below: "out").count == 3)
+        #expect(workspace.leftovers() == [])
+        let second = try await Program.run("run", "job.yaml", in: workspace, environment: limit)
+        #expect(second.code == 0)
+        #expect(second.output.contains("test: 0 published, 3 skipped, 1 still broken in "))
+    }
+
     @Test func `a picture is tried again when it was mended, when its chain has changed, and by force`() async throws {
         #expect(try await Program.night(workspace) == NightSummary(published: 3, failed: 2, exitCode: 1))
         try workspace.remove("photos/cut.jpg")

@@ -92,6 +92,7 @@ struct VerifyLine: Decodable {
     let encoder: String?
     let publishedEncoder: String?
     let swappedWith: String?
+    let copyOf: String?
     let states: [String: Int]?
     let exitCode: Int?
 

@@ -53,6 +53,16 @@ import Testing
         #expect(result.code == 0, "\(result.errors)")
     }
 
+    @Test func `the systemd unit allows the calls by which a process confines itself`() throws {
+        let path = Self.project.appending(path: "config/systemd/penumbra-nightly.service")
+        let lines = try String(contentsOf: path, encoding: .utf8).split(separator: "\n")
+        let allowed = try #require(lines.first { $0.hasPrefix("SystemCallFilter=") }).dropFirst(17).split(
+            separator: " ")
+        #expect(
+            Set(["seccomp", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"])
+                .isSubset(of: allowed.map(String.init)))
+    }
+
     /// Blocks of manifests in the guides, each with the keys that it leaves out.
     private static let shown: [(place: String, manifest: String)] = {
         let rest = [("job", "shown"), ("inputs", "photos/*.jpg"), ("filters", "[invert]")]

@@ -149,6 +149,39 @@ import Testing
         }
     }
 
+    @Test(arguments: [("png", true), ("jpg", true), ("gif", false)])
+    func `a preview has the profile of its pixels, or pixels of sRGB`(ext: String, holdsProfile: Bool) async throws {
+        let profile = ProfileBuilder.rgb(gamma: 2.2, .displayP3)
+        let photo = Pattern.photograph.picture(PixelRect(x: 0, y: 0, width: 60, height: 40), .rgb, .u8)
+        try PictureFiles.write(photo, to: "\(workspace.path)/photos/a.png", profile: profile)
+        try workspace.writeManifest(filters: "[{flip: {axis: horizontal}}]")
+        let arguments = ["preview", "job.yaml", "photos/a.png", "-o", "p.\(ext)"]
+        let result = try await Program.run(Program.penumbra, arguments, in: workspace)
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(try PictureFiles.profile(of: "\(workspace.path)/p.\(ext)") == (holdsProfile ? profile : nil))
+        guard ext != "jpg" else { return }
+        let shown = try PictureFiles.read("\(workspace.path)/p.\(ext)").doubles.map { $0 / 255 }
+        let first = photo.doubles.suffix(3 * 60).prefix(3).map { $0 / 255 }
+        let last = Array(shown[(shown.count - 3)...])
+        #expect(worst(last, holdsProfile ? first : Meaning.displayP3.inSRGB(first)) < 8 / 255)
+    }
+
+    @Test func `a tint that is swept is a colour of sRGB`() async throws {
+        let photo = Pattern.photograph.picture(PixelRect(x: 0, y: 0, width: 60, height: 40), .rgb, .u8)
+        try PictureFiles.write(
+            photo, to: "\(workspace.path)/photos/a.png", profile: ProfileBuilder.rgb(gamma: 2.2, .displayP3))
+        let panel = "{x: 0, y: 0, width: 100%, height: 100%, radius: 0"
+        try workspace.writeManifest(filters: "[{backdrop: \(panel)}}]")
+        let swept = ["preview", "job.yaml", "photos/a.png", "-o", "p.png", "--sweep", "tint='#3366cc80'"]
+        let result = try await Program.run(Program.penumbra, swept, in: workspace)
+        #expect(result.code == 0, "\(result.errors)")
+        try workspace.writeManifest(filters: "[{backdrop: \(panel), tint: '#3366cc80'}}]")
+        #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
+        #expect(
+            try PictureFiles.read("\(workspace.path)/p.png").doubles
+                == PictureFiles.read("\(workspace.path)/out/a.png").doubles)
+    }
+
     @Test func `colours that are taken as they stand would be far off`() throws {
         let truth = try write(.displayP3, .u8, .adobeRGB)
         let photo = try PictureFiles.read("\(workspace.path)/photos/a.png")

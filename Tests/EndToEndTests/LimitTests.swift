@@ -51,6 +51,42 @@ import Testing
         #expect(try await run("ulimit -n 90", workers: 4).code == 0)
     }
 
+    @Test func `a worker that can open no more files blames no disk and no picture`() async throws {
+        // None of them leaves so many open that it is to blame.
+        for number in 1...5 {
+            try await workspace.buildPlugin(
+                "leak\(number)",
+                render: "copy(tile); for (int i = 0; i < 220; i++) (void)!open(\"/dev/null\", O_RDONLY);")
+        }
+        try workspace.write("plugin_folders: [\(workspace.path)/plugins]\n", to: "config/penumbra/penumbra.yaml")
+        try workspace.writeManifest(filters: "[leak1, leak2, leak3, leak4, leak5]", more: "shard: frame")
+        let result = try await run("ulimit -n 1024", workers: 1)
+        // Whether a file has to be opened after the last leak depends on the formats.
+        #expect([0, 69].contains(result.code), "\(result.errors)")
+        #expect(
+            result.code == 0
+                || result.errors.contains(
+                    "cannot render: this process may have no more than 1024 open files (RLIMIT_NOFILE)"),
+            "\(result.errors)")
+        #expect(!result.errors.contains("failed"))
+        #expect(!result.errors.contains("free some space"))
+        #expect(workspace.leftovers() == [])
+    }
+
+    @Test func `a run under a limit obeys SIGTERM while its workers are busy`() async throws {
+        let gate = try await Gate(in: workspace)
+        try workspace.writeManifest(filters: "[\(Gate.filter)]", more: "shard: frame\ntimeout: 1h")
+        let program = try RunningProgram(
+            ["-c", "ulimit -n 90; exec \"$@\"", "sh", Program.penumbra, "run", "job.yaml", "--workers", "4"],
+            in: workspace, program: "/bin/sh")
+        program.wait { program.workers.count == 4 }
+        kill(program.processID, SIGTERM)
+        let result = program.finish()
+        #expect(result.code == 128 + SIGTERM, "\(result.errors)")
+        #expect(workspace.leftovers() == [])
+        withExtendedLifetime(gate) {}
+    }
+
     @Test(arguments: [8, 12, 16, 20, 32, 64, 72, 80])
     func `however few files may be open, the run ends by itself`(files: Int) async throws {
         let result = try await run("ulimit -n \(files)", workers: 4)

@@ -35,6 +35,7 @@ import Testing
         "output-path", "output-bytes", "output-size", "output-frames", "output-format", "output-bands", "probe-size",
         "probe-pages", "probe-outputs", "probe-extent", "probe-grid", "probe-tiles", "probe-sources", "probe-halo",
         "probe-cost", "probe-amount", "probe-bytes", "compared-size",
+        "probe-costs", "probe-amounts", "probe-area", "output-small", "failure-damage", "failure-plugin",
     ]
     private static let liesOfTiles = [
         "output-path", "tile-path", "tile-rect", "canvas-path", "canvas-rect", "metadata-path",
@@ -50,6 +51,15 @@ import Testing
         #expect(try workspace.read("home/key") == Data("secret".utf8))
         #expect(!workspace.exists("out/a.png"))
         #expect(workspace.leftovers() == [])
+    }
+
+    @Test func `a worker that reports of an order it was never given is not waited for`() async throws {
+        try writeManifest("frame")
+        let result = try await penumbra("run", "job.yaml", "--workers", "1", lying: "order-number")
+        #expect(workspace.exists("told"))
+        #expect(result.code == 1, "\(result.output)\(result.errors)")
+        #expect(result.errors.contains("which it was never given"), "\(result.errors)")
+        #expect(!workspace.exists("out/a.png"))
     }
 
     @Test(arguments: ["frame", "tile"]) func `the same worker, when it does not lie, is believed`(shard: String)

@@ -72,7 +72,7 @@ import Testing
                 job.yaml:3:40: error: the picture of 'mask', 'masks/n.pgm': no such file
                 3 | filters: [{variable: {radius: 6, mask: masks/n.pgm}}]
                   |                                        ^^^^^^^^^^^
-                  = write the path of a picture that is there; this one leads to \(workspace.path)/masks/n.pgm
+                  = write the path of a picture that Penumbra can read; this one leads to \(workspace.path)/masks/n.pgm
 
                 """)
         try writeJob(mask: "masks")
@@ -94,7 +94,7 @@ import Testing
                     ('penumbra formats' lists them)
                     3 | filters: [{variable: {radius: 6, mask: masks/notes.txt}}]
                       |                                        ^^^^^^^^^^^^^^^
-                      = write the path of a picture that is there; this one leads to \(workspace.path)/masks/notes.txt
+                      = write the path of a picture that Penumbra can read; this one leads to \(workspace.path)/masks/notes.txt
 
                     """)
         }

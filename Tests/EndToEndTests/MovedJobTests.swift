@@ -34,7 +34,7 @@ import Testing
         #expect(told.code == 0 && told.output == "")
         #expect(
             told.errors == """
-                test: 3 frames are left as they are: \(former("job.yaml"))
+                test: 3 outputs are left as they are: \(former("job.yaml"))
                   out/a.png
                   out/b.png
                   out/c.png
@@ -85,7 +85,7 @@ import Testing
         #expect(night.code == 0)
         #expect(
             night.errors == """
-                1 frame is left as it is: output was edited; 'penumbra adopt' accepts it, --force makes it again
+                1 output is left as it is: output was edited; 'penumbra adopt' accepts it, --force makes it again
                   site/out/c.png
 
                 """)
@@ -112,7 +112,7 @@ import Testing
         let result = try await run("run", "--quiet", "copy.yaml")
         #expect(
             result.errors.hasPrefix(
-                "test: 3 frames are left as they are: published by the job 'test' of \(workspace.path)/job.yaml, which is still "
+                "test: 3 outputs are left as they are: published by the job 'test' of \(workspace.path)/job.yaml, which is still "
                     + "there; write to another folder, or remove that manifest and give 'penumbra adopt --moved'\n"))
         let taken = try await run("adopt", "--moved", "copy.yaml")
         #expect(taken.code == 1)
@@ -120,6 +120,94 @@ import Testing
             taken.errors.hasPrefix(
                 "test: not taken over\n  out/a.png: the job 'test' of \(workspace.path)/job.yaml is still there\n"))
         #expect(taken.output == "test: 0 outputs taken over\n")
+        #expect(try await Program.night(workspace) == NightSummary(skipped: 3))
+    }
+
+    /// Puts other bytes into a picture.
+    private func change(_ picture: String) throws {
+        try workspace.remove(picture)
+        try workspace.copy("photos/b.png", to: picture)
+        try workspace.age(picture)
+    }
+
+    private let stale =
+        "made of a picture that has changed since; 'penumbra adopt --moved' takes it over, and the next run renders it again"
+
+    @Test func `outputs that were moved without their index are known again`() async throws {
+        try FileManager.default.createDirectory(atPath: "\(workspace.path)/new", withIntermediateDirectories: true)
+        for name in ["a", "b", "c"] { try move("out/\(name).png", to: "new/\(name).png") }
+        try workspace.writeNightly(output: "new/{stem}.png")
+        try change("photos/a.png")
+        #expect(
+            try await run("run", "--quiet", "job.yaml").errors == """
+                test: 3 outputs are left as they are: published by this job at another path; 'penumbra adopt --moved' takes it \
+                over here, --force replaces it
+                  new/a.png
+                  new/b.png
+                  new/c.png
+
+                """)
+
+        let adopted = try await run("adopt", "job.yaml")
+        #expect(adopted.code == 1)
+        #expect(adopted.output == "test: 2 frames adopted\n")
+        #expect(adopted.errors == "test: not adopted because of 1 file\n  new/a.png: \(stale)\n")
+        let taken = try await run("adopt", "--moved", "job.yaml")
+        #expect(taken.code == 0)
+        #expect(
+            taken.output == "test: 1 output taken over; 1 frame is out of date, and rendered by the next run\n")
+        #expect(try await Program.night(workspace) == NightSummary(published: 1, skipped: 2))
+        #expect(try await Program.night(workspace) == NightSummary(skipped: 3))
+    }
+
+    @Test func `outputs that were copied without their times are known by their bytes`() async throws {
+        for name in ["a", "b", "c"] {
+            try workspace.write(try workspace.read("out/\(name).png"), to: "new/\(name).png")
+        }
+        try workspace.writeNightly(output: "new/{stem}.png")
+        try change("photos/a.png")
+        let adopted = try await run("adopt", "--only", "a.png", "job.yaml")
+        #expect(adopted.code == 1)
+        #expect(adopted.errors == "test: not adopted because of 1 file\n  new/a.png: \(stale)\n")
+        #expect(
+            try await run("adopt", "--moved", "job.yaml").output
+                == "test: 3 outputs taken over; 1 frame is out of date, and rendered by the next run\n")
+        #expect(try await Program.night(workspace) == NightSummary(published: 1, skipped: 2))
+    }
+
+    @Test func `an output of a picture that has changed is not adopted where it is, either`() async throws {
+        try change("photos/a.png")
+        let adopted = try await run("adopt", "job.yaml")
+        #expect(adopted.code == 1)
+        #expect(
+            adopted.errors
+                == "test: not adopted because of 1 file\n  out/a.png: made of a picture that has changed since; the next run "
+                + "renders it again\n")
+        #expect(try await Program.night(workspace) == NightSummary(published: 1, skipped: 2))
+    }
+
+    @Test func `a manifest whose old name another job has taken is gone`() async throws {
+        let text = String(decoding: try workspace.read("job.yaml"), as: UTF8.self)
+        try move("job.yaml", to: "old.yaml")
+        try workspace.write(
+            text.replacing("job: test", with: "job: other").replacing("out/", with: "out2/"), to: "job.yaml")
+        let told = try await run("run", "--quiet", "old.yaml")
+        #expect(told.errors.hasPrefix("test: 3 outputs are left as they are: \(former("job.yaml"))\n"))
+        #expect(try await run("adopt", "--moved", "old.yaml").output == "test: 3 outputs taken over\n")
+        #expect(try await run("run", "old.yaml").output.hasPrefix("test: 0 published, 3 skipped in "))
+    }
+
+    @Test func `a copy of a whole tree gets the copied outputs, and the original keeps its own`() async throws {
+        for name in ["photos", "out", "job.yaml"] { try workspace.copy(name, to: "site/\(name)") }
+        let told = try await run("run", "--quiet", "site/job.yaml")
+        #expect(
+            told.errors.hasPrefix(
+                "test: 3 outputs are left as they are: published by the job 'test' of \(workspace.path)/job.yaml at another path; "
+                    + "'penumbra adopt --moved' takes it over here, --force replaces it\n"))
+        let taken = try await run("adopt", "--moved", "site/job.yaml")
+        #expect(taken.code == 0)
+        #expect(taken.output == "test: 3 outputs taken over\n")
+        #expect(try await run("run", "site/job.yaml").output.hasPrefix("test: 0 published, 3 skipped in "))
         #expect(try await Program.night(workspace) == NightSummary(skipped: 3))
     }
 
@@ -149,7 +237,7 @@ import Testing
         let first = try await run("run", "--quiet", "job.yaml")
         #expect(
             first.errors == """
-                test: 1 frame is left as it is: not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it
+                test: 1 output is left as it is: not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it
                   out/d.png
 
                 """)
@@ -161,7 +249,7 @@ import Testing
         let night = try await run("run", "--quiet", "job.yaml")
         #expect(
             night.errors == """
-                test: 1 frame is left as it is: output was edited; 'penumbra adopt' accepts it, --force makes it again
+                test: 1 output is left as it is: output was edited; 'penumbra adopt' accepts it, --force makes it again
                   out/d.png
 
                 """)
@@ -169,7 +257,7 @@ import Testing
         let edited = try await run("run", "--quiet", "job.yaml")
         #expect(
             edited.errors == """
-                test: 1 frame is left as it is: output was edited, and would be made anew (radius 5 → 7); --force replaces it
+                test: 1 output is left as it is: output was edited, and would be made anew (radius 5 → 7); --force replaces it
                   out/d.png
 
                 """)

@@ -34,6 +34,55 @@ import Testing
             to: "all.yaml")
     }
 
+    @Test func `of several outputs each that is kept is told by its own path, also beside those that are made`()
+        async throws
+    {
+        for name in ["a.png", "b.png", "c.jpg"] { try workspace.age("photos/\(name)") }
+        try workspace.write(
+            """
+            job: two
+            inputs: photos/*
+            filters: [{gaussian: {radius: 2}}]
+            outputs:
+              - path: two/{stem}.png
+              - path: two/{stem}.jpg
+
+            """, to: "two.yaml")
+        func edit(_ name: String) throws { try workspace.write(workspace.read(name) + Data([0]), to: name) }
+        func lines(_ words: String, _ outputs: String...) -> String {
+            "two: 1 output is left as it is: \(words)\n" + outputs.map { "  \($0)\n" }.joined()
+        }
+        let edited = "output was edited; 'penumbra adopt' accepts it, --force makes it again"
+        #expect(try await run("two.yaml", "--quiet").errors == "")
+        try edit("two/b.jpg")
+        #expect(try await run("two.yaml", "--quiet").errors == lines(edited, "two/b.jpg"))
+        try edit("two/b.png")
+        #expect(try await run("two.yaml", "--quiet").errors == lines(edited, "two/b.png"))
+        #expect(try await run("two.yaml", "--quiet").errors == "")
+
+        try workspace.remove("two/a.png")
+        try edit("two/a.jpg")
+        let mixed = try await run("two.yaml", "--json")
+        let frame = try #require(mixed.output.split(separator: "\n").first { $0.contains(#""state":"published""#) })
+        let path = "\(workspace.path)/two/a.jpg"
+        #expect(frame.contains(#""keptOutputs":[{"path":"\#(path)","reason":"\#(edited)"}]"#))
+        #expect(mixed.output.contains(#""outputsKept":3"#))
+        #expect(try NightSummary(mixed) == NightSummary(published: 1, skipped: 1, kept: 1))
+        #expect(workspace.exists("two/a.png"))
+        // It was told, in JSON.
+        #expect(try await run("two.yaml", "--quiet").errors == "")
+
+        // The picture changed: one output is made anew, and the other one is told to be behind.
+        try workspace.remove("photos/a.png")
+        try workspace.copy("photos/b.png", to: "photos/a.png")
+        let behind = "output was edited, and would be made anew (input changed); --force replaces it"
+        let night = try await run("two.yaml", "--quiet", "--strict")
+        #expect(night.code == 1)
+        #expect(night.errors.contains(lines(behind, "two/a.jpg")))
+        let last = try await run("two.yaml")
+        #expect(last.output.hasPrefix("two: 0 published, 1 skipped, 2 kept in "))
+    }
+
     @Test func `each output has the bytes that a job of its own gives`() async throws {
         try writeManifest()
         let result = try await run("all.yaml")
@@ -177,6 +226,31 @@ extension OutputsTests {
         #expect(try PictureFiles.readFrames("\(workspace.path)/out/moving.webp").map(\.colors) == moved.map(\.colors))
     }
 
+    @Test(arguments: ["shard: frame", "shard: tile\ntile: 32"])
+    func `a frame that is an output of its own has the pixels that it has in the animation`(shard: String) async throws
+    {
+        try PictureFiles.write(
+            frames: frames, to: "\(workspace.path)/moving.webp", options: ["lossless": .boolean(true)])
+        func manifest(_ output: String, _ more: String) -> String {
+            "job: moving\ninputs: moving.webp\nfilters:\n  - gaussian: {radius: 1}\n  - grain: {amount: 20}\n"
+                + "output: \(output)\nverify: audit\n\(more)\n"
+        }
+        try workspace.write(manifest("film/moving.webp", "save: {lossless: true}"), to: "film.yaml")
+        try workspace.write(manifest("out/{frame}.png", shard), to: "frames.yaml")
+        for name in ["film.yaml", "frames.yaml"] {
+            let result = try await run(name)
+            #expect(result.code == 0, "\(result.errors)")
+        }
+        let film = try PictureFiles.readFrames("\(workspace.path)/film/moving.webp")
+        #expect(film.count == 4)
+        for (index, frame) in film.enumerated() {
+            #expect(try frame.colors == PictureFiles.read("\(workspace.path)/out/\(index + 1).png").colors, "\(index)")
+        }
+        let verified = try await Program.run(
+            Program.penumbra, ["verify", "--rerender", "out/1.png", "out/4.png"], in: workspace)
+        #expect(verified.code == 0, "\(verified.output) \(verified.errors)")
+    }
+
     @Test func `every frame of an animation is filtered as a picture is`() async throws {
         let frames = frames
         try PictureFiles.write(
@@ -235,7 +309,7 @@ extension OutputsTests {
 
 extension AnyRaster {
     /// Samples without alpha.
-    fileprivate var colors: [UInt8] {
+    var colors: [UInt8] {
         guard case .u8(let raster) = self else { return [] }
         return raster.samples.enumerated().filter { !layout.hasAlpha || $0.offset % 4 != 3 }.map(\.element)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// What a plugin does that no plugin may do costs the picture that it does it on, and nothing else: every other output
@@ -26,61 +27,106 @@ import Testing
         var testDescription: String { name }
     }
 
-    static let misdeeds = [
+    static let misdeeds =
+        [
+            Misdeed(
+                name: "crashes", code: "copy(tile); if (here) *(volatile int *)8 = 1;",
+                words:
+                    "photos/c.png: the worker crashed with signal 11 inside the plugin 'bad' in 2 attempts; the picture "
+                    + "is set aside"),
+            Misdeed(
+                name: "hangs", code: "copy(tile); while (here) pause();",
+                words:
+                    "photos/c.png: no result within 8 s inside the plugin 'bad' in 2 attempts; raise 'timeout' if it "
+                    + "needs longer", more: "timeout: 8s"),
+            Misdeed(
+                // Twice as much as a worker may hold, were it not replaced in between.
+                name: "leaks",
+                code: "copy(tile); memset(malloc(150000000), 1, 150000000); if (resident() > 700000000) abort();",
+                words: nil, environment: ["PENUMBRA_MEMORY": "300M", "PENUMBRA_WORKERS": "1"]),
+            Misdeed(
+                name: "hangs in another process group",
+                code: "copy(tile); if (here) { setpgid(0, getpgid(getppid())); for (;;) pause(); }",
+                words:
+                    "photos/c.png: no result within 8 s inside the plugin 'bad' in 2 attempts; raise 'timeout' if it "
+                    + "needs longer", more: "timeout: 8s"),
+            Misdeed(
+                name: "kills its own process", code: "copy(tile); if (here) kill(getpid(), SIGKILL);",
+                words:
+                    "photos/c.png: the worker was killed inside the plugin 'bad' 3 times in a row, and the picture is set "
+                    + "aside; look for what sends SIGKILL, the plugin first of all"),
+            Misdeed(
+                // As many as any limit here allows.
+                name: "leaves files open",
+                code: "copy(tile); if (here) for (int i = 0; i < 1100; i++) (void)!open(\"/dev/null\", O_RDONLY);",
+                words: "photos/c.png: bad: the plugin left 1"),
+            Misdeed(
+                name: "leaves a few files open",
+                code: "copy(tile); for (int i = 0; i < 20; i++) (void)!open(\"/\", O_RDONLY);",
+                words: nil),
+            Misdeed(
+                name: "closes files of the worker",
+                code: "copy(tile); struct stat s; if (here) for (int f = 3; f < 1024; f++) "
+                    + "if (!fstat(f, &s) && S_ISREG(s.st_mode)) close(f);",
+                words: "photos/c.png: bad: the plugin closed a file that it had not opened; report this to its author"),
+            Misdeed(name: "prints", code: "copy(tile); puts(\"{}\"); fflush(stdout);", words: nil),
+            Misdeed(
+                name: "exits", code: "copy(tile); if (here) exit(0);",
+                words:
+                    "photos/c.png: the worker left with exit code 0 inside the plugin 'bad' in 2 attempts; the picture is "
+                    + "set aside"),
+            Misdeed(
+                name: "writes into the row padding",
+                code:
+                    "copy(tile); if (here) ((char *)tile->target.data)[tile->target.rect.width * tile->channels] = 1;",
+                words:
+                    "photos/c.png: bad: the plugin wrote outside of its tile, behind the end of row 0; report this to its "
+                    + "author"),
+            Misdeed(
+                name: "writes beyond its tile",
+                code: "copy(tile); if (here) ((char *)tile->target.data)[tile->target.rect.height * "
+                    + "tile->target.row_bytes] = 1;",
+                words:
+                    "photos/c.png: the worker crashed with signal 11 inside the plugin 'bad' in 2 attempts; the picture "
+                    + "is set aside"),
+            Misdeed(name: "changes the floating-point mode", code: "copy(tile); fesetround(FE_UPWARD);", words: nil),
+            // What a call leaves changed of the process costs the frame that it was made for.
+            changed("file mode mask (umask)", "umask(0);"),
+            changed("resource limits", "struct rlimit few = {4, 4}; setrlimit(RLIMIT_NOFILE, &few);"),
+            changed("resource limits", "struct rlimit small = {1, RLIM_INFINITY}; setrlimit(RLIMIT_FSIZE, &small);"),
+            changed("signal mask", "sigset_t all; sigfillset(&all); pthread_sigmask(SIG_SETMASK, &all, NULL);"),
+            changed(
+                "signal mask",
+                "sigset_t one; sigemptyset(&one); sigaddset(&one, SIGTERM); sigprocmask(SIG_BLOCK, &one, NULL);"),
+            changed("signal handlers", "signal(SIGTERM, SIG_IGN);"),
+            changed("timers", "alarm(1);"),
+            changed("working directory", "if (chdir(\"/\")) abort();"),
+            changed("descriptors", "close(1);"),
+            changed(
+                "descriptors",
+                "struct stat s; for (int f = 3; f < 20; f++) if (!fstat(f, &s) && S_ISFIFO(s.st_mode)) close(f);"),
+            changed(
+                "descriptors",
+                "struct stat s; for (int f = 3; f < 20; f++) if (!fstat(f, &s) && S_ISFIFO(s.st_mode)) "
+                    + "fcntl(f, F_SETFL, fcntl(f, F_GETFL) | O_NONBLOCK);"),
+            changed("process group", "setpgid(0, getpgid(getppid()));"),
+            changed("locale", "if (!setlocale(LC_NUMERIC, \"C.UTF-8\")) abort();"),
+            changed("descriptors", "dup2(open(\"/dev/null\", O_RDWR), 2);"),
+            Misdeed(
+                name: "closes all descriptors", code: "copy(tile); if (here) for (int f = 0; f < 1024; f++) close(f);",
+                words:
+                    "photos/c.png: the worker left with exit code 70 inside the plugin 'bad' in 2 attempts; the picture is "
+                    + "set aside"),
+        ] + (geteuid() == 0 ? misdeedsOfRoot : [])
+
+    /// What only root can do.
+    private static let misdeedsOfRoot = [
+        changed("user", "if (seteuid(1)) abort();"),
+        changed("root folder", "if (chroot(\"/tmp\")) abort();"),
         Misdeed(
-            name: "crashes", code: "copy(tile); if (here) *(volatile int *)8 = 1;",
-            words: "photos/c.png: the worker crashed with signal 11 inside the plugin 'bad' in 2 attempts; the picture "
+            name: "becomes another user for good", code: "copy(tile); if (here && setuid(1)) abort();",
+            words: "photos/c.png: the worker left with exit code 70 inside the plugin 'bad' in 2 attempts; the picture "
                 + "is set aside"),
-        Misdeed(
-            name: "hangs", code: "copy(tile); while (here) pause();",
-            words: "photos/c.png: no result within 8 s inside the plugin 'bad' in 2 attempts; raise 'timeout' if it "
-                + "needs longer", more: "timeout: 8s"),
-        Misdeed(
-            // Twice as much as a worker may hold, were it not replaced in between.
-            name: "leaks",
-            code: "copy(tile); memset(malloc(150000000), 1, 150000000); if (resident() > 700000000) abort();",
-            words: nil, environment: ["PENUMBRA_MEMORY": "300M", "PENUMBRA_WORKERS": "1"]),
-        Misdeed(name: "prints", code: "copy(tile); puts(\"{}\"); fflush(stdout);", words: nil),
-        Misdeed(
-            name: "exits", code: "copy(tile); if (here) exit(0);",
-            words:
-                "photos/c.png: the worker left with exit code 0 inside the plugin 'bad' in 2 attempts; the picture is "
-                + "set aside"),
-        Misdeed(
-            name: "writes into the row padding",
-            code: "copy(tile); if (here) ((char *)tile->target.data)[tile->target.rect.width * tile->channels] = 1;",
-            words:
-                "photos/c.png: bad: the plugin wrote outside of its tile, behind the end of row 0; report this to its "
-                + "author"),
-        Misdeed(
-            name: "writes beyond its tile",
-            code: "copy(tile); if (here) ((char *)tile->target.data)[tile->target.rect.height * "
-                + "tile->target.row_bytes] = 1;",
-            words: "photos/c.png: the worker crashed with signal 11 inside the plugin 'bad' in 2 attempts; the picture "
-                + "is set aside"),
-        Misdeed(name: "changes the floating-point mode", code: "copy(tile); fesetround(FE_UPWARD);", words: nil),
-        // What a call leaves changed of the process costs the frame that it was made for.
-        changed("file mode mask (umask)", "umask(0);"),
-        changed("resource limits", "struct rlimit few = {4, 4}; setrlimit(RLIMIT_NOFILE, &few);"),
-        changed("resource limits", "struct rlimit small = {1, RLIM_INFINITY}; setrlimit(RLIMIT_FSIZE, &small);"),
-        changed("signal mask", "sigset_t all; sigfillset(&all); pthread_sigmask(SIG_SETMASK, &all, NULL);"),
-        changed(
-            "signal mask",
-            "sigset_t one; sigemptyset(&one); sigaddset(&one, SIGTERM); sigprocmask(SIG_BLOCK, &one, NULL);"),
-        changed("signal handlers", "signal(SIGTERM, SIG_IGN);"),
-        changed("timers", "alarm(1);"),
-        changed("working directory", "if (chdir(\"/\")) abort();"),
-        changed("descriptors", "close(1);"),
-        changed(
-            "descriptors",
-            "struct stat s; for (int f = 3; f < 20; f++) if (!fstat(f, &s) && S_ISFIFO(s.st_mode)) close(f);"),
-        changed("locale", "if (!setlocale(LC_NUMERIC, \"C.UTF-8\")) abort();"),
-        changed("descriptors", "dup2(open(\"/dev/null\", O_RDWR), 2);"),
-        Misdeed(
-            name: "closes all descriptors", code: "copy(tile); if (here) for (int f = 0; f < 1024; f++) close(f);",
-            words:
-                "photos/c.png: the worker left with exit code 70 inside the plugin 'bad' in 2 attempts; the picture is "
-                + "set aside"),
     ]
 
     private static func changed(_ what: String, _ code: String) -> Misdeed {

@@ -231,6 +231,70 @@ import Testing
         leavesNothing()
     }
 
+    /// The folder is made when the run is prepared, and is empty until somebody publishes.
+    @Test(arguments: [[], ["--state-dir", "own"]])
+    func `outputs whose folder was removed are made again, by whoever goes on with the run`(state: [String])
+        async throws
+    {
+        try writeManifest()
+        func command(_ words: String...) async throws -> Program.Result {
+            try await Program.run(Program.penumbra, words + state, in: workspace)
+        }
+        #expect(try await command("run", "job.yaml").code == 0)
+        try workspace.remove("out")
+        let prepared = try await command("prepare", "job.yaml", "--run-dir", "shared", "--shards", "1")
+        #expect(prepared.code == 0, "\(prepared.errors)")
+        #expect(try await shard(1).code == 0)
+        let end = try await command("resume", "--run-dir", "shared")
+        #expect(end.code == 0, "\(end.errors)")
+        #expect(try await ordinary() == workspace.contents(below: "out"))
+    }
+
+    @Test func `66: outputs that this user's runs published and that are lost now are not made again unasked`()
+        async throws
+    {
+        try writeManifest()
+        #expect(try await penumbra("run", "job.yaml").code == 0)
+        try workspace.remove("out")
+        try FileManager.default.createDirectory(
+            atPath: "\(workspace.path)/out", withIntermediateDirectories: false)
+        let prepare = ["prepare", "job.yaml", "--run-dir", "shared", "--shards", "1"]
+        let refused = try await Program.run(Program.penumbra, prepare, in: workspace)
+        #expect(refused.code == 66)
+        #expect(
+            refused.errors == """
+                job.yaml: error: \(workspace.path)/out has none of the 3 outputs of this job any more
+                   = is a disk not mounted? If the outputs were removed or moved on purpose, --allow-gone makes them \
+                again in \(workspace.path)/out
+
+                """)
+        #expect(!workspace.exists("shared/runs"))
+        #expect(try await Program.run(Program.penumbra, prepare + ["--allow-gone"], in: workspace).code == 0)
+        #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
+        #expect(try await ordinary() == workspace.contents(below: "out"))
+    }
+
+    /// 'resume' has no such option: it gives the command of the run again.
+    @Test func `66: a run that was interrupted names the command that makes lost outputs again`() async throws {
+        try writeManifest()
+        #expect(try await penumbra("run", "job.yaml").code == 0)
+        let program = try RunningProgram(["run", "job.yaml", "--force"], in: workspace)
+        program.wait { workspace.allFiles(below: "out").contains { $0.contains(".penumbra-2") } }
+        kill(program.processID, SIGKILL)
+        _ = program.finish()
+        try workspace.remove("out")
+        try FileManager.default.createDirectory(
+            atPath: "\(workspace.path)/out", withIntermediateDirectories: false)
+        let refused = try await penumbra("resume")
+        #expect(refused.code == 66)
+        #expect(
+            refused.errors.hasSuffix(
+                "on purpose, 'penumbra run --allow-gone' makes them again in \(workspace.path)/out\n"),
+            "\(refused.errors)")
+        #expect(try await penumbra("run", "job.yaml", "--allow-gone").code == 0)
+        #expect(try await ordinary() == workspace.contents(below: "out"))
+    }
+
     @Test func `an override of the second time counts`() async throws {
         try writeManifest()
         try await prepare(2)

@@ -148,16 +148,39 @@ import Testing
         try killRun(atTile: 3)
         let claim = try #require(
             workspace.files(below: "state/penumbra/runs").first { $0.hasSuffix("/coordinator.1") })
-        let token = String(decoding: try workspace.read("state/penumbra/runs/\(claim)"), as: UTF8.self)
+        let secret = String(decoding: try workspace.read("state/penumbra/runs/\(claim)"), as: UTF8.self)
+        let token = "\(claim.dropLast("/coordinator.1".count))/\(secret)"
         let child = try sleeper(token)
-        let other = try sleeper(token + "0")
+        // A claim that was copied from another run's folder means none of that run's workers.
+        let others = try [sleeper(token + "0"), sleeper("another-run/\(secret)")]
         // Whoever runs a command with that variable is no worker.
         let shell = try sleeper(token, isWorkers: false)
-        defer { for process in [other, shell] { kill(process, SIGKILL) } }
+        defer { for process in others + [shell] { kill(process, SIGKILL) } }
         #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
         #expect(!isAlive(child))
-        #expect(isAlive(other))
+        #expect(others.allSatisfy(isAlive))
         #expect(isAlive(shell))
+    }
+
+    /// Those that stand still do not notice that their coordinator is gone.
+    @Test(arguments: [["first.yaml", "job.yaml"], ["job.yaml", "first.yaml"]])
+    func `stopped workers of any job of a command are ended by that job's next coordinator`(manifests: [String])
+        async throws
+    {
+        try writeManifest("existing: update")
+        try workspace.write(
+            "job: first\ninputs: photos/b.png\nfilters: [invert]\noutput: first/{stem}.png\n", to: "first.yaml")
+        let program = try RunningProgram(["run"] + manifests + ["--workers", "2"], in: workspace)
+        program.wait { tiles > 3 }
+        let workers = program.workers
+        for worker in workers { kill(worker, SIGSTOP) }
+        defer { for worker in workers { kill(worker, SIGKILL) } }
+        kill(program.processID, SIGKILL)
+        _ = program.finish()
+        // One that had nothing more to do may have ended before it was stopped.
+        #expect(workers.contains(where: isAlive))
+        #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
+        #expect(!workers.contains(where: isAlive))
     }
 
     @Test func `a tile that was damaged meanwhile is rendered again`() async throws {

@@ -107,6 +107,45 @@ import Testing
         #expect(wrong.code == 66 && wrong.errors == "\(name): no such frames were begun: it has 20 frames\n")
     }
 
+    @Test func `listed files that are gone are shown among the failures, and are retried`() async throws {
+        try workspace.write("photos/10.png\nphotos/77.png\nphotos/78.png\n", to: "list")
+        #expect(try await penumbra("run", "job.yaml", "--files-from", "list").code == 1)
+        let shown = try await penumbra("show")
+        #expect(shown.output.contains("frames    3: 1 published, 2 failed\n"))
+        #expect(
+            shown.output.hasSuffix(
+                """
+                failed
+                  2  photos/77.png: input missing or not readable: \(workspace.path)/photos/77.png: no such file
+                  3  photos/78.png: input missing or not readable: \(workspace.path)/photos/78.png: no such file
+
+                """))
+        try workspace.copy("picture.png", to: "photos/77.png")
+        let retried = try await penumbra("retry", "test")
+        #expect(retried.code == 1)
+        #expect(retried.output.contains("test: 1 published, 1 failed in "))
+        try workspace.copy("picture.png", to: "photos/78.png")
+        #expect(try await penumbra("retry", "test", "--frames", "3").output.contains("test: 1 published in "))
+    }
+
+    @Test func `pictures whose outputs have one name are retried once the names differ`() async throws {
+        try workspace.draw("photos/10.jpg", width: 30, height: 20)
+        try workspace.writeManifest(more: "existing: update")
+        #expect(try await Program.night(workspace) == NightSummary(published: 19, failed: 2, exitCode: 1))
+        #expect(try await penumbra("show").output.contains("  2  photos/10.png: output refused: "))
+        try workspace.writeManifest(more: "existing: update\nexclude: [photos/10.jpg]")
+        #expect(try NightSummary(await penumbra("retry", "test")) == NightSummary(published: 1))
+        #expect(workspace.exists("out/10.png"))
+    }
+
+    @Test func `all frames that were refused for what is at their paths are retried`() async throws {
+        for name in ["10", "11", "12"] { try workspace.write("mine", to: "out/\(name).png") }
+        try workspace.writeManifest(more: "existing: error")
+        #expect(try await Program.night(workspace) == NightSummary(published: 17, failed: 3, exitCode: 1))
+        for name in ["10", "11", "12"] { try workspace.remove("out/\(name).png") }
+        #expect(try NightSummary(await penumbra("retry", "test")) == NightSummary(published: 3))
+    }
+
     @Test func `frames that were left before they had begun are done by a retry`() async throws {
         let gate = try await gate()
         try gate.open(for: 3)
@@ -128,6 +167,57 @@ import Testing
         #expect(retried.output.contains("test: \(20 - done) published in "))
         #expect(workspace.files(below: "out").count == 20)
     }
+
+    @Test func `retries of what a deadline left of a run with --force come to an end`() async throws {
+        let gate = try await gate()
+        let command = ["run", "job.yaml", "--force", "--workers", "1", "--deadline", "2", "--json"]
+        try gate.open(for: 8)
+        var last = try NightSummary(await Program.run(Program.penumbra, command, in: workspace))
+        var (published, retries) = (last.published, 0)
+        while last.exitCode == 3, retries < 60 {
+            try gate.open(for: 8)
+            last = try NightSummary(await penumbra("retry", "test", "--state", "left"))
+            #expect(last.published + last.skipped + last.left == 20 && last.skipped == published, "\(last)")
+            published += last.published
+            retries += 1
+        }
+        #expect(last.exitCode == 0 && published == 20, "after \(retries) retries")
+    }
+
+    @Test func `a retry of what was left that is killed is gone on with, and makes nothing twice`() async throws {
+        let gate = try await gate()
+        try workspace.writeManifest(filters: "[\(Gate.filter)]", more: "shard: frame")
+        try gate.open(for: 3)
+        let program = try RunningProgram(["run", "job.yaml", "--workers", "1"], in: workspace)
+        program.wait { published.count == 3 }
+        #expect(try await penumbra("cancel", "test").code == 0)
+        #expect(program.finish().code == 130)
+        let first = published.count
+        try gate.open(for: 2)
+        let retry = try RunningProgram(["retry", "test", "--state", "left"], in: workspace)
+        retry.wait { published.count >= first + 2 }
+        kill(retry.processID, SIGKILL)
+        _ = retry.finish()
+        let second = published.count
+        let times = try modificationTimes()
+        try gate.open(for: 30)
+        #expect(
+            try await penumbra("resume").output.contains(
+                "test: \(20 - second) published, \(second - first) skipped in "))
+        #expect(try modificationTimes().filter { times[$0.key] != nil } == times)
+        // What is meant by the job's latest run is the one that was no retry.
+        let name = try #require(try await runNames().last)
+        #expect(
+            try await penumbra("retry", "test").output
+                == "\(name): no frame failed; \(20 - first) frames left: --state left\n")
+    }
+
+    private func modificationTimes() throws -> [String: Date?] {
+        Dictionary(uniqueKeysWithValues: try published.map { ($0, try workspace.modified("out/\($0)")) })
+    }
+
+    /// Without what is being written beside them.
+    private var published: [String] { workspace.files(below: "out").filter { !$0.hasPrefix(".") } }
 
     @Test func `pictures that are still broken are retried after later runs, too`() async throws {
         try workspace.write("no picture", to: "photos/12.png")

@@ -7,8 +7,11 @@ final class RunningProgram {
     private let output = Pipe()
     private let errors = Pipe()
 
-    init(_ arguments: [String], in workspace: Workspace, environment: [String: String] = [:]) throws {
-        process.executableURL = URL(filePath: Program.penumbra)
+    init(
+        _ arguments: [String], in workspace: Workspace, environment: [String: String] = [:],
+        program: String = Program.penumbra
+    ) throws {
+        process.executableURL = URL(filePath: program)
         process.arguments = arguments
         process.currentDirectoryURL = URL(filePath: workspace.path)
         process.environment = Dictionary(

@@ -61,6 +61,63 @@ import Testing
         #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.jpg"])
     }
 
+    @Test func `1: however many names collide, each is listed`() async throws {
+        for number in 1...12 {
+            for ext in ["png", "jpg"] { try workspace.draw("photos/p\(number).\(ext)", width: 8, height: 8) }
+        }
+        try workspace.writeNightly()
+        let result = try await Program.run("run", "--quiet", "job.yaml", in: workspace)
+        #expect(result.code == 1)
+        let lines = result.errors.split(separator: "\n")
+        #expect(lines.first == "test: 24 frames failed: output refused")
+        #expect(lines.count == 25)
+        #expect(lines.allSatisfy { !$0.contains("more") })
+    }
+
+    @Test func `1: a folder in the place of an output fails its frame every night`() async throws {
+        try workspace.write("mine", to: "out/a.png/note.txt")
+        try workspace.writeNightly()
+        for _ in 1...2 {
+            let result = try await Program.run("run", "--quiet", "job.yaml", in: workspace)
+            #expect(result.code == 1)
+            #expect(
+                result.errors == """
+                    test: 1 frame failed: output refused
+                      photos/a.png: a folder is in the place of the output \(workspace.path)/out/a.png; move the folder away, or \
+                    write to another folder
+
+                    """)
+            #expect(workspace.files(below: "out") == ["a.png/note.txt", "b.png", "c.png"])
+        }
+    }
+
+    @Test func `1: a list does not replace what was made of another picture that is still there`() async throws {
+        try workspace.draw("photos/a.jpg", width: 20, height: 20)
+        try workspace.writeNightly()
+        try workspace.write("photos/a.png\n", to: "one.txt")
+        try workspace.write("photos/a.jpg\n", to: "other.txt")
+        let one = try await Program.run("run", "--quiet", "--files-from", "one.txt", "job.yaml", in: workspace)
+        #expect(one.code == 0)
+        let before = try workspace.read("out/a.png")
+
+        let other = try await Program.run("run", "--quiet", "--files-from", "other.txt", "job.yaml", in: workspace)
+        #expect(other.code == 1)
+        #expect(
+            other.errors == """
+                test: 1 frame failed: output refused
+                  photos/a.jpg: would be written to \(workspace.path)/out/a.png, which was made of \
+                \(workspace.path)/photos/a.png; add {dir}, {ext} or {index} to 'output'; --force replaces it
+
+                """)
+        #expect(try workspace.read("out/a.png") == before)
+
+        // A picture that got another name is another matter.
+        try workspace.remove("photos/a.png")
+        let renamed = try await Program.run("run", "--quiet", "--files-from", "other.txt", "job.yaml", in: workspace)
+        #expect(renamed.code == 0)
+        #expect(try workspace.read("out/a.png") != before)
+    }
+
     @Test func `65: a job of which every frame collides is refused`() async throws {
         try workspace.writeNightly(output: "out/all.png")
         let result = try await Program.run("run", "job.yaml", in: workspace)

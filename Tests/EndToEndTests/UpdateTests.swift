@@ -267,7 +267,7 @@ import Testing
         #expect(kept.output.contains("test: 0 published, 3 kept in "))
         #expect(
             kept.errors == """
-                3 frames are left as they are: not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it
+                3 outputs are left as they are: not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it
                   out/a.png
                   out/b.png
                   out/c.png

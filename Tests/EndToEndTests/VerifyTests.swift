@@ -93,6 +93,44 @@ import Testing
                 """)
     }
 
+    @Test func `the right twin is named where it is not looked at, and a copy is not called swapped`() async throws {
+        try workspace.copy("photos/b.png", to: "photos/a2.png")
+        try workspace.copy("photos/b.png", to: "photos/z.png")
+        #expect(try await Program.night(workspace) == NightSummary(published: 2, skipped: 3))
+        let (c, z) = (try workspace.read("out/c.png"), try workspace.read("out/z.png"))
+        try workspace.overwrite("out/c.png", z)
+        try workspace.overwrite("out/z.png", c)
+        #expect(try await verify("out/c.png").errors == "1 output swapped\n  out/c.png: swapped with out/z.png\n")
+        #expect(try await verify("out/z.png").errors == "1 output swapped\n  out/z.png: swapped with out/c.png\n")
+        try workspace.overwrite("out/z.png", z)
+        for wanted in ["out", "out/c.png"] {
+            #expect(
+                try await verify(wanted).errors
+                    == "1 output changed\n  out/c.png: changed (it holds the bytes of out/a2.png)\n")
+        }
+        let lines = try VerifyLine.all(in: await verify("out/c.png", "--json").output)
+        let line = try #require(lines.first { $0.path != nil })
+        #expect((line.state, line.swappedWith) == ("changed", nil))
+        #expect(line.copyOf == "\(workspace.path)/out/a2.png")
+    }
+
+    @Test func `of three outputs that went round each is told whose bytes it holds`() async throws {
+        let (a, b, c) = (
+            try workspace.read("out/a.png"), try workspace.read("out/b.png"), try workspace.read("out/c.png")
+        )
+        try workspace.overwrite("out/a.png", b)
+        try workspace.overwrite("out/b.png", c)
+        try workspace.overwrite("out/c.png", a)
+        #expect(
+            try await verify("out").errors == """
+                3 outputs changed
+                  out/a.png: changed (it holds the bytes of out/b.png)
+                  out/b.png: changed (it holds the bytes of out/c.png)
+                  out/c.png: changed (it holds the bytes of out/a.png)
+
+                """)
+    }
+
     @Test func `links, pipes and folders in an output's place are no outputs`() async throws {
         for name in ["a.png", "b.png", "c.png"] { try workspace.remove("out/\(name)") }
         try FileManager.default.createSymbolicLink(

@@ -45,6 +45,35 @@ import Testing
         #expect([0, 143].contains(program.finish().code))
     }
 
+    /// As whoever deploys by links does it: at no moment is there nothing.
+    private func point(_ name: String, to target: String) {
+        #expect(symlink(target, "\(workspace.path)/new") == 0)
+        #expect(rename("\(workspace.path)/new", "\(workspace.path)/\(name)") == 0)
+    }
+
+    @Test func `links to pictures and to a manifest that are pointed elsewhere are followed at once`() throws {
+        for name in ["v1/a.png", "v2/a.png", "v2/b.png"] { try workspace.draw(name, width: 60, height: 40) }
+        for number in [1, 2] {
+            try workspace.writeManifest(
+                "manifests/\(number).yaml", inputs: "\(workspace.path)/current/*.png",
+                output: "\(workspace.path)/out\(number)/{stem}.png", more: "existing: update\nmin_age: 0.2s")
+        }
+        point("current", to: "v1")
+        point("job.yaml", to: "manifests/1.yaml")
+        let program = try RunningProgram(["run", "--watch", "job.yaml"], in: workspace)
+        func wait(for output: String) {
+            program.wait { workspace.exists(output) && workspace.files(below: "state/penumbra/runs").isEmpty }
+            #expect(workspace.exists(output))
+        }
+        wait(for: "out1/a.png")
+        point("current", to: "v2")
+        wait(for: "out1/b.png")
+        point("job.yaml", to: "manifests/2.yaml")
+        wait(for: "out2/b.png")
+        kill(program.processID, SIGTERM)
+        #expect([0, 143].contains(program.finish().code))
+    }
+
     @Test func `a watch takes its manifest as it is now, and goes on with the old one while it is wrong`() throws {
         try workspace.writeManifest(inputs: "photos/*.png", more: "existing: update\nmin_age: 0.2s")
         let program = try RunningProgram(["run", "--watch", "job.yaml"], in: workspace)

@@ -71,6 +71,11 @@ package enum PictureFiles {
         return picture
     }
 
+    /// The ICC profile of a file; nil if it has none.
+    package static func profile(of path: String) throws -> [UInt8]? {
+        try ImageDecoder(path: path, limits: DecodeLimits(maxPixels: 1_000_000_000), color: .keep).metadata.icc?.bytes
+    }
+
     /// The left half of one picture beside the right half of another of the same size, with a line between.
     package static func halves(_ left: AnyRaster, _ right: AnyRaster) -> AnyRaster {
         let middle = left.rect.width / 2

@@ -2,6 +2,7 @@ import Catalogs
 import Dispatch
 import Foundation
 import GRDB
+import Glibc
 import JobModel
 import JobStorage
 import Synchronization
@@ -14,6 +15,21 @@ import Testing
     init() throws { folder = try TemporaryFolder() }
 
     private func store() throws -> JobStore { try JobStore(path: folder.file("penumbra.sqlite")) }
+
+    private func mode(_ name: String) -> mode_t {
+        var found = stat()
+        return stat(folder.file(name), &found) == 0 ? found.st_mode & 0o777 : 0
+    }
+
+    @Test func `nobody else reads what a user's pictures are called`() throws {
+        let first = try store()
+        for name in ["penumbra.sqlite", "penumbra.sqlite-wal"] { #expect(mode(name) == 0o600) }
+        // As an earlier version left it.
+        chmod(folder.file("penumbra.sqlite"), 0o644)
+        let second = try store()
+        #expect(mode("penumbra.sqlite") == 0o600)
+        withExtendedLifetime((first, second)) {}
+    }
 
     private func facts(_ number: Int) -> FileFacts {
         FileFacts(
@@ -77,7 +93,7 @@ import Testing
             }
             try database.execute(
                 sql: """
-                    DROP TABLE encodings; DROP TABLE input_counts; DROP TABLE output_mounts; DROP TABLE previews;
+                    DROP TABLE encodings; DROP TABLE input_counts; DROP TABLE mounts; DROP TABLE previews;
                     DELETE FROM grdb_migrations WHERE identifier IN ('3', '4')
                     """)
         }
@@ -124,7 +140,12 @@ import Testing
             // Two patterns to a file system, and one to Swift's strings.
             let counts = [PathKey("/caf\u{E9}/*"): 3, PathKey("/cafe\u{301}/*"): 0]
             try writer.setPlaces(KnownPlaces(inputs: [PathKey("/old/*"): 1]), of: job)
-            let places = KnownPlaces(inputs: counts, mounts: [PathKey("/disk/out"): "/disk"])
+            let places = KnownPlaces(
+                inputs: counts,
+                mounts: [
+                    PathKey("/disk"): KnownPlaces.Mount(path: "/disk", disk: "ef53-1"),
+                    PathKey("/photos/new"): KnownPlaces.Mount(path: "/media/card"),
+                ])
             try writer.setPlaces(places, of: job)
             #expect(try writer.reader.places(of: job) == places)
             #expect(try writer.reader.places(of: other) == KnownPlaces())

@@ -61,6 +61,19 @@ import Testing
         #expect(try store.read { try $0.publications(of: run) } == [publication])
     }
 
+    @Test func `a frame that failed before it was begun is kept, and is none of those that came to an end`() throws {
+        let run = try begin("a")
+        let refused = StoredFrame(
+            number: 2, page: 0, input: "/in/b.png", recipe: "", outputs: ["/out/b.png"],
+            state: .failed(cause: "output refused", message: "is there already"))
+        try store.write { writer in
+            for frame in [frame, refused] { try writer.put(frame, run: run) }
+        }
+        #expect(try store.read { try $0.frames(of: run) } == [frame, refused])
+        #expect(frame.wasBegun && !refused.wasBegun)
+        #expect(try store.read { try $0.concluded(of: run) } == 0)
+    }
+
     @Test func `a worker has one lease at a time, and a task one worker`() throws {
         let run = try begin("a")
         try store.write { try $0.put(attempt(1), run: run) }

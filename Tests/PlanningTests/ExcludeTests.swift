@@ -37,6 +37,17 @@ import Testing
         }
     }
 
+    @Test(arguments: ["photos/drafts", "photos/drafts/", "photos/drafts/**", "**/drafts/**"])
+    func `an excluded folder is not looked into`(entry: String) throws {
+        let plan = try plan(
+            ["photos/*.jpg", "photos/drafts/*.jpg"], exclude: [entry, "photos/drafts/b.*", "photos/e.*"])
+        #expect(names(plan) == ["a.jpg", "drafts.jpg"])
+        // How many files it holds is not known, and no reason for a hint.
+        #expect(plan.matches == [PathKey(folder.file("photos/*.jpg")): 2])
+        #expect(plan.unmatchedPatterns == [])
+        #expect(plan.unmatchedExcludes == ["photos/e.*"])
+    }
+
     @Test func `a file that is named in an excluded folder is excluded, too`() throws {
         try folder.touch("photos/drafts/.hidden.jpg")
         let named = ["photos/a.jpg", "photos/drafts/x/c.jpg", "photos/drafts/.hidden.jpg"]

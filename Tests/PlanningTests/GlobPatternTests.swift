@@ -38,6 +38,36 @@ import Testing
         #expect(GlobPattern("/x/**", in: "/jobs").fixedFolder == ["x"])
     }
 
+    @Test(arguments: ["site[1]", "a{b,c}", "what?", "all *", "**", "[à]"])
+    func `the folder that a pattern starts from stands for itself`(name: String) {
+        let pattern = GlobPattern("photos/*.png", in: "/x/\(name)")
+        #expect(pattern.matches("/x/\(name)/photos/a.png"))
+        for other in ["site1", "ab", "whats", "all b", "y/z", "à"] {
+            #expect(!pattern.matches("/x/\(other)/photos/a.png"))
+        }
+        #expect(pattern.fixedFolder == ["x", name, "photos"])
+        #expect(GlobPattern("photos/a.png", in: "/x/\(name)").isLiteral)
+        #expect(GlobPattern("../*.png", in: "/x/\(name)").matches("/x/a.png"))
+        #expect(GlobPattern("**", in: "/x/\(name)").matches("/x/\(name)/photos/a.png"))
+    }
+
+    @Test func `what leads out of the folder is the pattern's own again`() {
+        let pattern = GlobPattern("../site[1]/*.png", in: "/x/site[1]")
+        #expect(pattern.matches("/x/site1/a.png"))
+        #expect(!pattern.matches("/x/site[1]/a.png"))
+    }
+
+    @Test func `many alternatives in a folder's name are none`() {
+        let name = String(repeating: "{a,b}", count: 12)
+        #expect(!GlobPattern("*.png", in: "/x/\(name)").isTooWide)
+        #expect(GlobPattern("\(name)/*.png", in: "/x").isTooWide)
+    }
+
+    @Test(arguments: ["a*b?[c].png", "{a,b}.png", "x/[!a]/é.png"])
+    func `a path's own pattern matches it`(path: String) {
+        #expect(matches(GlobPattern.matching(path), path))
+    }
+
     @Test func `many stars take no time`() {
         let name = String(repeating: "a", count: 200)
         #expect(!matches("*a*a*a*a*a*a*a*a*a*a*a*a*b", name))

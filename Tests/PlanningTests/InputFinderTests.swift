@@ -49,6 +49,32 @@ import Testing
         #expect(try self.plan(["photos/*.jpg"]).passedBy == [:])
     }
 
+    @Test(arguments: ["site[1]", "p[1] {a,b}", "a*"])
+    func `the names of the manifest's folder are no wildcards`(name: String) throws {
+        for path in ["\(name)/photos/a.png", "\(name)/photos/x/b.png", "site1/photos/c.png", "ab/photos/d.png"] {
+            try folder.touch(path)
+        }
+        func plan(_ inputs: [String], exclude: [String] = [], only: [String] = []) throws -> [String] {
+            let job = JobSpec.make(in: folder.file(name), inputs: inputs, exclude: exclude)
+            let plan = try JobPlan(
+                job, catalog: .small, date: "2026-11-21",
+                selection: JobPlan.Selection(only: only, from: folder.file("\(name)/photos")))
+            try plan.checkAll()
+            return plan.frames.map { PathText.shown($0.input.path, from: job.folder) }
+        }
+        let all = ["photos/a.png", "photos/x/b.png"]
+        #expect(try plan(["photos"]) == all)
+        #expect(try plan(["photos/**/*.png"]) == all)
+        #expect(try plan(["photos/*.png"]) == ["photos/a.png"])
+        #expect(try plan(["photos/x/b.png", "photos/a.png"]) == all)
+        #expect(try plan(["photos"], exclude: ["photos/x"]) == ["photos/a.png"])
+        #expect(try plan(["photos"], exclude: ["photos/a.*"]) == ["photos/x/b.png"])
+        #expect(try plan(["photos"], only: ["./x/*"]) == ["photos/x/b.png"])
+        try folder.touch("\(name)/out/old.png")
+        #expect(try plan(["**/*.png"], exclude: ["out/**"]) == all)
+        #expect(throws: PlanProblem.self) { try plan(["**/*.png"]) }
+    }
+
     @Test func `a folder's dot files and dot folders are no pictures`() throws {
         for name in ["a.jpg", "._a.jpg", ".b.jpg", ".thumbnails/a.jpg", ".jpg"] { try folder.touch("photos/\(name)") }
         #expect(try inputs(plan(["photos/"])) == ["photos/a.jpg"])
@@ -164,7 +190,7 @@ import Testing
 
     @Test func `files that two patterns match and one exclude leaves out count once`() throws {
         for name in ["a.jpg", "b.jpg"] { try folder.touch("photos/\(name)") }
-        #expect(throws: PlanProblem.allExcluded(count: 2)) { try plan(["photos", "photos/*"], exclude: ["photos/**"]) }
+        #expect(throws: PlanProblem.allExcluded(count: 2)) { try plan(["photos", "photos/*"], exclude: ["photos/*"]) }
     }
 
     @Test func `a folder that cannot be listed is told`() throws {

@@ -41,6 +41,25 @@ import Testing
         #expect(try inputs(plan(["photos/**/*.jpg"])) == ["photos/b.jpg", "photos/x/c.JPG", "photos/x/y/d.jpg"])
     }
 
+    @Test func `where it is allowed, an entry whose folder or file is not there matches nothing`() throws {
+        func plan(_ inputs: [String], allowsMissing: Bool = true) throws -> JobPlan {
+            try JobPlan(
+                .make(in: folder.path, inputs: inputs), catalog: .small, date: "2026-11-21",
+                selection: JobPlan.Selection(), allowsMissing: allowsMissing)
+        }
+        let entries = ["gone/*.jpg", "photos/*.jpg", "gone.jpg"]
+        let gone = [folder.file("gone/*.jpg"), folder.file("gone.jpg")]
+        #expect(throws: PlanProblem.missingFolder(folder.file("gone"), pattern: gone[0])) {
+            try plan(entries, allowsMissing: false)
+        }
+        let found = try plan(entries)
+        #expect(inputs(found) == ["photos/b.jpg"])
+        #expect(found.unmatchedPatterns == gone)
+        #expect(
+            found.matches == [PathKey(gone[0]): 0, PathKey(gone[1]): 0, PathKey(folder.file("photos/*.jpg")): 1])
+        #expect(throws: PlanProblem.nothingMatched(patterns: ["gone.jpg"])) { try plan(["gone.jpg"]) }
+    }
+
     @Test func `inputs that two patterns find come once`() throws {
         #expect(try inputs(plan(["photos/*.jpg", "photos/b.*"])) == ["photos/b.jpg"])
     }
@@ -99,6 +118,16 @@ import Testing
         #expect(byPath.frames.map(\.index) == [2])
     }
 
+    @Test func `inputs are chosen by their paths, or by that of a folder they lie in`() throws {
+        func chosen(_ names: String...) throws -> [String] {
+            let keys = Set(names.map { PathKey(folder.file("photos/\($0)")) })
+            return try inputs(plan(["photos/**/*.jpg"], selection: JobPlan.Selection(inputs: keys)))
+        }
+        #expect(try chosen("b.jpg", "x/y/d.jpg") == ["photos/b.jpg", "photos/x/y/d.jpg"])
+        #expect(try chosen("x") == ["photos/x/c.JPG", "photos/x/y/d.jpg"])
+        #expect(try chosen("d.jpg") == [])
+    }
+
     @Test func `several choices add up, and one that nothing matches is known`() throws {
         let selection = JobPlan.Selection(only: ["d.jpg", "zzz*", "photos/x/**"])
         let plan = try plan(["photos/**/*.jpg"], selection: selection)
@@ -128,14 +157,61 @@ import Testing
         _ = try plan.check([output], inputStamps: plan.inputStamps())
     }
 
-    @Test func `an output over an input is refused, even through a link`() throws {
+    @Test func `an output over an input is refused, even through a linked folder`() throws {
         let plan = try plan(["photos/b.jpg"])
         #expect(throws: PlanProblem.self) { try check(plan, "photos/b.jpg") }
-        try FileManager.default.createSymbolicLink(
-            atPath: folder.file("link.jpg"), withDestinationPath: folder.file("photos/b.jpg"))
+        try folder.link("linked", to: "photos")
         #expect(
-            throws: PlanProblem.overwritesInput(output: folder.file("link.jpg"), input: folder.file("photos/b.jpg"))
-        ) { try check(plan, "link.jpg") }
+            throws: PlanProblem.overwritesInput(
+                output: folder.file("linked/b.jpg"), input: folder.file("photos/b.jpg"))
+        ) { try check(plan, "linked/b.jpg") }
+    }
+
+    @Test func `an output that is a hard link of an input fails alone`() throws {
+        try FileManager.default.createDirectory(atPath: folder.file("out"), withIntermediateDirectories: true)
+        try FileManager.default.linkItem(atPath: folder.file("photos/b.jpg"), toPath: folder.file("out/b.png"))
+        let problem = PlanProblem.linkedToInput(output: folder.file("out/b.png"), input: folder.file("photos/b.jpg"))
+        let problems = try plan(["photos/**/*.jpg"]).checkAll(below: folder.file("photos"))
+        #expect(problems == [PathKey("b.jpg"): problem])
+        #expect(
+            problem.message(of: "/in/b.jpg")
+                == "/in/b.jpg: the output \(folder.file("out/b.png")) is the same file as the input "
+                + "\(folder.file("photos/b.jpg")) (a hard link); Penumbra never writes to its inputs: remove the output"
+        )
+        #expect(throws: problem) { try plan(["photos/b.jpg"]).checkAll() }
+    }
+
+    @Test func `a file that would be in the place of another output's folder fails alone`() throws {
+        for name in ["t.jpg", "t.png/inner.jpg"] { try folder.touch("photos/\(name)") }
+        let problem = PlanProblem.folderOfAnother(
+            output: folder.file("out/t.png"), other: folder.file("out/t.png/inner.png"))
+        let problems = try plan(["photos/**/*.jpg"]).checkAll(below: folder.file("photos"))
+        #expect(problems == [PathKey("t.jpg"): problem])
+        #expect(
+            problem.message(of: "/in/t.jpg")
+                == "/in/t.jpg: the output \(folder.file("out/t.png")) would be a file in the place of a folder: "
+                + "\(folder.file("out/t.png/inner.png")) is to be in it; add {ext} or {index} to 'output', or exclude one of the "
+                + "inputs")
+    }
+
+    @Test func `outputs collide through two names of one folder, too`() throws {
+        for name in ["photos/one/c.jpg", "photos/two/c.jpg", "out/one/kept.txt"] { try folder.touch(name) }
+        try folder.link("out/two", to: "out/one")
+        let problems = try plan(["photos/**/*.jpg"]).checkAll(below: folder.file("photos"))
+        let problem = PlanProblem.oneFile(
+            outputs: [folder.file("out/one/c.png"), folder.file("out/two/c.png")],
+            inputs: [folder.file("photos/one/c.jpg"), folder.file("photos/two/c.jpg")])
+        #expect(problems == [PathKey("one/c.jpg"): problem, PathKey("two/c.jpg"): problem])
+    }
+
+    @Test func `a collision with an input outside the selection is found`() throws {
+        try folder.touch("photos/b.png")
+        let problem = PlanProblem.collision(
+            output: folder.file("out/b.png"), inputs: [folder.file("photos/b.jpg"), folder.file("photos/b.png")])
+        for selection in [JobPlan.Selection(only: ["b.jpg"]), JobPlan.Selection(limit: 1)] {
+            #expect(throws: problem) { try plan(["photos/b.*"], selection: selection).checkAll() }
+        }
+        #expect(try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: ["b.jpg"])).checkAll() == [:])
     }
 
     @Test func `an output over an input outside the selection is refused`() throws {
@@ -183,7 +259,12 @@ import Testing
     }
 
     @Test func `excluding everything is told as such`() {
-        #expect(throws: PlanProblem.allExcluded(count: 1)) { try plan(["photos/*.jpg"], exclude: ["photos/**"]) }
+        #expect(throws: PlanProblem.allExcluded(count: 1)) { try plan(["photos/*.jpg"], exclude: ["photos/*.jpg"]) }
+        #expect(throws: PlanProblem.allExcluded(count: 0)) { try plan(["photos/*.jpg"], exclude: ["photos/**"]) }
+        #expect(
+            PlanProblem.allExcluded(count: 0).message
+                == "'exclude' leaves none of the files that match 'inputs'\n   = if that can happen, --allow-empty makes it no error"
+        )
     }
 
     @Test func `control characters of names are made visible`() {

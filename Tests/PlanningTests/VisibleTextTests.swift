@@ -21,6 +21,12 @@ import Testing
         #expect(VisibleText.lines("a\n\tb\u{1b}") == "a\n\tb\\u{1b}")
     }
 
+    @Test func `a message keeps what to do on a line of its own, and no other line`() {
+        #expect(
+            VisibleText.message("a\r\nb: no\n   = do\nthis\u{202e}") == "a\\u{d}\\u{a}b: no\n   = do\\u{a}this\\u{202e}"
+        )
+    }
+
     @Test func `JSON keeps its meaning`() throws {
         let text = #"{"name":"a\#u{202e}b\#u{e0041}\#u{9b}"}"#
         let escaped = VisibleText.json(text)

@@ -43,13 +43,15 @@ extension FrameRecord {
         _ input: String = "photos/a.jpg", output: String = "out/a.webp", state: State = .published,
         time: Duration? = nil, before: Thumbnail? = nil, after: Thumbnail? = nil
     ) -> FrameRecord {
-        FrameRecord(
+        let kept: [KeptFile] =
+            if case .kept(let reason) = state { [KeptFile(path: output, reason: reason)] } else { [] }
+        return FrameRecord(
             input: input,
             outputs: [
                 ReportedOutput(
                     path: output,
                     file: .init(bytes: 12_345, width: 320, height: 240, digest: Digest(high: 0xabcd << 48, low: 7)))
-            ], state: state, time: time, megapixels: 24.2, before: before, after: after)
+            ], kept: kept, state: state, time: time, megapixels: 24.2, before: before, after: after)
     }
 
     static func broken(_ input: String, _ cause: String = "out of memory", _ message: String = "no") -> FrameRecord {

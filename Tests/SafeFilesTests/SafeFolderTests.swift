@@ -99,6 +99,17 @@ import Testing
         #expect(try root.contents(of: "a") == [1])
     }
 
+    @Test func `two names are exchanged in one step, in this folder alone`() throws {
+        try root.create("a", [1])
+        try root.create("b", [2])
+
+        #expect(root.exchange("a", "b"))
+        #expect(try root.contents(of: "a") == [2])
+        #expect(try root.contents(of: "b") == [1])
+        #expect(!root.exchange("a", "gone"))
+        #expect(!root.exchange("a", "../a"))
+    }
+
     @Test func `a tree is removed without what its links lead to`() throws {
         let kept = try root.makingFolder("kept")
         try kept.create("precious", [1])
@@ -120,6 +131,58 @@ import Testing
 
         #expect(try root.status(of: "doomed") == nil)
         #expect(try root.folder("kept")?.contents(of: "precious") == [1])
+    }
+
+    @Test func `a folder that becomes a link while it is removed loses what is in it, and nothing elsewhere`()
+        async throws
+    {
+        let kept = try root.makingFolder("kept")
+        for number in 0..<2000 { try kept.create("\(number)", []) }
+        for attempt in 0..<8 {
+            let doomed = try root.makingFolder("doomed")
+            for number in 0..<2000 { try doomed.create("\(number)", []) }
+            let (path, link) = (temporary.path, "\(temporary.path)/link\(attempt)")
+            symlink("kept", link)
+            async let exchange: Void = Self.exchange(path, link, attempt)
+            SafeFolder.removeTree(at: "\(path)/doomed")
+            await exchange
+            root.removeTree("doomed")
+        }
+        #expect(try kept.names().count == 2000)
+    }
+
+    /// As soon as the removal has begun.
+    @concurrent private static func exchange(_ folder: String, _ link: String, _ attempt: Int) async {
+        while access("\(folder)/doomed/0", F_OK) == 0 && access("\(folder)/doomed/1999", F_OK) == 0 {}
+        rename("\(folder)/doomed", "\(folder)/away\(attempt)")
+        rename(link, "\(folder)/doomed")
+    }
+
+    @Test func `a file in a folder that cannot be listed is removed by its path`() throws {
+        try root.makingFolder("a").create("b", [])
+        chmod("\(temporary.path)/a", 0o300)
+        defer { chmod("\(temporary.path)/a", 0o700) }
+
+        SafeFolder.removeTree(at: "\(temporary.path)/a/b")
+
+        #expect(try root.folder("a")?.status(of: "b") == nil)
+    }
+
+    @Test func `folders that lie deeper than any of Penumbra's are left`() throws {
+        var inner = try root.makingFolder("a")
+        for _ in 0..<100 { inner = try inner.makingFolder("a") }
+
+        root.removeTree("a")
+
+        #expect(try root.folder("a") != nil)
+    }
+
+    @Test func `a folder that is shut lets nobody else in`() throws {
+        let folder = try root.makingFolder("a", mode: 0o755)
+
+        folder.shut()
+
+        #expect(try folder.isShut())
     }
 
     @Test func `a folder that was exchanged is not in its place any more`() throws {

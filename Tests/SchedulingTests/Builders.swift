@@ -6,10 +6,12 @@ import WorkerProtocol
 
 /// Values with defaults, so that a test shows only what matters to it.
 extension JobSpec {
-    static func make(verify: VerifyLevel = .digest, shard: ShardMode = .auto, retries: Int = 2) -> JobSpec {
+    static func make(
+        verify: VerifyLevel = .digest, shard: ShardMode = .auto, retries: Int = 2, filters: [String] = ["gaussian"]
+    ) -> JobSpec {
         JobSpec(
             name: "job", manifestPath: "/jobs/job.yaml", folder: "/jobs", inputs: ["*.png"],
-            chain: [FilterInvocation(filter: "gaussian", values: ["radius": .number(4)])],
+            chain: filters.map { FilterInvocation(filter: $0, values: ["radius": .number(4)]) },
             outputs: [
                 JobOutput(
                     template: OutputTemplate(source: "out/{stem}.png", pieces: [.literal("out/"), .field(.stem)]))
@@ -59,12 +61,14 @@ extension OutputReceipt {
 extension Scheduler {
     static func make(
         _ job: JobSpec = .make(), workers: Int = 2, frames: Int = 1, seed: UInt64 = 1,
-        time: TimeLimit = .seconds(10), silence: Duration = .seconds(1_000_000_000)
+        time: TimeLimit = .seconds(10), silence: Duration = .seconds(1_000_000_000),
+        plugins: Set<String>? = nil
     ) -> Scheduler {
-        let policy = SchedulingPolicy(
+        var policy = SchedulingPolicy(
             retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: time),
             shard: ShardPolicy(mode: job.shard, workers: workers, frames: frames, frameMemory: 1_000_000_000),
             verify: job.verify, workers: workers, seed: seed, silenceLimit: silence)
+        policy.plugins = plugins
         let factory = TaskFactory(
             job: job, runName: "run", scratchFolder: "/scratch", tileMemory: 1 << 30, frameMemory: 1 << 30)
         return Scheduler(policy: policy, factory: factory)
@@ -99,7 +103,8 @@ func receipt(for spec: TaskSpec, probe: ProbeReceipt = .make()) -> TaskReceipt {
                     cells: Digest(high: 1, low: 1)),
                 metadataPath: task.metadataPath, metadataDigest: Digest(high: 1, low: 1), source: .make()))
     case .tile(let task): .tile(TileReceipt(rect: task.rect, digest: Digest(high: 3, low: 4), path: task.tilePath))
-    case .audit: .audit(AuditReceipt(pixels: 100))
+    case .audit(let task):
+        .audit(AuditReceipt(pixels: task.outputs.flatMap(\.bands).reduce(0) { $0 + 100 * $1.rows.count }))
     case .compare(let task): .compare(task.files.map { _ in .make() })
     // No scheduler orders a preview.
     case .check, .preview: .check

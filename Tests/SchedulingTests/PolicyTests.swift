@@ -32,6 +32,12 @@ import WorkerProtocol
         #expect(TimePolicy(limit: .seconds(7)).timeLimit(megapixels: 500, filters: 9) == .seconds(7))
     }
 
+    @Test(arguments: [TimeLimit.auto, .seconds(1e300)])
+    func `no time limit is longer than a year`(limit: TimeLimit) {
+        #expect(
+            TimePolicy(limit: limit).timeLimit(megapixels: 1e300, filters: 9, cost: 1e300) == .seconds(365 * 24 * 3600))
+    }
+
     private func policy(_ mode: ShardMode = .auto, workers: Int = 2, frames: Int, memory: Int = 1 << 30) -> ShardPolicy
     {
         ShardPolicy(mode: mode, workers: workers, frames: frames, frameMemory: memory)

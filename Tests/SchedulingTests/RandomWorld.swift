@@ -36,7 +36,7 @@ struct RandomWorld {
         let job = JobSpec.make(
             verify: VerifyLevel.allCases.randomElement(using: &random) ?? .digest,
             shard: ShardMode.allCases.randomElement(using: &random) ?? .auto,
-            retries: Int.random(in: 0...3, using: &random))
+            retries: Int.random(in: 0...3, using: &random), filters: (0..<40).map { "plugin \($0)" })
         let workers = Int.random(in: 1...(isLarge ? 40 : 6), using: &random)
         let limit = Int.random(in: 1...60, using: &random)
         let policy = SchedulingPolicy(

@@ -104,7 +104,14 @@ struct Referee {
             } else {
                 liar = worker
             }
-        case .report(let worker, .failed(let id, let failure)): note(failure, of: id, from: worker)
+        case .report(let worker, .failed(let id, let failure)):
+            if leases[id]?.spec.objection(to: failure) == nil {
+                note(failure, of: id, from: worker)
+            } else {
+                liar = worker
+            }
+        case .report(let worker, .inPlugins(let id, let names)):
+            if leases[id]?.spec.objection(toPlugins: names, nil) != nil { liar = worker }
         case .adopted(let worker, let id, let receipt): accept(id, receipt, from: worker)
         case .report, .tick, .words, .pause: break
         case .published(let frame): frames[frame]?.wasPublished = true

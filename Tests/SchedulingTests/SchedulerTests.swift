@@ -82,7 +82,7 @@ import WorkerProtocol
 
     @Test(arguments: [Death.Manner.signal(6), .exited(3), .brokeProtocol("noise")])
     func `a crash inside a plugin is the plugin's fault, and named so`(manner: Death.Manner) throws {
-        var farm = Farm()
+        var farm = Farm(.make(.make(filters: ["picky"])))
         farm.begin(workers: 1)
         for replacement in [2, 3] {
             let lease = try #require(farm.running.first)
@@ -127,6 +127,34 @@ import WorkerProtocol
         #expect(farm.outcomes == [FrameID(1): .failed(expected)])
     }
 
+    @Test func `three kills in a row inside one plugin are the plugin's fault, and named so`() throws {
+        var farm = Farm(.make(.make(filters: ["picky"])))
+        farm.begin(workers: 1)
+        for kill in 1...3 {
+            #expect(farm.outcomes.isEmpty)
+            let lease = try #require(farm.running.first)
+            farm.send(.report(lease.worker, .inPlugins(lease.id, ["picky"])))
+            farm.die(lease, .killed, replacement: kill + 1)
+        }
+        let expected = FrameFailure(
+            .plugin,
+            "the worker was killed inside the plugin 'picky' 3 times in a row, and the picture is set aside; look for what "
+                + "sends SIGKILL, the plugin first of all")
+        #expect(farm.outcomes == [FrameID(1): .failed(expected)])
+    }
+
+    @Test func `kills at several moments are nobody's fault, whichever plugin runs`() throws {
+        var farm = Farm(.make(.make(filters: ["picky", "invert"])))
+        farm.begin(workers: 1)
+        for (kill, plugin) in ["picky", "picky", nil, "picky", "picky", "invert", "picky", "picky"].enumerated() {
+            let lease = try #require(farm.running.first)
+            if let plugin { farm.send(.report(lease.worker, .inPlugins(lease.id, [plugin]))) }
+            farm.die(lease, .killed, replacement: kill + 2)
+        }
+        farm.finishAll()
+        #expect(farm.published.count == 1)
+    }
+
     @Test func `kills from outside do not count as crashes`() throws {
         var farm = Farm()
         farm.begin(workers: 1)
@@ -138,7 +166,7 @@ import WorkerProtocol
     }
 
     @Test func `a plugin that faults on three pictures stops the job by name`() throws {
-        var farm = Farm(.make(frames: 5, time: .seconds(1e6)))
+        var farm = Farm(.make(.make(filters: ["invert"]), frames: 5, time: .seconds(1e6)))
         farm.begin(workers: 1, frames: 5)
         for picture in 1...3 {
             for _ in 1...2 where farm.finished == nil {
@@ -152,7 +180,7 @@ import WorkerProtocol
     }
 
     @Test func `a plugin that did what no plugin may do fails its picture, and three of them stop the job`() throws {
-        var farm = Farm(.make(frames: 5))
+        var farm = Farm(.make(.make(filters: ["grain"]), frames: 5))
         farm.begin(workers: 1, frames: 5)
         for picture in 1...3 {
             let lease = try farm.advance(to: .frame)

@@ -27,7 +27,7 @@ import WorkerProtocol
     }
 
     @Test func `a heartbeat is a sign of life, and so is every other report`() throws {
-        var farm = farm()
+        var farm = farm(.make(filters: ["invert"]))
         let lease = try #require(farm.running.first)
         farm.send(.report(lease.worker, .alive), at: .seconds(25))
         farm.send(.report(lease.worker, .inPlugins(lease.id, ["invert"])), at: .seconds(50))
@@ -84,7 +84,8 @@ import WorkerProtocol
     }
 
     @Test func `a plugin is not to blame for a process that is stopped inside it`() throws {
-        var farm = Farm(.make(workers: 1, frames: 4, time: .seconds(1e6), silence: .seconds(30)))
+        var farm = Farm(
+            .make(.make(filters: ["invert"]), workers: 1, frames: 4, time: .seconds(1e6), silence: .seconds(30)))
         farm.begin(workers: 1, frames: 4)
         var time = 0.0
         while farm.finished == nil {

@@ -21,7 +21,8 @@ import WorkerProtocol
 
     private static func written(
         _ path: String = "/out/.p-frame-1.1", bytes: Int = 10, image: ImageFacts = picture,
-        bands: [Range<Int>] = [0..<256, 256..<300], frames: Int = 1, shrink: Int = 1
+        bands: [Range<Int>] = [0..<256, 256..<300], frames: Int = 1, shrink: Int = 1,
+        encoder: String = "libpng"
     ) -> OutputReceipt {
         OutputReceipt(
             path: path, digest: digest, bytes: bytes, image: image,
@@ -29,7 +30,7 @@ import WorkerProtocol
             pixels: EncodedPixels(
                 digest: digest,
                 encoding: OutputEncoding(
-                    encoder: "libpng", layout: .rgb, samples: .u8, frames: frames, shrink: shrink, penumbra: "0.1.0")))
+                    encoder: encoder, layout: .rgb, samples: .u8, frames: frames, shrink: shrink, penumbra: "0.1.0")))
     }
 
     private static let frame = TaskSpec.frame(
@@ -90,6 +91,8 @@ import WorkerProtocol
     }
 
     private static let most = Int.max
+    /// Twice as high as the picture.
+    private static let tall = PixelRect(x: 0, y: 0, width: 100, height: 600)
 
     @Test(
         arguments: [
@@ -97,7 +100,8 @@ import WorkerProtocol
             [written(image: facts("jpeg"))], [written(image: facts(width: most))],
             [written(image: facts(height: most))],
             [written(image: facts(width: 0))], [written(image: facts(height: 301))],
-            [written(image: facts(frames: most), frames: most)], [written(frames: 2)], [written(shrink: 3)],
+            [written(image: facts(frames: most), frames: most)],
+            [written(encoder: String(repeating: "x", count: 1001))], [written(frames: 2)], [written(shrink: 3)],
             [written(bands: [])], [written(bands: [0..<256])], [written(bands: [0..<256, 256..<most])],
             [written(bands: [256..<300, 0..<256])], [written(bands: [0..<300])],
         ] as [[OutputReceipt]])
@@ -116,7 +120,12 @@ import WorkerProtocol
             probed(grid: TileGrid(extent: PixelRect(x: 0, y: 0, width: 1, height: 1), tileWidth: 1, tileHeight: 1)),
             probed(sources: []), probed(sources: [[picture.rect], [PixelRect(x: most, y: 0, width: most, height: 1)]]),
             probed(amplification: -1), probed(amplification: 1e300), probed(bytes: -1), probed(bytes: most),
-            probed(cost: -1), probed(cost: 1e300), .check, .outputs([], of: nil),
+            probed(cost: -1), probed(cost: 1e300), probed(cost: 5e6), probed(cost: .nan), probed(amplification: 1e12),
+            probed(pages: 65_537), probed(source: facts(width: 1 << 27, height: 1 << 27)),
+            probed(grid: TileGrid(extent: tall, tileWidth: 50, tileHeight: 600)),
+            probed(sources: [[picture.rect], Array(repeating: picture.rect, count: 65_537)]),
+            probed(sources: [[picture.rect], [PixelRect(x: 0, y: 0, width: 1 << 27, height: 1 << 31)]]), .check,
+            .outputs([], of: nil),
         ] as [TaskReceipt])
     func `what no picture can be is no answer`(receipt: TaskReceipt) {
         #expect(Self.probe.objection(to: receipt) != nil)
@@ -129,6 +138,102 @@ import WorkerProtocol
     ]) func `a grid that cannot be does not trap`(json: String) throws {
         let grid = try FrameCodec.decode(TileGrid.self, from: Array(json.utf8))
         #expect(Self.probe.objection(to: Self.probed(grid: grid)) == "tiles that do not cover the picture")
+    }
+
+    @Test func `frames of an animation are tiled alone, or together`() {
+        let animated = Self.facts(frames: 3)
+        let alone = Self.probed(source: animated, frames: 3)
+        #expect(Self.probe.objection(to: alone) == nil)
+        let together = Self.probed(
+            frames: 2, grid: TileGrid(extent: Self.tall, tileWidth: 50, tileHeight: 600))
+        #expect(Self.probe.objection(to: together) == nil)
+    }
+
+    private static let stitch = TaskSpec.stitch(
+        StitchTask(
+            extent: picture.rect, layout: .rgb, format: .u8,
+            tiles: [TileReceipt(rect: picture.rect, digest: digest, path: "/s/tile-0-1.1")],
+            metadataPath: "/s/metadata-1.1", metadataDigest: digest, output: spec,
+            temporaryPath: "/out/.p-stitch-1.1", name: "a.png"))
+
+    @Test(
+        arguments: [
+            (frame, TaskFailure.Kind.data, nil), (frame, .transient, nil),
+            (frame, .damagedTile(index: 0), "a damaged tile that it never had"),
+            (stitch, .damagedTile(index: 0), nil), (stitch, .damagedTile(index: 1), "a damaged tile that it never had"),
+            (stitch, .damagedTile(index: -1), "a damaged tile that it never had"),
+            (frame, .damagedCanvas, "a damaged canvas that it never had"), (stitch, .damagedCanvas, nil),
+            (probe, .damagedCanvas, "a damaged canvas that it never had"),
+            (frame, .mismatch, "other pixels, which it was not to compare"), (stitch, .mismatch, nil),
+            (frame, .plugin("gone"), "that it is in the plugin 'gone', which is not in its chain"),
+        ] as [(TaskSpec, TaskFailure.Kind, String?)])
+    func `a failure is one that its task can have`(task: TaskSpec, kind: TaskFailure.Kind, objection: String?) {
+        #expect(task.objection(to: TaskFailure(kind, "no")) == objection)
+    }
+
+    @Test func `only a plugin of the chain is a plugin's fault`() {
+        let task = TaskSpec.tile(
+            TileTask(
+                canvas: CanvasReference(path: "/s/canvas", rect: .empty, layout: .rgb, format: .u8),
+                chain: ["grain", "gaussian"].map { FilterInvocation(filter: $0, values: [:]) }, rect: .empty,
+                tilePath: "/s/tile"))
+        func objection(_ name: String) -> String? {
+            task.objection(to: TaskFailure(.plugin(name), "no"), plugins: ["grain", "halftone"])
+        }
+        #expect(objection("grain") == nil)
+        #expect(objection("gaussian") != nil)
+        #expect(objection("halftone") != nil)
+        #expect(task.objection(toPlugins: ["grain"], nil) == nil)
+        #expect(task.objection(toPlugins: [], nil) == nil)
+        #expect(task.objection(toPlugins: ["grain", "evil"], nil) != nil)
+    }
+
+    @Test(arguments: [(299, false), (300, true), (30_000, true), (0, false), (-1, false), (most, false)])
+    func `an audit is of the rows that were asked for`(pixels: Int, isBelieved: Bool) {
+        let bands = [0..<256, 256..<300].map { BandReceipt(rows: $0, digest: Self.digest) }
+        let audit = TaskSpec.audit(
+            AuditTask(
+                source: .input(Self.input), chain: [], outputs: [AuditTask.Output(Self.spec, bands: bands)],
+                grid: TileGrid(extent: Self.picture.rect, tileWidth: 50, tileHeight: 300), tileMemory: 1,
+                frameMemory: 1))
+        #expect((audit.objection(to: .audit(AuditReceipt(pixels: pixels))) == nil) == isBelieved)
+    }
+
+    @Test func `an output has the size that was foretold, unless the picture has changed`() throws {
+        guard case .probe(var probe) = Self.probed() else { return }
+        let small = Self.written(image: Self.facts(width: 1, height: 1), bands: [0..<1])
+        func objection(_ receipt: OutputReceipt, _ stamp: FileStamp = Self.file.stamp) -> String? {
+            probe.objection(to: [receipt], of: FileFacts(stamp: stamp, digest: Self.digest), parts: [0])
+        }
+        #expect(objection(small) == nil, "nobody knows what it was")
+        probe.stamp = Self.file.stamp
+        #expect(objection(Self.written()) == nil)
+        #expect(
+            objection(small)
+                == "a picture of 1×1 pixels and 1 frames; 100×300 and 1 were foretold")
+        let later = FileStamp(device: 1, inode: 2, size: 3, modified: 5, changed: 5)
+        #expect(objection(small, later) == nil)
+    }
+
+    @Test func `a preview shows a part of its picture`() {
+        let preview = TaskSpec.preview(
+            PreviewTask(
+                input: Self.input, chains: [[]], output: Self.spec, others: [],
+                view: PreviewTask.View(x: .pixels(0), y: .pixels(0), width: 50, height: 50), comparison: nil,
+                fileFormat: "png", path: "/tmp/p.png", memory: 1))
+        func shown(_ part: PixelRect, width: Int = 100, height: Int = 300) -> TaskReceipt {
+            .preview(
+                PreviewReceipt(
+                    panels: [PreviewReceipt.Panel(part: part, width: width, height: height)], image: Self.picture))
+        }
+        #expect(preview.objection(to: shown(PixelRect(x: 50, y: 250, width: 50, height: 50))) == nil)
+        for lie in [
+            shown(PixelRect(x: 51, y: 250, width: 50, height: 50)),
+            shown(PixelRect(x: -Self.most / 2, y: 0, width: 50, height: 50)),
+            shown(.empty, width: 0, height: 0), shown(.empty, width: 1 << 27, height: 1 << 27),
+        ] {
+            #expect(preview.objection(to: lie) == "a part of impossible size")
+        }
     }
 
     @Test func `canvases, tiles, and joined pictures are those of the task`() {
@@ -152,6 +257,15 @@ import WorkerProtocol
             let other = CanvasReference(path: path, rect: rect, layout: .rgb, format: .u8, cells: cells)
             #expect(canvas.objection(to: filled(other)) != nil)
         }
+        let frame = CanvasReference(
+            path: "/s/canvas-1.1", rect: Self.picture.rect, layout: .rgb, format: .u8, cells: Self.digest, frame: 3)
+        #expect(canvas.objection(to: filled(frame)) == "a canvas of another frame")
+        let ofFrame = TaskSpec.canvas(
+            CanvasTask(
+                input: InputSpec(path: "/in/a.gif", maxPixels: 1000, color: .keep, pages: .page(3)), chain: [],
+                output: Self.spec, canvasPath: "/s/canvas-1.1", metadataPath: "/s/metadata-1.1", expected: Self.picture)
+        )
+        #expect(ofFrame.objection(to: filled(frame)) == nil)
         let rect = PixelRect(x: 0, y: 0, width: 5, height: 5)
         let tile = TaskSpec.tile(TileTask(canvas: reference, chain: [], rect: rect, tilePath: "/s/tile-0-1.1"))
         func rendered(_ rect: PixelRect, _ path: String) -> TaskReceipt {

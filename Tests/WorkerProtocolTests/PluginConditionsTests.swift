@@ -16,6 +16,21 @@ import WorkerProtocol
         #expect(restricted.pins == conditions(["libGood.so": "aa"]).pins)
     }
 
+    @Test func `folders of a shard that the machine's settings do not name are strange`() {
+        var (shard, own) = (PluginConditions(), PluginConditions())
+        shard.folders = ["/home/evil", "/opt/plugins"]
+        own.folders = ["/opt/plugins", "/srv/plugins"]
+        let restricted = shard.restricted(by: own)
+        #expect(restricted.folders == ["/home/evil", "/opt/plugins"])
+        #expect(restricted.strangeFolders == ["/home/evil"])
+    }
+
+    @Test func `a shard cannot say that a folder is not strange`() {
+        var shard = PluginConditions()
+        (shard.folders, shard.strangeFolders) = (["/home/evil"], [])
+        #expect(shard.restricted(by: PluginConditions()).strangeFolders == ["/home/evil"])
+    }
+
     @Test func `a machine's own pin counts before a shard's`() {
         let restricted = conditions(["a.so": "11", "b.so": "22"]).restricted(by: conditions(["a.so": "33"]))
         #expect(restricted.pins == conditions(["a.so": "33", "b.so": "22"]).pins)

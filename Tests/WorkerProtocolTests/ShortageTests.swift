@@ -47,6 +47,13 @@ import WorkerProtocol
                = end other programs, or give fewer --workers
             """
         ),
+        (
+            Shortage(.watchers, "watch folders", limit: nil),
+            """
+            cannot watch folders: this user has as many programs that watch folders as it may have (fs.inotify.max_user_instances)
+               = raise the limit by 'sysctl fs.inotify.max_user_instances', or end other programs that watch folders
+            """
+        ),
     ])
     func `a limit is named, with what to do`(shortage: Shortage, words: String) {
         #expect("\(shortage)" == words)

@@ -44,6 +44,9 @@ package struct Adoption: Sendable {
         _ targets: [Target], findings: Freshness.Findings, headers: HeaderSurvey.Headers, books: RunBooks
     ) throws {
         let candidates = Set(Self.candidates(targets).map(\.frame))
+        let outputs = Self.files(of: targets.filter { candidates.contains($0.frame) })
+        let digests = outputs.compactMap { (findings[$0] ?? nil)?.digest }
+        let published = try books.ledger?.sources(of: Set(digests)) ?? [:]
         var records: [OutputRecord] = []
         for target in targets {
             if !target.files.outputs.allSatisfy(\.isOutput) { missing.append(target) }
@@ -51,7 +54,7 @@ package struct Adoption: Sendable {
                 add(FrameFailure(.data, message), at: target.files.input)
             }
             guard candidates.contains(target.frame) else { continue }
-            let own = try accept(target.files, findings, headers, books)
+            let own = try accept(target.files, findings, headers, published, books)
             if !own.isEmpty { adopted.append(target) }
             records += own
         }
@@ -59,7 +62,8 @@ package struct Adoption: Sendable {
     }
 
     private mutating func accept(
-        _ files: FrameFiles, _ findings: Freshness.Findings, _ headers: HeaderSurvey.Headers, _ books: RunBooks
+        _ files: FrameFiles, _ findings: Freshness.Findings, _ headers: HeaderSurvey.Headers,
+        _ published: [Digest: Set<Digest>], _ books: RunBooks
     ) throws -> [OutputRecord] {
         guard let source = findings[files.inputFile] ?? nil else {
             add(nil, at: files.input)
@@ -76,12 +80,8 @@ package struct Adoption: Sendable {
                 add(headers[output.file]?.failure, at: output.path)
                 continue
             }
-            if books.isOutdated(output, digest: found.digest, source: source.digest) {
-                add(
-                    FrameFailure(
-                        .output,
-                        "made of a picture that has changed since; 'penumbra adopt --moved' takes it over, and the next run "
-                            + "renders it again"), at: output.path)
+            if let remedy = books.outdated(output, digest: found.digest, source: source.digest, published: published) {
+                add(FrameFailure(.output, "made of a picture that has changed since; \(remedy)"), at: output.path)
                 continue
             }
             let accepted = AcceptedOutput(part: part, digest: found.digest, header: header)

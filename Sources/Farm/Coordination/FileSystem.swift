@@ -6,11 +6,13 @@ import SafeFiles
 /// The few calls that decide whether an output is safe. C's calls stay in this file and in ``OpenFile``.
 enum FileSystem {
     /// Creates the folder and its parents, and returns those that were not there before, outermost first.
-    static func createFolders(_ path: String) throws(FileTrouble) -> [String] {
+    ///
+    /// - Parameter mode: of the last folder alone.
+    static func createFolders(_ path: String, mode: mode_t = 0o777) throws(FileTrouble) -> [String] {
         if isFolder(path) { return [] }
         let parent = PathNames.folder(of: path) ?? ""
         let above = parent.isEmpty ? [] : try createFolders(parent)
-        guard mkdir(path, 0o777) == 0 else {
+        guard mkdir(path, mode) == 0 else {
             let code = errno
             if code == EEXIST, isFolder(path) { return above }
             throw FileTrouble(path: path, code: code == EEXIST ? ENOTDIR : code, action: "create the folder")
@@ -50,18 +52,19 @@ enum FileSystem {
         }
     }
 
-    /// The folder where the disk is mounted that has a path, or would have it. (Numbers of devices change when a machine starts
-    /// again; this path does not.)
-    static func mountPoint(_ path: String) -> String {
-        var folder = realPath(path)
-        while folder != "/", stamp(folder) == nil { folder = PathText.folder(of: folder) }
-        guard let device = stamp(folder)?.device else { return "/" }
-        while folder != "/" {
-            let above = PathText.folder(of: folder)
-            guard stamp(above)?.device == device else { return folder }
-            folder = above
-        }
-        return folder
+    /// Something is mounted at a folder, be it another folder of the same disk.
+    ///
+    /// - Parameter folder: absolute, without links.
+    static func isMountPoint(_ folder: String) -> Bool {
+        if folder == "/" { return true }
+        if let answer = MountPoint.isMounted(folder) { return answer }
+        guard let device = stamp(folder)?.device else { return false }
+        return stamp(PathText.folder(of: folder))?.device != device
+    }
+
+    /// The disk that is mounted at a folder holds nothing that anybody has put there.
+    static func isEmptyDisk(_ mount: String) -> Bool {
+        access(mount, R_OK | X_OK) == 0 && names(in: mount).allSatisfy { $0 == "lost+found" }
     }
 
     /// In bytes; nil when there is no such file.
@@ -108,9 +111,13 @@ enum FileSystem {
     }
 
     /// Adds bytes to the end of a file, which is created if need be; whole or, when that fails, not at all.
-    static func append(_ bytes: [UInt8], to path: String, syncs: Bool = false) throws(FileTrouble) {
+    ///
+    /// - Parameter mode: of a file that is created.
+    static func append(
+        _ bytes: [UInt8], to path: String, mode: mode_t = 0o666, syncs: Bool = false
+    ) throws(FileTrouble) {
         // A pipe that nobody reads would be waited for. Of one that somebody reads nothing could be taken back.
-        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
+        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode)
         guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "write") }
         defer { close(file) }
         var found = stat()
@@ -139,15 +146,17 @@ enum FileSystem {
 
     /// All bytes of a file of lines; nil where there is none, or a link. What follows a line that Penumbra cannot have written
     /// is left out: somebody may have made the file as large as no disk is, out of nothing.
-    static func lines(of path: String) throws(FileTrouble) -> [UInt8]? {
+    ///
+    /// - Returns: `doubt` as ``OpenFile/doubt``.
+    static func lines(of path: String) throws(FileTrouble) -> (bytes: [UInt8], doubt: String?)? {
         guard let file = try OpenFile(path) else { return nil }
         var (bytes, whole): ([UInt8], Int) = ([], 0)
         while true {
             let piece = try file.next()
-            guard !piece.isEmpty else { return bytes }
+            guard !piece.isEmpty else { return (bytes, file.doubt) }
             if let end = piece.lastIndex(of: UInt8(ascii: "\n")) { whole = bytes.count + end + 1 }
             bytes += piece
-            guard bytes.count - whole <= longestLine else { return Array(bytes[..<whole]) }
+            guard bytes.count - whole <= longestLine else { return (Array(bytes[..<whole]), file.doubt) }
             guard bytes.count <= largestFileOfLines else {
                 throw FileTrouble(
                     path: path, code: EFBIG, action: "read",
@@ -175,43 +184,6 @@ enum FileSystem {
         guard Glibc.rename(from, path) == 0 else { throw FileTrouble(path: path, code: errno, action: "publish") }
     }
 
-    /// Exchanges two folders, or files, in one step: at any moment both paths hold one or the other.
-    ///
-    /// - Returns: false where the file system cannot.
-    static func exchange(_ one: String, _ other: String) -> Bool { rename(one, to: other, flags: 2) == 0 }
-
-    /// - Returns: 0, or why it failed: `ENOSYS` where there is no such call, `EINVAL` where a file system knows no flags.
-    private static func rename(_ from: String, to path: String, flags: UInt32) -> Int32 {
-        // C's headers show it to GNU sources only. <https://man7.org/linux/man-pages/man2/rename.2.html>
-        typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
-        guard let symbol = dlsym(nil, "renameat2") else { return ENOSYS }
-        return unsafeBitCast(symbol, to: Rename.self)(AT_FDCWD, from, AT_FDCWD, path, flags) == 0 ? 0 : errno
-    }
-
-    /// Puts a file at its final path in one step, unless something is there already.
-    static func renameWithoutReplacing(_ from: String, to path: String) throws(FileTrouble) {
-        let code = rename(from, to: path, flags: 1)
-        if code == 0 { return }
-        guard [ENOSYS, EINVAL, EPERM, EOPNOTSUPP].contains(code) else {
-            throw FileTrouble(path: path, code: code, action: "publish")
-        }
-        try linkWithoutReplacing(from, to: path)
-    }
-
-    /// The same by a second name, where files may have several.
-    private static func linkWithoutReplacing(_ from: String, to path: String) throws(FileTrouble) {
-        if link(from, path) == 0 {
-            unlink(from)
-            return
-        }
-        let code = errno
-        guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(code), !exists(path) else {
-            throw FileTrouble(path: path, code: [EPERM, EOPNOTSUPP].contains(code) ? EEXIST : code, action: "publish")
-        }
-        // A filesystem without hard links. What appears in this very moment is replaced.
-        try rename(from, to: path)
-    }
-
     /// True when an output is there: a file, or a folder with the file that it is named after. (Anything else at the path of a
     /// folder is no output.)
     static func isOutput(_ path: String) -> Bool {
@@ -236,27 +208,6 @@ enum FileSystem {
         return names(in: path).reduce(0) { $0 + (treeSize("\(path)/\($1)") ?? 0) }
     }
 
-    /// A folder whose names can be made to last through a power failure.
-    final class OpenFolder {
-        let path: String
-        private let descriptor: Int32
-
-        init(_ path: String) throws(FileTrouble) {
-            self.path = path
-            descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
-        }
-
-        deinit { close(descriptor) }
-
-        func sync() throws(FileTrouble) {
-            // Some network filesystems cannot sync a folder and say so; their renames are then as safe as they get.
-            guard fsync(descriptor) == 0 || errno == EINVAL else {
-                throw FileTrouble(path: path, code: errno, action: "sync the folder")
-            }
-        }
-    }
-
     /// Waits until the disk has a file.
     static func syncFile(_ path: String) throws(FileTrouble) {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -265,13 +216,21 @@ enum FileSystem {
         guard fsync(file) == 0 else { throw FileTrouble(path: path, code: errno, action: "sync") }
     }
 
-    static func syncFolder(_ path: String) throws(FileTrouble) { try OpenFolder(path).sync() }
+    /// Makes the names in a folder last through a power failure.
+    static func syncFolder(_ path: String) throws(FileTrouble) { try SafeFolder(path, trusting: .everybody).sync() }
 
     /// With the slash at its end: for the root, too, a path.
     static func folder(of path: String) -> String { (PathNames.folder(of: path) ?? "") + "/" }
 
-    /// Keeps others out of a folder, where the file system knows rights.
-    static func makePrivate(_ folder: String) { chmod(folder, 0o700) }
+    /// Keeps others out of a folder, where the file system knows rights. A link is refused.
+    ///
+    /// - Parameter trust: whose folder it may be. Some file systems show another owner of what this user has just made.
+    static func makePrivate(_ folder: String, trusting trust: SafeFolder.Trust) throws(FileTrouble) {
+        guard let own = try SafeFolder.unlinked(folder, trusting: trust) else {
+            throw FileTrouble(path: folder, code: ENOENT, action: "open the folder")
+        }
+        own.shut()
+    }
 
     /// Removes a file; one that is not there is as good.
     static func remove(_ path: String) { unlink(path) }
@@ -280,16 +239,7 @@ enum FileSystem {
     static func removeIfEmpty(_ path: String) { rmdir(path) }
 
     /// Removes a folder and all that it holds, as far as that can be done. Links are removed, never followed.
-    static func removeTree(_ path: String) {
-        guard isOwnFolder(path) else {
-            unlink(path)
-            return
-        }
-        for name in names(in: path) {
-            removeTree("\(path)/\(name)")
-        }
-        rmdir(path)
-    }
+    static func removeTree(_ path: String) { SafeFolder.removeTree(at: path) }
 
     /// A file or a folder, and neither a link nor anything else.
     static func isPlain(_ path: String) -> Bool {

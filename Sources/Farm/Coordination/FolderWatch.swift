@@ -1,8 +1,9 @@
 import Dispatch
 import Glibc
 import JobModel
-package import SafeFiles
+import SafeFiles
 import Synchronization
+import WorkerProtocol
 
 /// Tells that something has changed in folders, or in folders below them, by the kernel's inotify.
 ///
@@ -11,7 +12,7 @@ package final class FolderWatch: Sendable {
     private let descriptor: Int32
     /// The folders of the kernel's watches.
     private let folders = Mutex<[Int32: String]>([:])
-    /// The folders that were asked for, and the watches of those that they are in.
+    /// What was asked for, and the ways there.
     private let roots = Mutex(Roots())
     private let source: Source
     package let changes: AsyncStream<Void>
@@ -20,16 +21,25 @@ package final class FolderWatch: Sendable {
     /// What can make a picture new, changed or gone. (Not each write: a file is looked at when it is closed.)
     private static let wanted = UInt32(
         IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ONLYDIR)
-    /// What can put another folder in the place of one.
-    private static let wantedOfParents = UInt32(
+    /// What can put another folder, file or link in the place of a name.
+    private static let wantedOfNames = UInt32(
         IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ONLYDIR | IN_MASK_ADD)
-    /// What can change a file, or put another one in its place.
-    private static let wantedOfFiles = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR | IN_MASK_ADD)
+    /// What can change a file that was asked for.
+    private static let wantedOfFiles = UInt32(IN_CLOSE_WRITE | IN_ONLYDIR | IN_MASK_ADD)
+    private static let appearance = UInt32(IN_CREATE | IN_MOVED_TO)
+    private static let loss = UInt32(IN_DELETE | IN_MOVED_FROM)
 
     /// - Parameter reads: false where somebody else says when news are read: see ``read()``.
-    package init(reads: Bool = true) throws(FileTrouble) {
+    /// - Throws: ``Shortage`` where a limit of this process or of its user is met.
+    package init(reads: Bool = true) throws {
         descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
-        guard descriptor >= 0 else { throw FileTrouble(path: "inotify", code: errno, action: "watch folders") }
+        let code = errno
+        guard descriptor >= 0 else {
+            let action = "watch folders"
+            // The kernel says the same of this process's files and of its user's watchers.
+            if code == EMFILE { throw Shortage.found(for: action) ?? Shortage(.watchers, action, limit: nil) }
+            throw FileTrouble(path: "inotify", code: code, action: action)
+        }
         (changes, tell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         source = Source(descriptor)
         source.start { [weak self] in if reads { self?.read() } }
@@ -55,52 +65,68 @@ package final class FolderWatch: Sendable {
     }
 
     private struct Roots {
-        var paths: Set<PathKey> = []
-        var parents: Set<Int32> = []
-        /// Single files, and the watches of the folders that they are in.
+        var folders: Set<PathKey> = []
         var files: Set<PathKey> = []
-        var fileFolders: Set<Int32> = []
+        /// Names on the ways there, by the watches of the folders that hold them.
+        var steps: [Int32: Set<Step>] = [:]
 
-        func isFile(_ name: some Sequence<UInt8>) -> Bool {
-            files.contains { PathNames.last(of: $0.path).utf8.elementsEqual(name) }
-        }
-
-        func isNamed(_ name: some Sequence<UInt8>) -> Bool {
-            paths.contains { PathNames.last(of: $0.path).utf8.elementsEqual(name) }
+        func holds(_ name: some Sequence<UInt8>, of watch: Int32, isOfFile: Bool) -> Bool {
+            steps[watch]?.contains(Step(name: Array(name), isOfFile: isOfFile)) ?? false
         }
     }
 
-    /// Watches a folder and all below it, but for those whose names begin with a dot.
+    private struct Step: Hashable {
+        let name: [UInt8]
+        /// On the way to a file, and not to a folder.
+        let isOfFile: Bool
+    }
+
+    /// Watches a folder and all below it, but for those whose names begin with a dot. The way there is watched, too: another
+    /// folder, or a link to one, may take the place of each name in its path.
     ///
-    /// - Returns: false when the kernel allows no more watches, or the folder cannot be read.
+    /// - Returns: false when the kernel allows no more watches. A folder that this user may not read is left out.
     @discardableResult
     package func add(_ folder: String) -> Bool {
-        let parent = inotify_add_watch(descriptor, PathNames.folder(of: folder) ?? "/", Self.wantedOfParents)
         roots.withLock { roots in
-            roots.paths.insert(PathKey(folder))
-            if parent >= 0 { roots.parents.insert(parent) }
+            roots.folders.insert(PathKey(folder))
+            watchWay(to: folder, isOfFile: false, &roots)
         }
         return watch(folder)
     }
 
-    /// Watches a single file, also when another takes its place.
+    /// Watches a single file, also when another takes its place, or that of a link on the way to it.
     package func add(file: String) {
-        let folder = inotify_add_watch(descriptor, PathNames.folder(of: file) ?? "/", Self.wantedOfFiles)
         roots.withLock { roots in
             roots.files.insert(PathKey(file))
-            if folder >= 0 { roots.fileFolders.insert(folder) }
+            watchWay(to: file, isOfFile: true, &roots)
+        }
+    }
+
+    /// Folders that this user may not list cannot be watched. What happens in them is seen when it is time to look again.
+    private func watchWay(to path: String, isOfFile: Bool, _ roots: inout Roots) {
+        for step in PathStep.all(to: path) {
+            let wanted = Self.wantedOfNames | (isOfFile && step.isLast ? Self.wantedOfFiles : 0)
+            let watch = inotify_add_watch(descriptor, step.folder, wanted)
+            guard watch >= 0 else { continue }
+            roots.steps[watch, default: []].insert(Step(name: Array(step.name.utf8), isOfFile: isOfFile))
         }
     }
 
     /// Watches all again: what is watched stays so, and what was put in its place is watched from now on.
     package func renew() {
-        for root in roots.withLock({ $0.paths }).sorted() { add(root.path) }
-        for file in roots.withLock({ $0.files }).sorted() { add(file: file.path) }
+        let folders = roots.withLock { roots in
+            // What was on the way before may not be now.
+            roots.steps = [:]
+            for folder in roots.folders { watchWay(to: folder.path, isOfFile: false, &roots) }
+            for file in roots.files { watchWay(to: file.path, isOfFile: true, &roots) }
+            return roots.folders.sorted()
+        }
+        for folder in folders { _ = watch(folder.path) }
     }
 
     private func watch(_ folder: String) -> Bool {
         let watch = inotify_add_watch(descriptor, folder, Self.wanted)
-        guard watch >= 0 else { return false }
+        guard watch >= 0 else { return errno == EACCES }
         folders.withLock { $0[watch] = folder }
         var isWhole = true
         for name in FileSystem.names(in: folder) where !PathNames.isHidden(name) {
@@ -160,29 +186,29 @@ package final class FolderWatch: Sendable {
                 // The folder is gone, and the number may be another's.
                 let folder = folders.withLock { $0.removeValue(forKey: watch) }
                 roots.withLock { roots in
-                    _ = roots.parents.remove(watch)
-                    _ = roots.fileFolders.remove(watch)
+                    roots.steps[watch] = nil
                     // A disk that is no more mounted tells nothing else.
-                    if let folder, roots.paths.contains(PathKey(folder)) { counts = true }
+                    if let folder, roots.folders.contains(PathKey(folder)) { counts = true }
                 }
                 continue
             }
             let isHidden = name.first == UInt8(ascii: ".")
-            let isNewFolder = mask & UInt32(IN_ISDIR) != 0 && mask & UInt32(IN_CREATE | IN_MOVED_TO) != 0
-            let folder = folders.withLock { $0[watch] }
-            if let folder {
+            if let folder = folders.withLock({ $0[watch] }) {
                 counts = counts || !isHidden
-                if isNewFolder, !isHidden {
+                if mask & UInt32(IN_ISDIR) != 0, mask & Self.appearance != 0, !isHidden {
                     _ = self.watch(PathNames.joined(folder, String(decoding: name, as: UTF8.self)))
                 }
             }
-            if roots.withLock({ $0.fileFolders.contains(watch) && $0.isFile(name) }) { counts = true }
-            let isLostFolder = mask & UInt32(IN_ISDIR) != 0 && mask & UInt32(IN_DELETE | IN_MOVED_FROM) != 0
-            if isLostFolder, roots.withLock({ $0.parents.contains(watch) && $0.isNamed(name) }) { counts = true }
-            // The name of a folder that was asked for: its parent's watch tells.
-            if isNewFolder, roots.withLock({ $0.parents.contains(watch) && $0.isNamed(name) }) {
-                (counts, isStale) = (true, true)
+            let (leadsToFolder, leadsToFile) = roots.withLock { roots in
+                (roots.holds(name, of: watch, isOfFile: false), roots.holds(name, of: watch, isOfFile: true))
             }
+            // Files that are gone are about to be written anew.
+            if leadsToFolder && mask & (Self.appearance | Self.loss) != 0
+                || leadsToFile && mask & (Self.appearance | UInt32(IN_CLOSE_WRITE)) != 0
+            {
+                counts = true
+            }
+            if (leadsToFolder || leadsToFile) && mask & Self.appearance != 0 { isStale = true }
         }
         if isStale { renew() }
         return counts

@@ -19,6 +19,8 @@ package final class JobRun: Sendable {
         let target: Target
         /// What of it is made, and in place of what; empty until that is known.
         var replacements: [Replacement?]
+        /// What of it stays.
+        var kept: [KeptOutput]
         /// Temporary files that its attempts were told to write.
         var temporaries: [String] = []
         var began: ContinuousClock.Instant?
@@ -44,10 +46,12 @@ package final class JobRun: Sendable {
 
     /// - Parameters:
     ///   - targets: outputs that ``JobPlan/check(_:)`` accepted, in the plan's order.
+    ///   - roots: the folders that the run has locked.
     ///   - ended: frames that failed before the run began, or were left because a deadline came before their names.
     package init(
-        _ plan: JobPlan, targets: [Target], ended: [FrameReport], directory: RunDirectory, settings: RunSettings,
-        books: RunBooks, recorder: RunRecorder? = nil, heritage: Heritage = Heritage(), receipts: ReceiptMaker? = nil,
+        _ plan: JobPlan, targets: [Target], ended: [FrameReport], roots: OutputRoots, directory: RunDirectory,
+        settings: RunSettings, books: RunBooks, recorder: RunRecorder? = nil, heritage: Heritage = Heritage(),
+        receipts: ReceiptMaker? = nil,
         observer: any RunObserver, clock: ContinuousClock = ContinuousClock()
     ) {
         self.receipts = receipts
@@ -60,12 +64,16 @@ package final class JobRun: Sendable {
         self.observer = observer
         self.books = books
         self.clock = clock
-        outputs = OutputGuard(inputs: targets.compactMap { $0.files.stamp?.identity })
+        outputs = OutputGuard(
+            roots: roots,
+            folders: Set(
+                targets.lazy.filter(\.isWork).flatMap(\.outputs).map { PathKey(PathText.folder(of: $0)) }),
+            inputs: targets.compactMap { $0.files.stamp?.identity })
         desk = PublicationDesk(
             publisher: Publisher(journal: directory.journal, outputs: outputs), ledger: books.ledger,
             durability: plan.job.durability)
         state.withLock { $0.summary.total = targets.count + ended.count }
-        for report in ended { record(report) }
+        for report in ended { recordUnbegun(report) }
     }
 
     /// Runs to the end of the plan, or until something stops it.
@@ -76,15 +84,16 @@ package final class JobRun: Sendable {
             job: plan.job, runName: directory.name, epoch: directory.epoch, scratchFolder: directory.scratch,
             tileMemory: settings.tileMemory, frameMemory: settings.frameMemory)
         let work = targets.count(where: \.isWork)
-        let policy = settings.schedulingPolicy(plan.job, frames: work, planned: work + failed, failed: failed)
+        var policy = settings.schedulingPolicy(plan.job, frames: work, planned: work + failed, failed: failed)
+        policy.plugins = books.plugins
         let start = clock.now
         let found = await loop.run(Scheduler(policy: policy, factory: factory), self)
         let stop = directory.isSuperseded ? .superseded : found
         books.writeRefreshed()
-        recorder?.flush()
         // Another coordinator goes on with these: nothing of them is removed.
         for (_, frame) in state.withLock({ $0.open.sorted { $0.key < $1.key } }) { record(frame.target.report(.left)) }
-        while let target = takeTarget() { record(target.settled() ?? target.report(.left)) }
+        while let target = takeTarget() { recordUnbegun(target.settled() ?? target.report(.left)) }
+        recorder?.flush()
         return state.withLock { state in
             // What is left without a stop was left before the run began, by its deadline; a deadline that left nothing is none.
             let isDeadline = stop == nil || stop == .deadline
@@ -97,6 +106,12 @@ package final class JobRun: Sendable {
     private func record(_ report: FrameReport) {
         state.withLock { $0.summary.add(report) }
         observer.concluded(report)
+    }
+
+    /// Of a frame that no worker had.
+    private func recordUnbegun(_ report: FrameReport) {
+        if case .failed(let failure) = report.state { recorder?.refused(report, failure) }
+        record(report)
     }
 
     private func takeTarget() -> Target? {
@@ -112,7 +127,7 @@ extension JobRun: RunLoop.Delegate {
         var orders: [FrameOrder] = []
         while orders.count < count, let target = takeTarget() {
             if let report = publishedBefore(target) ?? target.settled() {
-                record(report)
+                recordUnbegun(report)
                 continue
             }
             do {
@@ -126,7 +141,7 @@ extension JobRun: RunLoop.Delegate {
                     return .unfit(StopReason(error))
                 }
                 let cause: FrameFailure.Cause = error.isForbidden ? .permission : .output
-                record(target.report(.failed(FrameFailure(cause, error.line))))
+                recordUnbegun(target.report(.failed(FrameFailure(cause, error.line))))
             }
         }
         return orders.isEmpty ? .none : .some(orders)
@@ -144,20 +159,19 @@ extension JobRun: RunLoop.Delegate {
 
     private func prepareFolders(of target: Target) throws(FileTrouble) {
         for output in target.outputs {
-            let folder = PathText.folder(of: output)
-            try directory.makeFolder(folder)
-            outputs.begin(folder)
+            try outputs.begin(PathText.folder(of: output), in: directory)
         }
     }
 
     private func order(for target: Target) -> FrameOrder {
         let frame = target.frame
-        var open = OpenFrame(target: target, replacements: target.outputs.map { _ in nil })
+        var open = OpenFrame(
+            target: target, replacements: target.outputs.map { _ in nil }, kept: target.verdict.kept)
         var compared: [CompareTask.File] = []
         var adopted: AdoptedWork?
         switch target.verdict {
         case .compare(let files): compared = files
-        case .render(let wanted, _):
+        case .render(let wanted, _, _):
             open.replacements = wanted
             let work = heritage.work(
                 of: frame.id, target.files, recipe: books.recipeText(of: target.files), outputs: wanted.map { $0?.path }
@@ -195,15 +209,19 @@ extension JobRun: RunLoop.Delegate {
         let findings = Dictionary(zip(files, facts)) { $1 }
         let verdict = books.verdict(of: target.files, findings: findings)
         switch verdict {
-        case .render(let wanted, _):
-            state.withLock { $0.open[frame]?.replacements = wanted }
+        case .render(let wanted, _, let kept):
+            state.withLock { state in
+                state.open[frame]?.replacements = wanted
+                state.open[frame]?.kept = kept
+            }
             recorder?.began(frame, record(of: target, wanted))
             return .render(outputs: wanted.map { $0?.path })
         case .current, .kept, .stillBroken, .refused, .young, .compare:
-            let decided = target.decided(verdict)
-            record(decided.settled() ?? target.report(.skipped(reason: "not told apart")))
+            let report = target.decided(verdict).settled() ?? target.report(.skipped(reason: "not told apart"))
+            record(report)
             state.withLock { $0.open[frame] = nil }
-            recorder?.concluded(frame, .settled, seconds: nil)
+            let failure: FrameFailure? = if case .failed(let failure) = report.state { failure } else { nil }
+            recorder?.concluded(frame, failure.map(FrameOutcome.failed) ?? .settled, seconds: nil)
             return .settle
         }
     }
@@ -285,15 +303,16 @@ extension JobRun: RunLoop.Delegate {
         guard let open = state.withLock({ $0.open.removeValue(forKey: frame) }) else { return }
         // The published one was renamed away; what is left belongs to attempts that came to nothing.
         for file in open.temporaries { directory.removeTemporary(file) }
-        let (target, seconds) = (open.target, open.began.map { (clock.now - $0) / .seconds(1) })
+        let (target, kept) = (open.target, open.kept)
+        let seconds = open.began.map { (clock.now - $0) / .seconds(1) }
         recorder?.concluded(frame, outcome, seconds: seconds)
         switch outcome {
         case .published(let outputs, let probe):
-            record(target.report(.published(outputs, probe: probe), seconds: seconds))
+            record(target.report(.published(outputs, probe: probe), seconds: seconds, kept: kept))
         case .failed(let failure):
             books.remember(failure, of: target.files)
-            record(target.report(.failed(failure), seconds: seconds))
-        case .left, .surveyed, .settled: record(target.report(.left))
+            record(target.report(.failed(failure), seconds: seconds, kept: kept))
+        case .left, .surveyed, .settled: record(target.report(.left, kept: kept))
         }
     }
 

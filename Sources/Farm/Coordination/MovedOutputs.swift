@@ -1,5 +1,6 @@
 import JobModel
 import JobStorage
+package import WorkerProtocol
 
 /// Outputs of a job that was moved or renamed, or whose pictures were: they become this job's with all that is known of how and
 /// of what they were made. So what is out of date by now is made again.
@@ -10,13 +11,18 @@ package struct MovedOutputs: Sendable {
     package private(set) var owned: [FormerOutput] = []
 
     /// The outputs that are there, and that a job knows nothing of.
-    package static func unknown(_ targets: [Target], _ freshness: Freshness) -> [String] {
+    package static func unknown(_ targets: [Target], _ freshness: Freshness) -> [FrameFiles.Output] {
         targets.flatMap { target in
-            target.files.outputs.filter { $0.isOutput && freshness.record(at: $0.path) == nil }.map(\.path)
+            target.files.outputs.filter { $0.isOutput && freshness.record(at: $0.path) == nil }
         }
     }
 
-    /// - Parameter freshness: knows what other jobs published.
+    /// Of these outputs the files that have to be read to find out who published them.
+    package static func files(of unknown: [FrameFiles.Output], _ freshness: Freshness) -> [CompareTask.File] {
+        unknown.filter { freshness.formers[PathKey($0.path)] == nil }.map { CompareTask.File(path: $0.path) }
+    }
+
+    /// - Parameter freshness: knows what was published by other jobs, or elsewhere.
     package init(_ targets: [Target], _ freshness: Freshness, _ ledger: Ledger) throws {
         var formers: [(OutputRecord, FormerOutput)] = []
         var renamed: [OutputRecord] = []

@@ -5,6 +5,8 @@ import SafeFiles
 struct OpenFile: ~Copyable {
     private let descriptor: Int32
     private let path: String
+    /// Why somebody else may have written what it says; nil where only this user or root can have.
+    let doubt: String?
 
     deinit { close(descriptor) }
 
@@ -13,11 +15,26 @@ struct OpenFile: ~Copyable {
         self.path = path
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
+            doubt = nil
             if [ENOENT, ENOTDIR, ELOOP, ENXIO].contains(errno) { return nil }
             throw FileTrouble(path: path, code: errno, action: "read")
         }
         var found = stat()
-        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+            doubt = nil
+            return nil
+        }
+        doubt = Self.doubt(of: found)
+    }
+
+    /// A group that has its user's number is that user's own, and nobody else is in it: where each user has one, files are
+    /// writable by it.
+    private static func doubt(of found: stat) -> String? {
+        guard found.st_uid == geteuid() || found.st_uid == 0 else {
+            return "it belongs to another user (uid \(found.st_uid))"
+        }
+        let isShared = found.st_mode & 0o020 != 0 && found.st_gid != found.st_uid
+        return isShared || found.st_mode & 0o002 != 0 ? "other users may write to it" : nil
     }
 
     /// What follows, at most so many bytes; empty at the end.

@@ -9,6 +9,9 @@ package struct OutputPlace {
 
     package init() {}
 
+    /// A folder, and no link to one.
+    package static func isPlainFolder(_ path: String) -> Bool { FileSystem.isOwnFolder(path) }
+
     package static func exists(_ path: String) -> Bool { FileSystem.isOutput(path) }
 
     /// There is something at an input's path, if only a link that leads nowhere now, or nobody can tell.

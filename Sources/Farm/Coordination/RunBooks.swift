@@ -20,6 +20,9 @@ package final class RunBooks: Sendable {
         self.now = now
     }
 
+    /// The filters that are plugins.
+    var plugins: Set<String> { freshness.book.plugins }
+
     /// Decides again, now that files were read; files that were only touched are known by their new stamps from now on.
     func verdict(of files: FrameFiles, findings: Freshness.Findings) -> FrameVerdict {
         let verdict = freshness.verdict(of: files, findings: findings)
@@ -86,10 +89,23 @@ package final class RunBooks: Sendable {
             width: output.header.width, height: output.header.height, isAdopted: true)
     }
 
-    /// Whether another job published an output of other bytes than the picture has now. A job that was moved is another one.
-    func isOutdated(_ output: FrameFiles.Output, digest: Digest, source: Digest) -> Bool {
-        guard let former = freshness.formers[PathKey(output.path)]?.record else { return false }
-        return former.file.digest == digest && former.source.digest != source
+    /// What a person can do about an output that was published for a picture of other bytes than it has now; nil for every
+    /// other one.
+    ///
+    /// - Parameters:
+    ///   - digest: the output's.
+    ///   - source: the picture's.
+    ///   - published: as ``Ledger/sources(of:)`` tells.
+    func outdated(
+        _ output: FrameFiles.Output, digest: Digest, source: Digest, published: [Digest: Set<Digest>]
+    ) -> String? {
+        var sources = published[digest] ?? []
+        let former = freshness.formers[PathKey(output.path)]?.record
+        if let former, former.file.digest == digest { sources.insert(former.source.digest) }
+        guard !sources.isEmpty, !sources.contains(source) else { return nil }
+        return freshness.record(at: output.path) == nil
+            ? "'penumbra adopt --moved' takes it over, and the next run renders it again"
+            : "the next run renders it again"
     }
 
     /// Whether one of a frame's outputs is what a run would make, whatever the others are.

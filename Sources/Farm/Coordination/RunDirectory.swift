@@ -16,6 +16,8 @@ package final class RunDirectory: Sendable {
     package let scratch: String
     /// From 1, one more for each coordinator that has had the run.
     package let epoch: Int
+    /// The run's workers have it in their environment.
+    package let token: CoordinatorToken
     let journal: Journal
     /// The folder that holds `runs`: the state folder, or the place of a run that other machines see.
     let state: String
@@ -37,11 +39,13 @@ package final class RunDirectory: Sendable {
     /// Creates and locks the folder.
     ///
     /// - Parameters:
-    ///   - name: unique on this machine.
+    ///   - token: holds the run's name, which is unique on this machine.
     ///   - scratch: where canvases and tiles go; nil for the run's own folder.
     ///   - job: whose run this is; nil for one that is not gone on with when it is killed.
-    package init(state: String, name: String, scratch: String?, job: JobSpec? = nil) throws(FileTrouble) {
+    package init(state: String, token: CoordinatorToken, scratch: String?, job: JobSpec? = nil) throws(FileTrouble) {
+        let name = token.run
         self.name = name
+        self.token = token
         self.state = state
         path = "\(state)/runs/\(name)"
         published = ([], 0)
@@ -52,9 +56,9 @@ package final class RunDirectory: Sendable {
             return try Self.gate(state)
         }
         defer { withExtendedLifetime(gate) {} }
-        _ = try FileSystem.createFolders(path)
+        _ = try FileSystem.createFolders(path, mode: 0o700)
         // Canvases and tiles of pictures that only their owner may see lie in them.
-        FileSystem.makePrivate(path)
+        try FileSystem.makePrivate(path, trusting: .everybody)
         self.scratch = scratch.map { "\($0)/penumbra-\(name)" } ?? "\(path)/scratch"
         do throws(FileTrouble) {
             guard let lock = try KernelLock.take("\(path)/lock") else {
@@ -65,18 +69,25 @@ package final class RunDirectory: Sendable {
             try journal.write(.scratch(self.scratch))
             for folder in missing { try journal.write(.folder(folder)) }
             createdFolders.withLock { $0 = missing }
-            _ = try FileSystem.createFolders(self.scratch)
-            FileSystem.makePrivate(self.scratch)
+            _ = try FileSystem.createFolders(self.scratch, mode: 0o700)
+            try FileSystem.makePrivate(self.scratch, trusting: .everybody)
             if let job {
                 // Whoever finds the folder after a power failure knows whose it is.
                 try FileSystem.append(Array(JobLock.name(of: job).utf8), to: "\(path)/job", syncs: true)
-                try CoordinatorClaim.take(epoch: 1, in: path)
+                try CoordinatorClaim.take(epoch: 1, as: token, in: path)
                 for folder in [path, "\(state)/runs"] { try FileSystem.syncFolder(folder) }
             }
         } catch {
             FileSystem.removeTree(path)
             throw error
         }
+    }
+
+    /// For a run of which no worker has been started yet.
+    package convenience init(
+        state: String, name: String, scratch: String?, job: JobSpec? = nil
+    ) throws(FileTrouble) {
+        try self.init(state: state, token: CoordinatorToken(run: name), scratch: scratch, job: job)
     }
 
     /// Takes over the run of a coordinator that was killed, and ends workers that outlived it. Nil when its coordinator
@@ -98,7 +109,8 @@ package final class RunDirectory: Sendable {
         let latest = CoordinatorClaim.latestEpoch(in: path)
         CoordinatorClaim.endWorkers(ofEpoch: latest, in: path)
         epoch = latest + 1
-        try CoordinatorClaim.take(epoch: epoch, in: path)
+        token = CoordinatorToken(run: name)
+        try CoordinatorClaim.take(epoch: epoch, as: token, in: path)
         // Why the last one has left it is over.
         FileSystem.remove("\(path)/stopped")
         let isAsked = RunRequests(of: path).isDetached || keepsRequests
@@ -114,7 +126,7 @@ package final class RunDirectory: Sendable {
             switch entry {
             case .scratch(let folder) where Self.isScratch(folder, of: name, path): scratch = folder
             case .publish(_, _, let final): paths.insert(PathKey(final))
-            case .replace(let aside, let final) where Self.isOwn(aside, name):
+            case .replace(let aside, let final) where Self.isOwn(aside, name) && Self.areBeside(aside, final):
                 try Publisher.undoReplacement(aside: aside, final: final)
             case .scratch, .replace, .folder, .place, .temporary: break
             }
@@ -123,20 +135,30 @@ package final class RunDirectory: Sendable {
         let begin = FileSystem.stamp("\(path)/job")?.modified ?? .max
         published = (paths, max(begin, FileSystem.stamp("\(path)/run.json")?.modified ?? begin))
         self.scratch = scratch
-        _ = try FileSystem.createFolders(scratch)
+        _ = try FileSystem.createFolders(scratch, mode: 0o700)
         // An earlier version may have made them readable by all.
-        for folder in [path, scratch] { FileSystem.makePrivate(folder) }
+        try FileSystem.makePrivate(path, trusting: .ownAndRoot)
+        try Self.refusing("remove what is there, and run again") { () throws(FileTrouble) in
+            try FileSystem.makePrivate(scratch, trusting: .ownAndRoot)
+        }
     }
 
     /// A run's folder says what is moved and removed: one that another user owns is not believed.
     private static func refuseOthers(_ state: String, _ name: String) throws(FileTrouble) {
-        do {
+        try refusing("let the user who began the run go on with it") { () throws(FileTrouble) in
             _ = try SafeFolder(state).folder(at: "runs/\(name)")
+        }
+    }
+
+    /// Says of a folder that is a link, or another user's, that the run is not gone on with.
+    private static func refusing(_ remedy: String, _ body: () throws(FileTrouble) -> Void) throws(FileTrouble) {
+        do {
+            try body()
         } catch {
             guard error.code == FileTrouble.refusal, error.reason != nil else { throw error }
             throw FileTrouble(
                 path: error.path, code: error.code, action: "go on with this run", reason: error.reason,
-                remedy: "let the user who began the run go on with it")
+                remedy: remedy)
         }
     }
 
@@ -149,6 +171,12 @@ package final class RunDirectory: Sendable {
     /// Files beside outputs that belong to a run have its name in theirs.
     private static func isOwn(_ path: String, _ run: String) -> Bool {
         PathText.name(of: path).hasPrefix(".penumbra-\(run)-")
+    }
+
+    /// A folder that was moved aside stayed in its own folder.
+    private static func areBeside(_ aside: String, _ final: String) -> Bool {
+        PathKey(PathText.folder(of: aside)) == PathKey(PathText.folder(of: final))
+            && SafeFolder.isName(PathText.name(of: final))
     }
 
     /// Another coordinator has claimed the run: on a shared file system locks may not have kept it away.
@@ -234,6 +262,10 @@ package final class RunDirectory: Sendable {
         if PathText.folder(of: scratch) == state { Self.tidy(state, created) }
     }
 
+    /// In place of ``remove()``, where a folder of outputs is not at its place: what the run has written aside in it cannot be
+    /// found. The next run removes that, and this folder; nobody goes on with it.
+    package func leaveToNextRun() { FileSystem.remove("\(path)/job") }
+
     /// Removes what runs that were killed have left: scratch space, temporary files, empty folders.
     /// Runs whose lock is held are alive and left alone; those that can be gone on with are kept for some days.
     package static func sweep(state: String) {
@@ -279,6 +311,11 @@ package final class RunDirectory: Sendable {
         }
     }
 
+    /// Another user has put a folder in the place of a run's scratch space. It stays.
+    private static func isForeign(_ scratch: String) -> Bool {
+        FileSystem.isOwnFolder(scratch) && (try? SafeFolder.unlinked(scratch)) == nil
+    }
+
     private static func clean(_ path: String, run: String) {
         let entries = Journal.read("\(path)/journal")
         // By its last name: folders are removed with all that they hold.
@@ -292,7 +329,7 @@ package final class RunDirectory: Sendable {
             if FileSystem.exists(path) || isAway { isGone = false }
         }
         for case .temporary(let file) in entries where isOwn(file) { remove(file) }
-        for case .replace(let aside, let final) in entries where isOwn(aside) {
+        for case .replace(let aside, let final) in entries where isOwn(aside) && areBeside(aside, final) {
             do {
                 try Publisher.undoReplacement(aside: aside, final: final)
             } catch {
@@ -306,7 +343,7 @@ package final class RunDirectory: Sendable {
             }
             syncRemovals(in: folder)
         }
-        for case .scratch(let folder) in entries where isScratch(folder, of: run, path) {
+        for case .scratch(let folder) in entries where isScratch(folder, of: run, path) && !isForeign(folder) {
             remove(folder)
             if PathText.name(of: PathText.folder(of: folder)) == sharedName {
                 FileSystem.removeIfEmpty(PathText.folder(of: folder))

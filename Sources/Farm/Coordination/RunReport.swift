@@ -7,29 +7,36 @@ package struct FrameReport: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         case published([Publication], probe: ProbeReceipt)
         case skipped(reason: String)
-        /// What is at its outputs' paths is not Penumbra's to replace.
-        case kept(reason: String)
+        /// Nothing was made, and some of its outputs are kept.
+        case kept
         /// Failed in an earlier run (seconds since 1970), and not tried again.
         case stillBroken(since: Int, message: String)
         case failed(FrameFailure)
         case left
     }
 
-    /// Its place in the job's sorted inputs; 0 for an input that could not be planned.
+    /// Its place in the job's sorted inputs, from 1; a folder that could not be listed has one behind them.
     package let index: Int
+    /// From 0; of a file whose pages are frames.
+    package let page: Int
     /// Absolute paths.
     package let input: String
     /// The input's path as the filesystem has it, where it is not UTF-8 and `input` is only like it.
     package let inputBytes: [UInt8]?
     /// Empty where they are not known.
     package let outputs: [String]
+    /// Those that stay as they are, whatever became of the others.
+    package let kept: [KeptOutput]
     package let state: State
     /// From its first task to its end; nil where no worker had it.
     package let seconds: Double?
 
     package init(
-        index: Int, input: String, inputBytes: [UInt8]? = nil, outputs: [String], state: State, seconds: Double? = nil
+        index: Int, page: Int = 0, input: String, inputBytes: [UInt8]? = nil, outputs: [String],
+        kept: [KeptOutput] = [], state: State, seconds: Double? = nil
     ) {
+        self.kept = kept
+        self.page = page
         self.seconds = seconds
         self.index = index
         self.input = input
@@ -63,7 +70,12 @@ package struct RunSummary: Hashable, Sendable {
     package var skipped = 0
     /// In the order of their failing.
     package var failures: [FrameReport] = []
-    package var kept: [FrameReport] = []
+    /// Frames of which nothing was made, and some outputs are kept.
+    package var kept = 0
+    /// Of all frames.
+    package var keptOutputs: [KeptOutput] = []
+    /// How many of these are beside outputs that were made, or were to be made.
+    package var keptBeside = 0
     package var stillBroken: [FrameReport] = []
     package var left = 0
     /// The longest ones, the longest first.
@@ -97,11 +109,13 @@ package struct RunSummary: Hashable, Sendable {
             bytesWritten += outputs.reduce(0) { $0 + $1.receipt.bytes }
             megapixels += probe.megapixels
         case .skipped: skipped += 1
-        case .kept: kept.append(report)
+        case .kept: kept += 1
         case .stillBroken: stillBroken.append(report)
         case .failed: failures.append(report)
         case .left: left += 1
         }
+        keptOutputs += report.kept
+        if report.state != .kept { keptBeside += report.kept.count }
         if let seconds = report.seconds { addSlow(report, seconds) }
     }
 
@@ -115,13 +129,13 @@ package struct RunSummary: Hashable, Sendable {
     }
 
     /// Frames that have come to an end.
-    var concluded: Int { published + skipped + failures.count + kept.count + stillBroken.count }
+    var concluded: Int { published + skipped + failures.count + kept + stillBroken.count }
 
     /// False when everything was as it had been left.
     package var didSomething: Bool { published > 0 || !failures.isEmpty || left > 0 || stop != nil || !retired.isEmpty }
 
     /// Frames whose end is not known yet.
-    var open: Int { total - published - skipped - kept.count - stillBroken.count - failures.count - left }
+    var open: Int { total - published - skipped - kept - stillBroken.count - failures.count - left }
 }
 
 /// Is told what happens during a run. Called from one task at a time.

@@ -54,10 +54,15 @@ package struct Target: Hashable, Sendable {
         Target(frame: frame, outputs: outputs, probe: probe, variant: variant, files: files, verdict: verdict)
     }
 
-    package func report(_ state: FrameReport.State, seconds: Double? = nil) -> FrameReport {
-        FrameReport(
-            index: frame.index, input: files.input, inputBytes: files.inputBytes, outputs: outputs, state: state,
-            seconds: seconds)
+    /// - Parameter kept: what was found out of it during the run; nil for what the verdict says. Of a frame that failed before it
+    ///   was begun the verdict says nothing: its outputs wait for what the failure asks for.
+    package func report(
+        _ state: FrameReport.State, seconds: Double? = nil, kept: [KeptOutput]? = nil
+    ) -> FrameReport {
+        let known: [KeptOutput] = if case .failed = state { [] } else { verdict.kept }
+        return FrameReport(
+            index: frame.index, page: frame.page, input: files.input, inputBytes: files.inputBytes, outputs: outputs,
+            kept: kept ?? known, state: state, seconds: seconds)
     }
 
     /// How it ends without any work; nil for work.
@@ -65,7 +70,7 @@ package struct Target: Hashable, Sendable {
         switch verdict {
         case .render, .compare: nil
         case .current(let reason), .young(let reason): report(.skipped(reason: reason))
-        case .kept(let reason): report(.kept(reason: reason))
+        case .kept: report(.kept)
         case .stillBroken(let since, let message): report(.stillBroken(since: since, message: message))
         case .refused(let output):
             report(

@@ -70,7 +70,7 @@ struct WorkerQuestion: Sendable {
     private func listen(to running: Running, _ hearing: Hearing) async {
         let processID = running.processIdentifier.value
         // Until this returns nobody reaps the process, so that its number is nobody else's.
-        let kill: @Sendable () -> Void = { _ = Glibc.kill(-processID, SIGKILL) }
+        let kill: @Sendable () -> Void = { ProcessGroup.end(processID) }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await interrupt(hearing, processID, kill) }
             group.addTask { await write(to: running.standardInputWriter) }

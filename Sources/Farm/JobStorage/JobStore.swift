@@ -20,22 +20,43 @@ package final class JobStore: Sendable {
                 sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous); PRAGMA cache_size = -32000")
         }
         let lock = OpeningLock(ofDatabase: path)
+        Self.keepPrivate(path)
         try self.init(path, configuration, prepare: Self.migrate)
         extendLifetime(lock)
     }
 
+    /// Keeps others from reading the names of a user's pictures, and what workers have said. What cannot be done is left: SQLite
+    /// says what is wrong with the file.
+    private static func keepPrivate(_ path: String) {
+        // SQLite gives its other files the rights of this one. One that is there is never opened here: closing it would take
+        // this process's locks from SQLite.
+        let new = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        if new >= 0 { close(new) }
+        // An earlier version made them readable by all.
+        for file in [path, path + "-wal", path + "-shm"] {
+            var found = stat()
+            guard lstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_mode & 0o077 != 0 else {
+                continue
+            }
+            chmod(file, 0o600)
+        }
+    }
+
     /// Only for ``read(_:)``; the database stays as it is, and has to be there.
-    package convenience init(lookingAt path: String) throws(StoreProblem) {
+    package convenience init(lookingAt path: String, patience: Double = 60) throws(StoreProblem) {
         var configuration = Self.configuration
+        configuration.busyMode = .timeout(patience)
         configuration.readonly = true
         try self.init(path, configuration) { _ in }
     }
 
     /// For those who only look and wait for nobody: as it is, be it of an older version. Nil where there is no database, or
     /// somebody has just begun to make it.
-    package static func asItIs(at path: String) throws(StoreProblem) -> JobStore? {
+    ///
+    /// - Parameter patience: how long to wait for a process that writes, in seconds.
+    package static func asItIs(at path: String, patience: Double = 60) throws(StoreProblem) -> JobStore? {
         guard access(path, F_OK) == 0 else { return nil }
-        let store = try JobStore(lookingAt: path)
+        let store = try JobStore(lookingAt: path, patience: patience)
         do {
             return try look(into: store.queue) { try $0.tableExists("jobs") } ? store : nil
         } catch {

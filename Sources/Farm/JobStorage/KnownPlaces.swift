@@ -5,10 +5,24 @@ package import JobModel
 package struct KnownPlaces: Hashable, Sendable {
     /// How many files matched each entry of `inputs`.
     package var inputs: [PathKey: Int]
-    /// Where the disk was mounted that had each folder of outputs.
-    package var mounts: [PathKey: String]
+    /// The disks of inputs and outputs, each by the highest folder of it on the way to them. A folder that is not listed belongs
+    /// to the nearest one above it.
+    package var mounts: [PathKey: Mount]
 
-    package init(inputs: [PathKey: Int] = [:], mounts: [PathKey: String] = [:]) {
+    /// A disk, by what stays the same when the machine starts again. Numbers of devices do not.
+    package struct Mount: Hashable, Sendable {
+        /// Where it was mounted.
+        package let path: String
+        /// Its own mark; nil where its file system has none that lasts.
+        package let disk: String?
+
+        package init(path: String, disk: String? = nil) {
+            self.path = path
+            self.disk = disk
+        }
+    }
+
+    package init(inputs: [PathKey: Int] = [:], mounts: [PathKey: Mount] = [:]) {
         self.inputs = inputs
         self.mounts = mounts
     }
@@ -21,10 +35,12 @@ extension StoreReader {
         var places = KnownPlaces()
         let counts = try Row.fetchAll(
             database, sql: "SELECT pattern, files FROM input_counts WHERE job = ?", arguments: [job.number])
-        for row in counts { places.inputs[PathKey(row[0])] = row[1] }
+        for row in counts { places.inputs[PathKey(try row.stored(0))] = try row.stored(1, Int.self) }
         let mounts = try Row.fetchAll(
-            database, sql: "SELECT folder, mount FROM output_mounts WHERE job = ?", arguments: [job.number])
-        for row in mounts { places.mounts[PathKey(row[0])] = row[1] }
+            database, sql: "SELECT folder, mount, disk FROM mounts WHERE job = ?", arguments: [job.number])
+        for row in mounts {
+            places.mounts[PathKey(try row.stored(0))] = try KnownPlaces.Mount(path: row.stored(1), disk: row.stored(2))
+        }
         return places
     }
 
@@ -34,7 +50,8 @@ extension StoreReader {
         return try Row.fetchOne(
             database, sql: "SELECT inode, size, modified FROM previews WHERE path = ?", arguments: [path]
         ).map { row in
-            FileStamp(device: 0, inode: UInt64(bitPattern: row[0]), size: row[1], modified: row[2], changed: 0)
+            try FileStamp(
+                device: 0, inode: row.storedBits(0), size: row.stored(1), modified: row.stored(2), changed: 0)
         }
     }
 }
@@ -42,14 +59,15 @@ extension StoreReader {
 extension StoreWriter {
     package func setPlaces(_ places: KnownPlaces, of job: JobID) throws {
         try execute("DELETE FROM input_counts WHERE job = ?", [job.number])
-        try execute("DELETE FROM output_mounts WHERE job = ?", [job.number])
+        try execute("DELETE FROM mounts WHERE job = ?", [job.number])
         for (pattern, files) in places.inputs {
             try execute(
                 "INSERT INTO input_counts (job, pattern, files) VALUES (?, ?, ?)", [job.number, pattern.path, files])
         }
         for (folder, mount) in places.mounts {
             try execute(
-                "INSERT INTO output_mounts (job, folder, mount) VALUES (?, ?, ?)", [job.number, folder.path, mount])
+                "INSERT INTO mounts (job, folder, mount, disk) VALUES (?, ?, ?, ?)",
+                [job.number, folder.path, mount.path, mount.disk])
         }
     }
 

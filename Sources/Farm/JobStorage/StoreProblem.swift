@@ -14,7 +14,8 @@ package struct StoreProblem: Error, Hashable, Sendable {
     init(path: String, _ error: any Error) {
         self.path = path
         let code = (error as? DatabaseError)?.resultCode
-        isDamaged = code == .SQLITE_CORRUPT || code == .SQLITE_NOTADB
+        // A value of another type than this version writes is damage, whoever finds it.
+        isDamaged = code == .SQLITE_CORRUPT || code == .SQLITE_NOTADB || error is RowDecodingError
         isFull = code == .SQLITE_FULL || code == .SQLITE_IOERR || code == .SQLITE_CANTOPEN && !Self.hasRoom(path)
         reason = (error as? DatabaseError)?.message ?? "\(error)"
     }

@@ -26,8 +26,27 @@ extension StoreReader {
         var result: [Digest: [String]] = [:]
         let rows = try Row.fetchCursor(database, sql: "SELECT high, low, path FROM outputs ORDER BY path")
         while let row = try rows.next() {
-            let digest = Digest(high: UInt64(bitPattern: row[0]), low: UInt64(bitPattern: row[1]))
-            if digests.contains(digest) { result[digest, default: []].append(row[2]) }
+            let digest = Digest(high: try row.storedBits(0), low: try row.storedBits(1))
+            if digests.contains(digest) { result[digest, default: []].append(try row.stored(2)) }
+        }
+        return result
+    }
+
+    /// Outputs of all jobs whose files are wanted, those of the latest job first. Looks through all of them: a second for a
+    /// million.
+    package func outputs(where isWanted: (FileFacts) -> Bool) throws -> [OwnedRecord] {
+        let encodings = try encodings()
+        var result: [OwnedRecord] = []
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT \(try knownColumns()), jobs.name, jobs.manifest FROM outputs JOIN jobs ON job = jobs.id
+                ORDER BY job DESC, path
+                """)
+        while let row = try rows.next() {
+            let record = try OutputRecord(row, encodings)
+            guard isWanted(record.file) else { continue }
+            result.append(try OwnedRecord(record: record, job: row.stored(21), manifest: row.stored(22)))
         }
         return result
     }
@@ -43,7 +62,7 @@ extension StoreReader {
                 ORDER BY path, job DESC
                 """)
         return try Row.fetchAll(statement, arguments: arguments).map { row in
-            OwnedRecord(record: OutputRecord(row, encodings), job: row[21], manifest: row[22])
+            try OwnedRecord(record: OutputRecord(row, encodings), job: row.stored(21), manifest: row.stored(22))
         }
     }
 }

@@ -24,7 +24,7 @@ package struct StoreReader {
         guard try database.tableExists("encodings") else { return [:] }
         var result: [Int64: OutputEncoding] = [:]
         let rows = try Row.fetchCursor(database, sql: "SELECT id, text FROM encodings")
-        while let row = try rows.next() { result[row[0]] = OutputEncoding(text: row[1]) }
+        while let row = try rows.next() { result[try row.stored(0)] = OutputEncoding(text: try row.stored(1)) }
         return result
     }
 
@@ -46,7 +46,7 @@ package struct StoreReader {
             sql: "SELECT \(try knownColumns()) FROM \(table) WHERE job = ?")
         var result: [OutputRecord] = []
         let rows = try Row.fetchCursor(statement, arguments: [job.number])
-        while let row = try rows.next() { result.append(OutputRecord(row, encodings)) }
+        while let row = try rows.next() { result.append(try OutputRecord(row, encodings)) }
         return result
     }
 
@@ -60,7 +60,7 @@ package struct StoreReader {
     package func recipes() throws -> [RecipeID: String] {
         var result: [RecipeID: String] = [:]
         let rows = try Row.fetchCursor(database, sql: "SELECT id, text FROM recipes")
-        while let row = try rows.next() { result[RecipeID(number: row[0])] = row[1] }
+        while let row = try rows.next() { result[RecipeID(number: try row.stored(0))] = try row.stored(1, String.self) }
         return result
     }
 
@@ -69,12 +69,12 @@ package struct StoreReader {
             database,
             sql: "SELECT input, page, inode, size, modified, recipe, message, since FROM broken WHERE job = ?",
             arguments: [job.number])
-        return rows.map { row in
-            BrokenRecord(
-                input: row[0], page: row[1],
+        return try rows.map { row in
+            try BrokenRecord(
+                input: row.stored(0), page: row.stored(1),
                 stamp: FileStamp(
-                    device: 0, inode: UInt64(bitPattern: row[2]), size: row[3], modified: row[4], changed: 0),
-                recipe: RecipeID(number: row[5]), message: row[6], since: row[7])
+                    device: 0, inode: row.storedBits(2), size: row.stored(3), modified: row.stored(4), changed: 0),
+                recipe: RecipeID(number: row.stored(5)), message: row.stored(6), since: row.stored(7))
         }
     }
 
@@ -82,25 +82,26 @@ package struct StoreReader {
         try Row.fetchOne(
             database, sql: "SELECT inode, size FROM indexes WHERE job = ? AND path = ?",
             arguments: [job.number, path]
-        ).map { IndexMark(inode: UInt64(bitPattern: $0[0]), size: $0[1]) }
+        ).map { try IndexMark(inode: $0.storedBits(0), size: $0.stored(1)) }
     }
 }
 
 extension OutputRecord {
     /// - Parameter row: of ``StoreReader/columns``.
-    init(_ row: Row, _ encodings: [Int64: OutputEncoding]) {
-        self.init(
-            path: row[0], input: row[1], page: row[2], part: row[3],
+    init(_ row: Row, _ encodings: [Int64: OutputEncoding]) throws {
+        try self.init(
+            path: row.stored(0), input: row.stored(1), page: row.stored(2), part: row.stored(3),
             source: FileFacts(
                 stamp: FileStamp(
-                    device: 0, inode: UInt64(bitPattern: row[4]), size: row[5], modified: row[6], changed: 0),
-                digest: Digest(high: UInt64(bitPattern: row[7]), low: UInt64(bitPattern: row[8]))),
-            recipe: RecipeID(number: row[9]),
+                    device: 0, inode: row.storedBits(4), size: row.stored(5), modified: row.stored(6), changed: 0),
+                digest: Digest(high: row.storedBits(7), low: row.storedBits(8))),
+            recipe: RecipeID(number: row.stored(9)),
             file: FileFacts(
                 stamp: FileStamp(
-                    device: 0, inode: UInt64(bitPattern: row[10]), size: row[11], modified: row[12], changed: 0),
-                digest: Digest(high: UInt64(bitPattern: row[13]), low: UInt64(bitPattern: row[14]))),
-            width: row[15], height: row[16], isAdopted: row[17], pixels: EncodedPixels(row, encodings))
+                    device: 0, inode: row.storedBits(10), size: row.stored(11), modified: row.stored(12), changed: 0),
+                digest: Digest(high: row.storedBits(13), low: row.storedBits(14))),
+            width: row.stored(15), height: row.stored(16), isAdopted: row.stored(17),
+            pixels: EncodedPixels(row, encodings))
     }
 
     /// - Parameter encoding: the number of ``pixels``' encoding.
@@ -116,9 +117,9 @@ extension OutputRecord {
 }
 
 extension EncodedPixels {
-    fileprivate init?(_ row: Row, _ encodings: [Int64: OutputEncoding]) {
-        guard let high = row[18] as Int64?, let low = row[19] as Int64?, let number = row[20] as Int64?,
-            let encoding = encodings[number]
+    fileprivate init?(_ row: Row, _ encodings: [Int64: OutputEncoding]) throws {
+        guard let high = try row.stored(18, Int64?.self), let low = try row.stored(19, Int64?.self),
+            let number = try row.stored(20, Int64?.self), let encoding = encodings[number]
         else { return nil }
         self.init(
             digest: Digest(high: UInt64(bitPattern: high), low: UInt64(bitPattern: low)), encoding: encoding)

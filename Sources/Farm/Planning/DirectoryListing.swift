@@ -1,4 +1,5 @@
 import Glibc
+import JobModel
 
 /// The names in a folder. Unsafe pointers of the C library stay in this file.
 struct DirectoryListing {
@@ -10,6 +11,8 @@ struct DirectoryListing {
         let kind: FileKind
         /// It is a link, and nothing is there.
         var leadsNowhere = false
+        /// It is a link, and this user may not look where it leads.
+        var isForbidden = false
     }
 
     /// The entries sorted by name, without `.` and `..`. Only links are looked at one by one, and what a file system
@@ -18,18 +21,23 @@ struct DirectoryListing {
     /// - Parameter folder: a path that may not be UTF-8.
     /// - Throws: ``PlanProblem/unreadableFolder(_:reason:)``.
     static func entries(of folder: [UInt8]) throws(PlanProblem) -> [Entry] {
-        guard let stream = opendir(cPath(folder)) else {
-            throw .unreadableFolder(OddName.readable(folder), reason: String(cString: strerror(errno)))
-        }
+        guard let stream = opendir(cPath(folder)) else { throw unreadable(folder) }
+        return try entries(of: stream, folder)
+    }
+
+    fileprivate static func unreadable(_ folder: [UInt8]) -> PlanProblem {
+        .unreadableFolder(OddName.readable(folder), reason: String(cString: strerror(errno)))
+    }
+
+    /// Takes the stream over.
+    fileprivate static func entries(of stream: OpaquePointer, _ folder: [UInt8]) throws(PlanProblem) -> [Entry] {
         defer { closedir(stream) }
         var result: [Entry] = []
         while true {
             errno = 0
             guard let entry = readdir(stream) else {
                 // A disk that fails is no folder that ends: what is missing would look deleted.
-                guard errno == 0 else {
-                    throw .unreadableFolder(OddName.readable(folder), reason: String(cString: strerror(errno)))
-                }
+                guard errno == 0 else { throw unreadable(folder) }
                 break
             }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0[..<strnlen($0)]) }
@@ -58,8 +66,55 @@ struct DirectoryListing {
         }
         let isSymbolicLink = own.st_mode & S_IFMT == S_IFLNK
         guard fstatat(folder, path, &target, 0) == 0 else {
-            return Entry(name: name, isSymbolicLink: isSymbolicLink, kind: .other, leadsNowhere: isSymbolicLink)
+            let isForbidden = isSymbolicLink && errno == EACCES
+            return Entry(
+                name: name, isSymbolicLink: isSymbolicLink, kind: .other, leadsNowhere: isSymbolicLink && !isForbidden,
+                isForbidden: isForbidden)
         }
         return Entry(name: name, isSymbolicLink: isSymbolicLink, kind: FileKind(mode: target.st_mode))
+    }
+}
+
+/// A folder that is open. Its entries, and the folders in it, are those of the folder itself, whatever its path leads to now.
+final class OpenFolder {
+    private let descriptor: Int32
+    private let path: [UInt8]
+    let identity: FileStamp.Identity
+
+    /// - Parameter path: one that the user has named: links in it are the user's own.
+    convenience init(_ path: [UInt8]) throws(PlanProblem) {
+        try self.init(taking: open(cPath(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC), path)
+    }
+
+    /// A folder in an open one, if no link has taken its place.
+    convenience init(_ name: [UInt8], in folder: OpenFolder) throws(PlanProblem) {
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        try self.init(
+            taking: openat(folder.descriptor, cPath(name), flags), PathBytes.joined(folder.path, name))
+    }
+
+    private init(taking descriptor: Int32, _ path: [UInt8]) throws(PlanProblem) {
+        guard descriptor >= 0 else { throw DirectoryListing.unreadable(path) }
+        var found = stat()
+        guard fstat(descriptor, &found) == 0 else {
+            let problem = DirectoryListing.unreadable(path)
+            close(descriptor)
+            throw problem
+        }
+        (self.descriptor, self.path, identity) = (descriptor, path, FileStamp(found).identity)
+    }
+
+    deinit { close(descriptor) }
+
+    /// As ``DirectoryListing/entries(of:)`` gives them.
+    func entries() throws(PlanProblem) -> [DirectoryListing.Entry] {
+        // The stream takes a descriptor over, with the place up to which it was read.
+        let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard copy >= 0, let stream = fdopendir(copy) else {
+            let problem = DirectoryListing.unreadable(path)
+            if copy >= 0 { close(copy) }
+            throw problem
+        }
+        return try DirectoryListing.entries(of: stream, path)
     }
 }

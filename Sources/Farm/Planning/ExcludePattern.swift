@@ -8,8 +8,10 @@ struct ExcludePattern: Sendable {
     let glob: GlobPattern
     /// A slash at its end makes it one for folders alone.
     let namesFiles: Bool
-    /// Its last name has no wildcard, or a slash follows: it may name a folder. (`photos/*` means files alone.)
+    /// Its last name has no wildcard, a slash follows, or it ends in `/**`: it may name a folder. (`photos/*` means files alone.)
     private let namesFolders: Bool
+    /// Of an entry that ends in `/*`, what stands before: the folder whose files it names.
+    private let above: GlobPattern?
     private let folder: String
     private let isExact: Bool
 
@@ -21,9 +23,12 @@ struct ExcludePattern: Sendable {
         self.folder = folder
         isExact = exactly && !entry.utf8.allSatisfy { $0 < 0x80 }
         // '**/drafts/**' means drafts anywhere, above the manifest's folder too.
-        glob = GlobPattern(entry, in: entry.utf8.starts(with: "**/".utf8) ? "/" : folder, exactly: exactly)
+        let start = entry.utf8.starts(with: "**/".utf8) ? "/" : folder
+        glob = GlobPattern(entry, in: start, exactly: exactly)
         namesFiles = !entry.hasSuffix("/")
-        namesFolders = !namesFiles || !NamePattern.hasWildcard(PathText.name(of: glob.text))
+        let name = PathText.name(of: glob.text)
+        namesFolders = !namesFiles || !NamePattern.hasWildcard(name) || name == "**"
+        above = entry.hasSuffix("/*") ? GlobPattern(String(entry.dropLast(2)), in: start, exactly: exactly) : nil
     }
 
     /// The same for what looks the same; nil where that is no difference.
@@ -32,6 +37,11 @@ struct ExcludePattern: Sendable {
     /// Whether it leaves out this file, or a folder above it.
     func matches(_ path: [UInt8]) -> Bool {
         namesFiles && glob.matches(path) || coversAll(in: PathBytes.folder(of: path))
+    }
+
+    /// Whether it names a folder that cannot be read: as a whole, by all that is in it, or by its name as if it were a file.
+    func names(unreadable folder: [UInt8]) -> Bool {
+        coversAll(in: folder) || glob.matches(folder) || above?.matches(folder) == true
     }
 
     /// Whether it names this folder, or one above it.

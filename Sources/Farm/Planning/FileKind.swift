@@ -19,6 +19,15 @@ enum FileKind: Hashable, Sendable {
         self.init(mode: found.st_mode)
     }
 
+    /// This user may not search a folder on the way to a path: whether anything is there, nobody can tell.
+    static func isForbidden(_ path: [UInt8]) -> Bool {
+        var found = stat()
+        return stat(cPath(path), &found) != 0 && errno == EACCES
+    }
+
+    /// In the words of the system.
+    static var forbidden: String { String(cString: strerror(EACCES)) }
+
     init(mode: mode_t) {
         switch mode & S_IFMT {
         case S_IFREG: self = .file

@@ -31,7 +31,7 @@ extension FileStamp {
         if let bytes = input.bytes { self.init(of: bytes) } else { self.init(of: input.path) }
     }
 
-    private init(_ status: stat) {
+    init(_ status: stat) {
         self.init(
             device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int(status.st_size),
             modified: status.st_mtim.nanoseconds, changed: status.st_ctim.nanoseconds)

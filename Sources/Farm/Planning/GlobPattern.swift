@@ -7,6 +7,8 @@ package struct GlobPattern: Hashable, Sendable {
     enum Component: Hashable, Sendable {
         case anyFolders
         case name(NamePattern)
+        /// Names with these bytes alone.
+        case literal([UInt8])
     }
 
     /// As it was written, made absolute and free of `.` and `..`.
@@ -25,22 +27,51 @@ package struct GlobPattern: Hashable, Sendable {
     private let prefix: [UInt8]
     private let prefixCount: Int
 
-    /// - Parameter folder: the absolute path that a relative pattern starts from.
+    /// - Parameter folder: the absolute path that a relative pattern starts from. It stands for itself, whatever is in its
+    ///   names: a folder may be called `site[1]`.
     package init(_ pattern: String, in folder: String) { self.init(pattern, in: folder, exactly: false) }
 
     /// - Parameter exactly: whether letters are equal by their bytes alone, and not however their accents are encoded.
     init(_ pattern: String, in folder: String, exactly: Bool) {
-        let names = PathText.components(PathNames.isAbsolute(pattern) ? pattern : "\(folder)/\(pattern)")
-        text = PathText.joined(names)
-        isLiteral = !names.contains(where: NamePattern.hasWildcard)
-        isTooWide = names.contains { NamePattern.width($0) > NamePattern.mostAlternatives }
-        fixedFolder = Array(names.prefix { !NamePattern.hasWildcard($0) }.prefix(max(0, names.count - 1)))
-        components = names.map { $0 == "**" ? .anyFolders : .name(NamePattern($0, exactly: exactly)) }
+        let (literals, written) = Self.names(of: pattern, in: folder)
+        let fixed = literals + written.prefix { !NamePattern.hasWildcard($0) }
+        text = PathText.joined(literals + written)
+        isLiteral = !written.contains(where: NamePattern.hasWildcard)
+        isTooWide = written.contains { NamePattern.width($0) > NamePattern.mostAlternatives }
+        fixedFolder = Array(fixed.prefix(max(0, literals.count + written.count - 1)))
+        components =
+            literals.map { .literal(Array($0.utf8)) }
+            + written.map { $0 == "**" ? .anyFolders : .name(NamePattern($0, exactly: exactly)) }
         tail = components.lastIndex { $0 != .anyFolders }.map { $0 + 1 } ?? 0
         // 'out/**' matches 'out', too: what only '**' follows is never passed by.
         let comparable = fixedFolder.prefix(max(0, tail - 1)).prefix { $0.utf8.allSatisfy { $0 < 0x80 } }
         prefixCount = comparable.count
         prefix = comparable.flatMap { [PathBytes.slash] + Array($0.utf8) }
+    }
+
+    /// A pattern that matches this path, whatever is in its names. (Braces have no escape: any character stands for one.)
+    package static func matching(_ path: String) -> String {
+        path.map { character in
+            switch character {
+            case "*", "?", "[": "[\(character)]"
+            case "{", "}": "?"
+            default: String(character)
+            }
+        }.joined()
+    }
+
+    /// What is left of the folder's names, and those of the pattern below: `..` leads out of the folder.
+    private static func names(of pattern: String, in folder: String) -> (literals: [String], written: [String]) {
+        var literals = PathNames.isAbsolute(pattern) ? [] : PathText.components(folder)
+        var written: [String] = []
+        for bytes in pattern.utf8.split(separator: PathBytes.slash) {
+            switch String(Substring(bytes)) {
+            case ".": continue
+            case "..": if written.popLast() == nil { _ = literals.popLast() }
+            case let name: written.append(name)
+            }
+        }
+        return (literals, written)
     }
 
     /// Whether the whole of `path`, absolute and free of `.` and `..`, matches.
@@ -74,6 +105,7 @@ extension GlobPattern {
             switch components[place] {
             case .anyFolders: return place >= tail && name.first != PathBytes.dot
             case .name(let pattern): return place + 1 >= tail && pattern.matches(name)
+            case .literal(let bytes): return place + 1 >= tail && name.elementsEqual(bytes)
             }
         }
     }
@@ -88,8 +120,9 @@ extension GlobPattern {
                 switch components[place] {
                 case .anyFolders: return isSymbolicLink || name.first == PathBytes.dot ? nil : place
                 case .name(let pattern): return pattern.matches(name) ? place + 1 : nil
+                case .literal(let bytes): return name.elementsEqual(bytes) ? place + 1 : nil
                 }
-            })
+            }.filter { $0 < components.count })
     }
 
     /// With the places behind every `**`, which may stand for no folder at all.

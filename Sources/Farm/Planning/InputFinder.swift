@@ -16,11 +16,27 @@ struct FindingOddities: Sendable {
     var unreadableFolders: [UnreadableFolder] = []
 }
 
-/// A folder that a pattern reaches and that cannot be listed: what is in it, nobody knows.
+/// A folder that a pattern reaches and that cannot be listed, or a link that leads into one: what is in it, nobody knows.
 struct UnreadableFolder: Hashable, Sendable {
     /// Absolute.
     let path: [UInt8]
+    let isLink: Bool
     let reason: String
+
+    init(path: [UInt8], isLink: Bool = false, reason: String) {
+        self.path = path
+        self.isLink = isLink
+        self.reason = reason
+    }
+
+    /// The innermost folder above a path that this user may not look into; nil for a path that can be looked at, or where
+    /// nothing is.
+    init?(above path: [UInt8]) {
+        guard FileKind.isForbidden(path) else { return nil }
+        var folder = PathBytes.folder(of: path)
+        while folder != [PathBytes.slash], FileKind.isForbidden(folder) { folder = PathBytes.folder(of: folder) }
+        self.init(path: folder, reason: FileKind.forbidden)
+    }
 }
 
 /// Looks up a job's inputs: what its patterns match, less what it excludes, sorted by path.
@@ -33,25 +49,38 @@ struct InputFinder {
     private var usedExcludes: Set<Int> = []
     /// Files that matched and were excluded.
     private(set) var excluded: Set<[UInt8]> = []
+    /// Entries of `exclude` that may name something in a folder that another entry leaves out.
+    private var unprovenExcludes: Set<Int> = []
+    /// Folders of the pattern that is looked up were not opened, or could not be read.
+    private var isPartial = false
+    /// Folders were left out unopened.
+    private(set) var leavesFoldersOut = false
 
     init(_ rules: InputRules) {
         self.rules = rules
     }
 
     /// Lists the folders that a pattern may reach, and opens no file.
-    mutating func find() throws(PlanProblem) -> [InputFile] {
+    ///
+    /// - Parameter allowsMissing: an entry whose file or folder is not there matches nothing, and keeps no other from being
+    ///   looked up.
+    mutating func find(allowsMissing: Bool = false) throws(PlanProblem) -> [InputFile] {
         try rules.refuseUnusable()
         for pattern in rules.patterns {
+            isPartial = false
             switch pattern.kind {
+            case .nothing where isForbidden(Array(pattern.text.utf8)): continue
+            case .nothing where allowsMissing: note(0, of: pattern)
             case .nothing, .remote: throw .missingFile(pattern.text)
             case .file:
                 oddities.matches[PathKey(pattern.text)] = 1
                 addFile(Array(pattern.text.utf8))
-            case .folder, .glob: try addMatches(of: pattern)
+            case .folder, .glob: try addMatches(of: pattern, allowsMissing)
             }
         }
         excludeLookalikes()
-        oddities.idleExcludes = rules.excluded.indices.filter { !usedExcludes.contains($0) }.map { rules.excluded[$0] }
+        let idle = rules.excluded.indices.filter { !usedExcludes.contains($0) && !unprovenExcludes.contains($0) }
+        oddities.idleExcludes = idle.map { rules.excluded[$0] }
         return sortedInputs()
     }
 
@@ -67,17 +96,43 @@ struct InputFinder {
             return !exclusions.isEmpty
         }
         oddities.unreadableFolders.removeAll { folder in
-            let exclusions = loosened.filter { rules.excluded[$0].coversAll(in: folder.path) }
+            let exclusions = loosened.filter { rules.excluded[$0].names(unreadable: folder.path) }
             usedExcludes.formUnion(exclusions)
             return !exclusions.isEmpty
         }
     }
 
-    private mutating func addMatches(of pattern: InputPattern) throws(PlanProblem) {
+    private mutating func addMatches(of pattern: InputPattern, _ allowsMissing: Bool) throws(PlanProblem) {
         let root = PathText.joined(pattern.glob.fixedFolder)
-        guard FileKind(of: root) == .folder else { throw .missingFolder(root, pattern: pattern.text) }
+        if isForbidden(Array(root.utf8)) { return }
+        let isThere = FileKind(of: root) == .folder
+        guard isThere || allowsMissing else { throw .missingFolder(root, pattern: pattern.text) }
         var matches = 0
-        walk(Array(root.utf8), below: "", pattern, pattern.glob.start, &matches)
+        if isThere { walk(Array(root.utf8), below: "", pattern, pattern.glob.start, &matches) }
+        note(matches, of: pattern)
+    }
+
+    /// Notes the folder that keeps this user from looking at a path.
+    private mutating func isForbidden(_ path: [UInt8]) -> Bool {
+        guard let folder = UnreadableFolder(above: path) else { return false }
+        let exclusions = rules.excluded.indices.filter { rules.excluded[$0].matches(path) }
+        usedExcludes.formUnion(exclusions)
+        if exclusions.isEmpty { note(folder) }
+        return true
+    }
+
+    private mutating func note(_ folder: UnreadableFolder) {
+        isPartial = true
+        let exclusions = rules.excluded.indices.filter { rules.excluded[$0].names(unreadable: folder.path) }
+        usedExcludes.formUnion(exclusions)
+        if exclusions.isEmpty, !oddities.unreadableFolders.contains(folder) {
+            oddities.unreadableFolders.append(folder)
+        }
+    }
+
+    /// Of a pattern that matches nothing no number is known where some of its folders were not looked at.
+    private mutating func note(_ matches: Int, of pattern: InputPattern) {
+        if matches == 0, isPartial { return }
         oddities.matches[PathKey(pattern.text)] = matches
         if matches == 0 { oddities.unmatched.append(pattern.text) }
     }
@@ -95,6 +150,14 @@ struct InputFinder {
             case .file where pattern.accepts(name, at: places):
                 matches += 1
                 add(PathBytes.joined(folder, entry.name), dir: dir, by: folderRules.exclusions(of: name))
+            case .other where entry.isForbidden && reaches(name, pattern, places):
+                let exclusions = folderRules.exclusions(of: name)
+                usedExcludes.formUnion(exclusions)
+                if exclusions.isEmpty {
+                    note(
+                        UnreadableFolder(
+                            path: PathBytes.joined(folder, entry.name), isLink: true, reason: FileKind.forbidden))
+                }
             case .other where entry.leadsNowhere && pattern.accepts(name, at: places):
                 guard folderRules.exclusions(of: name).isEmpty else { continue }
                 oddities.danglingLinks.append(OddName.readable(PathBytes.joined(folder, entry.name)))
@@ -118,6 +181,12 @@ struct InputFinder {
         }
     }
 
+    /// Whether a pattern takes a link that may lead to a file or to a folder.
+    private func reaches(_ name: ArraySlice<UInt8>, _ pattern: InputPattern, _ places: [Int]) -> Bool {
+        pattern.accepts(name, at: places)
+            || pattern.kind != .folder && !pattern.glob.places(below: name, from: places, isSymbolicLink: true).isEmpty
+    }
+
     /// Counts what a folder that `inputs` names holds beside its pictures.
     private mutating func passBy(
         _ name: ArraySlice<UInt8>, _ kind: String, _ pattern: InputPattern, _ folderRules: FolderRules
@@ -128,18 +197,20 @@ struct InputFinder {
         oddities.passedBy[kind, default: 0] += 1
     }
 
-    /// One folder that cannot be read, such as `lost+found` at the root of a disk, is noted and keeps no other from being read.
+    /// A folder that is excluded as a whole is not opened: it may be on a disk that does not answer. One that cannot be read,
+    /// such as `lost+found` at the root of a disk, is noted and keeps no other from being read.
     private mutating func entries(of folder: [UInt8], _ folderRules: FolderRules) -> [DirectoryListing.Entry] {
+        let exclusions = folderRules.exclusionsOfAll
+        guard exclusions.isEmpty else {
+            usedExcludes.formUnion(exclusions)
+            unprovenExcludes.formUnion(folderRules.exclusionsOfAny)
+            (isPartial, leavesFoldersOut) = (true, true)
+            return []
+        }
         do {
             return try DirectoryListing.entries(of: folder)
         } catch {
-            guard case .unreadableFolder(_, let reason) = error else { return [] }
-            let exclusions = folderRules.exclusionsOfAll
-            usedExcludes.formUnion(exclusions)
-            let found = UnreadableFolder(path: folder, reason: reason)
-            if exclusions.isEmpty, !oddities.unreadableFolders.contains(found) {
-                oddities.unreadableFolders.append(found)
-            }
+            if case .unreadableFolder(_, let reason) = error { note(UnreadableFolder(path: folder, reason: reason)) }
             return []
         }
     }

@@ -28,7 +28,7 @@ struct InputPattern: Sendable {
         let isRemote = PathText.isRemote(entry)
         text = isRemote ? entry : written.text
         kind = isRemote ? .remote : written.isLiteral ? Self.kind(of: written.text) : .glob
-        glob = kind == .folder ? GlobPattern("\(written.text)/**/*", in: "/") : written
+        glob = kind == .folder ? GlobPattern("**/*", in: written.text) : written
         self.extensions = extensions
     }
 

@@ -80,6 +80,9 @@ struct FolderRules {
         excluded.filter { if case .all = $0.exclusion { true } else { false } }.map(\.number)
     }
 
+    /// The same, and the places of those that may leave out something in it.
+    var exclusionsOfAny: [Int] { excluded.map(\.number) }
+
     /// As ``InputRules/exclusions(of:)``.
     func exclusions(of name: ArraySlice<UInt8>) -> [Int] {
         excluded.filter { $0.exclusion.takes(name) }.map(\.number)

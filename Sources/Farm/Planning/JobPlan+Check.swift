@@ -8,7 +8,7 @@ extension JobPlan {
     /// selection.
     ///
     /// - Parameters:
-    ///   - outputs: all that will be published.
+    ///   - outputs: all that will be published. Those of inputs that were not chosen are looked at, too.
     ///   - inputStamps: one for each of ``frames``, as ``inputStamps()`` gives them.
     ///   - pictures: the paths of those that filters read.
     /// - Returns: the frames that must not be rendered, and why. The others do not wait for them.
@@ -16,16 +16,18 @@ extension JobPlan {
     package func check(
         _ outputs: [PlannedOutput], inputStamps: [FileStamp?], pictures: [String] = []
     ) throws(PlanProblem) -> [PlannedOutput.Owner: PlanProblem] {
-        var unlucky = UnluckyNames(outputs)
+        var unlucky = UnluckyNames(outputs + otherOutputs)
         unlucky.refuseCollisions()
+        unlucky.refuseFilesAsFolders()
+        unlucky.keep(Set(outputs.map(\.owner)))
         unlucky.refuseOneFile()
         unlucky.refuseInsideFolders()
         unlucky.refuseLongNames { $0 }
         if job.receipts == .sidecar { unlucky.refuseReceipts() }
+        unlucky.refuse(try linkedToInputs(unlucky.rest, inputStamps))
         if unlucky.rest.isEmpty, let first = unlucky.first { throw first }
         let outputs = unlucky.rest
         let folders = outputs.filter(\.isFolder)
-        try refuseOverwriting(outputs, inputStamps)
         try refuseOverwriting(outputs, pictures: pictures)
         for folder in folders { try refuseInput(inside: folder.path) }
         if job.receipts == .sidecar { try checkReceipts(of: outputs, pictures: pictures) }
@@ -47,16 +49,20 @@ extension JobPlan {
         }
     }
 
-    private func refuseOverwriting(_ outputs: [PlannedOutput], _ inputStamps: [FileStamp?]) throws(PlanProblem) {
-        var existing: [FileStamp.Identity: String] = [:]
-        for place in outputs.indices {
-            if let stamp = outputs[place].stamp { existing[stamp.identity] = outputs[place].path }
+    /// Outputs that are the file of an input by another name.
+    ///
+    /// - Throws: where the paths lead to one place: then the job as a whole would write to its inputs.
+    private func linkedToInputs(
+        _ outputs: [PlannedOutput], _ inputStamps: [FileStamp?]
+    ) throws(PlanProblem) -> [(PlannedOutput, PlanProblem)] {
+        var existing: [FileStamp.Identity: [PlannedOutput]] = [:]
+        for output in outputs {
+            if let stamp = output.stamp { existing[stamp.identity, default: []].append(output) }
         }
-        guard !existing.isEmpty else { return }
-        let chosen = Set(frames.map(\.index))
-        let others = inputs.indices.filter { !chosen.contains($0 + 1) }.map { inputs[$0] }
-        try refuseOverwriting(existing, frames.map(\.input), inputStamps)
-        try refuseOverwriting(existing, others, FileStamp.ofEach(others))
+        guard !existing.isEmpty else { return [] }
+        let others = otherInputs.map { inputs[$0] }
+        return try linked(existing, frames.map(\.input), inputStamps)
+            + linked(existing, others, FileStamp.ofEach(others))
     }
 
     /// Refuses outputs in the place of pictures that filters read, or folders around them.
@@ -71,14 +77,27 @@ extension JobPlan {
         }
     }
 
-    private func refuseOverwriting(
-        _ existing: [FileStamp.Identity: String], _ inputs: [InputFile], _ stamps: [FileStamp?]
-    ) throws(PlanProblem) {
+    private func linked(
+        _ existing: [FileStamp.Identity: [PlannedOutput]], _ inputs: [InputFile], _ stamps: [FileStamp?]
+    ) throws(PlanProblem) -> [(PlannedOutput, PlanProblem)] {
+        var found: [(PlannedOutput, PlanProblem)] = []
         for (input, stamp) in zip(inputs, stamps) {
-            if let stamp, let output = existing[stamp.identity] {
-                throw .overwritesInput(output: output, input: input.path)
+            guard let stamp else { continue }
+            for output in existing[stamp.identity] ?? [] {
+                guard !Self.isOnePath(output.path, input) else {
+                    throw .overwritesInput(output: output.path, input: input.path)
+                }
+                found.append((output, .linkedToInput(output: output.path, input: input.path)))
             }
         }
+        return found
+    }
+
+    /// Both have one name in one folder, by whatever path.
+    private static func isOnePath(_ output: String, _ input: InputFile) -> Bool {
+        guard PathBytes.name(of: Array(output.utf8)) == PathBytes.name(of: input.exactPath) else { return false }
+        let folders = (PathText.folder(of: output), PathBytes.folder(of: input.exactPath))
+        return FileStamp(of: folders.0)?.identity == FileStamp(of: folders.1)?.identity
     }
 
     /// Refuses an output that is a folder and has an input in it.
@@ -112,7 +131,7 @@ extension JobPlan {
         let globs = naming.templates.map { template in
             template.pieces.reduce(into: "") { text, piece in
                 switch piece {
-                case .literal(let literal): text += literal
+                case .literal(let literal): text += GlobPattern.matching(literal)
                 case .field(.dir): text += "**"
                 case .field: text += "*"
                 }
@@ -124,7 +143,7 @@ extension JobPlan {
             return ["\(folder)/*_files/**", "\(folder)/*.dzi"]
         }
         let fitting = (globs + inside).first { GlobPattern($0, in: job.folder).matches(path) }
-        return fitting ?? PathText.shown(path, from: job.folder)
+        return fitting ?? GlobPattern.matching(PathText.shown(path, from: job.folder))
     }
 }
 

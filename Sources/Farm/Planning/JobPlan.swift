@@ -10,8 +10,9 @@ package struct JobPlan: Sendable {
     package let missing: [PlannedFrame]
     /// Frames whose names ask for a format that cannot be written.
     package let unwritable: [(frame: PlannedFrame, problem: PlanProblem)]
-    /// Folders that could not be listed, in the place of the pictures that may be in them, and why.
-    package let unreadableFolders: [(frame: PlannedFrame, reason: String)]
+    /// Folders that could not be listed, or links into them, in the place of the pictures that may be in them; and what is the
+    /// matter.
+    package let unreadableFolders: [(frame: PlannedFrame, trouble: String)]
     /// What a list sets for some of its files; frames have an index of it.
     package let settings: [[FileList.Setting]]
     /// Where the list says so first, for each of ``settings``: `list:3`.
@@ -30,23 +31,50 @@ package struct JobPlan: Sendable {
     private let idleExcludes: [ExcludePattern]
     let rules: InputRules
     /// All of the job's, whatever the selection, in order.
-    let inputs: [InputFile]
+    package let inputs: [InputFile]
     /// The names of formats whose outputs are folders.
     package let folderFormats: Set<String>
+    private let catalog: Catalog
     /// Of the frames' inputs, where planning has read them.
     private let knownStamps: [FileStamp?]?
 
+    /// The places of the inputs that a selection does not take.
+    var otherInputs: [Int] {
+        let chosen = Set((frames + missing + unwritable.map(\.frame)).map(\.index))
+        return chosen.count == inputs.count ? [] : inputs.indices.filter { !chosen.contains($0 + 1) }
+    }
+
+    /// The outputs of inputs that a selection does not take, as far as their names are known unread. What lies there is not
+    /// looked at.
+    var otherOutputs: [PlannedOutput] {
+        guard !job.needsProbe else { return [] }
+        var choice = FormatChoice(naming, catalog)
+        return otherInputs.flatMap { offset -> [PlannedOutput] in
+            // Without a format nothing is written.
+            guard let formats = try? choice.formats(of: inputs[offset]) else { return [] }
+            let frame = PlannedFrame(
+                index: offset + 1, input: inputs[offset], formats: formats, pages: job.pages, settings: nil)
+            return zip(outputs(of: frame, measures: nil), formats).map { path, format in
+                PlannedOutput(frame: frame, path: path, isFolder: folderFormats.contains(format), stamp: nil)
+            }
+        }
+    }
+
     /// Looks up the inputs and refuses what must not start.
     ///
-    /// - Parameter date: for `{date}`.
-    package init(_ job: JobSpec, catalog: Catalog, date: String, selection: Selection) throws(PlanProblem) {
+    /// - Parameters:
+    ///   - date: for `{date}`.
+    ///   - allowsMissing: entries whose file or folder is not there match nothing, and are no reason to stop.
+    package init(
+        _ job: JobSpec, catalog: Catalog, date: String, selection: Selection, allowsMissing: Bool = false
+    ) throws(PlanProblem) {
         var finder = InputFinder(InputRules(job, pictures: catalog.readableExtensions))
-        let inputs = try finder.find()
+        let inputs = try finder.find(allowsMissing: allowsMissing)
         if inputs.isEmpty, let folder = finder.oddities.unreadableFolders.first {
             throw .unreadableFolder(OddName.readable(folder.path), reason: folder.reason)
         }
         guard !inputs.isEmpty else {
-            throw finder.excluded.isEmpty
+            throw finder.excluded.isEmpty && !finder.leavesFoldersOut
                 ? .nothingMatched(patterns: job.inputs) : .allExcluded(count: finder.excluded.count)
         }
         try self.init(
@@ -75,6 +103,7 @@ package struct JobPlan: Sendable {
         _ oddities: FindingOddities, _ found: FoundInputs
     ) throws(PlanProblem) {
         self.job = job
+        self.catalog = catalog
         self.rules = rules
         unmatchedPatterns = oddities.unmatched
         matches = oddities.matches
@@ -84,7 +113,11 @@ package struct JobPlan: Sendable {
         unreadableFolders = oddities.unreadableFolders.enumerated().map { offset, folder in
             let input = InputFile(bytes: folder.path, dir: "")
             let index = found.inputs.count + 1 + offset
-            return (PlannedFrame(index: index, input: input, formats: [], pages: .first, settings: nil), folder.reason)
+            let trouble =
+                folder.isLink
+                ? "leads to where this user may not look: \(folder.reason)"
+                : "the folder cannot be read: \(folder.reason)"
+            return (PlannedFrame(index: index, input: input, formats: [], pages: .first, settings: nil), trouble)
         }
         inputs = found.inputs
         settings = found.settings
@@ -92,7 +125,13 @@ package struct JobPlan: Sendable {
         naming = OutputNaming(job, date: date)
         folderFormats = Set(catalog.formats.filter(\.isFolder).map(\.name))
         let chosen = found.choice(by: selection, in: job.folder)
-        if !selection.only.isEmpty, chosen.isEmpty { throw .nothingMatched(patterns: selection.only) }
+        if !selection.only.isEmpty, chosen.isEmpty {
+            let matcher = selection.matcher(in: job.folder, among: inputs)
+            if let closed = oddities.unreadableFolders.first(where: { matcher.mayReach($0.path) }) {
+                throw .unreadableFolder(OddName.readable(closed.path), reason: closed.reason)
+            }
+            throw .nothingMatched(patterns: selection.only)
+        }
         unmatchedChoices = found.unmatched(selection, in: job.folder)
         var choice = FormatChoice(naming, catalog)
         let pages = job.pages
@@ -130,6 +169,11 @@ package struct JobPlan: Sendable {
             folderFormats.contains(format) ? Self.contents(ofFolder: path) : [path]
         }.map { Array($0.utf8) }
         return idleExcludes.filter { exclude in !first.contains { exclude.matches($0) } }.map(\.entry)
+    }
+
+    /// Whether a selection's patterns may choose something in a folder that could not be listed.
+    package func mayReach(_ folder: PlannedFrame, by selection: Selection) -> Bool {
+        selection.matcher(in: job.folder, among: inputs).mayReach(folder.input.exactPath)
     }
 
     /// Of the frames' inputs, in their order; nil for one that is gone. Reads what planning has not read.

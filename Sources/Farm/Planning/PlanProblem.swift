@@ -11,7 +11,7 @@ package enum PlanProblem: Error, Hashable, Sendable {
     case nothingMatched(patterns: [String])
     /// A list of files, by its name, that has no entry.
     case emptyList(String)
-    /// Files matched, but `exclude` left none of them.
+    /// Files matched, but `exclude` left none of them; none where only whole folders were left out, unopened.
     case allExcluded(count: Int)
     case allListedExcluded(count: Int)
     case patternTooWide(String)
@@ -22,6 +22,14 @@ package enum PlanProblem: Error, Hashable, Sendable {
     case oneFile(outputs: [String], inputs: [String])
     /// An output would lie in a folder that is an output itself.
     case insideOutput(output: String, folder: String)
+    /// A file, in the place of a folder that another output needs.
+    case folderOfAnother(output: String, other: String)
+    /// A folder lies in the place of an output that is a file.
+    case folderInTheWay(output: String)
+    /// A list's input would replace what was made of another file, which is still there.
+    case madeOfAnother(output: String, other: String)
+    /// What lies at an output's path is the file of an input, by another name.
+    case linkedToInput(output: String, input: String)
     case overwritesInput(output: String, input: String)
     /// One that a filter reads.
     case overwritesPicture(output: String, picture: String)
@@ -37,8 +45,9 @@ package enum PlanProblem: Error, Hashable, Sendable {
         case .unreadableFolder, .missingFolder, .missingFile, .nothingMatched, .emptyList, .allExcluded,
             .allListedExcluded:
             true
-        case .remotePath, .patternTooWide, .collision, .ownCollision, .oneFile, .insideOutput, .overwritesInput,
-            .overwritesPicture, .wouldBecomeInput, .receiptInTheWay,
+        case .remotePath, .patternTooWide, .collision, .ownCollision, .oneFile, .insideOutput, .folderOfAnother,
+            .folderInTheWay, .madeOfAnother, .linkedToInput, .overwritesInput, .overwritesPicture, .wouldBecomeInput,
+            .receiptInTheWay,
             .nameTooLong, .formatUnknown:
             false
         }
@@ -49,7 +58,7 @@ package enum PlanProblem: Error, Hashable, Sendable {
         case .unreadableFolder(let folder, let reason):
             "\(PathText.visible(folder)): the folder cannot be read: \(reason)"
         case .missingFolder(let folder, let pattern):
-            "\(PathText.visible(folder)): no such folder, wanted by the input '\(pattern)'\n   = is a disk not mounted, or the path "
+            "\(PathText.visible(folder)): no such folder, wanted by the input '\(PathText.visible(pattern))'\n   = is a disk not mounted, or the path "
                 + "misspelt?"
         case .missingFile(let path):
             "\(PathText.visible(path)): no such file\n   = an input without wildcards names one file: is a disk not mounted, or the "
@@ -57,17 +66,17 @@ package enum PlanProblem: Error, Hashable, Sendable {
         case .remotePath(let path):
             Self.remotePath(path)
         case .nothingMatched(let patterns):
-            "no file matches \(patterns.map { "'\($0)'" }.joined(separator: ", "))\n   = if that can happen, "
+            "no file matches \(patterns.map { "'\(PathText.visible($0))'" }.joined(separator: ", "))\n   = if that can happen, "
                 + "--allow-empty makes it no error"
         case .allExcluded(let count):
-            "'exclude' leaves none of the \(count) files that match 'inputs'\n   = if that can happen, --allow-empty makes "
+            "'exclude' leaves none of the \(count == 0 ? "" : "\(count) ")files that match 'inputs'\n   = if that can happen, --allow-empty makes "
                 + "it no error"
         case .emptyList(let name):
             "\(PathText.visible(name)): the list names no file\n   = if that can happen, --allow-empty makes it no error"
         case .allListedExcluded(let count):
             "'exclude' leaves none of the \(count) listed files\n   = if that can happen, --allow-empty makes it no error"
         case .patternTooWide(let pattern):
-            "the braces of '\(pattern)' stand for over 1,000 names\n   = use '*', or several patterns"
+            "the braces of '\(PathText.visible(pattern))' stand for over 1,000 names\n   = use '*', or several patterns"
         case .collision(let output, let inputs):
             "\(inputs.count) inputs would be written to the one output \(PathText.visible(output)):\n"
                 + inputs.prefix(5).map { "     \(PathText.visible($0))\n" }.joined()
@@ -83,6 +92,17 @@ package enum PlanProblem: Error, Hashable, Sendable {
         case .insideOutput(let output, let folder):
             "the output \(PathText.visible(output)) would lie in \(PathText.visible(folder)), a folder that is an output itself\n"
                 + "   = write it to another folder: what is published as a folder holds nothing else"
+        case .folderOfAnother(let output, let other):
+            "the output \(PathText.visible(output)) would be a file in the place of a folder: \(PathText.visible(other)) is to be in "
+                + "it\n   = add {ext} or {index} to 'output', or exclude one of the inputs"
+        case .folderInTheWay(let output):
+            "a folder is in the place of the output \(PathText.visible(output))\n   = move the folder away, or write to another folder"
+        case .madeOfAnother(let output, let other):
+            "\(PathText.visible(output)) was made of \(PathText.visible(other)), which is still there\n   = add {dir}, {ext} or "
+                + "{index} to 'output'; --force replaces it"
+        case .linkedToInput(let output, let input):
+            "the output \(PathText.visible(output)) is the same file as the input \(PathText.visible(input)) (a hard link)\n   = "
+                + "Penumbra never writes to its inputs: remove the output"
         case .overwritesInput(let output, let input):
             "the output \(PathText.visible(output)) would overwrite the input \(PathText.visible(input))\n   = Penumbra never writes to its inputs: "
                 + "write to another folder"
@@ -120,6 +140,17 @@ package enum PlanProblem: Error, Hashable, Sendable {
             case .insideOutput(let output, let folder):
                 "the output \(PathText.visible(output)) would lie in \(PathText.visible(folder)), a folder that is an output itself; "
                     + "write it to another folder"
+            case .folderOfAnother(let output, let other):
+                "the output \(PathText.visible(output)) would be a file in the place of a folder: \(PathText.visible(other)) is to be "
+                    + "in it; add {ext} or {index} to 'output', or exclude one of the inputs"
+            case .folderInTheWay(let output):
+                "a folder is in the place of the output \(PathText.visible(output)); move the folder away, or write to another folder"
+            case .madeOfAnother(let output, let other):
+                "would be written to \(PathText.visible(output)), which was made of \(PathText.visible(other)); add {dir}, {ext} or "
+                    + "{index} to 'output'; --force replaces it"
+            case .linkedToInput(let output, let linked):
+                "the output \(PathText.visible(output)) is the same file as the input \(PathText.visible(linked)) (a hard link); "
+                    + "Penumbra never writes to its inputs: remove the output"
             case .receiptInTheWay(let output):
                 "the output \(PathText.visible(output)) is named like the receipt of another output; give it another name, or "
                     + "leave out 'receipts: sidecar'"

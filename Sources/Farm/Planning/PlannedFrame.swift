@@ -14,7 +14,7 @@ package struct PlannedFrame: Hashable, Sendable {
 
     /// Another page of the same file, or another frame of the animation that is made of it.
     package func page(_ number: Int) -> PlannedFrame {
-        let pages = pages == .first ? .page(number) : pages.numbered(number)
+        let pages = pages.numbered(number)
         return PlannedFrame(index: index, input: input, formats: formats, pages: pages, settings: settings)
     }
 

@@ -9,7 +9,8 @@ extension JobPlan {
         /// Where the command was given; nil for the manifest's folder alone.
         package let folder: String?
         package let limit: Int?
-        /// Only these, by their absolute paths; nil for any. What is known of their failing is of no account.
+        /// Only these, by their absolute paths, and what is in these folders; nil for any. What is known of their failing is of
+        /// no account.
         package let inputs: Set<PathKey>?
         /// All but these, by their absolute paths.
         package let done: Set<PathKey>
@@ -56,6 +57,10 @@ extension JobPlan {
                     ? exact : Pattern(text, folders, exactly: false)
             }
 
+            func mayReach(_ folder: [UInt8]) -> Bool {
+                name != nil || paths.contains { !$0.places(in: folder).isEmpty }
+            }
+
             func includes(_ path: [UInt8]) -> Bool {
                 paths.contains { $0.matches(path) } || name?.matches(PathBytes.name(of: path)) ?? false
             }
@@ -69,13 +74,26 @@ extension JobPlan {
             patterns = only.map { Pattern($0, folders, among: all) }
         }
 
+        /// Whether a path, or a folder that it lies in, is among the chosen ones.
+        private static func names(_ chosen: Set<PathKey>, _ path: String) -> Bool {
+            var path = path
+            while !chosen.contains(PathKey(path)) {
+                guard path != "/" else { return false }
+                path = PathText.folder(of: path)
+            }
+            return true
+        }
+
         /// The places of the patterns that none of these matches.
         func idle(among inputs: [InputFile]) -> [Int] {
             patterns.indices.filter { place in !inputs.contains { patterns[place].includes($0.exactPath) } }
         }
 
+        /// Whether a folder may hold what is chosen by patterns.
+        func mayReach(_ folder: [UInt8]) -> Bool { patterns.isEmpty || patterns.contains { $0.mayReach(folder) } }
+
         func includes(_ input: InputFile) -> Bool {
-            if let inputs, !inputs.contains(PathKey(input.path)) { return false }
+            if let inputs, !Self.names(inputs, input.path) { return false }
             if done.contains(PathKey(input.path)) { return false }
             guard !patterns.isEmpty else { return true }
             let path = input.exactPath

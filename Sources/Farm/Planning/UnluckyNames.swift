@@ -1,5 +1,31 @@
 import JobModel
 
+/// Tells where paths lead, whatever links and mounts their folders have. Looks at every folder once.
+private struct OutputPlaces {
+    struct Place: Hashable {
+        /// Nil where the folder is not there yet.
+        let folder: FileStamp.Identity?
+        /// Of the folder, where it is not there yet.
+        let path: PathKey?
+        let name: PathKey
+    }
+
+    private var known: [PathKey: (FileStamp.Identity?, PathKey?)] = [:]
+
+    mutating func place(of path: String) -> Place {
+        let folder = PathText.folder(of: path)
+        let (identity, real) = known[PathKey(folder)] ?? look(at: folder)
+        return Place(folder: identity, path: real, name: PathKey(PathText.name(of: path)))
+    }
+
+    private mutating func look(at folder: String) -> (FileStamp.Identity?, PathKey?) {
+        let identity = FileStamp(of: folder)?.identity
+        let found = (identity, identity == nil ? PathKey(realPath(folder)) : nil)
+        known[PathKey(folder)] = found
+        return found
+    }
+}
+
 /// Finds the frames whose outputs' names collide with those of others, or do not fit a file system.
 ///
 /// One picture with an unlucky name must not cancel the night of all others: its frame fails, and the rest is rendered.
@@ -12,7 +38,7 @@ struct UnluckyNames {
 
     init(_ outputs: [PlannedOutput]) { rest = outputs }
 
-    private mutating func refuse(_ found: [(PlannedOutput, PlanProblem)]) {
+    mutating func refuse(_ found: [(PlannedOutput, PlanProblem)]) {
         guard !found.isEmpty else { return }
         for (output, problem) in found where problems[output.owner] == nil {
             problems[output.owner] = problem
@@ -21,10 +47,18 @@ struct UnluckyNames {
         rest.removeAll { problems[$0.owner] != nil }
     }
 
+    /// Leaves out outputs of frames that are not rendered, and were here for others to collide with.
+    mutating func keep(_ owners: Set<PlannedOutput.Owner>) {
+        rest.removeAll { !owners.contains($0.owner) }
+        problems = problems.filter { owners.contains($0.key) }
+    }
+
     /// Of all frames that would write to one path none does: nobody knows which is meant.
     mutating func refuseCollisions() {
+        var places = OutputPlaces()
         refuse(
-            colliding { PathKey($0.path) }.flatMap { outputs in
+            colliding { places.place(of: $0.path) }.flatMap { outputs in
+                guard Set(outputs.map { PathKey($0.path) }).count == 1 else { return Self.oneFile(outputs) }
                 let inputs = outputs.map(\.input)
                 let isOwn = Set(outputs.map(\.owner.index)).count == 1
                 return outputs.map { output in
@@ -45,10 +79,29 @@ struct UnluckyNames {
         refuse(
             groups.flatMap { outputs in
                 // Swift's strings are equal however accents are encoded. Other names of one file are hard links.
-                Dictionary(grouping: outputs) { $0.path.lowercased() }.values.filter { $0.count > 1 }.flatMap { alike in
-                    alike.map { ($0, PlanProblem.oneFile(outputs: alike.map(\.path), inputs: alike.map(\.input))) }
-                }
+                Dictionary(grouping: outputs) { $0.path.lowercased() }.values.filter { $0.count > 1 }.flatMap(
+                    Self.oneFile)
             })
+    }
+
+    private static func oneFile(_ outputs: [PlannedOutput]) -> [(PlannedOutput, PlanProblem)] {
+        outputs.map { ($0, .oneFile(outputs: outputs.map(\.path), inputs: outputs.map(\.input))) }
+    }
+
+    /// Outputs that are files, in the place of a folder that another output needs.
+    mutating func refuseFilesAsFolders() {
+        let files = Dictionary(rest.lazy.filter { !$0.isFolder }.map { (PathKey($0.path), $0) }) { first, _ in first }
+        var (seen, found): (Set<PathKey>, [(PlannedOutput, PlanProblem)]) = ([], [])
+        for output in rest {
+            var above = PathText.folder(of: output.path)
+            while above != "/", seen.insert(PathKey(above)).inserted {
+                if let file = files[PathKey(above)] {
+                    found.append((file, .folderOfAnother(output: above, other: output.path)))
+                }
+                above = PathText.folder(of: above)
+            }
+        }
+        refuse(found)
     }
 
     /// Outputs that would lie in a folder that is an output itself.

@@ -24,6 +24,8 @@ package struct FrameRecord: Hashable, Sendable {
     /// As shown to people; whatever is in it is made harmless where it is printed.
     package let input: String
     package let outputs: [ReportedOutput]
+    /// Those that stay as they are, whatever became of the others.
+    package let kept: [KeptFile]
     package let state: State
     /// What it took, where it was worked on.
     package let time: Duration?
@@ -33,9 +35,10 @@ package struct FrameRecord: Hashable, Sendable {
     package let after: Thumbnail?
 
     package init(
-        input: String, outputs: [ReportedOutput], state: State, time: Duration? = nil, megapixels: Double? = nil,
-        before: Thumbnail? = nil, after: Thumbnail? = nil
+        input: String, outputs: [ReportedOutput], kept: [KeptFile] = [], state: State, time: Duration? = nil,
+        megapixels: Double? = nil, before: Thumbnail? = nil, after: Thumbnail? = nil
     ) {
+        self.kept = kept
         self.input = input
         self.outputs = outputs
         self.state = state
@@ -56,6 +59,18 @@ extension FrameRecord.State {
         case .stillBroken: .stillBroken
         case .left: .left
         }
+    }
+}
+
+/// An output that stays as it is, and why.
+package struct KeptFile: Hashable, Sendable {
+    /// As shown to people.
+    package let path: String
+    package let reason: String
+
+    package init(path: String, reason: String) {
+        self.path = path
+        self.reason = reason
     }
 }
 

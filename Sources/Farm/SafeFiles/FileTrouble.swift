@@ -1,4 +1,5 @@
 import Glibc
+import JobModel
 
 /// An error of a file: what the file system answered, or why Penumbra does not believe the file.
 package struct FileTrouble: Error, Hashable, Sendable {
@@ -35,5 +36,7 @@ package struct FileTrouble: Error, Hashable, Sendable {
     /// The same where problems are listed, one a line.
     package var line: String { problem + (remedy.map { "; \($0)" } ?? "") }
 
-    private var problem: String { "\(path): cannot \(action): \(reason ?? String(cString: strerror(code)))" }
+    private var problem: String {
+        "\(VisibleText.line(path)): cannot \(action): \(reason ?? String(cString: strerror(code)))"
+    }
 }

@@ -177,22 +177,33 @@ package final class SafeFolder: Sendable {
         return nil
     }
 
-    /// Nobody but this user or root can have changed what has a name in this folder, or the folder's names: all belongs to them,
-    /// and others may not write to it.
-    ///
-    /// - Parameter isShut: others cannot enter the folder. Then their rights in it do not matter.
-    package func isOwn(_ name: String? = nil, isShut: Bool = false) throws(FileTrouble) -> Bool {
+    /// Nobody but this user or root can have changed the folder's names: it belongs to them, and others may not write to it.
+    package func isOwn() throws(FileTrouble) -> Bool {
         let own = try status()
-        guard Self.isOwn(own), isShut || own.st_mode & 0o022 == 0 else { return false }
-        guard let name else { return true }
-        guard let found = try status(of: name) else { return false }
-        return found.st_mode & S_IFMT == S_IFREG && Self.isOwn(found) && (isShut || found.st_mode & 0o022 == 0)
+        return Self.isOwn(own) && own.st_mode & 0o022 == 0
     }
 
-    /// The folder belongs to this user or to root, and nobody else may enter it.
-    package func isShut() throws(FileTrouble) -> Bool {
+    /// The users who, beside root, can have changed the folder's names, and a file of this name in it if there is one. Nil
+    /// where anybody can: others may write to them, or what has the name is no file.
+    ///
+    /// - Parameter isShut: others cannot enter the folder. Then their rights in it do not matter.
+    package func makers(of name: String? = nil, isShut: Bool) throws(FileTrouble) -> Set<UInt32>? {
         let own = try status()
-        return Self.isOwn(own) && own.st_mode & 0o077 == 0
+        guard isShut || own.st_mode & 0o022 == 0 else { return nil }
+        guard let name, let found = try status(of: name) else { return [own.st_uid] }
+        guard found.st_mode & S_IFMT == S_IFREG, isShut || found.st_mode & 0o022 == 0 else { return nil }
+        return [own.st_uid, found.st_uid]
+    }
+
+    /// Nobody but the folder's owner, and root, may enter it.
+    package func isShut() throws(FileTrouble) -> Bool { try status().st_mode & 0o077 == 0 }
+
+    /// Keeps others out, where the file system knows rights.
+    package func shut() { fchmod(descriptor, 0o700) }
+
+    /// For calls that take an open folder. It stays open while the body runs.
+    package func withDescriptor<Result, Failure>(_ body: (Int32) throws(Failure) -> Result) throws(Failure) -> Result {
+        try body(descriptor)
     }
 
     /// Something was mounted where the folder is: it may be another folder of the same disk, too.
@@ -269,16 +280,12 @@ package final class SafeFolder: Sendable {
     package func renameWithoutReplacing(_ name: String, to folder: SafeFolder, as other: String) throws(FileTrouble) {
         _ = try path(of: name, "move")
         let target = try folder.path(of: other, "put a file in place")
-        // C's headers show it to GNU sources only. <https://man7.org/linux/man-pages/man2/rename.2.html>
-        typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
-        if let symbol = dlsym(nil, "renameat2") {
-            let noReplace: UInt32 = 1
-            let rename = unsafeBitCast(symbol, to: Rename.self)
-            if rename(descriptor, name, folder.descriptor, other, noReplace) == 0 { return }
-            // What else it says comes from file systems that know no such renaming.
-            guard [ENOSYS, EINVAL, EPERM, EOPNOTSUPP].contains(errno) else {
-                throw FileTrouble(path: target, code: errno, action: "put a file in place")
-            }
+        let noReplace: UInt32 = 1
+        let code = Self.rename(descriptor, name, folder.descriptor, other, noReplace)
+        if code == 0 { return }
+        // What else it says comes from file systems that know no such renaming.
+        guard [ENOSYS, EINVAL, EPERM, EOPNOTSUPP].contains(code) else {
+            throw FileTrouble(path: target, code: code, action: "put a file in place")
         }
         if linkat(descriptor, name, folder.descriptor, other, 0) == 0 {
             unlinkat(descriptor, name, 0)
@@ -292,6 +299,26 @@ package final class SafeFolder: Sendable {
             throw FileTrouble(path: target, code: EEXIST, action: "put a file in place")
         }
         try self.rename(name, to: folder, as: other)
+    }
+
+    /// Exchanges what has two names in this folder, in one step: at any moment both names are one or the other.
+    ///
+    /// - Returns: false where the file system cannot.
+    package func exchange(_ one: String, _ other: String) -> Bool {
+        guard Self.isName(one), Self.isName(other) else { return false }
+        let exchange: UInt32 = 2
+        return Self.rename(descriptor, one, descriptor, other, exchange) == 0
+    }
+
+    /// C's headers show it to GNU sources only. <https://man7.org/linux/man-pages/man2/rename.2.html>
+    ///
+    /// - Returns: 0, or why it failed: `ENOSYS` where there is no such call, `EINVAL` where a file system knows no flags.
+    private static func rename(
+        _ folder: Int32, _ name: String, _ target: Int32, _ other: String, _ flags: UInt32
+    ) -> Int32 {
+        typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+        guard let symbol = dlsym(nil, "renameat2") else { return ENOSYS }
+        return unsafeBitCast(symbol, to: Rename.self)(folder, name, target, other, flags) == 0 ? 0 : errno
     }
 
     /// Removes a file or a link; nothing is as good.
@@ -308,17 +335,35 @@ package final class SafeFolder: Sendable {
         unlinkat(descriptor, name, AT_REMOVEDIR)
     }
 
+    /// Removes what is at a path, with all that is in it, as far as that can be done. Links are removed themselves. The
+    /// folder above it is opened once: whatever is exchanged below it meanwhile, nothing is removed elsewhere.
+    package static func removeTree(at path: String) {
+        let parent = PathNames.folder(of: path) ?? ""
+        do {
+            let folder = try SafeFolder(parent.isEmpty ? "/" : parent, trusting: .everybody)
+            folder.removeTree(PathNames.last(of: path))
+        } catch {
+            // In a folder that cannot be listed a file may be removed nonetheless.
+            unlink(path)
+        }
+    }
+
+    /// Deeper than anything that Penumbra writes. Each level takes a descriptor.
+    private static let mostLevels = 64
+
     /// Removes what has a name in this folder, with all that is in it, as far as that can be done. Links are removed
     /// themselves.
-    package func removeTree(_ name: String) {
+    package func removeTree(_ name: String) { removeTree(name, levels: Self.mostLevels) }
+
+    private func removeTree(_ name: String, levels: Int) {
         guard Self.isName(name) else { return }
-        if unlinkat(descriptor, name, 0) == 0 { return }
+        if unlinkat(descriptor, name, 0) == 0 || levels == 0 { return }
         // Whoever it belongs to: the user may remove it, or the kernel says no.
         let inner = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         if inner >= 0, let folder = try? SafeFolder("\(path)/\(name)", inner, .everybody),
             let names = try? folder.names()
         {
-            for name in names { folder.removeTree(name) }
+            for name in names { folder.removeTree(name, levels: levels - 1) }
         }
         unlinkat(descriptor, name, AT_REMOVEDIR)
     }

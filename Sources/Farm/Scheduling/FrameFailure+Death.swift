@@ -10,6 +10,9 @@ extension FrameFailure {
         let tries = history.attempts == 1 ? "1 attempt" : "\(history.attempts) attempts"
         let message =
             switch death.manner {
+            case .killed where history.isKilledByPlugin:
+                "the worker was killed\(place) \(history.killsInside?.count ?? 0) times in a row, and the picture is set aside; look for what sends "
+                    + "SIGKILL, the plugin first of all"
             case .killed:
                 "the worker was killed from outside \(history.kills) times; look for what sends SIGKILL, an "
                     + "out-of-memory killer first of all"
@@ -31,7 +34,8 @@ extension FrameFailure {
                 "lost \(history.kills) times with the job that was to do it; the last time: \(what)"
             case .elementFailed(let what): "the job that did it failed in \(tries); the last time: \(what)"
             }
-        self.init(Self.cause(of: death.manner, plugin: plugin), message)
+        let cause: Cause = history.isKilledByPlugin ? .plugin : Self.cause(of: death.manner, plugin: plugin)
+        self.init(cause, message)
     }
 
     private static func cause(of manner: Death.Manner, plugin: String?) -> Cause {

@@ -6,10 +6,32 @@ package struct AttemptHistory: Hashable, Sendable {
     package var crashes = 0
     /// Bare SIGKILLs from outside; they count against nobody.
     package var kills = 0
+    /// The last of them, one after the other, while the code of one plugin ran: it may have killed its own process.
+    package var killsInside: KillsInside?
     /// Failures that a worker reported and lived on.
     package var failures = 0
 
+    package struct KillsInside: Hashable, Sendable {
+        package let plugin: String
+        package var count: Int
+    }
+
     package init() {}
+
+    /// Whoever kills from outside rarely meets one plugin on one picture this often, and no other moment in between.
+    private static let limitInside = 3
+
+    /// As it seems: the plugin's code sends SIGKILL, or has the kernel send it.
+    var isKilledByPlugin: Bool { (killsInside?.count ?? 0) >= Self.limitInside }
+
+    /// A worker was killed from outside.
+    ///
+    /// - Parameter plugin: whose code it was in.
+    mutating func noteKill(inside plugin: String?) {
+        kills += 1
+        let before = killsInside.flatMap { $0.plugin == plugin ? $0.count : nil } ?? 0
+        killsInside = plugin.map { KillsInside(plugin: $0, count: before + 1) }
+    }
 }
 
 /// Whether an attempt that came to nothing is followed by another.
@@ -30,7 +52,9 @@ package struct RetryPolicy: Hashable, Sendable {
 
     /// - Parameter jitter: 0–1, so that tasks which failed together do not come back together.
     package func decision(after history: AttemptHistory, jitter: Double) -> Decision {
-        if history.crashes >= min(crashLimit, retries + 1) || history.kills >= killLimit || history.failures > retries {
+        if history.crashes >= min(crashLimit, retries + 1) || history.kills >= killLimit
+            || history.isKilledByPlugin || history.failures > retries
+        {
             return .giveUp
         }
         return .retry(after: delay(after: history.crashes + history.failures, jitter: jitter))

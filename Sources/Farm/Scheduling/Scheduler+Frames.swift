@@ -8,10 +8,19 @@ extension Scheduler {
         switch report {
         case .ready, .alive: break
         case .inPlugins(let id, let names):
-            if roster[worker] == .busy(id) { plugins[id] = names.isEmpty ? nil : names.joined(separator: "' or '") }
+            guard roster[worker] == .busy(id) else { return }
+            if let objection = leases[id]?.spec.objection(toPlugins: names, policy.plugins) {
+                return disbelieve(worker, id, objection)
+            }
+            plugins[id] = names.isEmpty ? nil : names.joined(separator: "' or '")
         case .worn(let id): if roster[worker] == .busy(id) { worn.insert(id) }
         case .finished(let id, let receipt): finish(id, receipt, of: worker, isHere: true, at: now)
         case .failed(let id, let failure):
+            if roster[worker] == .busy(id),
+                let objection = leases[id]?.spec.objection(to: failure, plugins: policy.plugins)
+            {
+                return disbelieve(worker, id, objection)
+            }
             guard let lease = endLease(id, of: worker) else { return }
             directives.append(.ended(lease, .failed(failure)))
             if isCurrent(lease) { fail(lease, failure, at: now) }
@@ -24,7 +33,9 @@ extension Scheduler {
     ) {
         guard let answered = leases[id], answered.worker == worker, roster[worker] == .busy(id) else { return }
         let doer = isHere ? TaskSpec.Doer.workerOfThisTask : .earlierWorker
-        if let objection = answered.spec.objection(to: receipt, by: doer) { return disbelieve(worker, id, objection) }
+        if let objection = answered.spec.objection(to: receipt, by: doer) ?? objection(to: receipt, of: answered) {
+            return disbelieve(worker, id, objection)
+        }
         guard let lease = endLease(id, of: worker) else { return }
         guard isCurrent(lease) else {
             directives.append(.ended(lease, .dropped))
@@ -34,6 +45,14 @@ extension Scheduler {
         directives.append(.ended(lease, .done(receipt)))
         noteSuccess(lease)
         advance(lease, receipt)
+    }
+
+    /// Why a receipt does not fit what was found of the picture before.
+    private func objection(to receipt: TaskReceipt, of lease: Lease) -> String? {
+        guard isCurrent(lease), let frame = frames[lease.task.frame], case .rendering(let probe) = frame.phase,
+            case .outputs(let receipts, let source?) = receipt, let paths = frame.outputPaths
+        else { return nil }
+        return probe.objection(to: receipts, of: source, parts: paths.indices.filter { paths[$0] != nil })
     }
 
     /// Nothing that the worker says is believed any more. Its task is lost with it.
@@ -194,9 +213,11 @@ extension Scheduler {
 extension ProbeReceipt {
     /// As much as is asked of a frame that is rendered whole: nobody asks what its tiles would read, which is most of it.
     fileprivate var withoutTiles: ProbeReceipt {
-        ProbeReceipt(
+        var whole = ProbeReceipt(
             source: source, pages: pages, outputs: outputs, shrinking: shrinking, layout: layout, halo: halo,
             grid: grid,
             tileSources: [], readAmplification: readAmplification, isIdentity: isIdentity, passage: passage, cost: cost)
+        (whole.stamp, whole.wasCMYK) = (stamp, wasCMYK)
+        return whole
     }
 }

@@ -117,8 +117,8 @@ extension Scheduler {
         let whole = max(probe.megapixels, probe.megapixelsWritten)
         switch kind {
         case .tile(let index):
-            let read = probe.tileSources[index].reduce(probe.grid[index].area) { $0 + $1.area }
-            return policy.time.timeLimit(megapixels: Double(read) / 1e6, filters: filters, cost: probe.cost.total)
+            let read = probe.tileSources[index].reduce(Double(probe.grid[index].area)) { $0 + Double($1.area) }
+            return policy.time.timeLimit(megapixels: read / 1e6, filters: filters, cost: probe.cost.total)
         case .compare, .probe, .frame, .canvas, .stitch, .audit, .check:
             return policy.time.timeLimit(megapixels: whole, filters: filters, cost: probe.cost.total)
         }

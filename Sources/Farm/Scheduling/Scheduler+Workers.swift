@@ -68,7 +68,7 @@ extension Scheduler {
     private mutating func charge(_ lease: Lease, _ death: Death, plugin: String?) {
         let (id, kind) = (lease.task.frame, lease.task.kind)
         switch death.manner {
-        case .killed, .elementLost: frames[id]?.histories[kind]?.kills += 1
+        case .killed, .elementLost: frames[id]?.histories[kind]?.noteKill(inside: plugin)
         case .signal, .exited, .outOfMemory, .byOrder, .silent, .brokeProtocol, .failedToStart, .elementFailed:
             frames[id]?.histories[kind]?.crashes += 1
         }

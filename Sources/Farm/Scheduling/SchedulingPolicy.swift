@@ -24,6 +24,8 @@ package struct SchedulingPolicy: Hashable, Sendable {
     package let endsLateWork: Bool
     /// Frames that may have canvases and tiles in scratch space at once.
     package let tiledFrames: Int
+    /// The filters that are plugins; nil where nobody knows.
+    package var plugins: Set<String>?
     /// A plugin that crashes on this many pictures stops the job.
     package let pluginFaultLimit = 3
     /// So many starts in a row that never became ready mean that none will.

@@ -85,11 +85,11 @@ package struct ShardCost: Hashable, Sendable {
             probe.passage.streams
             ? max(cost.decode, cost.chain, cost.encode, cost.total / min(cores, 3)) : cost.total
         let source = probe.source
-        let input = source.rect.area * source.layout.channels * source.format.bytes
-        let output = probe.extent.area * probe.layout.channels * source.format.bytes
+        let input = Double(source.rect.area) * Double(source.layout.channels * source.format.bytes)
+        let output = Double(probe.extent.area) * Double(probe.layout.channels * source.format.bytes)
         let chain = cost.chain * probe.readAmplification / min(cores, Double(max(1, probe.grid.count)))
         asTiles =
-            cost.decode + chain + cost.encode + Double(2 * input + 2 * output) / Self.throughput
+            cost.decode + chain + cost.encode + (2 * input + 2 * output) / Self.throughput
             + Self.secondsPerTask * Double(probe.grid.count + 2)
     }
 }

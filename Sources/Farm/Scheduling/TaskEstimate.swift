@@ -28,12 +28,12 @@ enum TaskEstimate {
 }
 
 extension ProbeReceipt {
-    fileprivate var samplesRead: Double { Double(source.rect.area * source.layout.channels) }
-    fileprivate var samplesWritten: Double { Double(extent.area * layout.channels) }
+    fileprivate var samplesRead: Double { Double(source.rect.area) * Double(source.layout.channels) }
+    fileprivate var samplesWritten: Double { Double(extent.area) * Double(layout.channels) }
 
     /// Pixels that a tile reads, of those of the whole picture.
     fileprivate func share(ofTile index: Int) -> Double {
         guard tileSources.indices.contains(index) else { return 0 }
-        return Double(tileSources[index].reduce(0) { $0 + $1.area }) / Double(max(1, source.rect.area))
+        return tileSources[index].reduce(0.0) { $0 + Double($1.area) } / Double(max(1, source.rect.area))
     }
 }

@@ -12,9 +12,15 @@ package struct TimePolicy: Hashable, Sendable {
     ///
     /// - Parameter cost: of the frame, in seconds of a core's time, roughly.
     package func timeLimit(megapixels: Double, filters: Int, cost: Double = 0) -> Duration {
-        switch limit {
-        case .seconds(let seconds): .seconds(seconds)
-        case .auto: .seconds(120 + max(30 * megapixels * Double(1 + filters), 20 * cost))
-        }
+        let seconds =
+            switch limit {
+            case .seconds(let seconds): seconds
+            case .auto: 120 + max(30 * megapixels * Double(1 + filters), 20 * cost)
+            }
+        // Sizes and costs are what a worker says.
+        return .seconds(min(seconds, Self.mostSeconds))
     }
+
+    /// A year: no attempt takes longer.
+    private static let mostSeconds = 365.0 * 24 * 3600
 }

@@ -12,11 +12,14 @@ package struct CanvasReference: Hashable, Sendable, Codable {
     package let shrinking: Shrinking?
     /// Of the file beside it that has its cells' digests; nil for a tile, whose receipt has its own.
     package let cells: Digest?
+    /// Which frame of the input's animation it holds, from 0; nil of anything else.
+    package let frame: Int?
 
     package init(
         path: String, rect: PixelRect, layout: PixelLayout, format: SampleFormat, shrinking: Shrinking? = nil,
-        cells: Digest? = nil
+        cells: Digest? = nil, frame: Int? = nil
     ) {
+        self.frame = frame
         self.cells = cells
         self.path = path
         self.rect = rect

@@ -15,6 +15,9 @@ package struct PluginConditions: Hashable, Sendable, Codable {
     }
 
     package var folders: [String] = []
+    /// Those of the folders that a file named, and not this machine's own settings: only what belongs to this user or to root
+    /// is used of them.
+    package var strangeFolders: [String] = []
     package var pins: [Pin] = []
     /// True when a library without a pin is refused.
     package var isPinnedOnly = false
@@ -27,10 +30,12 @@ package struct PluginConditions: Hashable, Sendable, Codable {
     package init() {}
 
     /// These conditions, which came from a file, as far as this machine's own settings allow them: its pins count first, and
-    /// where it wants pins for all libraries no file takes that back.
+    /// where it wants pins for all libraries no file takes that back. Folders that the settings do not name are strange.
     package func restricted(by own: PluginConditions) -> PluginConditions {
         var all = self
         all.isPinnedOnly = isPinnedOnly || own.isPinnedOnly
+        let known = Set(own.folders.map(PathKey.init))
+        all.strangeFolders = folders.filter { !known.contains(PathKey($0)) }
         let pinned = Set(own.pins.map(\.file))
         all.pins = own.pins + pins.filter { !pinned.contains($0.file) && !own.isPinnedOnly }
         return all

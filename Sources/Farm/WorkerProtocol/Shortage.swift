@@ -12,6 +12,8 @@ package struct Shortage: Error, Hashable, Sendable, CustomStringConvertible {
         /// Processes and threads.
         case threads
         case memory
+        /// Programs of this user that watch folders.
+        case watchers
     }
 
     package let resource: Resource
@@ -51,6 +53,8 @@ package struct Shortage: Error, Hashable, Sendable, CustomStringConvertible {
         case (.threads, nil): "the system or the control group allows no more processes and threads (pids.max)"
         case (.memory, let limit?): "this process may use no more than \(limit >> 20) MB of addresses (RLIMIT_AS)"
         case (.memory, nil): "the system has no memory left"
+        case (.watchers, _):
+            "this user has as many programs that watch folders as it may have (fs.inotify.max_user_instances)"
         }
     }
 
@@ -66,6 +70,8 @@ package struct Shortage: Error, Hashable, Sendable, CustomStringConvertible {
         case (.memory, _?):
             "raise the limit by 'ulimit -v', or by 'LimitAS=' of a systemd unit"
         case (.memory, nil): "end other programs, or give fewer --workers"
+        case (.watchers, _):
+            "raise the limit by 'sysctl fs.inotify.max_user_instances', or end other programs that watch folders"
         }
     }
 }

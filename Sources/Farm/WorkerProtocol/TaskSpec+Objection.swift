@@ -1,5 +1,5 @@
 import Geometry
-import JobModel
+package import JobModel
 
 /// A worker decodes files of strangers, and a log may be edited: what says that a task was done is compared with the task
 /// before anybody acts on it. Names of files above all, since the coordinator renames and removes what they name.
@@ -22,7 +22,7 @@ extension TaskSpec {
         case (.canvas(let task), .canvas(let receipt)): task.objection(to: receipt, doer)
         case (.tile(let task), .tile(let receipt)): task.objection(to: receipt, doer)
         case (.stitch(let task), .outputs(let receipts, nil)): task.objection(to: receipts, doer)
-        case (.audit, .audit(let receipt)): receipt.pixels < 0 ? "an audit of \(receipt.pixels) pixels" : nil
+        case (.audit(let task), .audit(let receipt)): task.objection(to: receipt)
         case (.check, .check): nil
         case (.preview(let task), .preview(let receipt)): task.objection(to: receipt)
         case (.compare(let task), .compare(let files)):
@@ -32,6 +32,62 @@ extension TaskSpec {
         default: "the receipt of another kind of task"
         }
     }
+
+    /// Why a failure cannot be the answer to this task; nil where it can.
+    ///
+    /// - Parameter plugins: the filters that are plugins; nil where nobody knows.
+    package func objection(to failure: TaskFailure, plugins: Set<String>? = nil) -> String? {
+        switch failure.kind {
+        case .data, .value, .input, .permission, .limit, .output, .place, .machine, .transient: nil
+        case .plugin(let name): objection(toPlugins: [name], plugins)
+        case .damagedTile(let index):
+            if case .stitch(let task) = self, task.tiles.indices.contains(index) {
+                nil
+            } else {
+                "a damaged tile that it never had"
+            }
+        case .damagedCanvas: readsCanvas ? nil : "a damaged canvas that it never had"
+        case .mismatch: compares ? nil : "other pixels, which it was not to compare"
+        }
+    }
+
+    /// The same of plugins in whose code the task is said to be.
+    package func objection(toPlugins names: [String], _ plugins: Set<String>?) -> String? {
+        let stranger = names.first { name in
+            plugins?.contains(name) == false || !chains.contains { $0.contains { $0.filter == name } }
+        }
+        return stranger.map { "that it is in the plugin '\($0)', which is not in its chain" }
+    }
+
+    private var readsCanvas: Bool {
+        switch self {
+        case .tile, .stitch: true
+        case .audit(let task): if case .canvas = task.source { true } else { false }
+        case .probe, .frame, .canvas, .check, .preview, .compare: false
+        }
+    }
+
+    /// A stitch finds out whether its tiles fit.
+    private var compares: Bool {
+        switch self {
+        case .audit, .check, .stitch: true
+        case .probe, .frame, .canvas, .tile, .preview, .compare: false
+        }
+    }
+
+    private var chains: [[FilterInvocation]] {
+        switch self {
+        case .probe(let task): [task.chain] + task.outputs.map(\.chain)
+        case .frame(let task): [task.chain] + task.outputs.map(\.spec.chain)
+        case .canvas(let task): [task.chain, task.output.chain]
+        case .tile(let task): [task.chain]
+        case .stitch(let task): [task.output.chain]
+        case .audit(let task): [task.chain] + task.outputs.map(\.spec.chain)
+        case .check(let task): task.outputs.map(\.spec.chain)
+        case .preview(let task): task.chains + [task.output.chain] + task.others.map(\.chain)
+        case .compare: []
+        }
+    }
 }
 
 /// What no picture and no file is beyond, so that sums and products of such numbers fit.
@@ -39,18 +95,38 @@ private enum Most {
     static let side = 1 << 27
     /// Of all frames, one below the other.
     static let height = 1 << 31
+    /// Of a picture, all frames of it.
+    static let pixels = Double(1 << 40)
+    /// Of a rectangle that a tile reads: beyond the picture, too.
+    static let area = Double(1 << 44)
+    /// A worker refuses more by name.
+    static let pages = 1 << 16
     static let bytes = 1 << 60
     static let tiles = 1 << 20
-    static let amount = 1e12
+    /// Rectangles that one tile reads: of all frames.
+    static let sources = 1 << 16
+    /// In seconds, of all that is done with a picture.
+    static let cost = 1e7
+    static let amplification = 1e6
+    /// In bytes, of names of programs with their versions.
+    static let words = 1000
 }
 
-private func isAmount(_ number: Double) -> Bool { number >= 0 && number <= Most.amount }
+/// Not true of what is no number.
+private func isAmount(_ number: Double, upTo most: Double) -> Bool { number >= 0 && number <= most }
+
+private func isPicture(_ width: Int, _ height: Int, frames: Int = 1) -> Bool {
+    let sides = 1...Most.side
+    return sides.contains(width) && sides.contains(height) && sides.contains(frames)
+        && height * frames <= Most.height && Double(width) * Double(height * frames) <= Most.pixels
+}
 
 extension PixelRect {
     /// Of rows that may be those of many frames.
     fileprivate var isPlausible: Bool {
         (-Most.height...Most.height).contains(x) && (-Most.height...Most.height).contains(y)
             && (0...Most.side).contains(width) && (0...Most.height).contains(height)
+            && Double(width) * Double(height) <= Most.area
     }
 }
 
@@ -77,17 +153,16 @@ extension FileFacts {
 
 extension ImageFacts {
     package var objection: String? {
-        let sides = 1...Most.side
-        guard sides.contains(width), sides.contains(height), sides.contains(frames), height * frames <= Most.height
-        else { return "a picture of \(width)×\(height) pixels and \(frames) frames" }
+        guard isPicture(width, height, frames: frames) else {
+            return "a picture of \(width)×\(height) pixels and \(frames) frames"
+        }
         return nil
     }
 }
 
 extension Shrinking {
     fileprivate var objection: String? {
-        let sides = 1...Most.side
-        return [2, 4, 8].contains(factor) && sides.contains(width) && sides.contains(height)
+        [2, 4, 8].contains(factor) && isPicture(width, height)
             ? nil : "a picture of \(width)×\(height) pixels, decoded \(factor) times smaller"
     }
 }
@@ -96,16 +171,17 @@ extension ProbeReceipt {
     /// What is wrong with it whatever was asked.
     package var objection: String? {
         if let objection = source.objection ?? shrinking?.objection { return objection }
-        guard (1...Most.side).contains(pages) else { return "a file of \(pages) pages" }
+        guard (1...Most.pages).contains(pages) else { return "a file of \(pages) pages" }
         for output in outputs {
-            guard output.extent.isPlausible, !output.extent.isEmpty, (1...Most.side).contains(output.frames),
-                output.extent.height <= Most.side, output.extent.height * output.frames <= Most.height
+            guard output.extent.isPlausible,
+                isPicture(output.extent.width, output.extent.height, frames: output.frames)
             else { return "an output of \(output.extent.width)×\(output.extent.height) pixels" }
         }
         guard [halo.left, halo.top, halo.right, halo.bottom].allSatisfy((0...Most.height).contains) else {
             return "a halo of impossible size"
         }
-        guard isAmount(readAmplification), [cost.decode, cost.chain, cost.encode].allSatisfy(isAmount),
+        guard isAmount(readAmplification, upTo: Most.amplification),
+            [cost.decode, cost.chain, cost.encode, cost.total].allSatisfy({ isAmount($0, upTo: Most.cost) }),
             (0...Most.bytes).contains(passage.bytes)
         else { return "an impossible estimate" }
         if let stamp, !(0...Most.bytes).contains(stamp.size) { return "a file of \(stamp.size) bytes" }
@@ -115,10 +191,13 @@ extension ProbeReceipt {
     /// The tiles cover the first output, all its frames, and each has its place.
     private var gridObjection: String? {
         let sides = 1...Most.height
-        guard let first = outputs.first?.extent, grid.extent.isPlausible, !grid.extent.isEmpty,
+        guard let output = outputs.first, case let first = output.extent, grid.extent.isPlausible,
+            !grid.extent.isEmpty,
             sides.contains(grid.tileWidth), sides.contains(grid.tileHeight), grid.count <= Most.tiles,
             (grid.extent.x, grid.extent.y, grid.extent.width) == (first.x, first.y, first.width),
-            grid.extent.height.isMultiple(of: first.height), tileSources.count == grid.count,
+            // Each frame of an input is tiled alone; the frames that a chain makes are tiled together.
+            [first.height * output.frames, first.height * output.frames / source.frames].contains(grid.extent.height),
+            tileSources.count == grid.count, tileSources.allSatisfy({ $0.count <= Most.sources }),
             tileSources.joined().allSatisfy(\.isPlausible)
         else { return "tiles that do not cover the picture" }
         return nil
@@ -143,6 +222,9 @@ extension OutputReceipt {
         if let objection = image.objection { return objection }
         guard (1...Most.bytes).contains(bytes) else { return "a file of \(bytes) bytes" }
         let encoding = pixels.encoding
+        guard max(encoding.encoder.utf8.count, encoding.penumbra.utf8.count) <= Most.words else {
+            return "an encoder's name of \(max(encoding.encoder.utf8.count, encoding.penumbra.utf8.count)) bytes"
+        }
         guard
             (encoding.layout, encoding.samples, encoding.frames) == (image.layout, image.format, image.frames),
             [1, 2, 4, 8].contains(encoding.shrink)
@@ -194,6 +276,7 @@ extension CanvasTask {
         return WorkerProtocol.objection(canvas.path, for: canvasPath, doer)
             ?? WorkerProtocol.objection(receipt.metadataPath, for: metadataPath, doer)
             ?? canvas.shrinking?.objection ?? receipt.source.objection
+            ?? (canvas.frame.map { input.pages == .page($0) } ?? true ? nil : "a canvas of another frame")
             ?? ((canvas.rect, canvas.layout, canvas.format) == (expected.rect, expected.layout, expected.format)
                 && canvas.cells != nil ? nil : "a canvas of another picture")
     }
@@ -206,14 +289,44 @@ extension TileTask {
     }
 }
 
+extension AuditTask {
+    /// Nobody but the worker knows how wide the bands are.
+    fileprivate func objection(to receipt: AuditReceipt) -> String? {
+        let rows = outputs.lazy.flatMap(\.bands).reduce(0) { $0 + $1.rows.count }
+        return (rows...rows * Most.side).contains(receipt.pixels) ? nil : "an audit of \(receipt.pixels) pixels"
+    }
+}
+
+extension ProbeReceipt {
+    /// Why outputs cannot be what was to become of the picture; nil where they can, and where the picture may have changed since
+    /// it was looked at.
+    ///
+    /// - Parameter parts: which of the outputs were written.
+    package func objection(to receipts: [OutputReceipt], of source: FileFacts, parts: [Int]) -> String? {
+        guard let stamp, stamp.modified != 0, stamp.isUntouched(since: source.stamp) else { return nil }
+        for (part, receipt) in zip(parts, receipts) where outputs.indices.contains(part) {
+            let (image, output) = (receipt.image, outputs[part])
+            guard
+                (image.width, image.height, image.frames) == (output.extent.width, output.extent.height, output.frames)
+            else {
+                return "a picture of \(image.width)×\(image.height) pixels and \(image.frames) frames; "
+                    + "\(output.extent.width)×\(output.extent.height) and \(output.frames) were foretold"
+            }
+        }
+        return nil
+    }
+}
+
 extension PreviewTask {
     fileprivate func objection(to receipt: PreviewReceipt) -> String? {
         guard receipt.panels.count == chains.count else {
             return "\(receipt.panels.count) panels; \(chains.count) were asked for"
         }
-        let sides = 0...Most.side
         guard
-            receipt.panels.allSatisfy({ $0.part.isPlausible && sides.contains($0.width) && sides.contains($0.height) })
+            receipt.panels.allSatisfy({ panel in
+                panel.part.isPlausible && isPicture(panel.width, panel.height)
+                    && PixelRect(x: 0, y: 0, width: panel.width, height: panel.height).contains(panel.part)
+            })
         else { return "a part of impossible size" }
         return receipt.image.objection
             ?? (receipt.image.fileFormat == fileFormat ? nil : "a preview in another format")

@@ -25,7 +25,7 @@ package struct InputSpec: Hashable, Sendable, Codable {
     /// The path, where it is not UTF-8.
     package let bytes: [UInt8]?
     package let maxPixels: Int
-    package let color: ColorPolicy
+    package var color: ColorPolicy
     /// Where a picture that must be turned upright is held when it is large; nil for the system's temporary folder.
     package let scratchFolder: String?
     package let pages: PageChoice

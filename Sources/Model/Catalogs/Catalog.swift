@@ -36,6 +36,11 @@ public struct Catalog: Hashable, Sendable, Codable {
             pluginProblems: pluginProblems, unpinnedPlugins: unpinnedPlugins)
     }
 
+    /// The filters that are plugins.
+    public var pluginNames: Set<String> {
+        Set(filters.lazy.filter { if case .plugin = $0.origin { true } else { false } }.map(\.name))
+    }
+
     public func filter(named name: String) -> FilterDescriptor? {
         filters.first { $0.name == name }
     }

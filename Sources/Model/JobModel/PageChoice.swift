@@ -18,12 +18,13 @@ public enum PageChoice: Hashable, Sendable, Codable {
         }
     }
 
-    /// The same choice with another number, where it has one.
+    /// The same choice with another number. The pages behind the first one of a file are chosen by their numbers.
     public func numbered(_ number: Int) -> PageChoice {
         switch self {
         case .page: .page(number)
         case .frame: .frame(number)
-        case .first, .animation: self
+        case .first: number > 0 ? .page(number) : .first
+        case .animation: self
         }
     }
 

@@ -12,6 +12,14 @@ package enum VisibleText {
         escaped(text) { isUnsafe($0) && $0 != "\n" && $0 != "\t" }
     }
 
+    /// A message of which Penumbra wrote the frame: what to do may stand on a line of its own. A name in it breaks no line.
+    package static func message(_ text: String) -> String {
+        text.split(separator: remedy, omittingEmptySubsequences: false).map { line(String($0)) }.joined(
+            separator: remedy)
+    }
+
+    private static let remedy = "\n   = "
+
     /// JSON with the same meaning: such characters are in its strings alone, and stand there as `\u202e`.
     package static func json(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }

@@ -32,8 +32,11 @@ struct InstalledPlugins: Sendable {
                 isPinnedOnly: conditions.isPinnedOnly),
             isCancelled: CancellationQuestion { cancellation.isCancelled },
             trial: PluginTrial(known: conditions.refused))
+        let strange = Set(conditions.strangeFolders.map(PathKey.init))
         let loaded = loader.load(
-            conditions.folders.map { PluginFolder($0) } + [PluginFolder(Self.programFolder, isImplicit: true)])
+            conditions.folders.map { PluginFolder($0, isStrange: strange.contains(PathKey($0))) } + [
+                PluginFolder(Self.programFolder, isImplicit: true)
+            ])
         (plugins, problems) = (loaded.plugins, loaded.problems)
         (refused, unpinned) = (loaded.refused, loaded.unpinned)
     }

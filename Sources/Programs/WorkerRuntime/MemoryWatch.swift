@@ -32,3 +32,12 @@ struct MemoryWatch: Sendable {
         return words.count > 1 ? Int(words[1]) : nil
     }
 }
+
+/// Notices that this process keeps files open that no task needs, as a leak in a plugin or a decoder makes it.
+struct FileWatch: Sendable {
+    /// Before the first task.
+    private let start = ProcessState.lowestFreeDescriptor
+
+    /// True when a fresh process should take this one's place. Asked for between two tasks, when files have been closed.
+    var isExceeded: Bool { ProcessState.lowestFreeDescriptor - start > ProcessState.toleratedFiles }
+}

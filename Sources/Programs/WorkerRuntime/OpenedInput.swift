@@ -26,6 +26,8 @@ struct OpenedInput {
     /// What the branches have in common.
     let chain: Chain
     let shrinking: Shrinking?
+    /// Which frame of the input's animation is read alone, from 0; nil of anything else.
+    let frame: Int?
     let branches: [Branch]
 }
 
@@ -87,16 +89,25 @@ extension TaskRunner {
         let shrinking = way.shrink > 1 ? Shrinking(factor: way.shrink, width: width, height: height) : nil
         let delivering = shrinking == nil ? decoder : try self.decoder(input, way)
         let curve = delivering.curve
-        let common = try chain(invocations, for: input).over(curve)
+        let frame = try frame(of: input, decoder.header)
+        let common = try chain(invocations, for: input).over(curve).rendering(frame)
         let branches = try zip(way.outputs, wholes).map { index, whole in
-            let own = try chain(outputs[index].chain, for: input).over(curve)
+            let own = try chain(outputs[index].chain, for: input).over(curve).rendering(frame)
             return OpenedInput.Branch(
                 index: index, spec: outputs[index], own: common.isIdentity ? own.after(shrinking) : own,
-                whole: whole.over(curve).after(shrinking), inputFrames: way.frames)
+                whole: whole.over(curve).rendering(frame).after(shrinking), inputFrames: way.frames)
         }
         return OpenedInput(
-            decoder: delivering, chain: common.after(shrinking),
-            shrinking: shrinking, branches: branches)
+            decoder: delivering, chain: common.after(shrinking), shrinking: shrinking, frame: frame,
+            branches: branches)
+    }
+
+    /// A page of a format that holds animations is a frame. Pages of documents are pictures of their own.
+    private func frame(of input: InputSpec, _ header: ImageHeader) throws -> Int? {
+        guard case .page(let number) = input.pages,
+            try format(named: header.formatName).descriptor.holdsAnimation
+        else { return nil }
+        return number
     }
 
     private func decoder(_ input: InputSpec, _ way: DecodingWay) throws -> ImageDecoder {
@@ -107,6 +118,9 @@ extension TaskRunner {
 }
 
 extension Chain {
+    /// The same chain for a frame of the input's animation; for nil, the same.
+    func rendering(_ frame: Int?) -> Chain { frame.map { rendering(frame: $0) } ?? self }
+
     /// The same chain for an input that was decoded so.
     func after(_ shrinking: Shrinking?) -> Chain {
         guard let shrinking else { return self }

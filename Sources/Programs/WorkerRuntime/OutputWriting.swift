@@ -23,7 +23,7 @@ extension TaskRunner {
                 to: path, format: format, save: output.save, shape: shape, frames: frames, name: name,
                 metadata: metadata
             ) { try rows.rows($0) }
-        } catch let error as ImageFileError where error.path == path && error.kind != .place {
+        } catch let error as ImageFileError where error.path == path && ![.place, .process].contains(error.kind) {
             // The picture that was read is not to blame.
             throw TaskFailure(Self.kind(of: error), "\(error)")
         }
@@ -48,7 +48,7 @@ extension TaskRunner {
         switch error.kind {
         case .value: .value
         case .permission: .permission
-        case .data, .limit, .place, .missing: .output
+        case .data, .limit, .place, .process, .missing: .output
         }
     }
 
@@ -78,7 +78,8 @@ extension TaskRunner {
         return (tree.digest, tree.bytes)
     }
 
-    private func trouble(_ path: String, _ code: Int32) -> TaskFailure {
+    private func trouble(_ path: String, _ code: Int32) -> any Error {
+        if let shortage = Shortage(ofFile: code) { return shortage }
         let isPlace = [ENOSPC, EDQUOT, EROFS, EIO].contains(code)
         return TaskFailure(
             isPlace ? .place : .transient, "\(path): cannot be written: \(String(cString: strerror(code)))")

@@ -1,6 +1,7 @@
 import Catalogs
 import Filters
 import Geometry
+import Glibc
 import Raster
 import Synchronization
 import WorkerProtocol
@@ -12,6 +13,8 @@ final class PluginWatch: Sendable {
         /// The outputs of a frame are rendered on several threads at once.
         var running: [String] = []
         var messages: [String: CrashMessage] = [:]
+        /// How many more files were open after the calls of each than before.
+        var opened: [String: Int] = [:]
         /// What a plugin has left changed of this process, the first of them.
         var fault: FilterError?
     }
@@ -30,8 +33,8 @@ final class PluginWatch: Sendable {
 
     func within<Result>(_ plugin: String, _ body: () throws -> Result) throws -> Result {
         let message = try enter(plugin)
-        let (result, changes) = ProcessState.kept { message.prepared { Swift.Result { try body() } } }
-        let fault = note(changes, of: plugin)
+        let (result, changes, opened) = ProcessState.kept { message.prepared { Swift.Result { try body() } } }
+        let fault = note(changes, opened, of: plugin)
         try leave(plugin)
         if let fault { throw fault }
         return try result.get()
@@ -41,20 +44,41 @@ final class PluginWatch: Sendable {
     /// reads its orders ends this process.
     func asking<Result>(_ plugin: String, _ body: () -> Result) -> Result {
         guard let message = try? enter(plugin) else { return body() }
-        let (result, changes) = ProcessState.kept { message.prepared(body) }
-        _ = note(changes, of: plugin)
+        let (result, changes, opened) = ProcessState.kept { message.prepared(body) }
+        _ = note(changes, opened, of: plugin)
         try? leave(plugin)
         return result
     }
 
-    private func note(_ changes: [String], of plugin: String) -> FilterError? {
-        guard !changes.isEmpty else { return nil }
+    /// Other threads open files meanwhile, but few, and close them: only a plugin has ever more of them open.
+    private func note(_ changes: [String], _ opened: Int, of plugin: String) -> FilterError? {
+        guard !changes.isEmpty || opened != 0 else { return nil }
         return state.withLock { state in
+            let files = state.opened[plugin, default: 0] + opened
+            state.opened[plugin] = files
             let others = Set(state.running).subtracting([plugin]).sorted()
-            let fault = FilterError(plugin, changed: changes, others: others)
+            let fault: FilterError? =
+                if !changes.isEmpty {
+                    FilterError(plugin, changed: changes, others: others)
+                } else if files > ProcessState.toleratedFiles {
+                    FilterError(plugin, leftOpen: files)
+                } else {
+                    nil
+                }
             state.fault = state.fault ?? fault
             return fault
         }
+    }
+
+    /// What a task's error says of the plugins that ran in it, if anything.
+    ///
+    /// - Parameter lost: a file of the task is closed that the worker has open.
+    func fault(behind error: any Error, lost: Bool = false) -> FilterError? {
+        if let fault { return fault }
+        let plugins = state.withLock { $0.messages.keys.sorted() }
+        // A worker itself uses no file that it has closed.
+        guard lost || error.systemCode == EBADF, let first = plugins.first else { return nil }
+        return FilterError(first, closedFileOf: Array(plugins.dropFirst()))
     }
 
     private func enter(_ plugin: String) throws -> CrashMessage {

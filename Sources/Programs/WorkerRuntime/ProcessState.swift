@@ -12,20 +12,29 @@ enum ProcessState {
 
     /// Runs code that may change it, and puts it back.
     ///
-    /// - Returns: what was changed, in words.
-    static func kept<Result>(_ body: () -> Result) -> (result: Result, changes: [String]) {
+    /// - Returns: what was changed, in words, and how many more files are open now, whoever opened them.
+    static func kept<Result>(_ body: () -> Result) -> (result: Result, changes: [String], opened: Int) {
         var mask = sigset_t()
         process_state_mask(&mask)
+        let before = process_state_lowest_free()
         let result = body()
         let changed = process_state_restore(&mask)
-        return (result, changed == 0 ? [] : words(changed))
+        let opened = process_state_lowest_free() - before
+        return (result, changed == 0 ? [] : words(changed), Int(opened))
     }
+
+    /// How many files somebody else's code may leave open.
+    static var toleratedFiles: Int { Int(process_state_tolerated()) }
+
+    /// A number that grows as files are left open.
+    static var lowestFreeDescriptor: Int { Int(process_state_lowest_free()) }
 
     private static func words(_ changed: UInt32) -> [String] {
         let all = [
             (PROCESS_UMASK, "file mode mask (umask)"), (PROCESS_LIMITS, "resource limits"),
             (PROCESS_MASK, "signal mask"), (PROCESS_HANDLERS, "signal handlers"), (PROCESS_TIMERS, "timers"),
             (PROCESS_FOLDER, "working directory"), (PROCESS_DESCRIPTORS, "descriptors"), (PROCESS_LOCALE, "locale"),
+            (PROCESS_GROUP, "process group"), (PROCESS_USER, "user"), (PROCESS_ROOT, "root folder"),
         ]
         // Nothing could be told of it, and what is written next might get into somebody's file: while the coordinator
         // takes this process to be in the plugin, which it is not told to have left.
@@ -44,9 +53,19 @@ extension FilterError {
             others.isEmpty
             ? "the plugin"
             : "the plugin, or " + others.map { "'\($0)'" }.joined(separator: ", ") + ", which ran at the same time,"
-        self.init(
-            filter: plugin,
-            problem: .fault(
-                reason: "\(who) changed the worker's \(changes.joined(separator: ", ")); report this to its author"))
+        self.init(plugin, "\(who) changed the worker's \(changes.joined(separator: ", "))")
+    }
+
+    /// - Parameter files: that were open after its calls and not before.
+    init(_ plugin: String, leftOpen files: Int) { self.init(plugin, "the plugin left \(files) files open") }
+
+    /// - Parameter others: plugins that ran in the same task.
+    init(_ plugin: String, closedFileOf others: [String]) {
+        let who = (["the plugin"] + others.map { "'\($0)'" }).joined(separator: ", or ")
+        self.init(plugin, "\(who) closed a file that it had not opened")
+    }
+
+    private init(_ plugin: String, _ deed: String) {
+        self.init(filter: plugin, problem: .fault(reason: "\(deed); report this to its author"))
     }
 }

@@ -11,6 +11,7 @@ final class SourceFile {
     private let bytes: [UInt8]
     private let descriptor: Int32
     private let stamp: FileStamp
+    private let isRegular: Bool
 
     /// - Throws: a failure of the input, in the words that a decoder has for it.
     init(_ path: String, bytes: [UInt8]?) throws {
@@ -26,9 +27,19 @@ final class SourceFile {
             throw ImageFileError(path: path, opening: code)
         }
         stamp = FileStamp(found)
+        isRegular = found.st_mode & S_IFMT == S_IFREG
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // Its number may be another file's by now.
+        if isOpen { close(descriptor) }
+    }
+
+    /// False when somebody else's code has closed the file.
+    var isOpen: Bool {
+        var found = stat()
+        return fstat(descriptor, &found) == 0 && FileStamp(found).identity == stamp.identity
+    }
 
     /// A name that is UTF-8 by which this very file can be opened.
     var openName: String { "/proc/self/fd/\(descriptor)" }
@@ -43,8 +54,11 @@ final class SourceFile {
 
     func isUntouched(since earlier: FileStamp) -> Bool { stamp.isUntouched(since: earlier) }
 
-    /// Reads all of it.
-    func facts() throws -> FileFacts { FileFacts(stamp: trustedStamp, digest: try Digest(ofFileAt: openName)) }
+    /// Reads all of it. A pipe or a device would never end.
+    func facts() throws -> FileFacts {
+        guard isRegular else { throw TaskFailure(.input, "\(path): is no regular file") }
+        return FileFacts(stamp: trustedStamp, digest: try Digest(ofFileAt: openName))
+    }
 
     /// By which a later change will show.
     var trustedStamp: FileStamp { stamp.ifOlder(than: Self.clockGrain, now: Self.now) }

@@ -23,7 +23,10 @@ extension TaskFailure {
     static let threads = 8
 
     private static func plainly(_ error: any Error) -> TaskFailure {
-        switch error {
+        if let shortage = error.systemCode.flatMap(Shortage.init(ofFile:)) {
+            return TaskFailure(.machine, "\(shortage)")
+        }
+        return switch error {
         case let failure as TaskFailure: failure
         case let shortage as Shortage: TaskFailure(.machine, "\(shortage)")
         case let error as ImageFileError: TaskFailure(kind(of: error), "\(error)")
@@ -41,6 +44,7 @@ extension TaskFailure {
     private static func kind(of error: ImageFileError) -> Kind {
         switch error.kind {
         case .place: .place
+        case .process: .transient
         case .limit: .limit
         case .data: .data
         case .value: .value
@@ -55,5 +59,26 @@ extension TaskFailure {
         case .system(.open, _), .system(.read, _): .damagedCanvas
         case .system(_, let code): [ENOSPC, EDQUOT, EROFS, EIO, EFBIG].contains(code) ? .place : .transient
         }
+    }
+}
+
+extension Error {
+    /// What a call of the operating system answered, as in `errno.h`; nil for errors of other kinds.
+    var systemCode: Int32? {
+        switch self {
+        case let error as ImageFileError: if case .system(_, let code) = error.problem { code } else { nil }
+        case let error as CanvasError: if case .system(_, let code) = error.problem { code } else { nil }
+        case let error as DigestFileError: error.code
+        default: nil
+        }
+    }
+}
+
+extension Shortage {
+    /// - Parameter code: of a call that opens or maps a file. When one looks afterwards, whatever failed has closed its files
+    ///   again, and nothing is missing any more.
+    init?(ofFile code: Int32) {
+        guard [EMFILE, ENFILE, ENOMEM].contains(code) else { return nil }
+        self.init(code: code, "render")
     }
 }

@@ -13,6 +13,7 @@ extension TaskRunner {
         try reading(task.input) { input, _ in
             var task = task
             task.input = input
+            if try !format(named: task.fileFormat).holdsProfile { task.input.color = .srgb }
             return try shown(task)
         }
     }
@@ -26,14 +27,15 @@ extension TaskRunner {
                 // The same place of the first input, which a filter may have grown around.
                 try part(of: geometryAlone(chain), task) { after.wanted.intersection($0) }
             }
+        let profile = after.first?.input.decoder.metadata.icc
         var pixels = try pixels(of: after + before, task)
         if let comparison = task.comparison {
             pixels = zip(pixels, (after + after)).map { $0.extended(to: $1.wanted) }
             let sheet = PreviewSheet(
                 before: Array(pixels.suffix(before.count)), after: Array(pixels.prefix(after.count)), comparison)
-            return PreviewReceipt(panels: after.map(\.panel), image: try write(sheet, task))
+            return PreviewReceipt(panels: after.map(\.panel), image: try write(sheet, profile, task))
         }
-        return PreviewReceipt(panels: after.map(\.panel), image: try write(PreviewSheet(pixels), task))
+        return PreviewReceipt(panels: after.map(\.panel), image: try write(PreviewSheet(pixels), profile, task))
     }
 
     /// Filters that move pixels: the view of a picture before all others.
@@ -134,10 +136,11 @@ extension TaskRunner {
         }[0]
     }
 
-    private func write(_ sheet: PreviewSheet, _ task: PreviewTask) throws -> ImageFacts {
+    /// - Parameter profile: of the pixels; nil for sRGB. Without it they would mean other colours.
+    private func write(_ sheet: PreviewSheet, _ profile: Blob?, _ task: PreviewTask) throws -> ImageFacts {
         let format = try format(named: task.fileFormat)
         let film = sheet.film
-        let save = SaveOptions(metadata: .strip)
+        let save = SaveOptions(metadata: .icc)
         let conversion = OutputConversion(from: film.layout, film.format, to: format, save: save)
         let shape = ImageShape(
             width: film.rect.width, height: film.rect.height / sheet.frames, layout: conversion.outputLayout,
@@ -147,11 +150,11 @@ extension TaskRunner {
         do {
             try ImageEncoder.write(
                 to: task.path, format: format, save: save, shape: shape, frames: sheet.frames,
-                metadata: ImageMetadata(animation: sheet.frames > 1 ? animation : nil)
+                metadata: ImageMetadata(icc: profile, animation: sheet.frames > 1 ? animation : nil)
             ) { rows in
                 conversion.convert(film.cropped(to: PixelRect(columns: film.rect.columns, rows: rows)))
             }
-        } catch let error as ImageFileError where error.kind != .place {
+        } catch let error as ImageFileError where ![.place, .process].contains(error.kind) {
             throw TaskFailure(.output, "\(error)")
         }
         return ImageFacts(

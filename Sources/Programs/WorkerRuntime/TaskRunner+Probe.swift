@@ -11,6 +11,8 @@ import WorkerProtocol
 extension TaskRunner {
     /// More tiles than this would make messages of many megabytes; larger tiles are asked for instead.
     private static let mostTiles = 65_536
+    /// Each may become a frame of the run.
+    private static let mostPages = 65_536
 
     func probe(_ task: ProbeTask) throws -> ProbeReceipt {
         try reading(task.input) { input, source in
@@ -33,11 +35,16 @@ extension TaskRunner {
         let digests = try contentDigests(task, branches.map(\.input.shrinking))
         let (first, plan) = (branches[0], plans[0])
         let header = first.input.decoder.header
+        let pages = first.branch.whole.timeline?.count ?? header.pages
+        guard pages <= Self.mostPages else {
+            throw TaskFailure(
+                .limit, "\(task.input.path): has \(pages) pages or frames; at most \(Self.mostPages) are read")
+        }
         let tiles = try tiles(first.branch.whole, plan, header, task)
         let sources = tiles.grid.tiles.map { first.branch.whole.regionOfInterest(for: $0, in: plan) }
         for (_, branch) in branches { try branch.whole.checkGeometry() }
         var receipt = ProbeReceipt(
-            source: header.facts, pages: first.branch.whole.timeline?.count ?? header.pages,
+            source: header.facts, pages: pages,
             outputs: zip(branches, plans).enumerated().map { index, step in
                 OutputGeometry(
                     extent: step.1.output.first(of: step.0.branch.whole.frames), frames: step.0.branch.frames,

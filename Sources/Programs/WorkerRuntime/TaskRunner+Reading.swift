@@ -14,12 +14,16 @@ extension TaskRunner {
         do {
             let result = try body(spec, source)
             if source.hasChanged { throw Self.changed(source) }
+            guard source.isOpen else { throw ImageFileError(path: source.path, opening: EBADF) }
             return result
         } catch {
+            if let fault = watch.fault(behind: error, lost: !source.isOpen) { throw TaskFailure(classing: fault) }
             // What half of an old picture and half of a new one make looks like damage.
             if source.hasChanged { throw Self.changed(source) }
             let failure = TaskFailure(classing: error)
-            throw TaskFailure(failure.kind, failure.message.replacing(source.openName, with: input.path))
+            // Only this attempt has had it: a picture that is held in a file while it is turned, say.
+            let kind = failure.kind == .damagedCanvas ? .transient : failure.kind
+            throw TaskFailure(kind, failure.message.replacing(source.openName, with: input.path))
         }
     }
 

@@ -37,7 +37,7 @@ extension TaskRunner {
         return CanvasReceipt(
             canvas: CanvasReference(
                 path: task.canvasPath, rect: header.rect, layout: header.layout, format: header.format,
-                shrinking: input.shrinking, cells: try cells.save(beside: task.canvasPath)),
+                shrinking: input.shrinking, cells: try cells.save(beside: task.canvasPath), frame: input.frame),
             metadataPath: task.metadataPath, metadataDigest: metadata, source: source)
     }
 
@@ -61,11 +61,12 @@ extension TaskRunner {
         return TileReceipt(rect: task.rect, digest: tile.withBytes { Digest(of: $0) }, path: task.tilePath)
     }
 
-    /// The chain for a canvas: its picture may be smaller than its file's, and means what its profile says.
+    /// The chain for a canvas: its picture may be smaller than its file's, or a frame, and means what its profile says.
     func chain(
         _ invocations: [FilterInvocation], over canvas: CheckedCanvas, _ reference: CanvasReference
     ) throws -> Chain {
         try chain(invocations).after(reference.shrinking).over(TransferCurve(profile: canvas.profile))
+            .rendering(reference.frame)
     }
 }
 

@@ -22,7 +22,7 @@ struct TaskRunner {
             return .finished(lease, receipt)
         } catch {
             // With other limits, or another mask, whatever failed may have failed for that.
-            return .failed(lease, TaskFailure(classing: watch.fault ?? error))
+            return .failed(lease, TaskFailure(classing: watch.fault(behind: error) ?? error))
         }
     }
 

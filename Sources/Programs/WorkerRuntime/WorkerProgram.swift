@@ -97,16 +97,20 @@ public enum WorkerProgram {
             // A worker that could not render anything says so before it gets a picture that would be blamed.
             if let shortage = Shortage.found(threads: TaskFailure.threads, for: "render") { throw shortage }
             try channel.send(.ready(greeting(of: toolbox, introducing: introducing)))
-            try Heartbeat(channel).start()
+            let drawing = DrawingWatch(channel)
+            try Heartbeat(channel, drawing).start()
             channel.recordCrashes()
             // With the handlers of now, which plugins and libraries may have added to.
             ProcessState.record()
+            let files = FileWatch()
             while true {
                 let (lease, spec) = orders.next()
                 toolbox.cancellation.reset()
+                drawing.begin(lease)
                 let runner = TaskRunner(toolbox: toolbox, watch: PluginWatch(lease: lease, channel: channel))
                 let report = runner.report(on: spec, lease)
-                if report.isFault || memory.isExceeded(beside: toolbox.pictures.bytes) {
+                guard drawing.end() else { continue }
+                if report.isFault || memory.isExceeded(beside: toolbox.pictures.bytes) || files.isExceeded {
                     try channel.send(.worn(lease))
                 }
                 try channel.send(report)

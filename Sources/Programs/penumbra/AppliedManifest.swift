@@ -34,9 +34,10 @@ struct AppliedManifest {
         let filters = chain.split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmed }
         guard !filters.allSatisfy(\.isEmpty) else { throw .emptyChain }
         if let empty = filters.firstIndex(of: "") { throw .emptyFilter(place: empty + 1, count: filters.count) }
-        let lines =
-            ["job: apply", "inputs:"] + inputs.map { "  - \(Self.quoted(Self.pattern($0)))" } + ["filters:"]
-            + filters.map { "  - \($0)" } + ["output: \(Self.quoted(try template()))"]
+        var lines = ["job: apply", "inputs:"]
+        lines += inputs.map { "  - \(Self.quoted(GlobPattern.matching($0)))" }
+        lines += ["filters:"] + filters.map { "  - \($0)" }
+        lines += ["output: \(Self.quoted(try template()))"]
         return lines.map { $0 + "\n" }.joined()
     }
 
@@ -47,18 +48,6 @@ struct AppliedManifest {
         }
         guard inputs.count == 1 || output.contains("{") else { throw .oneFileForMany(count: inputs.count) }
         return output
-    }
-
-    /// A pattern that matches this path: a shell has replaced wildcards already. (Braces have no escape; any character
-    /// stands for one.)
-    static func pattern(_ path: String) -> String {
-        path.map { character in
-            switch character {
-            case "*", "?", "[": "[\(character)]"
-            case "{", "}": "?"
-            default: String(character)
-            }
-        }.joined()
     }
 
     /// As a double-quoted text, with JSON's escapes.

@@ -29,7 +29,7 @@ enum ExitStatus: Int32, Comparable, Sendable {
         case .deadline: self = .workLeft
         case .cancelled, .superseded: self = .interrupted
         case .detached: self = .done
-        case nil where isStrict && !(summary.stillBroken.isEmpty && summary.kept.isEmpty): self = .someFailed
+        case nil where isStrict && !(summary.stillBroken.isEmpty && summary.keptOutputs.isEmpty): self = .someFailed
         case nil: self = summary.failures.isEmpty ? .done : .someFailed
         }
     }

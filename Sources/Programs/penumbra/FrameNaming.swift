@@ -23,7 +23,8 @@ struct FrameNaming {
             named = withNames(named, &prepared)
         }
         let targets = targets(of: named)
-        let unlucky = try check(targets, inputStamps: stamps)
+        var unlucky = try check(targets, inputStamps: stamps)
+        unlucky.merge(targets.lazy.compactMap(inTheWay)) { first, _ in first }
         prepared.targets = targets.filter { unlucky[PlannedOutput.Owner($0.frame)] == nil }
         prepared.ended += targets.compactMap { target in
             unlucky[PlannedOutput.Owner(target.frame)].map { problem in
@@ -40,12 +41,15 @@ struct FrameNaming {
         var outputs: [(paths: [String], probe: ProbeReceipt?)]?
     }
 
-    /// Probes what has to be probed for its names: not what is broken, nor what the ledger knows by name.
+    /// Probes what has to be probed for its names: not what is broken, nor what the ledger knows by name. Pictures without
+    /// outputs come first: a deadline may stop it.
     private func survey(_ prepared: inout PreparedJob, _ named: inout Named) async throws {
         let unknown = zip(named.frames, named.stamps).filter { frame, stamp in
             !isLeftAlone(frame, stamp) && knownNames(frame, stamp) == nil
         }.map(\.0)
-        try await preparation.survey(&prepared, unknown) { [variants] in variants[$0] }
+        let isLater = unknown.map { freshness.hasOutputs($0.input.path) }
+        let ordered = [false, true].flatMap { later in zip(unknown, isLater).filter { $0.1 == later }.map(\.0) }
+        try await preparation.survey(&prepared, ordered) { [variants] in variants[$0] }
         guard plan.job.rendersPages else { return }
         // Pages differ in size; the first ones are known.
         var pages = Named()
@@ -136,6 +140,36 @@ struct FrameNaming {
         }
     }
 
+    /// What lies at an output's path and cannot be replaced, or must not.
+    private func inTheWay(_ target: Target) -> (PlannedOutput.Owner, PlanProblem)? {
+        let owner = PlannedOutput.Owner(target.frame)
+        for kept in target.verdict.kept where OutputPlace.isPlainFolder(kept.path) && isFile(kept.path, of: target) {
+            return (owner, .folderInTheWay(output: kept.path))
+        }
+        guard preparation.list != nil, case .render(let replacements, _, _) = target.verdict else { return nil }
+        // A list is not all of a job's inputs: two that collide may come one after the other.
+        for replacement in replacements.compactMap(\.self) {
+            if let other = otherInput(replacement.path, target) {
+                return (owner, .madeOfAnother(output: replacement.path, other: other))
+            }
+        }
+        return nil
+    }
+
+    private func isFile(_ path: String, of target: Target) -> Bool {
+        zip(target.outputs, target.frame.formats).contains { output, format in
+            PathKey(output) == PathKey(path) && !plan.folderFormats.contains(format)
+        }
+    }
+
+    /// The input that an output was made of, where it is another file, and still there.
+    private func otherInput(_ output: String, _ target: Target) -> String? {
+        guard let input = freshness.record(at: output)?.input, PathKey(input) != PathKey(target.files.input),
+            OutputPlace.isInputThere(input), FileStamp(of: input)?.identity != target.files.stamp?.identity
+        else { return nil }
+        return input
+    }
+
     /// - Returns: the frames that must not be rendered for their outputs' names.
     private func check(
         _ targets: [Target], inputStamps: [FileStamp?]
@@ -192,7 +226,7 @@ struct FrameDecisions: Sendable {
 extension PlannedFrame {
     /// Before its outputs have names.
     func report(_ state: FrameReport.State) -> FrameReport {
-        FrameReport(index: index, input: input.path, inputBytes: input.bytes, outputs: [], state: state)
+        FrameReport(index: index, page: page, input: input.path, inputBytes: input.bytes, outputs: [], state: state)
     }
 }
 

@@ -10,7 +10,8 @@ import WorkerProtocol
 struct Installation {
     let settings: Settings
     let worker: WorkerCommand
-    /// The engine that told the catalog, until somebody runs it.
+    /// Tells workers of the run that this is for from others; nil for what is no run's.
+    private var token: CoordinatorToken?
     private let introduced = Introduced()
 
     /// - Parameter plugins: in place of what the settings say.
@@ -34,7 +35,10 @@ struct Installation {
     }
 
     private final class Introduced: Sendable {
-        let engine = Mutex<LocalEngine?>(nil)
+        /// The engine that told the catalog, until somebody runs it, and its worker's token.
+        let engine = Mutex<(engine: LocalEngine, token: CoordinatorToken)?>(nil)
+        /// The same token, until a run has it.
+        let token = Mutex<CoordinatorToken?>(nil)
     }
 
     /// What the workers offer, from the first one that ``engine()`` will run.
@@ -42,11 +46,25 @@ struct Installation {
     /// - Throws: as ``catalog()``.
     func introducedCatalog() async throws -> Catalog {
         try secureDescriptors()
-        let engine = LocalEngine(command: workerOfRun)
+        let token = CoordinatorToken(run: RunName.new())
+        let engine = LocalEngine(command: command(token))
         // One that does not start is asked in the way that tells why.
         guard let catalog = await engine.introduce() else { return try await catalog() }
-        introduced.engine.withLock { $0 = engine }
+        introduced.engine.withLock { $0 = (engine, token) }
+        introduced.token.withLock { $0 = token }
         return catalog
+    }
+
+    /// For a new run. The first one gets the token of the worker that told the catalog.
+    func newToken() -> CoordinatorToken {
+        introduced.token.withLock { $0.take() } ?? CoordinatorToken(run: RunName.new())
+    }
+
+    /// The same installation, whose workers are known as those of a run.
+    func working(for directory: RunDirectory) -> Installation {
+        var installation = self
+        installation.token = directory.token
+        return installation
     }
 
     /// Before the first process starts.
@@ -59,13 +77,19 @@ struct Installation {
 
     /// An engine for one run.
     func engine() -> LocalEngine {
-        introduced.engine.withLock { $0.take() } ?? LocalEngine(command: workerOfRun)
+        if let first = introduced.engine.withLock({ $0.take() }) {
+            if token == nil || token == first.token { return first.engine }
+            // A later coordinator of its own run could not tell its worker from others.
+            first.engine.dismiss()
+        }
+        return LocalEngine(command: workerOfRun)
     }
 
-    /// Known as a worker of the run that this process does now, or does next.
-    var workerOfRun: WorkerCommand {
+    var workerOfRun: WorkerCommand { command(token ?? CoordinatorToken(run: RunName.new())) }
+
+    private func command(_ token: CoordinatorToken) -> WorkerCommand {
         var command = worker
-        command.environment[CoordinatorClaim.variable] = CoordinatorClaim.token
+        command.environment[CoordinatorToken.variable] = token.text
         return command
     }
 

@@ -14,22 +14,33 @@ import WorkerProtocol
 
 /// Prepares jobs. Opens pictures only where their names ask for it.
 struct JobPreparation {
-    let installation: Installation
+    var installation: Installation
     let catalog: Catalog
     let selection: JobPlan.Selection
     /// How many frames at most there is something to do with; nil for any number.
     var limit: Int?
+    /// What it was for the first part of a run that makes everything again.
+    var firstLimit: Int?
     let list: FileList?
     let isForced: Bool
     let signals: Signals
     let deadline: Deadline?
     /// Reads a job's manifest again, with more overrides.
     let reread: (JobSpec, [Override]) throws -> ReadResult
+    /// Entries of `inputs` whose file or folder is not there are no reason to stop.
+    var allowsMissing = false
+
+    /// The same, by workers of a run.
+    func working(for directory: RunDirectory) -> JobPreparation {
+        var preparation = self
+        preparation.installation = installation.working(for: directory)
+        return preparation
+    }
 
     /// - Parameter contents: what is known of the job's outputs.
     func prepare(_ job: JobSpec, contents: LedgerContents) async throws -> PreparedJob {
         let job = try await readingPictures(of: job)
-        let plan = try planned(job)
+        let plan = try planned(job, hasOutputs: !contents.records.isEmpty)
         let variants = try await variants(of: plan)
         let now = currentTime()
         let remaking = remaking(job)
@@ -40,16 +51,7 @@ struct JobPreparation {
         var prepared = PreparedJob(plan: plan, contents: contents, freshness: freshness)
         prepared.remaking = remaking
         prepared.ended = plan.missing.map(Self.missing)
-        if selection == JobPlan.Selection(), limit == nil {
-            prepared.ended += plan.unreadableFolders.map { frame, reason in
-                frame.report(
-                    .failed(
-                        FrameFailure(
-                            .permission,
-                            "\(frame.input.path): the folder cannot be read: \(reason); let the user who runs the job "
-                                + "read it, or name it in 'exclude'")))
-            }
-        }
+        prepared.ended += plan.unreadableFolders.filter { isWanted($0.frame, plan) }.map(Self.unreadable)
         prepared.ended += plan.unwritable.map { frame, problem in
             frame.report(.failed(FrameFailure(.output, problem.message(of: frame.input.path))))
         }
@@ -58,14 +60,15 @@ struct JobPreparation {
         try recogniseFormerOutputs(&prepared)
         if let limit { try await narrow(&prepared, to: limit) }
         prepared.isWhole = selection == JobPlan.Selection() && limit == nil && list == nil
-        if prepared.isWhole { findOrphans(&prepared) }
+        if list == nil { findGone(&prepared) }
         return prepared
     }
 
     /// Finds out who published the outputs that the job does not know, if another job of Penumbra did.
     private func recogniseFormerOutputs(_ prepared: inout PreparedJob) throws {
         guard prepared.job.existing == .update, !isForced, let search = prepared.contents.formers else { return }
-        let formers = try search.outputs(at: MovedOutputs.unknown(prepared.targets, prepared.freshness))
+        let unknown = MovedOutputs.unknown(prepared.targets, prepared.freshness)
+        let formers = try search.outputs(unknown, jobName: jobName)
         guard !formers.isEmpty else { return }
         let freshness = prepared.freshness.knowing(formers)
         prepared.freshness = freshness
@@ -75,12 +78,29 @@ struct JobPreparation {
         }
     }
 
+    /// As ``FormerSearch/JobName``.
+    func jobName(in manifest: [UInt8], path: String) -> String? {
+        JobReader.read(
+            bytes: manifest, path: path, realPath: path, catalog: catalog,
+            shared: installation.settings.sharedParameters,
+            look: FilterPictures.look
+        ).job?.name
+    }
+
+    /// The same of outputs that were copied without their times: their bytes are read.
+    func formersByBytes(_ prepared: PreparedJob) async throws -> Freshness {
+        guard let search = prepared.contents.formers else { return prepared.freshness }
+        let unknown = MovedOutputs.unknown(prepared.targets, prepared.freshness)
+        let findings = try await findings(of: MovedOutputs.files(of: unknown, prepared.freshness), prepared.job)
+        return prepared.freshness.knowing(try search.outputs(unknown, findings: findings, jobName: jobName))
+    }
+
     /// Nil for a run that makes only what has changed, and for one of chosen frames that `penumbra retry` repeats.
     private func remaking(_ job: JobSpec) -> Remaking? {
         guard isForced || job.existing == .overwrite, selection.inputs == nil, selection.done.isEmpty else {
             return nil
         }
-        return Remaking(only: selection.only, limit: limit, list: list?.name)
+        return Remaking(only: selection.only, limit: firstLimit, list: list?.name)
     }
 
     /// Leaves out what comes behind so many frames that there is something to do with.
@@ -97,7 +117,8 @@ struct JobPreparation {
         guard place < prepared.targets.count else { return }
         let last = prepared.targets[place - 1].frame.index
         prepared.targets.removeSubrange(place...)
-        prepared.ended.removeAll { $0.index > last }
+        // Folders that cannot be read come behind all pictures, and are the run's concern nevertheless.
+        prepared.ended.removeAll { (last + 1...max(last + 1, prepared.plan.inputs.count)).contains($0.index) }
     }
 
     private static let comparedAtOnce = 256
@@ -107,14 +128,39 @@ struct JobPreparation {
         return variants.withPictures(try await pictureDigests(variants.picturePaths, plan.job))
     }
 
-    func planned(_ job: JobSpec) throws -> JobPlan {
+    /// - Parameter hasOutputs: earlier runs found inputs: without any they are lost.
+    func planned(_ job: JobSpec, hasOutputs: Bool = false) throws -> JobPlan {
         let today = Date().formatted(.iso8601.year().month().day())
         do {
-            guard let list else { return try JobPlan(job, catalog: catalog, date: today, selection: selection) }
+            guard let list else {
+                return try JobPlan(
+                    job, catalog: catalog, date: today, selection: selection, allowsMissing: allowsMissing)
+            }
             return try JobPlan(job, list: list, catalog: catalog, date: today, selection: selection)
         } catch {
-            throw Self.refusal(error, job)
+            let refusal = Self.refusal(error, job)
+            // What is in a folder that cannot be read, nobody knows: that is not empty.
+            let isUnreadable = if case .unreadableFolder = error { true } else { false }
+            guard isUnreadable || hasOutputs && !allowsMissing && selection.only.isEmpty && error.isMissingInput else {
+                throw refusal
+            }
+            throw CommandError(refusal.status, refusal.message, isLoss: true)
         }
+    }
+
+    /// Whether a folder that cannot be listed is the run's concern: one that does what may be in it, or that tries it again.
+    private func isWanted(_ folder: PlannedFrame, _ plan: JobPlan) -> Bool {
+        if let chosen = selection.inputs { return chosen.contains(PathKey(folder.input.path)) }
+        return !selection.done.contains(PathKey(folder.input.path)) && plan.mayReach(folder, by: selection)
+    }
+
+    private static func unreadable(_ folder: PlannedFrame, trouble: String) -> FrameReport {
+        folder.report(
+            .failed(
+                FrameFailure(
+                    .permission,
+                    "\(PathText.visible(folder.input.path)): \(trouble); let the user who runs the job read it, or name it in "
+                        + "'exclude'")))
     }
 
     private static func missing(_ frame: PlannedFrame) -> FrameReport {
@@ -122,19 +168,32 @@ struct JobPreparation {
         return frame.report(.failed(FrameFailure(.input, "\(frame.input.path): \(reason)")))
     }
 
-    /// Outputs that this job published of pictures which are not its inputs now, and that no other input's outputs are.
-    private func findOrphans(_ prepared: inout PreparedJob) {
-        guard !prepared.contents.records.isEmpty else { return }
-        let frames = prepared.plan.frames + prepared.plan.unwritable.map(\.frame)
-        let inputs = Set(frames.map { PathKey($0.input.path) })
-        let strange = prepared.contents.records.filter { !inputs.contains(PathKey($0.input)) }
+    /// What the job published of pictures that are not its inputs now.
+    private func findGone(_ prepared: inout PreparedJob) {
+        let records = prepared.contents.records
+        guard !records.isEmpty else { return }
+        let inputs = Set(prepared.plan.inputs.map { PathKey($0.path) })
+        let strange = records.filter { !inputs.contains(PathKey($0.input)) }
         guard !strange.isEmpty else { return }
+        prepared.lost = LostPlaces.pictures(records, inputs: inputs, before: prepared.contents.places)
+        if prepared.isWhole { findOrphans(&prepared, among: strange) }
+    }
+
+    /// Outputs of pictures that are no inputs now, and that no other input's outputs are.
+    private func findOrphans(_ prepared: inout PreparedJob, among strange: [OutputRecord]) {
+        let lost = Set(prepared.lost.flatMap(\.records).map { PathKey($0.path) })
         let outputs = prepared.targets.flatMap(\.outputs) + prepared.ended.flatMap(\.outputs)
         let planned = Set(outputs.map(PathKey.init))
+        let closed = prepared.plan.unreadableFolders.map(\.frame.input.path)
         for record in strange.sorted(by: { $0.path < $1.path })
-        where !planned.contains(PathKey(record.path)) && OutputPlace.exists(record.path) {
+        // Whether a picture in a folder that cannot be read is an input, nobody can tell.
+        where !closed.contains(where: { PathNames.isBelow(record.input, $0) })
+            && !planned.contains(PathKey(record.path)) && OutputPlace.exists(record.path)
+        {
             if OutputPlace.isInputThere(record.input) {
                 prepared.unselected.append(record)
+            } else if lost.contains(PathKey(record.path)) {
+                prepared.lostOutputs.append(record)
             } else {
                 prepared.orphans.append(record)
             }

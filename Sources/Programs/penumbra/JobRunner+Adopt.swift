@@ -21,7 +21,9 @@ extension JobRunner {
     private func takeOver(_ job: StartedJob) async throws -> ExitStatus {
         guard let ledger = job.ledger else { return .done }
         let name = job.prepared.job.name
-        let moved = try MovedOutputs(job.prepared.targets, job.prepared.freshness, ledger)
+        let preparation = preparation.working(for: job.directory)
+        let freshness = try await preparation.formersByBytes(job.prepared)
+        let moved = try MovedOutputs(job.prepared.targets, freshness, ledger)
         if !moved.owned.isEmpty {
             reporting.complain(
                 "\(name): not taken over", moved.owned.map(\.record.path),

@@ -79,6 +79,7 @@ extension JobRunner {
     func engine(for started: StartedJob) async throws -> any Engine {
         let directory = started.directory
         let folder = SharedFolder(directory.scratch)
+        let installation = installation.working(for: directory)
         if isShared { directory.expectStrangers() }
         if case .resumed(_, asJob: false) = wishes.sharing { await endCoordinators(of: folder) }
         if case .prepared(let shards, _) = wishes.sharing {

@@ -1,6 +1,8 @@
 import Coordination
 import Glibc
 import JobModel
+import JobStorage
+import Planning
 import SafeFiles
 import Settings
 
@@ -16,6 +18,19 @@ extension JobRunner {
         } catch let trouble as FileTrouble {
             throw CommandError(.badPlace, trouble.message + remedy(for: trouble))
         }
+    }
+
+    /// What the next run is to know of the places of a job's inputs and outputs.
+    func places(of prepared: PreparedJob) -> KnownPlaces {
+        var found = LostPlaces.Findings()
+        found.matches = prepared.plan.matches
+        found.inputs = prepared.plan.inputs.map(\.path)
+        found.outputs =
+            prepared.targets.flatMap(\.outputs) + prepared.ended.flatMap(\.outputs)
+            + prepared.contents.records.map(\.path)
+        found.lost = prepared.lost
+        found.isEmptyRight = wishes.acceptsEmpty || wishes.allowsGone
+        return LostPlaces.known(found, job: prepared.job, before: prepared.contents.places)
     }
 
     /// Refuses folders of outputs in which nothing may be written: every frame would fail for that one reason. With

@@ -34,14 +34,14 @@ extension JobRunner {
             try refuseDetached(job)
             let place = scratchPlace(for: job) ?? ""
             RunDirectory.sweep(state: place)
-            return try RunDirectory(state: place, name: RunName.new(), scratch: place, job: job)
+            return try RunDirectory(state: place, token: installation.newToken(), scratch: place, job: job)
         case .prepared(_, let place):
             RunDirectory.sweep(state: place)
             let known = RunDirectory.unfinished(of: job, state: place).map { SharedRun(place: place, name: $0) }
             if let open = known.first(where: { $0.end == nil }), let directory = try await claimed(open, job) {
                 return directory
             }
-            return try RunDirectory(state: place, name: RunName.new(), scratch: place, job: job)
+            return try RunDirectory(state: place, token: installation.newToken(), scratch: place, job: job)
         case .resumed(let run, _):
             guard let directory = try await claimed(run, job) else {
                 throw ExitCode(Int32(run.end?.exitCode ?? 0))

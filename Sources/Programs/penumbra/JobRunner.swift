@@ -53,63 +53,70 @@ struct JobRunner {
             for job in started where !job.isHandedOver && (job.directory.epoch == 1 || job.hasRun) {
                 // A folder that comes and goes with every run would wake a watch for ever.
                 if reporting.isWatching { job.directory.keepFolders() }
-                job.directory.remove()
+                if job.lock?.roots.areInPlace ?? true { job.directory.remove() } else { job.directory.leaveToNextRun() }
             }
         }
-        var busy: CommandError?
+        var undone = ExitStatus.done
         var lockedFolders: Set<FileStamp.Identity> = []
         for job in jobs {
             do {
                 try await allowingEmpty(wishes.allowsEmpty) {
                     started.append(try await start(job, &lockedFolders))
                 }
-            } catch let error as CommandError where error.status == .busy {
+            } catch let error as CommandError where error.status == .busy || error.isLoss {
                 // The other jobs can still be done.
                 reporting.complain(error.message)
-                busy = error
+                undone = max(undone, error.status)
             }
         }
         try refuseSharedOutputs(started.map(\.prepared))
         try IndexFile.refuseShared(started.compactMap(\.index))
-        return max(try await body(started), busy?.status ?? .done)
+        return max(try await body(started), undone)
     }
 
     private func start(_ job: JobSpec, _ lockedFolders: inout Set<FileStamp.Identity>) async throws -> StartedJob {
-        let refusal = LossRefusal(allowsEmpty: wishes.allowsEmpty, allowsGone: wishes.allowsGone)
-        // Before the lock, which creates those that are missing.
+        let refusal = LossRefusal(
+            allowsEmpty: wishes.allowsEmpty, allowsGone: wishes.allowsGone, beginner: wishes.beginner)
+        let known = wishes.ownState ?? state
+        // Before the lock, which creates the folders that are missing, and cannot where a disk is.
+        if wishes.remembers { try refusal.refuseLostDisks(of: job, state: known) }
         let there = LostPlaces.foldersThere(of: job)
         var directory = try await directory(for: job)
         do {
             guard wishes.remembers else {
-                let prepared = try await preparation.prepare(job, contents: LedgerContents())
+                let prepared = try await preparation.working(for: directory)
+                    .prepare(job, contents: LedgerContents())
                 return StartedJob(
                     prepared: prepared, directory: directory, lock: nil, ledger: nil, index: nil)
             }
             let folders = OutputFolders.of(job)
-            // One folder may have two names.
-            func identity(_ folder: String) -> FileStamp.Identity? { FileStamp(of: folder)?.identity }
-            let free = folders.filter { folder in identity(folder).map { !lockedFolders.contains($0) } ?? true }
-            let lock = try await lock(job, free, directory)
+            let lock = try await lock(job, folders, lockedFolders, directory)
             // Only now: the database may be in the hands of a run that has the lock.
-            try refusal.refuseLostOutputs(of: job, state: state, there: there)
+            // A shared run that is gone on with has made its folders when it was prepared: empty ones are no surprise.
+            if !wishes.sharing.isResumed { try refusal.refuseLostOutputs(of: job, state: known, there: there) }
             if directory.epoch == 1, let claimed = try claimInterrupted(job) {
                 claimed.takeFolders(of: directory)
                 directory.remove()
                 directory = claimed
             }
             let ledger = try Ledger(
-                state: state, job: job, folders: folders, told: isShared ? directory.shared.history : nil)
+                state: state, job: job, folders: folders, roots: lock.roots,
+                told: isShared ? directory.shared.history : nil)
             if directory.epoch == 1 { tellBroken(.known, ledger, directory.shared) }
-            let prepared = try await preparation.prepare(job, contents: ledger.contents)
+            for doubt in ledger.contents.doubts where try ledger.tellOnce("doubt: \(doubt.path)") {
+                reporting.note("\(job.name): \(doubt.message)")
+            }
+            var prepared = try await preparation.working(for: directory).prepare(job, contents: ledger.contents)
             reporting.hint(prepared.plan)
-            try refusal.refuseLostInputs(prepared.plan, before: ledger.contents.places.inputs)
+            if wishes.allowsGone { prepared.giveUpLost() }
+            try refusal.refuseLostInputs(prepared)
+            if reporting.isWatching { reporting.tellLost(prepared) }
             reporting.tellMadeBefore(prepared)
             try refuseForbidden(folders, prepared)
             let index = try IndexFile(prepared)
-            try ledger.setPlaces(
-                LostPlaces.found(prepared.plan.matches, job: job, before: ledger.contents.places))
+            try ledger.setPlaces(places(of: prepared))
             // Only a job that is kept keeps its locks.
-            lockedFolders.formUnion(folders.compactMap(identity))
+            lockedFolders.formUnion(lock.roots.locked)
             return StartedJob(
                 prepared: prepared, directory: directory, lock: lock, ledger: ledger, index: index)
         } catch {
@@ -123,7 +130,7 @@ struct JobRunner {
     private func directory(for job: JobSpec) async throws -> RunDirectory {
         if let shared = try await sharedDirectory(for: job) { return shared }
         return try RunDirectory(
-            state: state, name: RunName.new(), scratch: scratchPlace(for: job),
+            state: state, token: installation.newToken(), scratch: scratchPlace(for: job),
             job: wishes.isRecorded ? job : nil)
     }
 
@@ -142,7 +149,6 @@ struct JobRunner {
     }
 
     private func run(_ job: StartedJob) async throws -> FinishedJob {
-        defer { CoordinatorClaim.renewToken() }
         do {
             return try await runToEnd(job)
         } catch {
@@ -167,7 +173,8 @@ struct JobRunner {
         for broken in prepared.brokenFiles { books.remember(broken.failure, of: broken.files) }
         let collector = wishes.reports.areWanted ? FrameCollector(reporting.observer(for: prepared.job)) : nil
         let run = JobRun(
-            prepared.plan, targets: prepared.targets, ended: prepared.ended, directory: job.directory,
+            prepared.plan, targets: prepared.targets, ended: prepared.ended,
+            roots: job.lock?.roots ?? OutputRoots(of: prepared.job), directory: job.directory,
             settings: settings, books: books, recorder: history?.recorder,
             heritage: heritage,
             receipts: ReceiptMaker(
@@ -197,7 +204,7 @@ struct JobRunner {
         if wishes.reports.page != nil, summary.stop == nil {
             finished.thumbnails = await Thumbnails.make(
                 of: finished, folder: job.directory.scratch, settings: installation.runSettings(for: prepared),
-                loop: RunLoop(engine: installation.engine(), signals: signals.stream))
+                loop: RunLoop(engine: installation.working(for: job.directory).engine(), signals: signals.stream))
         }
         // Last of all: who has waited for it may begin the job's next run at once.
         try end(job, summary, finished.status)
@@ -226,6 +233,7 @@ struct JobRunner {
             try job.ledger?.tidyIndexes { try job.directory.temporaryPath(in: $0, for: "index") }
             try tellUpgrades(job)
             if let index = job.index, let records = try job.ledger?.records() {
+                try job.lock?.roots.check(index.file.path, "write there")
                 try index.write(records, job.directory)
             }
             return .done
@@ -242,25 +250,24 @@ struct JobRunner {
     private func lookAfterOrphans(_ job: StartedJob, _ summary: RunSummary) async throws -> ExitStatus {
         guard let ledger = job.ledger, summary.stop == nil else { return .done }
         if !reporting.isWatching || summary.didSomething { OrphanKeeper.listUnselected(job.prepared, reporting) }
-        guard !job.prepared.orphans.isEmpty else { return .done }
+        guard !(job.prepared.orphans + job.prepared.lostOutputs).isEmpty else { return .done }
         if reporting.isWatching, case .listed = wishes.orphans, !summary.didSomething { return .done }
         let keeper = OrphanKeeper(prepared: job.prepared, ledger: ledger, wish: wishes.orphans, reporting: reporting)
+        let preparation = preparation.working(for: job.directory)
         return try await keeper.run { try await preparation.findings(of: $0, job.prepared.job) }
     }
 
-    /// The frames whose outputs are kept, and whose person was not told so yet: where silence is asked for, silence means that all
-    /// is well.
-    private func newlyKept(_ job: StartedJob, _ summary: RunSummary) -> [FrameReport] {
-        let texts = summary.kept.map { report in
-            let reason = if case .kept(let reason) = report.state { reason } else { "" }
-            return "\(Self.keptKind)\(report.outputs.first ?? report.input): \(reason)"
-        }
-        guard let ledger = job.ledger else { return summary.kept }
+    /// The kept outputs of which no person was told yet: where silence is asked for, silence means that all is well.
+    private func newlyKept(_ job: StartedJob, _ summary: RunSummary) -> [KeptOutput] {
+        let texts = summary.keptOutputs.map { "\(Self.keptKind)\($0.path): \($0.reason)" }
+        guard let ledger = job.ledger else { return summary.keptOutputs }
         let isAll = job.prepared.isWhole && summary.stop == nil
         // What cannot be looked up is told once more.
-        guard let new = try? ledger.tellNew(texts, kind: Self.keptKind, isAll: isAll) else { return summary.kept }
+        guard let new = try? ledger.tellNew(texts, kind: Self.keptKind, isAll: isAll) else {
+            return summary.keptOutputs
+        }
         let paths = Set(new.map(PathKey.init))
-        return zip(texts, summary.kept).filter { paths.contains(PathKey($0.0)) }.map(\.1)
+        return zip(texts, summary.keptOutputs).filter { paths.contains(PathKey($0.0)) }.map(\.1)
     }
 
     private static let keptKind = "kept: "
@@ -275,8 +282,10 @@ struct JobRunner {
         }
     }
 
-    private func lock(_ job: JobSpec, _ folders: [String], _ directory: RunDirectory) async throws -> JobLock {
-        switch try await locked(job, folders, directory) {
+    private func lock(
+        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ directory: RunDirectory
+    ) async throws -> JobLock {
+        switch try await locked(job, folders, held, directory) {
         case .taken(let lock): return lock
         case .busy(.run):
             throw CommandError(
@@ -291,12 +300,13 @@ struct JobRunner {
 
     /// A signal ends the wait.
     private func locked(
-        _ job: JobSpec, _ folders: [String], _ directory: RunDirectory
+        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ directory: RunDirectory
     ) async throws -> JobLock.Outcome {
         let (state, wait, signals) = (state, Duration.seconds(wishes.lockWait), signals)
         return try await withThrowingTaskGroup(of: JobLock.Outcome?.self) { group in
             group.addTask {
-                try await JobLock.take(for: job, folders: folders, directory: directory, state: state, wait: wait)
+                try await JobLock.take(
+                    for: job, folders: folders, held: held, directory: directory, state: state, wait: wait)
             }
             group.addTask {
                 for await signal in signals.stream {

@@ -1,41 +1,87 @@
 import Coordination
 import JobModel
+import JobStorage
 import Planning
 import Reports
 
 /// Refuses jobs whose inputs or outputs of the last run are gone as if a disk were not mounted (exit code 66).
 struct LossRefusal {
-    /// Inputs that match nothing are no error.
+    /// Inputs that match nothing are no error, and pictures whose disk is missing are left for another run.
     let allowsEmpty: Bool
-    /// Outputs that are all gone are no error.
+    /// Pictures and outputs that are gone were removed, whatever it looks like.
     let allowsGone: Bool
+    /// The command that takes the options; nil where it is this one.
+    var beginner: String?
+
+    /// The same without a lock: refuses outputs whose disk is missing, before a run makes any folder.
+    func refuseLostDisks(of job: JobSpec, state: String) throws {
+        if !allowsGone { try refuse(LostPlaces.outputsOfDisks(of: job, state: state).first, job) }
+    }
 
     /// - Parameter there: the folders of outputs that were there before the run created what was missing; nil for who creates
     ///   none.
     func refuseLostOutputs(of job: JobSpec, state: String, there: Set<PathKey>? = nil) throws {
-        guard !allowsGone, let lost = try LostPlaces.outputs(of: job, state: state, there: there).first else { return }
-        let folder = PathText.visible(lost.folder)
-        let outputs = Figures.plural(lost.count, "output")
-        let what =
-            lost.mount.map { "\(PathText.visible($0)) is not mounted, which had the \(outputs) of this job" }
-            ?? "\(folder) is empty: the \(outputs) of this job and their index are gone"
-        throw CommandError(
-            .missingInput,
-            "\(manifest(of: job)): error: \(what)\n   = is a disk not mounted? If they were removed or moved on purpose, --allow-gone "
-                + "makes them again in \(folder)", isLoss: true)
+        if !allowsGone { try refuse(LostPlaces.outputs(of: job, state: state, there: there).first, job) }
     }
 
-    /// An entry of `inputs` that matched pictures in the last run and matches none now, while others match some.
-    func refuseLostInputs(_ plan: JobPlan, before: [PathKey: Int]) throws(CommandError) {
-        guard !allowsEmpty, let lost = LostPlaces.inputs(before, plan.matches).first else { return }
+    private func refuse(_ lost: LostPlaces.Outputs?, _ job: JobSpec) throws {
+        guard let lost else { return }
+        let outputs = Figures.plural(lost.count, "output")
         throw CommandError(
             .missingInput,
-            "\(manifest(of: plan.job)): error: nothing matches '\(PathText.shown(lost.pattern, from: currentFolder()))' any more, "
-                + "which matched \(Figures.plural(lost.count, "file")) in the last run\n   = is a disk not mounted? If that can "
-                + "happen, --allow-empty makes it no error", isLoss: true)
+            "\(manifest(of: job)): error: \(lost.cause.message(of: "the \(outputs) of this job"))\n   = \(lost.cause.remedy) If "
+                + "the outputs were removed or moved on purpose, \(option("--allow-gone")) makes them again in "
+                + PathText.visible(lost.folder), isLoss: true)
     }
+
+    /// Pictures whose disk is missing; and an entry of `inputs` that matched pictures in the last run and matches none now, while
+    /// others match some.
+    func refuseLostInputs(_ prepared: PreparedJob) throws(CommandError) {
+        guard !allowsEmpty, !allowsGone else { return }
+        let manifest = manifest(of: prepared.job)
+        if let lost = prepared.lost.first {
+            throw CommandError(
+                .missingInput,
+                "\(manifest): error: \(lost.message)\n   = \(lost.cause.remedy) If the pictures were removed or moved on purpose, "
+                    + "\(option("--allow-gone")) goes on without them, and keeps their outputs", isLoss: true)
+        }
+        if let lost = LostPlaces.inputs(prepared.contents.places.inputs, prepared.plan.matches).first {
+            throw CommandError(
+                .missingInput,
+                "\(manifest): error: nothing matches '\(PathText.shown(lost.pattern, from: currentFolder()))' any more, "
+                    + "which matched \(Figures.plural(lost.count, "file")) in the last run\n   = is a disk not mounted? If that can "
+                    + "happen, \(option("--allow-empty")) makes it no error", isLoss: true)
+        }
+    }
+
+    private func option(_ name: String) -> String { beginner.map { "'\($0) \(name)'" } ?? name }
 
     private func manifest(of job: JobSpec) -> String {
         PathText.visible(PathText.shown(job.manifestPath, from: currentFolder()))
     }
+}
+
+extension LostPlaces.Cause {
+    /// - Parameter things: those that are lost: `the 3 outputs of this job`.
+    func message(of things: String) -> String {
+        switch self {
+        case .notMounted(let mount): "\(PathText.visible(mount)) is not mounted, which had \(things)"
+        case .otherDisk(let mount):
+            "another disk than in the last run is mounted at \(PathText.visible(mount)), without \(things)"
+        case .emptyDisk(let mount): "the disk at \(PathText.visible(mount)) is empty, which had \(things)"
+        case .emptyFolder(let folder): "\(PathText.visible(folder)) has none of \(things) any more"
+        }
+    }
+
+    var remedy: String {
+        switch self {
+        case .notMounted: "mount the disk, and run the job again."
+        case .otherDisk, .emptyDisk: "is that the right disk?"
+        case .emptyFolder: "is a disk not mounted?"
+        }
+    }
+}
+
+extension LostPlaces.Pictures {
+    var message: String { cause.message(of: "\(Figures.plural(count, "picture")) of this job") }
 }

@@ -21,8 +21,8 @@ struct ManifestFiles {
         var problems: [ProblemLine] = []
         /// As they are printed for a person.
         var texts: [String] = []
-        /// A manifest could not be read at all.
-        var isMissingOne = false
+        /// How the command ends because a manifest could not be read at all.
+        var unread: ExitStatus?
         var hasErrors: Bool { problems.contains { $0.severity == "error" } }
 
         init() {}
@@ -72,6 +72,9 @@ struct ManifestFiles {
         return outcome(of: results, examination.adding)
     }
 
+    /// Absolute, with the links that the manifests were named by.
+    var paths: [String] { options.manifests.map { PathText.normalized($0, in: currentFolder()) } }
+
     /// What the manifests' files hold; nil for one that cannot be read.
     func texts() -> [[UInt8]?] {
         options.manifests.map { path in
@@ -93,7 +96,7 @@ struct ManifestFiles {
             switch result {
             case .success(let result): outcome.add(changed(result), of: path)
             case .failure(let error):
-                outcome.isMissingOne = true
+                outcome.unread = outcome.unread ?? error.status
                 outcome.texts.append(error.message)
                 outcome.problems.append(ProblemLine(manifest: path, message: error.message, severity: "error"))
             }
@@ -126,18 +129,11 @@ struct ManifestFiles {
 
     /// A manifest has at most a megabyte; the reader says so of a longer one.
     private static func contents(of path: String) throws(CommandError) -> [UInt8] {
-        guard let file = fopen(path, "r") else {
-            throw CommandError(
-                .missingInput, "\(path): the manifest cannot be read: \(String(cString: strerror(errno)))")
+        do {
+            return try GivenFile.read(path, limit: (1 << 20) + 1)
+        } catch {
+            throw error.error { "\(PathText.visible(path)): the manifest cannot be read: \($0)" }
         }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: (1 << 20) + 1)
-        let count = fread(&bytes, 1, bytes.count, file)
-        guard ferror(file) == 0 else {
-            throw CommandError(
-                .missingInput, "\(path): the manifest cannot be read: \(String(cString: strerror(errno)))")
-        }
-        return Array(bytes.prefix(count))
     }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Planning
 
 /// Files that a command was asked to write, where nothing was.
 enum NewFile {
@@ -9,7 +10,7 @@ enum NewFile {
     static func write(_ text: String, to path: String, _ what: String, option: String) throws(CommandError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         if descriptor < 0, errno == EEXIST {
-            throw CommandError(.usage, "\(path): is there already; \(option) replaces no file")
+            throw CommandError(.usage, "\(PathText.visible(path)): is there already; \(option) replaces no file")
         }
         guard descriptor >= 0 else { throw trouble(errno, path, what) }
         defer { close(descriptor) }
@@ -27,6 +28,7 @@ enum NewFile {
     }
 
     private static func trouble(_ code: Int32, _ path: String, _ what: String) -> CommandError {
-        CommandError(.badPlace, "\(path): \(what) cannot be saved: \(String(cString: strerror(code)))")
+        CommandError(
+            .badPlace, "\(PathText.visible(path)): \(what) cannot be saved: \(String(cString: strerror(code)))")
     }
 }

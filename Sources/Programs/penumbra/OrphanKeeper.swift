@@ -23,8 +23,39 @@ struct OrphanKeeper {
                 + "this job any more, and never removed by it", prepared.unselected.map(\.path))
     }
 
+    /// Outputs of pictures that are gone together with their disk.
+    static func listLost(_ prepared: PreparedJob, _ reporting: Reporting) {
+        guard let title = lostTitle(prepared) else { return }
+        reporting.list(title, prepared.lostOutputs.map(\.path))
+    }
+
+    private static func lostTitle(_ prepared: PreparedJob) -> String? {
+        guard let lost = prepared.lost.first, !prepared.lostOutputs.isEmpty else { return nil }
+        let count = prepared.lostOutputs.count
+        return "\(prepared.job.name): \(Figures.plural(count, "output")) \(count == 1 ? "stays" : "stay"), because "
+            + "\(lost.message); if the pictures were removed or moved on purpose, say so with --allow-gone"
+    }
+
     /// - Parameter findings: reads files.
     func run(findings: ([CompareTask.File]) async throws -> Freshness.Findings) async throws -> ExitStatus {
+        let lost = tellLost()
+        return prepared.orphans.isEmpty ? lost : max(lost, try await lookAfterOrphans(findings))
+    }
+
+    /// Nothing removes them, be it `=all`. A watch has told of them.
+    private func tellLost() -> ExitStatus {
+        guard let title = Self.lostTitle(prepared), !reporting.isWatching else { return .done }
+        if case .listed = wish {
+            Self.listLost(prepared, reporting)
+            return .done
+        }
+        reporting.complain(title)
+        return .someFailed
+    }
+
+    private func lookAfterOrphans(
+        _ findings: ([CompareTask.File]) async throws -> Freshness.Findings
+    ) async throws -> ExitStatus {
         switch wish {
         case .listed:
             reporting.list(
@@ -56,17 +87,17 @@ struct OrphanKeeper {
         return .done
     }
 
-    /// What looks more like a missing disk than like pictures that somebody has deleted.
+    /// What looks more like a mistake than like pictures that somebody has deleted.
     private var refusal: String? {
         let outputs = prepared.publishedCount
-        let anyway = "--delete-orphans=all removes them nevertheless"
         if let pattern = prepared.plan.unmatchedPatterns.first {
             return "\(name): nothing matches '\(PathText.shown(pattern, from: currentFolder()))', so that "
-                + "\(Figures.plural(orphans.count, "output")) without an input stay; is a disk not mounted? \(anyway)"
+                + "\(Figures.plural(orphans.count, "output")) without an input stay; if the pictures were removed on purpose, "
+                + "--delete-orphans=all removes their outputs"
         }
         guard OrphanRemoval.isTooMuch(orphans.count, of: outputs) else { return nil }
         return
             "\(name): \(Figures.count(orphans.count)) of \(Figures.plural(outputs, "output")) have no input any more, over "
-            + "\(OrphanRemoval.mostPercent) %, and stay; \(anyway)"
+            + "\(OrphanRemoval.mostPercent) %, and stay; --delete-orphans=all removes them nevertheless"
     }
 }

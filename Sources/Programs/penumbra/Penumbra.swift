@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import JobModel
 import Settings
 import WorkerProtocol
 
@@ -48,10 +49,32 @@ struct Penumbra: AsyncParsableCommand {
         }
         StarvationWatch.start()
         do throws(CommandError) {
-            await main(try ArgumentCheck(Array(CommandLine.arguments.dropFirst())).arguments)
+            await run(try ArgumentCheck(Array(CommandLine.arguments.dropFirst())).arguments)
         } catch {
             Console.complain(error.message)
             Glibc.exit(error.status.rawValue)
+        }
+    }
+
+    /// As `main(_:)` does it. But that one shows what is wrong with an argument as it is, whatever it does to a terminal.
+    private static func run(_ arguments: [String]) async {
+        do {
+            var command = try parseAsRoot(arguments)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            let code = exitCode(for: error)
+            // It repeats what was given: an argument with a line break in it still makes one line.
+            let text = arguments.flatMap { [$0, String($0.drop { $0 != "=" }.dropFirst())] }
+                .reduce(fullMessage(for: error)) { text, word in
+                    let shown = VisibleText.line(word)
+                    return shown == word ? text : text.replacing(word, with: shown)
+                }
+            if !text.isEmpty { code.isSuccess ? Console.print(text) : Console.complain(text) }
+            Glibc.exit(code.rawValue)
         }
     }
 

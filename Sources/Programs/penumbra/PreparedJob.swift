@@ -23,6 +23,10 @@ struct PreparedJob {
     var isWhole = true
     /// Published outputs whose inputs are gone.
     var orphans: [OutputRecord] = []
+    /// Pictures that are gone together with their disk.
+    var lost: [LostPlaces.Pictures] = []
+    /// Their outputs, which are no orphans.
+    var lostOutputs: [OutputRecord] = []
     /// Published outputs whose inputs are there, but are not this job's any more.
     var unselected: [OutputRecord] = []
 
@@ -31,7 +35,13 @@ struct PreparedJob {
         let planned = targets.reduce(0) { count, target in
             count + target.files.outputs.count { $0.stamp != nil && freshness.record(at: $0.path) != nil }
         }
-        return planned + orphans.count
+        return planned + orphans.count + lostOutputs.count
+    }
+
+    /// Takes pictures that are gone together with their disk for removed.
+    mutating func giveUpLost() {
+        orphans = (orphans + lostOutputs).sorted { $0.path < $1.path }
+        (lost, lostOutputs) = ([], [])
     }
 
     var job: JobSpec { plan.job }

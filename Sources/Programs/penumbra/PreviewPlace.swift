@@ -24,7 +24,8 @@ struct PreviewPlace {
         try refuseInputs(picture, pictures: job.picturePaths, InputQuestion(job, catalog: catalog))
         let folder = PathText.folder(of: path)
         guard FileStamp(of: folder) != nil else {
-            throw CommandError(.badPlace, "\(output): its folder is not there; create it, or choose another")
+            throw CommandError(
+                .badPlace, "\(PathText.visible(output)): its folder is not there; create it, or choose another")
         }
         return "\(folder)/.penumbra-preview-\(getpid())"
     }
@@ -34,7 +35,7 @@ struct PreviewPlace {
         guard try !book.mayReplace(path) else { return }
         throw CommandError(
             .usage,
-            "\(output): is there, and is no preview that 'penumbra preview' wrote; choose another name, or --force replaces it"
+            "\(PathText.visible(output)): is there, and is no preview that 'penumbra preview' wrote; choose another name, or --force replaces it"
         )
     }
 
@@ -44,7 +45,7 @@ struct PreviewPlace {
             try book.add(path)
         } catch {
             Console.complain(
-                "warning: \(output): the next preview will not replace it without --force: its name could not be kept in the "
+                "warning: \(PathText.visible(output)): the next preview will not replace it without --force: its name could not be kept in the "
                     + "state folder")
         }
     }
@@ -54,20 +55,24 @@ struct PreviewPlace {
     ) throws(CommandError) {
         let there = FileStamp(of: path)?.identity
         if let there, there == FileStamp(of: picture)?.identity {
-            throw CommandError(.usage, "\(output): the preview would overwrite the picture that it shows")
+            throw CommandError(
+                .usage, "\(PathText.visible(output)): the preview would overwrite the picture that it shows")
         }
         for read in pictures where there != nil && there == FileStamp(of: read)?.identity {
             let shown = PathText.shown(read, from: currentFolder())
-            throw CommandError(.usage, "\(output): the preview would overwrite \(shown), which a filter reads")
+            throw CommandError(
+                .usage, "\(PathText.visible(output)): the preview would overwrite \(shown), which a filter reads")
         }
         if let there, let input = question.input(being: there) {
             let shown = PathText.shown(input, from: currentFolder())
-            throw CommandError(.usage, "\(output): the preview would overwrite \(shown), an input of the job")
+            throw CommandError(
+                .usage, "\(PathText.visible(output)): the preview would overwrite \(shown), an input of the job")
         }
         if let entry = question.entry(taking: path) {
             let shown = PathText.shown(entry, from: currentFolder())
             throw CommandError(
-                .usage, "\(output): the preview would be an input of the job, by '\(shown)'; write it to another folder"
+                .usage,
+                "\(PathText.visible(output)): the preview would be an input of the job, by '\(shown)'; write it to another folder"
             )
         }
     }

@@ -23,6 +23,8 @@ final class Reporting: Sendable {
     private let human: HumanObserver
     private let summaries = Mutex<[RunSummary]>([])
     private let plans = Mutex<[PlannedCounts]>([])
+    /// What was last told of the lost pictures of watched jobs, by the jobs.
+    private let losses = Mutex<[PathKey: [String]]>([:])
 
     init(
         json: Bool, quiet: Bool = false, isStrict: Bool = false, isWatching: Bool = false, openjd: Bool = false
@@ -50,8 +52,10 @@ final class Reporting: Sendable {
             for text in outcome.texts { Console.complain(text) }
         }
         guard !outcome.hasErrors else {
-            let isOnlyMissing = outcome.isMissingOne && outcome.problems.filter { $0.severity == "error" }.count == 1
-            throw (isOnlyMissing ? ExitStatus.missingInput : .badManifest).code
+            let isOnlyProblem = outcome.problems.filter { $0.severity == "error" }.count == 1
+            // A signal ends the command, whatever else is wrong.
+            if let unread = outcome.unread, isOnlyProblem || unread != .missingInput { throw unread.code }
+            throw ExitStatus.badManifest.code
         }
         return outcome.jobs
     }
@@ -79,6 +83,19 @@ final class Reporting: Sendable {
                 + "\(count == 1 ? "is" : "are") made again already")
     }
 
+    /// Says which pictures of a watched job are lost, each time that this changes.
+    func tellLost(_ prepared: PreparedJob) {
+        let job = PathKey("\(prepared.job.manifestPath)\0\(prepared.job.name)")
+        let now = prepared.lost.map(\.message)
+        let before = losses.withLock { losses in
+            defer { losses[job] = now }
+            return losses[job] ?? []
+        }
+        for message in now where !before.contains(message) {
+            note("\(prepared.job.name): \(message); the other pictures are rendered, and no output of these is removed")
+        }
+    }
+
     /// Links that are told one by one.
     private static let linksTold = 5
 
@@ -94,7 +111,7 @@ final class Reporting: Sendable {
     }
 
     /// - Parameter newlyKept: of the frames whose outputs are kept those that were not told before.
-    func ended(_ summary: RunSummary, _ job: JobSpec, newlyKept: [FrameReport] = []) {
+    func ended(_ summary: RunSummary, _ job: JobSpec, newlyKept: [KeptOutput] = []) {
         summaries.withLock { $0.append(summary) }
         human.clear()
         guard !json else { return }
@@ -173,7 +190,7 @@ final class Reporting: Sendable {
     }
 
     /// The same of what somebody has to act on: told where silence is asked for, too.
-    func complain(_ title: String, _ paths: [String], reasons: [String]) {
+    func complain(_ title: String, _ paths: [String], reasons: [String]?) {
         if json {
             JSONLine.paths(PathsLine(message: title, paths: paths)).print()
         } else {

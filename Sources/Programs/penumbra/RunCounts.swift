@@ -30,7 +30,7 @@ struct RunCounts: Hashable, Codable, Sendable {
         frames = summary.total
         published = summary.published
         skipped = summary.skipped
-        kept = summary.kept.count
+        kept = summary.kept
         stillBroken = summary.stillBroken.count
         failed = summary.failures.count
         left = summary.left

@@ -9,10 +9,17 @@ struct RunRequest: Hashable, Sendable, StoredJSON {
     var folder = "/"
     /// The inputs that `penumbra retry` had chosen; nil for all.
     var inputs: [String]?
+    /// The run whose frames `penumbra retry --state left` passes by, but for those that were left; nil for a run that is none
+    /// of these.
+    var leftOf: String?
+
+    /// Whether it asks for some frames of another run.
+    var isRetry: Bool { inputs != nil || leftOf != nil }
 
     init() {}
 
-    init(arguments: [String], folder: String, inputs: Set<PathKey>? = nil) {
+    init(arguments: [String], folder: String, inputs: Set<PathKey>? = nil, leftOf: String? = nil) {
+        self.leftOf = leftOf
         self.inputs = inputs?.sorted().map(\.path)
         self.arguments = arguments
         self.folder = folder

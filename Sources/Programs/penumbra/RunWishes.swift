@@ -16,14 +16,21 @@ struct RunWishes {
     var isRecorded: Bool { request != nil }
     /// How long to wait for other runs, in seconds.
     var lockWait = 0.0
+    /// Entries of `inputs` may match nothing, and disks of pictures may be missing.
     var allowsEmpty = false
-    /// Outputs may all be gone since the last run.
+    /// An entry that matches nothing is no loss in later runs either. A watch alone does not say so.
+    var acceptsEmpty = false
+    /// Pictures and outputs that are gone since the last run were removed.
     var allowsGone = false
     /// Known troubles count as failures too.
     var isStrict = false
     var orphans = Orphans.listed
     var deadline: Deadline?
     var reports = RunReports()
+    /// The command that takes options, where this one goes on with a run that another one began.
+    var beginner: String?
+    /// Where earlier runs are remembered, if this one is not: what they published is not lost unseen.
+    var ownState: String?
     /// For whoever goes on with the run when it is killed.
     var request: RunRequest?
     /// Of this command and no other.
@@ -42,5 +49,7 @@ struct RunWishes {
         case prepared(shards: Int, place: String)
         /// It was begun before, and is gone on with.
         case resumed(SharedRun, asJob: Bool)
+
+        var isResumed: Bool { if case .resumed = self { true } else { false } }
     }
 }

@@ -14,6 +14,12 @@ extension Settings {
         return settings
     }
 
+    /// The folder in which this user's runs are remembered, for a command that keeps its own state elsewhere. Nil where no database
+    /// can be there, or the settings are wrong, which the command itself tells.
+    static func ownState(_ place: PlaceOptions) -> String? {
+        try? load(place).stateFolder.value
+    }
+
     /// For an element of a cluster's job, which keeps no state and has its cores and memory from the cluster.
     static func load(_ place: PlaceOptions, allocation: Allocation) throws -> Settings {
         var place = place

@@ -18,6 +18,9 @@ final class Signals: Sendable {
     /// What was received so far and what comes. A new stream each time: cancelling its reader ends a stream.
     var stream: AsyncStream<Int32> { inbox.stream() }
 
+    /// What was received first by whoever listens now; nil for nothing, and where nobody does.
+    static var received: Int32? { SignalThread.received }
+
     /// What was received first; nil for nothing.
     var first: Int32? { inbox.first }
 }
@@ -57,6 +60,8 @@ private enum SignalThread {
         pthread_detach(thread)
         return Wires(reads: reads, writes: writes)
     }()
+
+    static var received: Int32? { inbox.withLock { $0 }?.first }
 
     static func tell(_ listener: SignalInbox) {
         inbox.withLock { $0 = listener }

@@ -103,7 +103,8 @@ struct SimulatedPlan {
         case .canvas(let task): .canvas(canvas(task))
         case .tile(let task):
             .tile(TileReceipt(rect: task.rect, digest: Digest(high: 3, low: 4), path: task.tilePath))
-        case .audit: .audit(AuditReceipt(pixels: 100))
+        case .audit(let task):
+            .audit(AuditReceipt(pixels: task.outputs.flatMap(\.bands).reduce(0) { $0 + 100 * $1.rows.count }))
         case .compare(let task): .compare(task.files.map { _ in .simulated })
         case .check, .preview: .check
         }

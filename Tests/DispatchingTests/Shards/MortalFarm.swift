@@ -3,7 +3,7 @@ import Scheduling
 import WorkerProtocol
 
 /// An element's two workers, which die when it pleases them: before they are ready, with an order on its way to them, with a
-/// report on its way from them. Time stands still, so that what waits for a limit waits for ever.
+/// report on its way from them. They speak before they greet, and greet again, too. Time stands still, so that what waits for a limit waits for ever.
 struct MortalFarm {
     private var choice: SplitMix64
     private var desk = ShardDesk(
@@ -33,10 +33,12 @@ struct MortalFarm {
     }
 
     private mutating func step() {
-        switch choice.next() % 10 {
+        switch choice.next() % 12 {
         case 0: die()
         case 1...3: finish()
         case 4, 5: becomeReady()
+        case 6: greetAgain()
+        case 7: speakBeforeGreeting()
         default: deliver()
         }
     }
@@ -67,6 +69,16 @@ struct MortalFarm {
             living[worker] = .some(nil)
             coming.append(.workerReady(worker))
         }
+    }
+
+    private mutating func greetAgain() {
+        guard let worker = living.keys.sorted().randomElement(using: &choice) else { return }
+        coming.append(.workerReady(worker))
+    }
+
+    private mutating func speakBeforeGreeting() {
+        guard let worker = starting.first else { return }
+        coming.append(.report(worker, .alive))
     }
 
     private mutating func deliver() {

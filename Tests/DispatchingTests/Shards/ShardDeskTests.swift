@@ -1,11 +1,17 @@
 import Catalogs
 import Dispatching
+import Geometry
 import JobModel
 import Scheduling
 import Testing
 import WorkerProtocol
 
 private let nothing = TaskSpec.compare(CompareTask(files: []))
+
+private let grainy = TaskSpec.tile(
+    TileTask(
+        canvas: CanvasReference(path: "/s/canvas", rect: .empty, layout: .rgb, format: .u8),
+        chain: [FilterInvocation(filter: "Grain", values: [:])], rect: .empty, tilePath: "/s/tile"))
 
 private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(milliseconds)) }
 
@@ -40,7 +46,23 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
         #expect(desk.isDone)
     }
 
+    @Test mutating func `a worker that greets twice has one task at a time`() {
+        #expect(begun(desk.handle(.workerReady(WorkerID(1)), at: at(0))) == [1])
+        #expect(desk.handle(.workerReady(WorkerID(1)), at: at(1)).isEmpty)
+        let next = desk.handle(.report(WorkerID(1), .finished(LeaseID(1), .compare([]))), at: at(2))
+        #expect(ended(next).map(\.lease) == [LeaseID(1)])
+        #expect(begun(next) == [2])
+    }
+
+    @Test mutating func `a worker that speaks before it greets gets work once it greets`() {
+        #expect(desk.handle(.report(WorkerID(1), .alive), at: at(0)).isEmpty)
+        #expect(begun(desk.handle(.workerReady(WorkerID(1)), at: at(1))) == [1])
+    }
+
     @Test mutating func `a worker's death is told when its successor dies of the same`() {
+        desk = ShardDesk(
+            [Shard.Task(lease: LeaseID(1), timeLimit: .seconds(60), spec: grainy)], workers: 1,
+            silence: .seconds(30))
         _ = desk.handle(.workerReady(WorkerID(1)), at: at(0))
         #expect(ended(desk.handle(.workerLost(WorkerID(1), Death(.signal(11))), at: at(1))).isEmpty)
         let again = desk.handle(.workerReady(WorkerID(2)), at: at(2))
@@ -55,6 +77,22 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
             ended(desk.handle(.workerLost(WorkerID(2), Death(.signal(11))), at: at(4))) == [
                 TaskEnd(LeaseID(1), .died(Death(.signal(11)), inPlugins: ["Grain"]))
             ])
+    }
+
+    @Test(arguments: [
+        Report.inPlugins(LeaseID(1), ["Halftone"]),
+        .failed(LeaseID(1), TaskFailure(.plugin("Halftone"), "no")), .failed(LeaseID(1), TaskFailure(.mismatch, "no")),
+        .failed(LeaseID(1), TaskFailure(.damagedTile(index: 0), "no")),
+    ])
+    func `a worker that says what cannot be of its task is ended, and the task tried again`(report: Report) {
+        var desk = ShardDesk(
+            [Shard.Task(lease: LeaseID(1), timeLimit: .seconds(60), spec: grainy)], workers: 1,
+            silence: .seconds(30))
+        _ = desk.handle(.workerReady(WorkerID(1)), at: at(0))
+        #expect(desk.handle(.report(WorkerID(1), report), at: at(1)) == [.kill(WorkerID(1))])
+        #expect(desk.handle(.report(WorkerID(1), report), at: at(2)).isEmpty)
+        #expect(desk.handle(.workerLost(WorkerID(1), Death(.byOrder)), at: at(3)).isEmpty)
+        #expect(begun(desk.handle(.workerReady(WorkerID(2)), at: at(4))) == [1])
     }
 
     @Test mutating func `a task over its time is ended, and not tried again here`() {

@@ -6,10 +6,10 @@ package enum FrameVerdict: Hashable, Sendable {
     case current(reason: String)
     package static let upToDate = current(reason: "up to date")
 
-    /// These outputs are made; nil for those that stay.
-    case render([Replacement?], reason: String)
-    /// Something is at its outputs' paths that Penumbra may not replace.
-    case kept(reason: String)
+    /// These outputs are made; nil for those that stay, of which some may be kept.
+    case render([Replacement?], reason: String, kept: [KeptOutput] = [])
+    /// Nothing is made, and these outputs are kept; others are as this run would make them.
+    case kept([KeptOutput])
     /// It failed, and neither the picture nor what is done with it has changed.
     case stillBroken(since: Int, message: String)
     /// These files have to be read before more can be said.
@@ -18,6 +18,27 @@ package enum FrameVerdict: Hashable, Sendable {
     case refused(output: String)
     /// It may still be being written.
     case young(reason: String)
+}
+
+extension FrameVerdict {
+    /// The frame's outputs that are kept, whatever becomes of the others.
+    package var kept: [KeptOutput] {
+        switch self {
+        case .render(_, _, let kept), .kept(let kept): kept
+        case .current, .stillBroken, .compare, .refused, .young: []
+        }
+    }
+}
+
+/// An output that stays as it is: what is at its path Penumbra did not publish, or somebody has edited.
+package struct KeptOutput: Hashable, Sendable {
+    package let path: String
+    package let reason: String
+
+    package init(path: String, reason: String) {
+        self.path = path
+        self.reason = reason
+    }
 }
 
 /// An output that is made, and what may be at its path when it is published.

@@ -24,8 +24,11 @@ extension Freshness {
             reasons.append(reason)
             return Replacement(path: output.path, rule: rule)
         }
-        if !reasons.isEmpty { return .render(wanted, reason: reasons.uniqued().joined(separator: "; ")) }
-        for case .kept(let reason) in parts { return .kept(reason: reason) }
+        let kept = zip(frame.outputs, parts).compactMap { output, part in
+            if case .kept(let reason) = part { KeptOutput(path: output.path, reason: reason) } else { nil }
+        }
+        if !reasons.isEmpty { return .render(wanted, reason: reasons.uniqued().joined(separator: "; "), kept: kept) }
+        if !kept.isEmpty { return .kept(kept) }
         for case .current(let reason) in parts { return .current(reason: reason) }
         return .upToDate
     }

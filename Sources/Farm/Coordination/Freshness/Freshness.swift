@@ -64,10 +64,11 @@ package struct Freshness: Sendable {
         return freshness
     }
 
-    /// The paths by which the outputs of an unchanged input were published; nil unless all are known.
+    /// The paths by which the outputs of an unchanged input were published; nil unless all are known. Where everything is made
+    /// again those that an earlier part of the same run has published are known.
     package func knownNames(input: String, stamp: FileStamp, recipes: [RecipeKey]) -> [String]? {
-        guard existing == .update, compare != .content else { return nil }
-        let records = published[PathKey(input)] ?? []
+        guard compare != .content else { return nil }
+        let records = (published[PathKey(input)] ?? []).filter { existing == .update || isMadeAgain($0) }
         let names = recipes.enumerated().compactMap { part, recipe in
             records.first { record in
                 record.part == part && record.page == 0 && stamp.isUntouched(since: record.source.stamp)
@@ -75,6 +76,18 @@ package struct Freshness: Sendable {
             }?.path
         }
         return names.count == recipes.count ? names : nil
+    }
+
+    /// An earlier part of the same run has published it.
+    private func isMadeAgain(_ record: OutputRecord) -> Bool {
+        madeSince.map { record.file.stamp.modified >= $0 } ?? false
+    }
+
+    /// Whether an input has outputs that a run in parts made already: other inputs come first where time is short, or a run that
+    /// looks at all of them would never come to these.
+    package func hasOutputs(_ input: String) -> Bool {
+        guard let records = published[PathKey(input)] else { return false }
+        return existing != .overwrite || records.allSatisfy(isMadeAgain)
     }
 
     /// - Parameter findings: of the files that ``FrameVerdict/compare(_:)`` asked for; empty at first.
@@ -105,7 +118,8 @@ package struct Freshness: Sendable {
     /// to wait for it.)
     private func youth(of frame: FrameFiles) -> Int? {
         guard minAge > 0, let stamp = frame.stamp else { return nil }
-        let age = Double(now - stamp.changed) / 1e9
+        // As floating-point numbers: a file may be of any time.
+        let age = (Double(now) - Double(stamp.changed)) / 1e9
         return (0..<minAge).contains(age) ? Int(age) : nil
     }
 

@@ -28,6 +28,9 @@ package final class RecipeBook: Sendable {
         self.texts = texts
     }
 
+    /// The filters that are plugins.
+    var plugins: Set<String> { catalog.pluginNames }
+
     package func key(of recipe: Recipe) -> RecipeKey {
         state.withLock { state in
             if let key = state.keys[recipe] { return key }

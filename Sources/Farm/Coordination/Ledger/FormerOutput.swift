@@ -1,12 +1,14 @@
-import FoundationEssentials
-package import JobModel
+import JobModel
 package import JobStorage
 import Planning
 
-/// An output that another job published: perhaps this one, when it had another name or place.
+/// An output that this job does not know by its path: another job published it, or this one did when it, or the output, had
+/// another name or place.
 package struct FormerOutput: Hashable, Sendable {
     /// What is known of it, at the path where it is now.
     package let record: OutputRecord
+    /// Where it was published, if that is another path.
+    package let place: String?
     /// How it was made, as text. (``record`` may have the number of another database.)
     package let recipe: String
     /// The job's name.
@@ -17,20 +19,32 @@ package struct FormerOutput: Hashable, Sendable {
 
     /// What became of the job that published it.
     package enum Origin: Hashable, Sendable {
-        /// Its manifest is gone: it was moved, renamed or removed.
+        /// The manifest is gone, or has another job now: the job was moved, renamed or removed.
         case gone
         /// Its manifest is this one, and gave the job another name.
         case renamed
-        /// Its manifest is still there: the output is that job's.
+        /// The job is still there, and so is its output: this is it.
         case there
+        /// The job is still there, and published the output at another path: this is a copy, or was moved here.
+        case elsewhere
+        /// This job published it at another path.
+        case moved
     }
 
-    package init(record: OutputRecord, recipe: String, job: String, manifest: String, origin: Origin) {
+    package init(
+        record: OutputRecord, place: String? = nil, recipe: String, job: String, manifest: String, origin: Origin
+    ) {
         self.record = record
+        self.place = place
         self.recipe = recipe
         self.job = job
         self.manifest = manifest
         self.origin = origin
+    }
+
+    /// The same output, whose job has another path for it.
+    func at(_ place: String?, _ origin: Origin) -> FormerOutput {
+        FormerOutput(record: record, place: place, recipe: recipe, job: job, manifest: manifest, origin: origin)
     }
 
     var publisher: IndexContents.Publisher { IndexContents.Publisher(name: job, manifest: manifest) }
@@ -50,75 +64,10 @@ package struct FormerOutput: Hashable, Sendable {
         case .there:
             "\(publisher), which is still there; write to another folder, or remove that manifest and give 'penumbra adopt "
                 + "--moved'"
+        case .elsewhere:
+            "\(publisher) at another path; 'penumbra adopt --moved' takes it over here, --force replaces it"
+        case .moved:
+            "published by this job at another path; 'penumbra adopt --moved' takes it over here, --force replaces it"
         }
-    }
-}
-
-/// Looks up which other job published the outputs that a job finds at its paths and does not know. Changes nothing.
-///
-/// Both the database and the indexes beside the outputs tell: a manifest alone may have moved, or all of a tree.
-package struct FormerSearch: Sendable {
-    private let state: String
-    private let job: JobSpec
-    private let folders: [String]
-
-    init(state: String, job: JobSpec, folders: [String]) {
-        self.state = state
-        self.job = job
-        self.folders = folders
-    }
-
-    /// - Parameter paths: of outputs that this job knows nothing of.
-    package func outputs(at paths: [String]) throws -> [PathKey: FormerOutput] {
-        guard !paths.isEmpty else { return [:] }
-        var found: [PathKey: FormerOutput] = [:]
-        for folder in folders { try readIndex(in: folder, paths, &found) }
-        let unknown = paths.filter { found[PathKey($0)] == nil }
-        let database = Ledger.databasePath(state: state)
-        guard !unknown.isEmpty, let store = try JobStore.asItIs(at: database) else { return found }
-        try store.read { reader in
-            let recipes = try reader.recipes()
-            for path in unknown {
-                guard let owned = try reader.outputs(at: path).first(where: { !isOwn($0.job, $0.manifest) }) else {
-                    continue
-                }
-                found[PathKey(path)] = former(
-                    owned.record, recipes[owned.record.recipe] ?? "", owned.job, owned.manifest)
-            }
-        }
-        return found
-    }
-
-    private func readIndex(
-        in folder: String, _ paths: [String], _ found: inout [PathKey: FormerOutput]
-    ) throws {
-        let wanted = paths.filter { PathNames.isBelow($0, folder) }
-        guard !wanted.isEmpty,
-            let bytes = try FileSystem.lines(of: PathNames.joined(folder, OutputIndex.name))
-        else { return }
-        let contents = IndexContents(Data(bytes), of: nil)
-        for path in wanted {
-            let key = PathKey(PathNames.relative(path, to: folder) ?? path)
-            guard let output = contents.outputs[key], let publisher = contents.jobs[key],
-                !isOwn(publisher.name, publisher.manifest)
-            else { continue }
-            let record = output.record(
-                in: folder, recipe: RecipeID(place: output.recipe), encodings: contents.encodings)
-            found[PathKey(path)] = former(
-                record, contents.recipes[output.recipe], publisher.name, publisher.manifest)
-        }
-    }
-
-    private func isOwn(_ name: String, _ manifest: String) -> Bool {
-        name == job.name && PathKey(manifest) == PathKey(job.manifestPath)
-    }
-
-    private func former(
-        _ record: OutputRecord, _ recipe: String, _ name: String, _ manifest: String
-    ) -> FormerOutput {
-        let isSame = PathKey(manifest) == PathKey(job.manifestPath)
-        return FormerOutput(
-            record: record, recipe: recipe, job: name, manifest: manifest,
-            origin: isSame ? .renamed : FileSystem.isGone(manifest) ? .gone : .there)
     }
 }

@@ -1,5 +1,6 @@
 import JobModel
 import JobStorage
+import SafeFiles
 
 /// Brings a database up to date with indexes that know more than it does, because it was lost or is older.
 struct IndexTaking {
@@ -9,14 +10,26 @@ struct IndexTaking {
     /// All of the job's.
     let indexes: [OutputIndex]
 
-    /// - Returns: false when the index lacks some of what the database knows: a power failure has cut it, or it came
-    ///   from a backup. The database does not know it then.
-    func takeIn(_ index: OutputIndex) throws -> Bool {
+    enum Outcome {
+        /// The database knows all that the index knows, and the other way round.
+        case alike
+        /// The index lacks some of what the database knows: a power failure has cut it, or it came from a backup. The
+        /// database does not know it then.
+        case lacking
+        /// The index knows more, and is not believed.
+        case doubted(FileTrouble)
+    }
+
+    func takeIn(_ index: OutputIndex) throws -> Outcome {
         guard let mark = index.mark, try store.read({ try $0.indexMark(of: job, at: index.path) }) != mark else {
-            return true
+            return .alike
         }
-        let found = try index.contents()
+        let (found, doubt) = try index.contents()
         let known = try store.read { try $0.outputs(of: job) }.map { (PathKey($0.path), $0) }
+        if let doubt {
+            return found.hasNews(beside: Dictionary(known) { $1 }, below: index.folder, by: compare)
+                ? .doubted(doubt) : .alike
+        }
         return try store.write { writer in
             let ids = try found.recipes.map { try writer.recipe($0) }
             var records = Dictionary(known) { $1 }
@@ -31,7 +44,7 @@ struct IndexTaking {
             try writer.publish(news, job: job)
             let isWhole = !lacks(index, found, records.values, ids)
             if isWhole { try writer.setIndexMark(mark, of: job, at: index.path) }
-            return isWhole
+            return isWhole ? .alike : .lacking
         }
     }
 

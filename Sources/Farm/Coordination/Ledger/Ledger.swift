@@ -1,5 +1,6 @@
 package import JobModel
 package import JobStorage
+import SafeFiles
 import Synchronization
 
 /// What Penumbra knows of one job's outputs: in the database, and in the indexes beside them.
@@ -13,12 +14,16 @@ package final class Ledger: Sendable {
     private let store: JobStore
     private let job: JobID
     private let indexes: [OutputIndex]
+    /// An index is in a folder that the run has locked, or is not written.
+    private let roots: OutputRoots
     private let recipes: Mutex<[RecipeID: String]>
     /// Paths of indexes that lack some of what the database knows. They are written anew at the end of a run; the database
     /// does not know them until then, so that what a killed run leaves is found again.
     ///
     /// Locked while lines are written: those of an index, and what the database knows of it, come in one order.
     private let behind: Mutex<Set<PathKey>>
+
+    private static let action = "write the index of the outputs there"
 
     package static func databasePath(state: String) -> String { "\(state)/penumbra.sqlite" }
 
@@ -27,8 +32,11 @@ package final class Ledger: Sendable {
     ///
     /// - Parameters:
     ///   - folders: those of the job's outputs, see ``OutputFolders``.
+    ///   - roots: the same, as the run has locked them.
     ///   - told: by other machines, of a run that is gone on with.
-    package init(state: String, job spec: JobSpec, folders: [String], told: SharedHistory? = nil) throws {
+    package init(
+        state: String, job spec: JobSpec, folders: [String], roots: OutputRoots, told: SharedHistory? = nil
+    ) throws {
         _ = try FileSystem.createFolders(state)
         let store = try JobStore(path: Self.databasePath(state: state))
         let indexes = folders.map { OutputIndex(folder: $0, job: spec) }
@@ -37,14 +45,25 @@ package final class Ledger: Sendable {
         // A run that was killed has renamed an output or not: the file at its path tells.
         let settled = intents.filter { $0.isInPlace(by: spec.compare) }
         let taking = IndexTaking(store: store, job: job, compare: spec.compare, indexes: indexes)
-        behind = Mutex(Set(try indexes.filter { try !taking.takeIn($0) }.map { PathKey($0.path) }))
+        var behind: Set<PathKey> = []
+        var doubts: [FileTrouble] = []
+        for index in indexes {
+            switch try taking.takeIn(index) {
+            case .alike: break
+            case .lacking: behind.insert(PathKey(index.path))
+            case .doubted(let doubt): doubts.append(doubt)
+            }
+        }
+        self.behind = Mutex(behind)
         // After the indexes: what these tell of as published is no more taken for broken.
         if let told { try store.write { writer in for one in told.broken(.known) { try writer.put(one, job: job) } } }
         formers = FormerSearch(state: state, job: spec, folders: folders)
         var contents = try store.read { try LedgerContents($0, job, settled: settled) }
         contents.formers = formers
+        contents.doubts = doubts
         self.contents = contents
         (self.store, self.job, self.indexes, compare) = (store, job, indexes, spec.compare)
+        self.roots = roots
         recipes = Mutex(contents.recipes)
         try publish(settled)
         try store.write { writer in for intent in intents { try writer.forgetIntent(intent.path, job: job) } }
@@ -63,7 +82,7 @@ package final class Ledger: Sendable {
                 indexes = try indexes.filter { try reader.indexMark(of: job, at: $0.path) != $0.mark }
             }
         }
-        for index in indexes { contents.takeIn(try index.contents(), below: index.folder, spec.compare) }
+        for index in indexes { try contents.takeIn(index, spec.compare) }
         contents.formers = FormerSearch(state: state, job: spec, folders: folders)
         return contents
     }
@@ -110,16 +129,36 @@ package final class Ledger: Sendable {
     /// - Parameter records: what this job is to know of them, with what others knew.
     func takeOver(_ records: [(record: OutputRecord, former: FormerOutput)]) throws {
         try publish(records.map(\.record))
+        // What is still at the path where it was published stays known there.
+        let left = records.filter { $0.former.place.map { !FileSystem.exists($0) } ?? true }
+        try forget(left.compactMap { $0.former.origin == .moved ? $0.former.place : nil })
         try store.write { writer in
-            for (record, former) in records {
-                try writer.forget(record.path, ofManifest: former.manifest, name: former.job)
+            for (record, former) in left where former.origin != .moved {
+                try writer.forget(former.place ?? record.path, ofManifest: former.manifest, name: former.job)
             }
         }
         // Last of all, and the database does not know these lines: the next run reads the indexes once more.
-        for (publisher, lost) in Dictionary(grouping: records, by: \.former.publisher) {
+        let others = records.filter { $0.former.origin != .moved }
+        for (publisher, lost) in Dictionary(grouping: others, by: \.former.publisher) {
             for index in indexes {
                 let paths = lost.map(\.record.path).filter { indexes.holding($0) === index }
-                if !paths.isEmpty { try index.append(gone: paths, of: publisher) }
+                if !paths.isEmpty {
+                    try roots.check(index.path, Self.action)
+                    try index.append(gone: paths, of: publisher)
+                }
+            }
+        }
+    }
+
+    /// Of which pictures' bytes files were made that Penumbra published, whatever job did: digests by the files' digests.
+    ///
+    /// Adopted ones are left out: nobody knows what they were made of.
+    func sources(of digests: Set<Digest>) throws(StoreProblem) -> [Digest: Set<Digest>] {
+        guard !digests.isEmpty else { return [:] }
+        let found = try store.read { reader in try reader.outputs { digests.contains($0.digest) } }
+        return found.reduce(into: [:]) { sources, owned in
+            if !owned.record.isAdopted {
+                sources[owned.record.file.digest, default: []].insert(owned.record.source.digest)
             }
         }
     }
@@ -152,6 +191,7 @@ package final class Ledger: Sendable {
             let own = records.filter { indexes.holding($0.path) === index }
             let lost = gone.filter { indexes.holding($0) === index }
             guard !own.isEmpty || !lost.isEmpty else { return nil }
+            try roots.check(index.path, Self.action)
             let isWhole = try index.append(own, gone: lost) { texts[$0] ?? "" }
             if !isWhole { behind.insert(PathKey(index.path)) }
             guard let mark = index.mark, !behind.contains(PathKey(index.path)) else { return nil }
@@ -205,6 +245,7 @@ package final class Ledger: Sendable {
                 guard !own.isEmpty, FileSystem.isFolder(index.folder),
                     try behind.contains(PathKey(index.path)) || isLong(index, for: own.count)
                 else { continue }
+                try roots.check(index.path, Self.action)
                 try rewrite(index, own, by: try temporary(index.folder))
                 behind.remove(PathKey(index.path))
             }

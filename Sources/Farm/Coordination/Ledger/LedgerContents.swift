@@ -1,5 +1,6 @@
 import JobModel
 package import JobStorage
+package import SafeFiles
 
 /// What was known of a job's outputs when a run began.
 package struct LedgerContents: Sendable {
@@ -11,6 +12,8 @@ package struct LedgerContents: Sendable {
     package var places = KnownPlaces()
     /// Tells who else published outputs; nil for a job without a manifest.
     package var formers: FormerSearch?
+    /// The indexes that know more than the database, and are not believed.
+    package var doubts: [FileTrouble] = []
     /// Of the job, the latest first.
     package var runs: [StoredRun] = []
 
@@ -28,8 +31,15 @@ package struct LedgerContents: Sendable {
         runs = try reader.runs(of: job)
     }
 
-    /// Adds what an index knows.
-    mutating func takeIn(_ found: IndexContents, below folder: String, _ compare: ComparePolicy) {
+    /// Adds what an index knows, if it is believed.
+    mutating func takeIn(_ index: OutputIndex, _ compare: ComparePolicy) throws(FileTrouble) {
+        let (found, doubt) = try index.contents()
+        guard let doubt else { return takeIn(found, below: index.folder, compare) }
+        let known = Dictionary(records.map { (PathKey($0.path), $0) }) { $1 }
+        if found.hasNews(beside: known, below: index.folder, by: compare) { doubts.append(doubt) }
+    }
+
+    private mutating func takeIn(_ found: IndexContents, below folder: String, _ compare: ComparePolicy) {
         var ids = Dictionary(recipes.map { ($1, $0) }) { $1 }
         var known = Dictionary(records.map { (PathKey($0.path), $0) }) { $1 }
         for text in found.recipes where ids[text] == nil {
@@ -44,6 +54,17 @@ package struct LedgerContents: Sendable {
             if record.isNews(beside: known[key], by: compare) { known[key] = record }
         }
         records = Array(known.values)
+    }
+}
+
+extension IndexContents {
+    /// Whether it knows more of the job's outputs than is known already.
+    func hasNews(beside known: [PathKey: OutputRecord], below folder: String, by compare: ComparePolicy) -> Bool {
+        outputs.values.contains { output in
+            let record = output.record(in: folder, recipe: RecipeID(place: output.recipe), encodings: encodings)
+            // The numbers of its recipes are its own.
+            return known[PathKey(record.path)].map { $0.file != record.file && record.isInPlace(by: compare) } ?? true
+        }
     }
 }
 

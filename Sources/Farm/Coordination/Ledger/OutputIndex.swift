@@ -13,6 +13,9 @@ final class OutputIndex: Sendable {
     /// Of files that have to do with pictures, in bytes: a quarter of a million of the largest can be added up.
     static let sizes = 0...1 << 45
 
+    /// Whatever the umask allows: what others may write to is not believed.
+    private static let mode: mode_t = 0o644
+
     /// What was written since the file was opened, and the numbers that it got.
     private struct Numbers {
         var recipes: [RecipeID: Int] = [:]
@@ -43,9 +46,19 @@ final class OutputIndex: Sendable {
         return IndexMark(inode: stamp.inode, size: stamp.size)
     }
 
-    func contents() throws(FileTrouble) -> IndexContents { IndexContents(Data(try bytes() ?? []), of: job) }
+    /// What it says, and why that is not believed; nil where it is. Its lines decide what is replaced and removed.
+    func contents() throws(FileTrouble) -> (said: IndexContents, doubt: FileTrouble?) {
+        let lines = try lines()
+        let doubt = lines?.doubt.map { reason in
+            FileTrouble(
+                path: path, code: FileTrouble.refusal, action: "believe the index of the outputs", reason: reason,
+                remedy: "if it is right, give it to the user who runs the job, and let only that user write to it "
+                    + "(chown, chmod 644); 'penumbra adopt' accepts the outputs one by one")
+        }
+        return (IndexContents(Data(lines?.bytes ?? []), of: job), doubt)
+    }
 
-    private func bytes() throws(FileTrouble) -> [UInt8]? {
+    private func lines() throws(FileTrouble) -> (bytes: [UInt8], doubt: String?)? {
         do {
             return try FileSystem.lines(of: path)
         } catch {
@@ -128,11 +141,12 @@ final class OutputIndex: Sendable {
     /// that only root may write to. A link is replaced, and not read: whoever put it there chose what it leads to.
     private func add(_ bytes: [UInt8]) throws(FileTrouble) -> Bool {
         do {
-            try FileSystem.append(bytes, to: path, syncs: true)
+            try FileSystem.append(bytes, to: path, mode: Self.mode, syncs: true)
             return true
         } catch {
             guard [EACCES, EPERM, ELOOP, ENXIO].contains(error.code) else { throw error }
-            let old = try self.bytes()
+            // What others may have written does not become this user's word.
+            let old = try lines().flatMap { $0.doubt == nil ? $0.bytes : nil }
             // Runs that write here exclude each other; what a killed one has left aside is removed by the next.
             try write((old ?? []) + bytes, by: path + "-aside")
             return old != nil
@@ -141,7 +155,7 @@ final class OutputIndex: Sendable {
 
     private func write(_ bytes: [UInt8], by temporary: String) throws(FileTrouble) {
         do {
-            try WholeFile.write(bytes, to: path, by: temporary)
+            try WholeFile.write(bytes, to: path, by: temporary, mode: Self.mode)
         } catch {
             throw trouble(error.code, "write the index of the outputs")
         }
@@ -151,7 +165,9 @@ final class OutputIndex: Sendable {
     func rewrite(
         _ records: [OutputRecord], by temporary: String, texts: (RecipeID) -> String
     ) throws(FileTrouble) {
-        var data = try contents().others.reduce(into: Data()) { $0 += $1 + [UInt8(ascii: "\n")] }
+        let (said, doubt) = try contents()
+        let others = doubt == nil ? said.others : []
+        var data = others.reduce(into: Data()) { $0 += $1 + [UInt8(ascii: "\n")] }
         var numbers = Numbers()
         var lines: [IndexLine] = [.job(name: job.name, manifest: job.manifestPath)]
         for record in records { lines += self.lines(for: record, &numbers, texts) }

@@ -66,7 +66,12 @@ final class FolderLock: Sendable {
     }
 
     private func isStillAt(_ path: String) -> Bool {
+        identity.map { FileSystem.stamp(path)?.identity == $0 } ?? false
+    }
+
+    /// Of the open folder, whatever its path leads to now.
+    var identity: FileStamp.Identity? {
         var own = stat()
-        return fstat(descriptor, &own) == 0 && FileSystem.stamp(path)?.identity == FileStamp(own).identity
+        return fstat(descriptor, &own) == 0 ? FileStamp(own).identity : nil
     }
 }

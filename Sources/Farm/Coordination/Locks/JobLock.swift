@@ -18,16 +18,21 @@ package final class JobLock: Sendable {
 
     private let own: KernelLock
     private let folders: [FolderLock]
+    /// All folders of the job's outputs, as they were when they were locked.
+    package let roots: OutputRoots
 
-    private init(_ own: KernelLock, _ folders: [FolderLock]) { (self.own, self.folders) = (own, folders) }
+    private init(_ own: KernelLock, _ folders: [FolderLock], _ roots: OutputRoots) {
+        (self.own, self.folders, self.roots) = (own, folders, roots)
+    }
 
     /// - Parameters:
-    ///   - folders: those of the job's outputs that this process has not locked yet. They are created if need be.
+    ///   - folders: those of the job's outputs. They are created if need be.
+    ///   - held: those that this process has locked for other jobs.
     ///   - directory: the run's, which removes folders that stay empty.
     ///   - wait: how long to wait for other runs to end.
     package static func take(
-        for job: JobSpec, folders: [String], directory: RunDirectory, state: String, wait: Duration,
-        clock: ContinuousClock = ContinuousClock()
+        for job: JobSpec, folders: [String], held: Set<FileStamp.Identity>, directory: RunDirectory, state: String,
+        wait: Duration, clock: ContinuousClock = ContinuousClock()
     ) async throws -> Outcome {
         let end = clock.now + wait
         _ = try FileSystem.createFolders("\(state)/locks")
@@ -35,21 +40,29 @@ package final class JobLock: Sendable {
             return .busy(.run)
         }
         var locks: [FolderLock] = []
-        var seen: Set<FileStamp.Identity> = []
+        var seen = held
+        var roots: [PathKey: FileStamp.Identity] = [:]
         for folder in folders.sorted() {
             try directory.makeFolder(folder)
             // One folder may have two names.
-            if let identity = FileSystem.stamp(folder)?.identity, !seen.insert(identity).inserted { continue }
+            let identity = FileSystem.stamp(folder)?.identity
+            roots[PathKey(folder)] = identity
+            if let identity, !seen.insert(identity).inserted { continue }
             do {
                 guard let lock = try await FolderLock.take(folder, until: end, clock) else {
                     return .busy(.folder(folder))
                 }
                 locks.append(lock)
+                // While that was waited for, the folder may have become another one.
+                if let identity = lock.identity {
+                    roots[PathKey(folder)] = identity
+                    seen.insert(identity)
+                }
             } catch let trouble as FileTrouble where FolderLock.unsupported.contains(trouble.code) {
                 // Nothing can be locked there: nobody is kept out.
             }
         }
-        return .taken(JobLock(own, locks))
+        return .taken(JobLock(own, locks, OutputRoots(roots)))
     }
 
     /// A job is its manifest's real path and its name. FNV-1a makes a file name of them.

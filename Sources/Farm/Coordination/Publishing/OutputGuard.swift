@@ -6,33 +6,54 @@ import Synchronization
 
 /// Notices that a folder of outputs was exchanged for another one while a run goes on.
 ///
-/// An output is published by its path. If somebody puts a link to the pictures in the place of the output folder, that
-/// path leads to an input. So a run remembers by device and inode which folders it began to write in, and which files
-/// are its inputs, and asks again before each rename.
+/// An output is published by its path. If somebody puts a link to the pictures in the place of a folder on the way to it,
+/// that path leads to an input, or to a file of somebody else. So a run remembers by device and inode which folders it
+/// locked and in which it began to write, where their paths led when it began, and which files are its inputs. It asks
+/// again before each rename.
 final class OutputGuard: Sendable {
+    private let roots: OutputRoots
+    /// Where the paths of folders led when the run began. Links that were there then are the user's own.
+    private let ways: [PathKey: String]
     private let folders = Mutex<[PathKey: FileStamp.Identity]>([:])
     private let inputs: Set<FileStamp.Identity>
 
-    /// - Parameter inputs: of the run's inputs, as they were found.
-    init(inputs: some Sequence<FileStamp.Identity>) { self.inputs = Set(inputs) }
-
-    /// Remembers the folder of an output, before a worker writes in it.
-    func begin(_ folder: String) {
-        guard let identity = FileSystem.stamp(folder)?.identity else { return }
-        folders.withLock { known in
-            if known[PathKey(folder)] == nil { known[PathKey(folder)] = identity }
-        }
+    /// - Parameters:
+    ///   - folders: those of all outputs that the run may publish, whether they are there or not.
+    ///   - inputs: of the run's inputs, as they were found.
+    init(roots: OutputRoots, folders: Set<PathKey>, inputs: some Sequence<FileStamp.Identity>) {
+        self.roots = roots
+        self.inputs = Set(inputs)
+        ways = Dictionary(uniqueKeysWithValues: folders.map { ($0, realPath($0.path)) })
     }
 
-    /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if the output's folder is not the one that the run
-    ///   began with, or an input is at the output's path.
-    func check(_ output: String) throws(FileTrouble) {
-        let folder = PathText.folder(of: output)
-        if let known = folders.withLock({ $0[PathKey(folder)] }), FileSystem.stamp(folder)?.identity != known {
-            throw FileTrouble(
-                path: folder, code: ESTALE, action: "publish there",
-                reason: "the folder was replaced by another one, or by a link, while the run went on",
-                remedy: "put the folder back, and run the job again")
+    /// Makes the folder of an output, unless it is there, and remembers it, before a worker writes in it.
+    ///
+    /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if its path leads somewhere else than it did.
+    func begin(_ folder: String, in directory: RunDirectory) throws(FileTrouble) {
+        try checkWay(to: folder)
+        try directory.makeFolder(folder)
+        if let identity = FileSystem.stamp(folder)?.identity {
+            folders.withLock { known in
+                if known[PathKey(folder)] == nil { known[PathKey(folder)] = identity }
+            }
+        }
+        // It may have been exchanged meanwhile: then the wrong folder was remembered.
+        try checkWay(to: folder)
+    }
+
+    private func checkWay(to folder: String) throws(FileTrouble) {
+        try roots.check(folder)
+        if let way = ways[PathKey(folder)], PathKey(realPath(folder)) != PathKey(way) { throw .exchanged(folder) }
+    }
+
+    /// - Parameter folder: the open folder of the output, in which it is renamed.
+    /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if the folder is not the one that the run began with,
+    ///   or an input is at the output's path.
+    func check(_ output: String, in folder: SafeFolder) throws(FileTrouble) {
+        let path = PathText.folder(of: output)
+        try checkWay(to: path)
+        if let known = folders.withLock({ $0[PathKey(path)] }), FileStamp(try folder.status()).identity != known {
+            throw .exchanged(path)
         }
         // Of a file with several names the one at this path may be a name of its own.
         if let found = FileSystem.ownName(output), inputs.contains(found) {

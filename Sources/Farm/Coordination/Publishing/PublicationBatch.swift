@@ -62,15 +62,20 @@ struct PublicationBatch {
 
     /// Renames all, and syncs each folder once.
     mutating func put(by publisher: Publisher) {
-        var folders: [PathKey: FileSystem.OpenFolder] = [:]
+        var folders: [PathKey: SafeFolder] = [:]
         for (index, items) in frames.enumerated() {
             for (place, item) in items.enumerated() {
-                problems[index] = put(item, by: publisher, &folders)
+                do throws(FileTrouble) {
+                    let folder = try folder(of: item, &folders)
+                    problems[index] = publisher.publish(item.publication, item.rule, in: folder)
+                    if problems[index] == nil { putReceipt(of: item, in: folder) }
+                } catch {
+                    problems[index] = Publisher.problem(error, item.publication.path)
+                }
                 guard problems[index] == nil else {
                     for rest in items[place...] { discard(rest) }
                     break
                 }
-                putReceipt(of: item)
                 if let record = records[PathKey(item.publication.receipt.path)] { published.append(record) }
             }
         }
@@ -78,29 +83,27 @@ struct PublicationBatch {
     }
 
     /// A receipt that cannot be put there is written, and told of, at the end of the run.
-    private func putReceipt(of item: PublicationDesk.Item) {
+    private func putReceipt(of item: PublicationDesk.Item, in folder: SafeFolder) {
         if item.receipt != nil {
-            ReceiptFile.put(item.temporaryReceipt, beside: item.publication.path)
+            ReceiptFile.put(item.temporaryReceipt, beside: item.publication.path, in: folder)
         } else {
             // One that an earlier run wrote tells of other bytes.
-            ReceiptFile.remove(beside: item.publication.path)
+            ReceiptFile.remove(beside: item.publication.path, in: folder)
         }
     }
 
-    private func put(
-        _ item: PublicationDesk.Item, by publisher: Publisher, _ folders: inout [PathKey: FileSystem.OpenFolder]
-    ) -> PublishProblem? {
-        let folder = FileSystem.folder(of: item.publication.path)
-        do {
-            // Before the rename, so that a folder that may not be read is no surprise afterwards.
-            if folders[PathKey(folder)] == nil { folders[PathKey(folder)] = try FileSystem.OpenFolder(folder) }
-        } catch {
-            return Publisher.problem(error, item.publication.path)
-        }
-        return publisher.publish(item.publication, item.rule)
+    /// Opened before the rename, so that a folder that may not be read is no surprise afterwards.
+    private func folder(
+        of item: PublicationDesk.Item, _ folders: inout [PathKey: SafeFolder]
+    ) throws(FileTrouble) -> SafeFolder {
+        let path = FileSystem.folder(of: item.publication.path)
+        if let open = folders[PathKey(path)] { return open }
+        let folder = try SafeFolder(path, trusting: .everybody)
+        folders[PathKey(path)] = folder
+        return folder
     }
 
-    private mutating func sync(_ folder: FileSystem.OpenFolder) {
+    private mutating func sync(_ folder: SafeFolder) {
         do {
             try folder.sync()
         } catch {

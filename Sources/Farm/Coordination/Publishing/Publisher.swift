@@ -13,7 +13,10 @@ struct Publisher: Sendable {
 
     /// The file is on the disk. Its intent is recorded, and it is renamed: at any moment the final path holds either what
     /// it held before or the whole new output.
-    func publish(_ publication: Publication, _ rule: ReplacementRule) -> PublishProblem? {
+    ///
+    /// - Parameter folder: the output's, opened. The file was written in it, too, and nothing is renamed by a path: that may
+    ///   lead somewhere else a moment after it was looked at.
+    func publish(_ publication: Publication, _ rule: ReplacementRule, in folder: SafeFolder) -> PublishProblem? {
         let (receipt, path) = (publication.receipt, publication.path)
         // A link would publish what it leads to.
         guard FileSystem.isRegular(receipt.path) || FileSystem.isOwnFolder(receipt.path),
@@ -22,12 +25,12 @@ struct Publisher: Sendable {
             return .refused("\(path): the file that was written is gone or was cut before it could be published")
         }
         do {
-            try outputs.check(path)
+            try outputs.check(path, in: folder)
             try journal.write(.publish(temporary: receipt.path, digest: receipt.digest, final: path))
             if FileSystem.isOwnFolder(receipt.path) {
-                try putFolder(receipt.path, at: path, rule)
+                try putFolder(receipt.path, at: path, rule, folder)
             } else {
-                try put(receipt.path, at: path, rule)
+                try put(receipt.path, at: path, rule, folder)
             }
             // What an exchange has left there is the folder that was replaced.
             FileSystem.removeTree(receipt.path)
@@ -38,12 +41,16 @@ struct Publisher: Sendable {
         }
     }
 
-    private func put(_ temporary: String, at path: String, _ rule: ReplacementRule) throws(FileTrouble) {
+    private func put(
+        _ temporary: String, at path: String, _ rule: ReplacementRule, _ folder: SafeFolder
+    ) throws(FileTrouble) {
         try refuseChanged(path, rule, isFolder: false)
+        let (from, name) = (PathNames.last(of: temporary), PathNames.last(of: path))
         switch rule {
-        case .nothing: try FileSystem.renameWithoutReplacing(temporary, to: path)
-        case .published where !FileSystem.exists(path): try FileSystem.renameWithoutReplacing(temporary, to: path)
-        case .anything, .published: try FileSystem.rename(temporary, to: path)
+        case .nothing: try folder.renameWithoutReplacing(from, to: folder, as: name)
+        case .published where try folder.status(of: name) == nil:
+            try folder.renameWithoutReplacing(from, to: folder, as: name)
+        case .anything, .published: try folder.rename(from, as: name)
         }
     }
 
@@ -58,9 +65,12 @@ struct Publisher: Sendable {
     }
 
     /// Replaces only a folder that holds what an output of this name holds, and nothing else.
-    private func putFolder(_ temporary: String, at path: String, _ rule: ReplacementRule) throws(FileTrouble) {
+    private func putFolder(
+        _ temporary: String, at path: String, _ rule: ReplacementRule, _ folder: SafeFolder
+    ) throws(FileTrouble) {
+        let (from, name) = (PathNames.last(of: temporary), PathNames.last(of: path))
         guard FileSystem.exists(path), !FileSystem.isEmptyFolder(path) else {
-            return try FileSystem.rename(temporary, to: path)
+            return try folder.rename(from, as: name)
         }
         try refuseChanged(path, rule, isFolder: true)
         guard rule != .nothing else { throw FileTrouble(path: path, code: EEXIST, action: "publish") }
@@ -69,12 +79,12 @@ struct Publisher: Sendable {
         guard isOurs, DeepZoomNames(of: path).all(FileSystem.files(below: path)) else {
             throw FileTrouble(path: path, code: ENOTEMPTY, action: "publish")
         }
-        if FileSystem.exchange(temporary, path) { return }
+        if folder.exchange(from, name) { return }
         let aside = temporary + "-old"
         try journal.write(.replace(aside: aside, final: path))
-        try FileSystem.rename(path, to: aside)
+        try folder.rename(name, as: PathNames.last(of: aside))
         do {
-            try FileSystem.rename(temporary, to: path)
+            try folder.rename(from, as: name)
         } catch {
             try Self.undoReplacement(aside: aside, final: path)
             throw error

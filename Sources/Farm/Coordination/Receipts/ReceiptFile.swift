@@ -44,29 +44,35 @@ enum ReceiptFile {
     /// Puts a receipt that was written aside at its place, unless something foreign is there.
     ///
     /// - Returns: false when it is not in its place; then it is nowhere.
-    @discardableResult
     static func put(_ temporary: String, beside output: String) -> Bool {
         do throws(FileTrouble) {
-            let folder = try folder(of: output)
-            if case .foreign = look(beside: output, in: folder) {
-                FileSystem.remove(temporary)
-                return false
-            }
-            // It was written beside the output, too.
-            try folder.rename(PathNames.last(of: temporary), as: name(beside: output))
-            return true
+            return put(temporary, beside: output, in: try folder(of: output))
         } catch {
             FileSystem.remove(temporary)
             return false
         }
     }
 
-    /// Removes the receipt of an output that is no more, or has other bytes now.
-    static func remove(beside output: String) {
-        // Where the folder cannot be opened nothing can be removed either.
-        if let folder = try? folder(of: output) { remove(beside: output, in: folder) }
+    /// The same in a folder that is open.
+    @discardableResult
+    static func put(_ temporary: String, beside output: String, in folder: SafeFolder) -> Bool {
+        // It was written beside the output, too.
+        let temporary = PathNames.last(of: temporary)
+        do throws(FileTrouble) {
+            if case .foreign = look(beside: output, in: folder) {
+                try folder.remove(temporary)
+                return false
+            }
+            try folder.rename(temporary, as: name(beside: output))
+            return true
+        } catch {
+            // By its name it is this run's: a sweep removes it where this cannot.
+            try? folder.remove(temporary)
+            return false
+        }
     }
 
+    /// Removes the receipt of an output that is no more, or has other bytes now.
     static func remove(beside output: String, in folder: SafeFolder) {
         // What stays tells of an output that is no more, or of other bytes; `verify` says so.
         if case .receipt = look(beside: output, in: folder) { try? folder.remove(name(beside: output)) }

@@ -1,34 +1,16 @@
 import FoundationEssentials
 import Glibc
 import JobModel
+import Planning
 import SafeFiles
-import Synchronization
 import WorkerProtocol
 
 /// `coordinator.<epoch>` in a run's folder: who has the run. The file with the highest epoch counts.
 ///
-/// It holds a token of this coordinator of this run, which its workers have in their environment.
+/// It holds the secret of this coordinator's token (``CoordinatorToken``).
 package enum CoordinatorClaim {
-    /// Workers know whose they are by this variable.
-    package static let variable = "PENUMBRA_COORDINATOR"
-
-    /// Of the run that this process does, or will do next: it does one after the other. Nobody can guess it.
-    package static var token: String { current.withLock { $0 } }
-
-    private static let current = Mutex(newToken())
-
-    private static func newToken() -> String {
-        let digits = (0..<2).map { _ in
-            let word = String(UInt64.random(in: .min ... .max), radix: 16)
-            return String(repeating: "0", count: 16 - word.count) + word
-        }
-        return "\(digits.joined())@\(host)"
-    }
-
-    /// The run is over: who ends its workers later must not end those of this process's next one.
-    package static func renewToken() { current.withLock { $0 = newToken() } }
-
-    private static let host = ProcessInfo.processInfo.hostName
+    /// Part of the names of files that this process writes aside. No other process has it.
+    package static let aside = CoordinatorToken.newSecret()
 
     /// A run that nobody went on with for so long is given up, in seconds.
     private static let patience = 7.0 * 24 * 3600
@@ -40,19 +22,19 @@ package enum CoordinatorClaim {
 
     private static let mostEpochs = 1_000_000
     /// In bytes: 32 digits, and the name of a machine.
-    private static let largestToken = 400
+    private static let largestSecret = 400
 
     static func path(_ epoch: Int, _ folder: String) -> String { "\(folder)/coordinator.\(epoch)" }
 
     static func exists(epoch: Int, in folder: String) -> Bool { FileSystem.exists(path(epoch, folder)) }
 
     /// Creates the file, unless somebody else has.
-    static func take(epoch: Int, in folder: String) throws(FileTrouble) {
+    static func take(epoch: Int, as token: CoordinatorToken, in folder: String) throws(FileTrouble) {
         let path = path(epoch, folder)
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "claim the run") }
         close(file)
-        try FileSystem.append(Array(token.utf8), to: path, syncs: true)
+        try FileSystem.append(Array(token.secret.utf8), to: path, syncs: true)
     }
 
     /// 0 when nobody has had it.
@@ -72,12 +54,13 @@ package enum CoordinatorClaim {
         let latest = latestEpoch(in: folder)
         let path = path(latest, folder)
         guard latest > 0, !FileSystem.exists("\(folder)/released.\(latest)"),
-            let data = SafeFolder.believed(path, limit: largestToken),
-            let other = String(decoding: data, as: UTF8.self).split(separator: "@").dropFirst().first, other != host,
+            let data = SafeFolder.believed(path, limit: largestSecret),
+            let other = String(decoding: data, as: UTF8.self).split(separator: "@").dropFirst().first,
+            other != CoordinatorToken.host,
             let heard = FileSystem.stamp(path)?.modified
         else { return true }
         // Machines' clocks differ: the file system's own counts.
-        let probe = "\(folder)/now.\(token)"
+        let probe = "\(folder)/now.\(aside)"
         defer { FileSystem.remove(probe) }
         guard (try? FileSystem.append(Array("now".utf8), to: probe)) != nil,
             let now = FileSystem.stamp(probe)?.modified
@@ -115,8 +98,8 @@ package enum CoordinatorClaim {
     /// Workers leave when their coordinator ends. One that was stopped, or hangs, does not: it is killed with all that it
     /// started.
     static func endWorkers(ofEpoch epoch: Int, in folder: String) {
-        guard let data = SafeFolder.believed(path(epoch, folder), limit: largestToken), isToken(data) else { return }
-        let wanted = Array("\(variable)=".utf8) + data
+        guard let data = SafeFolder.believed(path(epoch, folder), limit: largestSecret), isSecret(data) else { return }
+        let wanted = Array("\(CoordinatorToken.variable)=\(PathText.name(of: folder))/".utf8) + data
         for name in FileSystem.names(in: "/proc") {
             guard let process = pid_t(name), process != getpid(), isOwn(process),
                 let environment = contents("/proc/\(name)/environ")?.split(separator: 0),
@@ -129,7 +112,7 @@ package enum CoordinatorClaim {
     }
 
     /// 32 hexadecimal digits, and a machine. The file may be another's.
-    private static func isToken(_ data: [UInt8]) -> Bool {
+    private static func isSecret(_ data: [UInt8]) -> Bool {
         data.dropFirst(32).first == UInt8(ascii: "@")
             && data.prefix(32).allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     }

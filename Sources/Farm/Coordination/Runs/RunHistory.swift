@@ -43,7 +43,8 @@ package final class RunHistory: Sendable {
         var (heritage, concluded) = (Heritage(), Set<FrameID>())
         if let known, !known.state.isEnded {
             let frames = try store.read { try $0.frames(of: known.id) }
-            concluded = Set(frames.filter { $0.state != .open }.map { FrameID($0.number, page: $0.page) })
+            concluded = Set(
+                frames.filter { $0.state != .open && $0.wasBegun }.map { FrameID($0.number, page: $0.page) })
             heritage = try store.read { Heritage(known, frames: frames, attempts: try $0.attempts(of: known.id)) }
         }
         let counts = counts(concluded)

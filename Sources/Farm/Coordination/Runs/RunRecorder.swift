@@ -55,6 +55,14 @@ package final class RunRecorder: Sendable {
         }
     }
 
+    /// It failed before a worker had it: while the run was planned, or for what was at its output's path.
+    func refused(_ report: FrameReport, _ failure: FrameFailure) {
+        let record = StoredFrame(
+            number: report.index, page: report.page, input: report.input, recipe: "", outputs: report.outputs,
+            state: .failed(cause: failure.cause.rawValue, message: failure.message))
+        change { $0.frames[FrameID(report.index, page: report.page)] = record }
+    }
+
     func started(_ lease: Lease) {
         let time = now()
         let limit = Int64(lease.timeLimit / .nanoseconds(1))

@@ -39,7 +39,8 @@ package struct SharedHistory: Hashable, Sendable {
         let bytes = lines.flatMap { line in (try? encoder.encode(line)).map { Array($0) + [UInt8(ascii: "\n")] } ?? [] }
         try FileSystem.retrying(ENOENT) { () throws(FileTrouble) in
             _ = try FileSystem.createFolders(folder)
-            try FileSystem.append(bytes, to: "\(folder)/\(name)")
+            // Whoever goes on with the run believes it.
+            try FileSystem.append(bytes, to: "\(folder)/\(name)", mode: 0o600)
         }
     }
 

@@ -176,7 +176,7 @@ package struct SharedRun: Hashable, Sendable {
     /// What is lost of it is told again soon.
     package func note(left: Int) {
         try? WholeFile.write(
-            Array("\(left)".utf8), to: "\(folder)/left", by: "\(folder)/.left.\(CoordinatorClaim.token)")
+            Array("\(left)".utf8), to: "\(folder)/left", by: "\(folder)/.left.\(CoordinatorClaim.aside)")
     }
 
     package func write(_ record: Record) throws(FileTrouble) { try write(record, "\(folder)/run.json") }
@@ -208,7 +208,7 @@ package struct SharedRun: Hashable, Sendable {
     private func write(_ value: some Encodable, _ path: String) throws(FileTrouble) {
         // Texts and whole numbers, which JSON always can.
         let bytes = (try? JSONEncoder().encode(value)).map(Array.init) ?? []
-        let aside = "\(PathText.folder(of: path))/.\(PathText.name(of: path)).\(CoordinatorClaim.token)"
+        let aside = "\(PathText.folder(of: path))/.\(PathText.name(of: path)).\(CoordinatorClaim.aside)"
         FileSystem.remove(aside)
         try FileSystem.append(bytes, to: aside, syncs: true)
         try FileSystem.rename(aside, to: path)
@@ -249,7 +249,7 @@ package enum DetachedRuns {
     package static func remember(_ run: SharedRun, state: String) throws(FileTrouble) {
         _ = try FileSystem.createFolders(state)
         let folder = try SafeFolder(state).makingFolder(folderName)
-        let aside = ".\(run.name).\(CoordinatorClaim.token)"
+        let aside = ".\(run.name).\(CoordinatorClaim.aside)"
         try folder.create(aside, Array(run.place.utf8), syncs: true)
         try folder.rename(aside, as: run.name)
     }

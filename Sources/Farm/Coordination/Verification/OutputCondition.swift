@@ -8,8 +8,10 @@ package enum OutputCondition: Hashable, Sendable {
     case truncated(bytes: Int)
     /// It has other bytes, or something else is in its place.
     case changed
-    /// It has the bytes of another output that was published.
+    /// It has the bytes of another output that was published, and that one has this one's.
     case swapped(with: String)
+    /// It has the bytes of another output that was published, and that one has not this one's.
+    case copied(of: String)
     /// It could not be read, and why.
     case unreadable(String)
 

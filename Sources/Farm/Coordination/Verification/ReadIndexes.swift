@@ -20,8 +20,9 @@ final class ReadIndexes: Sendable {
     func forget() { known.withLock { $0 = [:] } }
 
     private static func read(_ folder: String) throws(FileTrouble) -> [PathKey: RecordedOutput] {
-        guard let bytes = try FileSystem.lines(of: PathNames.joined(folder, OutputIndex.name)) else { return [:] }
-        let contents = IndexContents(Data(bytes), of: nil)
+        // Whoever's it is: outputs are compared with what it says, and none is changed.
+        guard let lines = try FileSystem.lines(of: PathNames.joined(folder, OutputIndex.name)) else { return [:] }
+        let contents = IndexContents(Data(lines.bytes), of: nil)
         let outputs = contents.outputs.map { key, output in
             let record = output.record(
                 in: folder, recipe: RecipeID(place: output.recipe), encodings: contents.encodings)

@@ -30,7 +30,7 @@ package struct Verification {
             pending = try lookAgain(at: read.filter(\.condition.isDamage), &found)
         }
         self.outputs = outputs.compactMap { found[PathKey($0.record.path)] }
-        try nameSwapped()
+        try await nameSwapped(loop)
     }
 
     private mutating func read(_ outputs: [RecordedOutput], _ loop: () -> RunLoop) async -> [VerifiedOutput] {
@@ -113,35 +113,38 @@ package struct Verification {
     }
 
     /// Finds out whose bytes changed outputs have.
-    private mutating func nameSwapped() throws {
+    private mutating func nameSwapped(_ loop: () -> RunLoop) async throws {
         let strange = Set(outputs.filter(\.condition.isDamage).compactMap(\.found?.digest))
-        guard !strange.isEmpty else { return }
-        let looked = Dictionary(outputs.map { (PathKey($0.output.record.path), $0) }) { first, _ in first }
+        guard stop == nil, !strange.isEmpty else { return }
         var owners = try search.paths(of: strange)
         for output in outputs where strange.contains(output.output.record.file.digest) {
             owners[output.output.record.file.digest, default: []].append(output.output.record.path)
         }
-        for index in outputs.indices where outputs[index].condition.isDamage {
-            let output = outputs[index]
-            let paths = output.found.flatMap { owners[$0.digest] } ?? []
-            let others = paths.filter { PathKey($0) != PathKey(output.output.record.path) }
-            guard let owner = others.min(by: { Self.isLikelier($0, $1, among: looked, for: output) }) else { continue }
-            outputs[index].condition = .swapped(with: owner)
+        let others = outputs.map { output -> [String] in
+            guard output.condition.isDamage, let found = output.found else { return [] }
+            let own = PathKey(output.output.record.path)
+            return Set((owners[found.digest] ?? []).map(PathKey.init)).filter { $0 != own }.sorted().map(\.path)
+        }
+        var digests = Dictionary(outputs.map { (PathKey($0.output.record.path), $0.found?.digest) }) { first, _ in first
+        }
+        // Which of several it was swapped with shows in what they have now.
+        let unread = Set(others.flatMap { $0.prefix(Self.mostTwins).map(PathKey.init) }).filter { digests[$0] == nil }
+        let candidates = try search.look(at: unread.sorted().prefix(Self.mostOthers).map(\.path)).values
+        for other in await read(candidates.compactMap(\.first), loop) {
+            digests[PathKey(other.output.record.path)] = .some(other.found?.digest)
+        }
+        for (index, others) in others.enumerated() {
+            guard let first = others.first else { continue }
+            let own = outputs[index].output.record.file.digest
+            let partner = others.first { digests[PathKey($0)] == .some(own) }
+            outputs[index].condition = partner.map { .swapped(with: $0) } ?? .copied(of: first)
         }
     }
 
-    /// Of several outputs with the same bytes: the one that has this output's bytes in turn, then one that lacks its own.
-    private static func isLikelier(
-        _ one: String, _ other: String, among looked: [PathKey: VerifiedOutput], for output: VerifiedOutput
-    ) -> Bool {
-        func rank(_ path: String) -> Int {
-            guard let candidate = looked[PathKey(path)] else { return 1 }
-            if candidate.found?.digest == output.output.record.file.digest { return 0 }
-            return candidate.condition.isDamage ? 1 : 2
-        }
-        let (first, second) = (rank(one), rank(other))
-        return first == second ? PathKey(one) < PathKey(other) : first < second
-    }
+    /// How many of the outputs with the same bytes are read for one that has them in their place.
+    private static let mostTwins = 64
+    /// Read in all, beside those that were asked for.
+    private static let mostOthers = 1024
 }
 
 extension JobSpec {

@@ -60,7 +60,7 @@ package struct Shard: Hashable, Sendable, Codable {
     }
 
     /// Raised whenever what is written here changes.
-    package static let currentFormat = 1
+    package static let currentFormat = 2
 
     /// Two coordinators of a run, each of which takes itself for the only one, write shards of one number. What comes of them is
     /// told apart by this.
@@ -92,6 +92,30 @@ package struct Shard: Hashable, Sendable, Codable {
         self.workers = workers
         self.tasks = tasks
     }
+}
+
+extension Shard: SharedRecord {
+    var isPlausible: Bool {
+        id.isPlausible && SharedNumbers.durations.contains(workers.silence)
+            && tasks.allSatisfy { SharedNumbers.durations.contains($0.timeLimit) }
+    }
+
+    /// What a file's name says that it is, and that writes nothing but files of its run.
+    func isOf(_ folder: SharedFolder, as number: Int) -> Bool {
+        id.number == number && folder.run.map { $0 == id.run } ?? true
+            && tasks.allSatisfy { $0.spec.writtenFiles.allSatisfy { isOwn($0, folder) } }
+    }
+
+    /// In the run's scratch space, or beside an output under the name of what is no output yet.
+    private func isOwn(_ file: String, _ folder: SharedFolder) -> Bool {
+        let names = PathNames.all(in: file)
+        guard PathNames.isAbsolute(file), !names.contains(where: { $0 == "." || $0 == ".." }) else { return false }
+        return PathNames.isBelow(file, folder.path) || PathNames.last(of: file).hasPrefix(".penumbra-\(id.run)-")
+    }
+}
+
+extension Shard.ID {
+    var isPlausible: Bool { SharedNumbers.counts.contains(epoch) && SharedNumbers.counts.contains(number) }
 }
 
 extension Catalog {

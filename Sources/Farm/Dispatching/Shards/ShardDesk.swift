@@ -33,10 +33,14 @@ package struct ShardDesk: Sendable {
     private var failedStarts = 0
     private let mostFailedStarts: Int
     private let silence: Duration
+    private let plugins: Set<String>?
     private var watch = StallWatch()
 
-    /// - Parameter workers: how many there are to be.
-    package init(_ tasks: [Shard.Task], workers: Int, silence: Duration) {
+    /// - Parameters:
+    ///   - workers: how many there are to be.
+    ///   - plugins: the filters that are plugins; nil where nobody knows.
+    package init(_ tasks: [Shard.Task], workers: Int, silence: Duration, plugins: Set<String>? = nil) {
+        self.plugins = plugins
         waiting = tasks.reversed()
         mostFailedStarts = 3 * workers
         self.silence = silence
@@ -49,11 +53,15 @@ package struct ShardDesk: Sendable {
         var actions: [Action] = []
         switch event {
         case .workerReady(let worker):
+            // A worker that greets twice is what it was.
+            guard heard[worker] == nil else { break }
             failedStarts = 0
             heard[worker] = now
             idle.append(worker)
         case .workerLost(let worker, let death): actions = lose(worker, death)
         case .report(let worker, let report):
+            // A worker that has not greeted gets no work, whatever it says.
+            guard heard[worker] != nil else { break }
             heard[worker] = now
             actions = hear(report, from: worker)
         case .tick: actions = endLate(at: now)
@@ -67,24 +75,37 @@ package struct ShardDesk: Sendable {
     private mutating func hear(_ report: Report, from worker: WorkerID) -> [Action] {
         switch report {
         case .ready, .alive: return []
-        case .inPlugins(_, let names): running[worker]?.plugins = names
+        case .inPlugins(_, let names):
+            if let objection = running[worker]?.task.order.objection(toPlugins: names, plugins) {
+                return disbelieve(worker, objection)
+            }
+            running[worker]?.plugins = names
         case .worn: running[worker]?.isWorn = true
         case .finished(let lease, let receipt):
             guard let current = running[worker], current.task.lease == lease, current.objection == nil else {
                 return []
             }
-            if let objection = current.task.order.objection(to: receipt) {
-                running[worker]?.objection = objection
-                return [.kill(worker)]
-            }
+            if let objection = current.task.order.objection(to: receipt) { return disbelieve(worker, objection) }
             guard let earlier = current.task.earlier else { return end(lease, .done(receipt), of: worker) }
             return current.task.isAsBefore(receipt)
                 ? end(lease, .done(earlier), of: worker) : redo(lease, of: worker)
         case .failed(let lease, let failure):
             if running[worker]?.task.earlier != nil { return redo(lease, of: worker) }
+            if let current = running[worker], current.task.lease == lease,
+                let objection = current.task.spec.objection(to: failure, plugins: plugins)
+            {
+                return disbelieve(worker, objection)
+            }
             return end(lease, .failed(failure), of: worker)
         }
         return []
+    }
+
+    /// Nothing that the worker says is believed any more.
+    private mutating func disbelieve(_ worker: WorkerID, _ objection: String) -> [Action] {
+        guard running[worker]?.objection == nil else { return [] }
+        running[worker]?.objection = objection
+        return [.kill(worker)]
     }
 
     private mutating func end(_ lease: LeaseID, _ outcome: TaskEnd.Outcome, of worker: WorkerID) -> [Action] {

@@ -39,7 +39,9 @@ package struct ShardRun: Sendable {
     /// The shard as its coordinator wrote it.
     package func shard() throws(SharedFolder.Trouble) -> Shard {
         let path = folder.shard(number)
-        guard let shard = folder.read(Shard.self, from: path), shard.format == Shard.currentFormat else {
+        guard let shard = folder.read(Shard.self, from: path), shard.format == Shard.currentFormat,
+            shard.isOf(folder, as: number)
+        else {
             throw SharedFolder.Trouble(
                 message: "\(path): no shard of this version of Penumbra; is the folder on a file system that this node "
                     + "shares, and the program the coordinator's?")
@@ -70,7 +72,8 @@ package struct ShardRun: Sendable {
                 if let difference = VersionDifference(wanted: shard.versions, found: catalog.makings) {
                     throw .gaveUp("its programs are not the coordinator's: \(difference.words)", [])
                 }
-                ends += try await render(rest, of: shard, engine, workers: max(1, min(workers, rest.count)), signals())
+                ends += try await render(
+                    rest, of: shard, engine, catalog, workers: max(1, min(workers, rest.count)), signals())
             } catch {
                 switch error {
                 case .signal(let signal): return .interrupted(signal: signal)
@@ -80,6 +83,13 @@ package struct ShardRun: Sendable {
                 case .trouble(let trouble): throw trouble
                 }
             }
+        }
+        // Whoever finds a result takes the shard for done: one that lacks a task's end must say so.
+        let lost = Set(shard.tasks.map(\.lease)).subtracting(ends.map(\.lease)).count
+        guard lost == 0 else {
+            let reason = "\(lost) of its \(shard.tasks.count) tasks came to no end"
+            try put(ends, of: shard, refusal: reason)
+            return .refused(reason)
         }
         try put(ends, of: shard)
         return .done(tasks: ends.count, failed: ends.count { if case .done = $0.outcome { false } else { true } })
@@ -138,7 +148,8 @@ package struct ShardRun: Sendable {
     }
 
     private func render(
-        _ tasks: [Shard.Task], of shard: Shard, _ engine: LocalEngine, workers: Int, _ signals: AsyncStream<Int32>
+        _ tasks: [Shard.Task], of shard: Shard, _ engine: LocalEngine, _ catalog: Catalog, workers: Int,
+        _ signals: AsyncStream<Int32>
     ) async throws(Stop) -> [TaskEnd] {
         let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
         let (news, tell) = AsyncStream.makeStream(of: News.self)
@@ -151,7 +162,8 @@ package struct ShardRun: Sendable {
                 while (try? await Task.sleep(for: .milliseconds(200))) != nil { tell.yield(.event(.tick)) }
             }
             defer { group.cancelAll() }
-            let desk = ShardDesk(tasks, workers: workers, silence: shard.workers.silence)
+            let desk = ShardDesk(
+                tasks, workers: workers, silence: shard.workers.silence, plugins: catalog.pluginNames)
             return await decide(desk, for: shard, before: shard.tasks.count - tasks.count, news, command)
         }
         command.finish()

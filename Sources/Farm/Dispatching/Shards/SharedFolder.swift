@@ -4,6 +4,18 @@ import JobModel
 import SafeFiles
 import WorkerProtocol
 
+/// What lies in a run's folder, where somebody else may have written it: numbers are added to others, and durations to times.
+protocol SharedRecord: Decodable {
+    var isPlausible: Bool { get }
+}
+
+/// What no run is beyond.
+enum SharedNumbers {
+    /// Of shards, coordinators, and counts of them.
+    static let counts = 1...1_000_000_000
+    static let durations = Duration.zero...Duration.seconds(366 * 24 * 3600)
+}
+
 /// A run's folder on the file system that all nodes share.
 ///
 ///     FOLDER/{shards/K.json, results/{K.EPOCH-ATTEMPT.log,K.EPOCH.ATTEMPT.json}, submissions, canvases and tiles}
@@ -67,7 +79,7 @@ package struct SharedFolder: Hashable, Sendable {
     }
 
     /// With all that is in it. What cannot be removed stays.
-    static func remove(_ folder: String) { try? FileManager.default.removeItem(atPath: folder) }
+    static func remove(_ folder: String) { SafeFolder.removeTree(at: folder) }
 
     /// What elements printed is of no use when all went well. What cannot be removed stays.
     static func remove(logs folder: String) {
@@ -128,21 +140,50 @@ package struct SharedFolder: Hashable, Sendable {
         }
     }
 
-    /// What a file holds; nil where it is not there, is not whole, or is of another version.
-    func read<Value: Decodable>(_ type: Value.Type, from path: String) -> Value? {
-        Self.contents(of: path).flatMap { try? FrameCodec.decode(type, from: Data($0)) }
+    /// What a file holds; nil where it is not there, is not whole, is of another version, or cannot be.
+    func read<Value: SharedRecord>(_ type: Value.Type, from path: String) -> Value? {
+        contents(of: path).flatMap { try? FrameCodec.decode(type, from: Data($0)) }
+            .flatMap { $0.isPlausible ? $0 : nil }
     }
 
-    /// The lines of a log. One that a kill or a crash has torn is left out.
-    func lines<Value: Decodable>(_ type: Value.Type, of path: String) -> [Value] {
-        guard let data = Self.contents(of: path) else { return [] }
-        return Data(data).split(separator: UInt8(ascii: "\n")).compactMap { try? FrameCodec.decode(type, from: $0) }
+    /// The lines of a log. One that a kill or a crash has torn is left out, and one that cannot be.
+    func lines<Value: SharedRecord>(_ type: Value.Type, of path: String) -> [Value] {
+        guard let data = contents(of: path) else { return [] }
+        return Data(data).split(separator: UInt8(ascii: "\n")).compactMap { line in
+            (try? FrameCodec.decode(type, from: line)).flatMap { $0.isPlausible ? $0 : nil }
+        }
     }
 
-    /// Nil where it is not there, and where it is another user's, a link, a pipe, or too large for what elements write.
-    private static func contents(of path: String) -> [UInt8]? {
-        guard let folder = try? SafeFolder(PathNames.folder(of: path) ?? "") else { return nil }
-        return try? folder.contents(of: PathNames.last(of: path), limit: 1 << 30)
+    /// What coordinators have noted before they submitted it. The lines name jobs that are cancelled: only those that a run of
+    /// this folder submits.
+    func submitted(_ list: String) -> [SlurmSubmitter.Line] {
+        lines(SlurmSubmitter.Line.self, of: list).filter { $0.name.hasPrefix(jobPrefix) }
+    }
+
+    /// How the names of all jobs of the run begin.
+    private var jobPrefix: String {
+        let name = PathNames.last(of: path)
+        return name.hasPrefix("penumbra-") ? "\(name)-" : "penumbra-"
+    }
+
+    /// The run that the folder is of; nil where its name does not tell.
+    var run: String? {
+        let name = PathNames.last(of: path)
+        return name.hasPrefix("penumbra-") ? String(name.dropFirst("penumbra-".count)) : nil
+    }
+
+    /// Nil where it is not there, and where it is another user's, a link, behind a link, a pipe, or too large for what elements
+    /// write.
+    private func contents(of file: String) -> [UInt8]? {
+        guard let folder = opened(PathNames.folder(of: file) ?? "") else { return nil }
+        return try? folder.contents(of: PathNames.last(of: file), limit: 1 << 30)
+    }
+
+    /// From the run's own folder on no link is followed.
+    private func opened(_ folder: String) -> SafeFolder? {
+        guard let own = try? SafeFolder(path) else { return nil }
+        if PathKey(folder) == PathKey(path) { return own }
+        return PathNames.relative(folder, to: path).flatMap { try? own.folder(at: $0) }
     }
 
     /// All attempts' logs of a shard.
@@ -153,7 +194,7 @@ package struct SharedFolder: Hashable, Sendable {
 
     /// Opened anew each time, which makes network file systems look again.
     func names(in folder: String) -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+        ((try? opened(folder)?.names()) ?? []).sorted()
     }
 
     /// The file is there, with all its bytes; of a folder, all files in it.

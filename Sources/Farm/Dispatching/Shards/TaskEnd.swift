@@ -43,3 +43,12 @@ package struct ShardResult: Hashable, Sendable, Codable {
         self.refusal = refusal
     }
 }
+
+extension AttemptLine: SharedRecord {
+    /// Its lease is looked up, and never reckoned with.
+    var isPlausible: Bool { true }
+}
+
+extension ShardResult: SharedRecord {
+    var isPlausible: Bool { shard.isPlausible }
+}

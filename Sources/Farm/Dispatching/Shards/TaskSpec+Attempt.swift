@@ -10,6 +10,18 @@ extension TaskSpec {
     /// The same whoever writes it: tasks that are equal so make the same pixels.
     package var withoutNames: TaskSpec { renamingWritten { _ in "" } }
 
+    /// The files that a worker writes for it.
+    var writtenFiles: [String] {
+        switch self {
+        case .frame(let task): task.outputs.compactMap(\.temporaryPath)
+        case .canvas(let task): [task.canvasPath, task.metadataPath]
+        case .tile(let task): [task.tilePath]
+        case .stitch(let task): [task.temporaryPath]
+        case .preview(let task): [task.path]
+        case .probe, .audit, .check, .compare: []
+        }
+    }
+
     private func renamingWritten(_ name: (String) -> String) -> TaskSpec {
         switch self {
         case .frame(let task):

@@ -30,11 +30,11 @@ extension StoreReader {
         }
     }
 
-    /// How many of its frames have come to an end.
+    /// How many of the frames that were begun have come to an end.
     package func concluded(of run: RunID) throws -> Int {
         try Int.fetchOne(
-            database, sql: "SELECT COUNT(*) FROM frames WHERE run = ? AND state != 'open'", arguments: [run.number])
-            ?? 0
+            database, sql: "SELECT COUNT(*) FROM frames WHERE run = ? AND state != 'open' AND recipe != ''",
+            arguments: [run.number]) ?? 0
     }
 
     package func frames(of run: RunID) throws -> [StoredFrame] {
@@ -63,62 +63,69 @@ extension StoreReader {
         let rows = try Row.fetchAll(
             database, sql: "SELECT path, number, page, at FROM publications WHERE run = ? ORDER BY at, path",
             arguments: [run.number])
-        return rows.map { StoredPublication(path: $0[0], number: $0[1], page: $0[2], at: $0[3]) }
+        return try rows.map { row in
+            try StoredPublication(
+                path: row.stored(0), number: row.stored(1), page: row.stored(2), at: row.stored(3))
+        }
     }
 }
 
 extension StoredRun {
     fileprivate init(_ row: Row) throws {
         let state: RunState =
-            switch row[5] as String {
+            switch try row.stored(5, String.self) {
             case "running": .running
-            case "ended": .ended(at: row[10], exitCode: row[11], reason: row[12])
+            case "ended":
+                .ended(at: try row.stored(10), exitCode: try row.stored(11), reason: try row.stored(12))
             case let other: throw DatabaseError(unknown: "state", of: "a run", other)
             }
-        self.init(
-            id: RunID(number: row[0]), name: row[1], job: row[2], manifest: row[3], epoch: row[4], state: state,
-            started: row[6], workers: row[7], request: row[8], counts: row[9])
+        try self.init(
+            id: RunID(number: row.stored(0)), name: row.stored(1), job: row.stored(2), manifest: row.stored(3),
+            epoch: row.stored(4), state: state, started: row.stored(6), workers: row.stored(7), request: row.stored(8),
+            counts: row.stored(9))
     }
 }
 
 extension StoredFrame {
     fileprivate init(_ row: Row) throws {
         let state: State =
-            switch row[5] as String {
+            switch try row.stored(5, String.self) {
             case "published": .published
             case "skipped": .skipped
-            case "failed": .failed(cause: row[6] ?? "", message: row[7] ?? "")
+            case "failed":
+                .failed(
+                    cause: try row.stored(6, String?.self) ?? "", message: try row.stored(7, String?.self) ?? "")
             case "left": .left
             case "open": .open
             case let other: throw DatabaseError(unknown: "state", of: "a frame", other)
             }
-        let text: String = row[4]
+        let text = try row.stored(4, String.self)
         guard let outputs = try? JSONDecoder().decode([String].self, from: Data(text.utf8)) else {
             throw DatabaseError(unknown: "list of outputs", of: "a frame", text)
         }
-        self.init(
-            number: row[0], page: row[1], input: row[2], recipe: row[3], outputs: outputs, state: state, seconds: row[8]
-        )
+        try self.init(
+            number: row.stored(0), page: row.stored(1), input: row.stored(2), recipe: row.stored(3), outputs: outputs,
+            state: state, seconds: row.stored(8))
     }
 }
 
 extension StoredAttempt {
     fileprivate init(_ row: Row) throws {
-        let (ended, message): (Int64, String) = (row[12] ?? 0, row[13] ?? "")
+        let (ended, message) = (try row.stored(12, Int64?.self) ?? 0, try row.stored(13, String?.self) ?? "")
         let state: State =
-            switch row[11] as String {
-            case "done": .done(at: ended, receipt: row[14] ?? "")
+            switch try row.stored(11, String.self) {
+            case "done": .done(at: ended, receipt: try row.stored(14, String?.self) ?? "")
             case "failed": .failed(at: ended, message: message)
             case "lost": .lost(at: ended, message: message)
             case "dropped": .dropped(at: ended)
             case "running": .running
             case let other: throw DatabaseError(unknown: "state", of: "an attempt", other)
             }
-        let tile: Int = row[5]
-        self.init(
-            epoch: row[0], lease: row[1], number: row[2], page: row[3], kind: row[4], tile: tile < 0 ? nil : tile,
-            attempt: row[6], round: row[7], worker: row[8], started: row[9], deadline: row[10], state: state,
-            log: row[15])
+        let tile = try row.stored(5, Int.self)
+        try self.init(
+            epoch: row.stored(0), lease: row.stored(1), number: row.stored(2), page: row.stored(3), kind: row.stored(4),
+            tile: tile < 0 ? nil : tile, attempt: row.stored(6), round: row.stored(7), worker: row.stored(8),
+            started: row.stored(9), deadline: row.stored(10), state: state, log: row.stored(15))
     }
 }
 

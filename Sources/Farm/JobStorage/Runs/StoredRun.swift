@@ -58,7 +58,7 @@ package enum RunState: Hashable, Sendable {
     package var isEnded: Bool { if case .ended = self { true } else { false } }
 }
 
-/// A frame of a run that there was something to do with.
+/// A frame of a run that there was something to do with, or that failed before there was.
 package struct StoredFrame: Hashable, Sendable, Codable {
     /// How it ended.
     ///
@@ -77,11 +77,14 @@ package struct StoredFrame: Hashable, Sendable, Codable {
     package var number: Int
     package var page: Int
     package var input: String
-    /// How its outputs are made, all of them.
+    /// How its outputs are made, all of them; empty where it failed before it was begun.
     package var recipe: String
     package var outputs: [String]
     package var state: State
     package var seconds: Double?
+
+    /// False for a frame that failed while the run was planned, or for what was at its output's path: no worker had it.
+    package var wasBegun: Bool { !recipe.isEmpty }
 
     package init(
         number: Int, page: Int, input: String, recipe: String, outputs: [String], state: State = .open,

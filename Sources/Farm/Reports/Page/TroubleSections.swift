@@ -4,8 +4,9 @@ struct TroubleSections {
     static let cap = 100
 
     private struct Item {
-        let frame: FrameRecord
-        let message: String
+        let line: Markup
+        /// Why: the cause or the reason that it has in common with others.
+        let group: String
     }
 
     private let run: RunRecord
@@ -13,50 +14,55 @@ struct TroubleSections {
     init(_ run: RunRecord) { self.run = run }
 
     var failed: Section {
-        section(.failed, "Failed") { state in
-            if case .failed(let cause, let message) = state { (cause, message) } else { nil }
+        section(.failed, "Failed", of: "frame") { frame in
+            guard case .failed(let cause, let message) = frame.state else { return [] }
+            return [Item(line: broken(frame, message), group: cause)]
         }
     }
 
     var stillBroken: Section {
-        section(.stillBroken, "Still broken", "Failed in an earlier run, and not changed since.") { state in
-            if case .stillBroken(let cause, let message) = state { (cause, message) } else { nil }
+        section(.stillBroken, "Still broken", "Failed in an earlier run, and not changed since.", of: "frame") {
+            frame in
+            guard case .stillBroken(let cause, let message) = frame.state else { return [] }
+            return [Item(line: broken(frame, message), group: cause)]
         }
     }
 
     var kept: Section {
-        section(.kept, "Kept as found", "These outputs are left as they are.") { state in
-            if case .kept(let reason) = state { (reason, "") } else { nil }
+        section(.kept, "Kept as found", "These outputs are left as they are.", of: "output") { frame in
+            frame.kept.map { output in
+                let line: Markup =
+                    "\(.path(output.path)) <span class=\"message\">of \(.path(frame.input))</span>"
+                return Item(line: line, group: output.reason)
+            }
         }
     }
 
-    /// - Parameter matter: the group and the message of a frame that belongs here.
+    /// - Parameters:
+    ///   - noun: what the items are.
+    ///   - items: those of a frame that belong here.
     private func section(
-        _ ending: FrameRecord.Ending, _ title: String, _ introduction: Markup = "",
-        _ matter: (FrameRecord.State) -> (group: String, message: String)?
+        _ ending: FrameRecord.Ending, _ title: String, _ introduction: Markup = "", of noun: String,
+        _ items: (FrameRecord) -> [Item]
     ) -> Section {
-        var groups: [String: [Item]] = [:]
-        for frame in run.frames {
-            guard let (group, message) = matter(frame.state) else { continue }
-            groups[group, default: []].append(Item(frame: frame, message: message))
-        }
+        let groups = Dictionary(grouping: run.frames.flatMap(items), by: \.group)
         guard !groups.isEmpty else { return Section(name: ending.rawValue, title: title, body: "") }
         let sorted = groups.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
         let opening: Markup = introduction.isEmpty ? "" : "<p class=\"note\">\(introduction)</p>\n"
         return Section(
             name: ending.rawValue, title: title,
-            body: "\(opening)\(sorted.map { group($0.key, $0.value, ending) })")
+            body: "\(opening)\(sorted.map { group($0.key, $0.value, of: noun, ending) })")
     }
 
-    private func group(_ name: String, _ items: [Item], _ ending: FrameRecord.Ending) -> Markup {
-        let shown = items.prefix(Self.cap).map { item -> Markup in
-            "<li>\(ending == .kept ? kept(item.frame) : broken(item))</li>\n"
-        }
+    private func group(
+        _ name: String, _ items: [Item], of noun: String, _ ending: FrameRecord.Ending
+    ) -> Markup {
+        let shown = items.prefix(Self.cap).map { item -> Markup in "<li>\(item.line)</li>\n" }
         let rest = items.count - shown.count
         let more: Markup = rest > 0 ? "<p class=\"note\">And \(Figures.count(rest)) more.</p>\n" : ""
         return """
             <div class="group \(ending.rawValue)">
-            <p class="cause">\(name) <span>\(Figures.plural(items.count, "frame"))</span></p>
+            <p class="cause">\(name) <span>\(Figures.plural(items.count, noun))</span></p>
             <ul>
             \(shown)</ul>
             \(more)</div>
@@ -65,14 +71,9 @@ struct TroubleSections {
     }
 
     /// Messages that begin with the picture's path say it once.
-    private func broken(_ item: Item) -> Markup {
-        let (input, message) = (item.frame.input, item.message)
+    private func broken(_ frame: FrameRecord, _ message: String) -> Markup {
+        let input = frame.input
         let rest = message.hasPrefix("\(input): ") ? String(message.dropFirst(input.count + 2)) : message
         return "\(.path(input)) <span class=\"message\">\(.lines(rest))</span>"
-    }
-
-    private func kept(_ frame: FrameRecord) -> Markup {
-        let outputs = frame.outputs.map { output -> Markup in "\(.path(output.path)) " }
-        return "\(outputs)<span class=\"message\">of \(.path(frame.input))</span>"
     }
 }

@@ -40,11 +40,13 @@ struct AdoptCommand: AsyncParsableCommand {
             let catalog = try await installation.introducedCatalog()
             let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
             let specs = try reporting.jobs(files.read())
-            let preparation = JobPreparation(
+            var preparation = JobPreparation(
                 installation: installation, catalog: catalog, selection: jobs.selection, limit: jobs.limit,
                 list: try jobs.list(), isForced: false, signals: signals, deadline: nil, reread: files.rereader())
+            preparation.allowsMissing = jobs.allowEmpty
             var wishes = RunWishes()
             wishes.allowsEmpty = jobs.allowEmpty
+            wishes.acceptsEmpty = jobs.allowEmpty
             wishes.allowsGone = jobs.allowGone
             return try await JobRunner(
                 installation: installation, signals: signals, reporting: reporting, preparation: preparation,

@@ -2,6 +2,7 @@ import ArgumentParser
 import Catalogs
 import FoundationEssentials
 import Manifests
+import Planning
 import Settings
 
 struct FiltersCommand: AsyncParsableCommand {
@@ -24,7 +25,7 @@ struct FiltersCommand: AsyncParsableCommand {
                 guard let filter = catalog.filter(named: name) else {
                     catalog.pluginProblems.forEach(Console.complain)
                     let remedy = UnknownFilter(name, in: catalog).remedy
-                    throw CommandError(.usage, "no filter is called '\(name)'\n   = \(remedy)")
+                    throw CommandError(.usage, "no filter is called '\(PathText.visible(name))'\n   = \(remedy)")
                 }
                 filters = [filter]
             }

@@ -97,7 +97,10 @@ struct SelectionOptions: ParsableArguments {
     @Flag(help: "Nothing to do is no error when no file matches.")
     var allowEmpty = false
 
-    @Flag(help: "Outputs that are all gone since the last run are no error; they are made again.")
+    @Flag(
+        help:
+            "Pictures and outputs that are gone since the last run as if a disk were not mounted were removed: go on without the pictures, make the outputs again."
+    )
     var allowGone = false
 
     @Option(
@@ -146,6 +149,12 @@ struct TimeArgument {
 
     private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
     private static let longest = 604_800.0
+    /// What people write for the units.
+    private static let words: [String: Character] = [
+        "s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "m": "m", "min": "m", "mins": "m",
+        "minute": "m",
+        "minutes": "m", "h": "h", "hr": "h", "hrs": "h", "hour": "h", "hours": "h", "d": "d", "day": "d", "days": "d",
+    ]
 
     init(_ argument: String) throws(ValidationError) {
         let number = argument.prefix { $0.isASCII && $0.isNumber || $0 == "." }
@@ -154,9 +163,8 @@ struct TimeArgument {
             throw ValidationError("a time is a number, and s, m, h or d behind it: 90s, 50m, 1.5h.")
         }
         guard unit.count <= 1, let factor = unit.isEmpty ? 1 : unit.first.flatMap({ Self.units[$0] }) else {
-            let letter = unit.drop { $0 == " " }.lowercased().first
-            guard let letter, Self.units[letter] != nil else {
-                throw ValidationError("a time is a number, and s, m, h or d behind it: \(number)s, \(number)d.")
+            guard let letter = Self.words[unit.drop { $0 == " " }.lowercased()] else {
+                throw ValidationError("a time is one number, and s, m, h or d behind it: 90s, 50m, 1.5h.")
             }
             throw ValidationError("did you mean \(number)\(letter)?")
         }

@@ -6,6 +6,7 @@ import JobStorage
 import Planning
 import Reports
 import Scheduling
+import SafeFiles
 import Settings
 import WorkerProtocol
 
@@ -42,9 +43,10 @@ struct PlanCommand: AsyncParsableCommand {
             reporting.warn(ofPluginsIn: catalog)
             let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
             let specs = try reporting.jobs(await files.examined(by: installation.worker))
-            let preparation = JobPreparation(
+            var preparation = JobPreparation(
                 installation: installation, catalog: catalog, selection: jobs.selection, limit: jobs.limit,
                 list: try jobs.list(), isForced: force, signals: Signals(), deadline: nil, reread: files.rereader())
+            preparation.allowsMissing = jobs.allowEmpty
             var status = ExitStatus.done
             for spec in specs {
                 try await allowingEmpty(jobs.allowEmpty) {
@@ -52,8 +54,10 @@ struct PlanCommand: AsyncParsableCommand {
                     let state = installation.settings.stateFolder.value
                     try refusal.refuseLostOutputs(of: spec, state: state)
                     let contents = try Ledger.look(state: state, job: spec, folders: OutputFolders.of(spec))
+                    for doubt in contents.doubts { reporting.note("\(spec.name): \(doubt.message)") }
                     var prepared = try await preparation.prepare(spec, contents: contents)
-                    try refusal.refuseLostInputs(prepared.plan, before: contents.places.inputs)
+                    if jobs.allowGone { prepared.giveUpLost() }
+                    try refusal.refuseLostInputs(prepared)
                     try await preparation.compare(&prepared)
                     try await preparation.lookAtWork(&prepared)
                     reporting.hint(prepared.plan)
@@ -70,6 +74,7 @@ struct PlanCommand: AsyncParsableCommand {
 
     private func showOrphans(_ prepared: PreparedJob, _ reporting: Reporting) {
         OrphanKeeper.listUnselected(prepared, reporting)
+        OrphanKeeper.listLost(prepared, reporting)
         guard !prepared.orphans.isEmpty else { return }
         reporting.list(
             "\(prepared.job.name): \(Figures.plural(prepared.orphans.count, "output")) without an input any more",

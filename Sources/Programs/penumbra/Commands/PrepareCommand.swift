@@ -51,6 +51,7 @@ struct PrepareCommand: AsyncParsableCommand {
         command.request = RunRequest(arguments: arguments, folder: currentFolder())
         command.engine.engine = .local
         command.sharing = .prepared(shards: shards, place: folder)
+        command.ownState = Settings.ownState(place)
         try await PassingState.with(place.stateDir) { state in
             command.place.stateDir = state
             do {

@@ -98,8 +98,10 @@ struct PreviewCommand: AsyncParsableCommand {
             let book = PreviewBook(state: installation.settings.stateFolder.value)
             if !force { try target.refuseForeign(book) }
             defer { unlink(temporary) }
+            // A swept value, such as a tint, may ask for sRGB. All panels are in one picture.
+            let color = specs.contains { $0.color == .srgb } ? .srgb : spec.color
             let task = PreviewTask(
-                input: InputSpec(path: input, maxPixels: spec.maxPixels, color: spec.color),
+                input: InputSpec(path: input, maxPixels: spec.maxPixels, color: color),
                 chains: specs.map { $0.chain + $0.outputs[outputNumber - 1].shownChain },
                 output: outputs[outputNumber - 1],
                 others: outputs.indices.filter { $0 != outputNumber - 1 }.map { outputs[$0] }, view: view,
@@ -132,11 +134,13 @@ extension PreviewCommand {
             let known = writable.flatMap { $0.extensions.prefix(1) }.map { ".\($0)" }.joined(separator: ", ")
             let found =
                 ext.isEmpty
-                ? "the name has no extension, which decides the format" : "no format is written to '.\(ext)'"
-            throw CommandError(.usage, "\(output): \(found); a preview is written to \(known)")
+                ? "the name has no extension, which decides the format"
+                : "no format is written to '.\(PathText.visible(ext))'"
+            throw CommandError(.usage, "\(PathText.visible(output)): \(found); a preview is written to \(known)")
         }
         if compare == .blink, !format.holdsAnimation {
-            throw CommandError(.usage, "\(output): --compare blink is an animation; write it to .gif or .webp")
+            throw CommandError(
+                .usage, "\(PathText.visible(output)): --compare blink is an animation; write it to .gif or .webp")
         }
         return format.name
     }
@@ -173,7 +177,9 @@ extension PreviewCommand {
     private func input(_ spec: JobSpec, _ catalog: Catalog) throws -> String {
         if let picture {
             let path = PathText.normalized(picture, in: currentFolder())
-            guard FileStamp(of: path) != nil else { throw CommandError(.missingInput, "\(picture): no such file") }
+            guard FileStamp(of: path) != nil else {
+                throw CommandError(.missingInput, "\(PathText.visible(picture)): no such file")
+            }
             return path
         }
         do {
@@ -182,7 +188,8 @@ extension PreviewCommand {
             return frame.input.path
         } catch let problem as PlanProblem {
             throw CommandError(
-                problem.isMissingInput ? .missingInput : .badManifest, "\(manifest): error: \(problem.message)")
+                problem.isMissingInput ? .missingInput : .badManifest,
+                "\(PathText.visible(manifest)): error: \(problem.message)")
         }
     }
 
@@ -226,18 +233,20 @@ extension PreviewCommand {
                 status, failure.message.replacing(task.path, with: output))
         case .died(let death):
             let words = death.lastWords.isEmpty ? "" : ": \(death.lastWords)"
-            return CommandError(.someFailed, "\(task.input.path): the worker ended (\(death.manner))\(words)")
+            return CommandError(
+                .someFailed, "\(PathText.visible(task.input.path)): the worker ended (\(death.manner))\(words)")
         case .refused(let reason): return CommandError(.unavailable, SummaryText.describe(reason))
         case .interrupted(let signal):
             return CommandError(ExitStatus(rawValue: 128 + signal) ?? .terminated, "interrupted; nothing was written")
         case .tookTooLong:
-            return CommandError(.someFailed, "\(task.input.path): no preview after \(limit)")
+            return CommandError(.someFailed, "\(PathText.visible(task.input.path)): no preview after \(limit)")
         }
     }
 
     private func put(_ temporary: String) throws {
         guard rename(temporary, output) == 0 else {
-            throw CommandError(.badPlace, "\(output): cannot be written: \(String(cString: strerror(errno)))")
+            throw CommandError(
+                .badPlace, "\(PathText.visible(output)): cannot be written: \(String(cString: strerror(errno)))")
         }
     }
 
@@ -245,7 +254,7 @@ extension PreviewCommand {
         let picture = PathText.shown(input, from: currentFolder())
         let panel = receipt.panels[0]
         Console.print(
-            "\(output): \(panel.part.width)×\(panel.part.height) px at \(panel.part.x),\(panel.part.y) of \(picture), "
+            "\(PathText.visible(output)): \(panel.part.width)×\(panel.part.height) px at \(panel.part.x),\(panel.part.y) of \(picture), "
                 + "\(panel.width)×\(panel.height) px")
         let panels = (compare == .side || compare == .blink ? ["before"] : []) + (labels.isEmpty ? ["after"] : labels)
         if panels.count > 1 || compare == .split {

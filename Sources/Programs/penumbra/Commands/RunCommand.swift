@@ -94,11 +94,18 @@ struct RunCommand: AsyncParsableCommand {
     /// The inputs that `penumbra retry` has chosen; broken ones are tried again.
     var retried: Set<PathKey>?
 
-    /// The inputs that 'penumbra retry --state left' passes by.
+    /// The run of which 'penumbra retry --state left' does what was left, and the inputs that it passes by therefore.
+    var leftOf: String?
     var done: Set<PathKey> = []
+
+    /// What `--limit` said when the run began that this one goes on with; nil for what it says now.
+    var firstLimit: Int?
 
     /// How the run goes on without this process; nil for what ``detach`` says.
     var sharing: RunWishes.Sharing?
+
+    /// The user's state folder, where the run has another one.
+    var ownState: String?
 
     /// Progress is told to a scheduler of Open Job Description.
     var openjd = false
@@ -112,13 +119,20 @@ struct RunCommand: AsyncParsableCommand {
         var wishes = RunWishes()
         let own = RunRequest(arguments: Array(CommandLine.arguments.dropFirst(2)), folder: currentFolder())
         wishes.request = RunRequest(
-            arguments: (request ?? own).arguments, folder: (request ?? own).folder, inputs: retried)
+            arguments: (request ?? own).arguments, folder: (request ?? own).folder, inputs: retried, leftOf: leftOf)
         wishes.lockWait = lockWait?.seconds ?? 0
         wishes.allowsEmpty = jobs.allowEmpty || watch
+        wishes.acceptsEmpty = jobs.allowEmpty
         wishes.allowsGone = jobs.allowGone
         wishes.isStrict = strict
         wishes.slurmArguments = engine.slurmArguments
         wishes.sharing = sharing ?? (detach ? .detached : .none)
+        wishes.ownState = ownState
+        switch wishes.sharing {
+        case .resumed: wishes.beginner = "penumbra prepare"
+        case .none, .detached: if request != nil { wishes.beginner = "penumbra run" }
+        case .prepared: break
+        }
         wishes.deadline = deadline.map { Deadline(start: .now, allowed: $0.duration) }
         if deleteOrphans { wishes.orphans = .removed }
         if deleteAllOrphans { wishes.orphans = .allRemoved }
@@ -168,10 +182,12 @@ struct RunCommand: AsyncParsableCommand {
                 let specs = try reporting.jobs(read).filter { spec in
                     single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
                 }
-                let preparation = JobPreparation(
+                var preparation = JobPreparation(
                     installation: installation, catalog: catalog,
-                    selection: jobs.selection(of: retried, without: done), limit: jobs.limit, list: try jobs.list(),
+                    selection: jobs.selection(of: retried, without: done), limit: jobs.limit,
+                    firstLimit: firstLimit ?? jobs.limit, list: try jobs.list(),
                     isForced: force, signals: signals, deadline: wishes.deadline, reread: files.rereader())
+                preparation.allowsMissing = wishes.allowsEmpty
                 let runner = JobRunner(
                     installation: installation, signals: signals, reporting: reporting, preparation: preparation,
                     wishes: wishes)
@@ -185,7 +201,7 @@ struct RunCommand: AsyncParsableCommand {
                 return WatchedJobs(jobs: resting) { try await runner.runTellingMetrics(resting) }
             }
             var loop = WatchLoop(
-                watched(specs, runner), manifests: specs.map(\.manifestPath), signals: signals, reporting: reporting
+                watched(specs, runner), manifests: files.paths, signals: signals, reporting: reporting
             ) {
                 let now = files.texts()
                 guard now != texts else { return nil }

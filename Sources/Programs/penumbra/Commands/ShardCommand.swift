@@ -64,7 +64,7 @@ struct ShardCommand: AsyncParsableCommand {
         let runs = SharedRun.meant(in: folder)
         guard !runs.isEmpty else {
             throw CommandError(
-                .missingInput, "\(folder): no run; 'penumbra prepare --run-dir' writes shards there")
+                .missingInput, "\(PathText.visible(folder)): no run; 'penumbra prepare --run-dir' writes shards there")
         }
         let found = try runs.compactMap { run -> (SharedFolder, PreparedShards.Range)? in
             guard run.end == nil, let scratch = RunDirectory.scratch(of: run.name, state: run.place) else {
@@ -73,7 +73,8 @@ struct ShardCommand: AsyncParsableCommand {
             }
             let shared = SharedFolder(scratch)
             guard let shards = PreparedShards.Range(of: shared) else {
-                throw CommandError(.missingInput, "\(folder): is not prepared yet; 'penumbra prepare' does that")
+                throw CommandError(
+                    .missingInput, "\(PathText.visible(folder)): is not prepared yet; 'penumbra prepare' does that")
             }
             return (shared, shards)
         }

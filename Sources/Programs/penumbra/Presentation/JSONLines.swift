@@ -71,7 +71,10 @@ struct FrameLine: Encodable {
     /// All of them, where there are several.
     let outputs: [Output]?
     let state: String
+    /// Of a kept frame that of the first output which is kept.
     var reason: String?
+    /// Outputs that stay as they are, whatever became of the others; nil where none does.
+    let keptOutputs: [KeptOutputLine]?
     var cause: String?
     var message: String?
     var bytes: Int?
@@ -88,7 +91,8 @@ struct FrameLine: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case event, job, index, input, output, outputs, state, reason, cause, message, bytes, digest, width, height
+        case event, job, index, input, output, outputs, state, reason, keptOutputs, cause, message, bytes, digest,
+            width, height
         case pathBase64 = "path_base64"
     }
 
@@ -99,6 +103,7 @@ struct FrameLine: Encodable {
         pathBase64 = report.inputBytes.map { Data($0).base64EncodedString() }
         output = report.outputs.first
         outputs = report.outputs.count > 1 ? Self.outputs(of: report) : nil
+        keptOutputs = KeptOutputLine.lines(report.kept)
         switch report.state {
         case .published(let written, _):
             state = "published"
@@ -111,9 +116,9 @@ struct FrameLine: Encodable {
         case .skipped(let why):
             state = "skipped"
             reason = why
-        case .kept(let why):
+        case .kept:
             state = "kept"
-            reason = why
+            reason = report.kept.first?.reason
         case .stillBroken(let since, let what):
             state = "still_broken"
             reason = "since \(Figures.day(since))"
@@ -138,6 +143,17 @@ extension FrameLine {
                 path: path, bytes: receipt?.bytes, digest: receipt?.digest.description, width: receipt?.image.width,
                 height: receipt?.image.height)
         }
+    }
+}
+
+/// An output that is kept, and why.
+struct KeptOutputLine: Encodable {
+    let path: String
+    let reason: String
+
+    /// Nil where there are none.
+    static func lines(_ outputs: [KeptOutput]) -> [KeptOutputLine]? {
+        outputs.isEmpty ? nil : outputs.map { KeptOutputLine(path: $0.path, reason: $0.reason) }
     }
 }
 
@@ -173,6 +189,8 @@ struct SummaryLine: Encodable {
     var passedBy: [String: Int]?
     var skipped = 0
     var kept = 0
+    /// Outputs that are kept, also of frames of which others were made.
+    var outputsKept = 0
     var stillBroken = 0
     var failed = 0
     var left = 0
@@ -200,6 +218,7 @@ struct SummaryLine: Encodable {
             frames += counts.frames
             skipped += counts.skipped
             kept += counts.kept
+            outputsKept += counts.outputsKept
             stillBroken += counts.stillBroken
             failed += counts.failed
             megapixels += counts.megapixels
@@ -214,7 +233,8 @@ struct SummaryLine: Encodable {
             frames += summary.total
             published += summary.published
             skipped += summary.skipped
-            kept += summary.kept.count
+            kept += summary.kept
+            outputsKept += summary.keptOutputs.count
             stillBroken += summary.stillBroken.count
             failed += summary.failures.count
             left += summary.left
@@ -235,6 +255,7 @@ struct PlannedCounts {
     var toRender = 0
     var skipped = 0
     var kept = 0
+    var outputsKept = 0
     var stillBroken = 0
     var failed = 0
     var megapixels = 0.0
@@ -245,6 +266,7 @@ struct PlannedCounts {
         frames = prepared.targets.count + prepared.ended.count
         failed = prepared.ended.count
         for target in prepared.targets {
+            outputsKept += target.verdict.kept.count
             switch target.verdict {
             case .render, .compare:
                 toRender += 1

@@ -27,13 +27,14 @@ struct PlanText {
             let input = PathText.shown(target.files.input, from: folder) + page
             let probe = target.probe
             let outputs = target.outputs.map { PathText.shown($0, from: folder) }
+            let reasons = reasons(target)
             table.add(
                 String(target.frame.index), input, probe.map { size($0, $0.outputs[0]) } ?? "", outputs.first ?? "",
                 isRendered(target)
                     ? probe.map { Self.rendering($0, tiled: shard.decision(for: $0).tiled) } ?? "" : "",
-                probe.map { Self.halo($0.halo) } ?? "", reason(target))
+                probe.map { Self.halo($0.halo) } ?? "", reasons.first ?? reason(target))
             for (index, path) in outputs.enumerated().dropFirst() {
-                table.add("", "", probe.map { size($0, $0.outputs[index]) } ?? "", path, "", "", "")
+                table.add("", "", probe.map { size($0, $0.outputs[index]) } ?? "", path, "", "", reasons[index])
             }
         }
         let rendered = prepared.targets.filter(isRendered)
@@ -55,13 +56,28 @@ struct PlanText {
         if case .render = target.verdict { true } else { false }
     }
 
+    /// For each output what is told beside it: beside the first one why a run would render the frame or would not, beside each
+    /// that is kept why it is.
+    private func reasons(_ target: Target) -> [String] {
+        var reasons = target.outputs.map { path in
+            target.verdict.kept.first { $0.path == path }.map { "kept: \($0.reason)" } ?? ""
+        }
+        guard let first = reasons.first else { return [] }
+        if case .kept = target.verdict {
+            if first.isEmpty { reasons[0] = "skipped: up to date" }
+        } else {
+            reasons[0] = reason(target) + (first.isEmpty ? "" : "; \(first)")
+        }
+        return reasons
+    }
+
     /// Why a run would render a frame or would not; and how.
     private func reason(_ target: Target) -> String {
         switch target.verdict {
-        case .render(_, let reason):
+        case .render(_, let reason, _):
             target.probe.map { "\(reason); \(shard.decision(for: $0).reason)" } ?? reason
         case .current(let reason), .young(let reason): "skipped: \(reason)"
-        case .kept(let reason): "kept: \(reason)"
+        case .kept(let outputs): "kept: \(outputs.first?.reason ?? "")"
         case .stillBroken(let since, let message):
             "skipped: still broken since \(Figures.day(since)): \(PathText.visible(message))"
         case .refused: "refused: the output is there"
@@ -148,6 +164,8 @@ struct PlanLine: Encodable {
     let halo: Halo?
     let shard: String
     let reason: String
+    /// Outputs that would stay as they are, whatever is done with the others; nil where none would.
+    let keptOutputs: [KeptOutputLine]?
     /// Nil when the frame's rows stream from the decoder to the encoder.
     let heldBecause: String?
     let readAmplification: Double?
@@ -156,7 +174,7 @@ struct PlanLine: Encodable {
     private enum CodingKeys: String, CodingKey {
         case event, job, index, input, page, output, outputs, width, height, shrunkBy, layout, format, extent, halo,
             shard
-        case reason, heldBecause, readAmplification, tiles
+        case reason, keptOutputs, heldBecause, readAmplification, tiles
         case pathBase64 = "path_base64"
     }
 
@@ -179,6 +197,7 @@ struct PlanLine: Encodable {
         let tiled = isRendered && decision?.tiled == true
         shard = !isRendered ? "skip" : tiled ? "tile" : "frame"
         self.reason = reason
+        keptOutputs = KeptOutputLine.lines(target.verdict.kept)
         heldBecause = probe?.passage.heldBecause
         readAmplification = probe?.readAmplification
         tiles = tiled ? probe.map { zip($0.grid.tiles, $0.tileSources).map { Tile(rect: $0, reads: $1) } } : nil

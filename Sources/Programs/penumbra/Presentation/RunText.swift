@@ -1,4 +1,5 @@
 import FoundationEssentials
+import JobModel
 import JobStorage
 import Planning
 import Reports
@@ -109,20 +110,21 @@ enum RunText {
         var table = Table(["run", "job", "state", "started", "frames", "of these", "because"])
         for line in lines {
             table.add(
-                line.run, line.job, line.state, line.started, progress(line), kinds(line), firstLine(line.reason ?? ""))
+                PathText.visible(line.run), PathText.visible(line.job), line.state, line.started, progress(line),
+                kinds(line), firstLine(line.reason ?? ""))
         }
         return table.lines
     }
 
     /// What to do about it is told by `show`.
     private static func firstLine(_ text: String) -> String {
-        text.split(separator: "\n", maxSplits: 1).first.map(String.init) ?? ""
+        text.split(maxSplits: 1, whereSeparator: \.isNewline).first.map { PathText.visible(String($0)) } ?? ""
     }
 
     /// `photos: done; 64 frames: 62 published, 2 failed`, when a run was waited for.
     static func ending(_ line: RunLine) -> String {
         let reason = line.reason.map { ": \(firstLine($0))" } ?? ""
-        return "\(line.job): \(line.state)\(reason); \(counts(line, of: "frame"))"
+        return "\(PathText.visible(line.job)): \(line.state)\(reason); \(counts(line, of: "frame"))"
     }
 
     private static func progress(_ line: RunLine) -> String {
@@ -134,18 +136,19 @@ enum RunText {
         _ line: RunLine, _ run: KnownRun, _ frames: [StoredFrame], _ attempts: [StoredAttempt]
     ) -> [String] {
         var lines = [
-            "run       \(line.run)", "job       \(line.job)",
+            "run       \(PathText.visible(line.run))", "job       \(PathText.visible(line.job))",
             "manifest  \(PathText.shown(line.manifest, from: currentFolder()))",
-            "state     \(line.state)\(line.reason.map { ": \($0)" } ?? "")",
+            "state     \(line.state)\(line.reason.map { ": \(VisibleText.message($0))" } ?? "")",
             "started   \(line.started)\(line.ended.map { ", ended \($0)" } ?? "")\(epochs(line))",
             "frames    \(counts(line))",
         ]
-        lines += (line.counts.notes ?? []).map { "note      \($0)" }
+        lines += (line.counts.notes ?? []).map { "note      \(PathText.visible($0))" }
         lines += tasks(attempts)
         let failed = frames.filter { $0.state.word == "failed" }
         if !failed.isEmpty { lines.append("failed") }
         for case (let frame, .failed(let cause, let message)) in failed.map({ ($0, $0.state) }) {
-            lines.append("  \(frame.name)  \(PathText.shown(frame.input, from: currentFolder())): \(cause): \(message)")
+            let input = PathText.shown(frame.input, from: currentFolder())
+            lines.append("  \(frame.name)  \(input): \(cause): \(VisibleText.message(message))")
         }
         return lines
     }
@@ -183,8 +186,9 @@ enum RunText {
     static func lines(of attempt: StoredAttempt) -> [String] {
         let line = AttemptLine(attempt)
         let place = "\(line.started)  \(line.task)  attempt \(line.attempt), worker \(line.worker)"
-        let end = "\(line.state)\(line.message.map { ": \($0)" } ?? "")"
-        let log = (line.log ?? "").split(separator: "\n").map { "    \($0)" }
+        let end = "\(line.state)\(line.message.map { ": \(VisibleText.message($0))" } ?? "")"
+        // What others have written begins no line as Penumbra's own do.
+        let log = (line.log ?? "").split(whereSeparator: \.isNewline).map { "    \(PathText.visible(String($0)))" }
         return ["\(place): \(end)"] + log
     }
 }

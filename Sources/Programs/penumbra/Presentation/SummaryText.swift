@@ -1,5 +1,6 @@
 import Coordination
 import Glibc
+import JobModel
 import Planning
 import Reports
 import Scheduling
@@ -8,6 +9,8 @@ import Scheduling
 enum SummaryText {
     /// Names listed for each cause.
     static let namesListed = 20
+    /// The same of names that somebody has to change: all that can be changed in one go.
+    private static let refusalsListed = 1_000
 
     /// - Parameters:
     ///   - job: is named by each title; nil where another line does that.
@@ -21,7 +24,9 @@ enum SummaryText {
         }
         return FrameFailure.Cause.allCases.flatMap { cause in
             let lines = byCause[cause] ?? []
-            return list(owned(job, "\(Figures.plural(lines.count, "frame")) failed: \(cause.rawValue)"), lines)
+            return list(
+                owned(job, "\(Figures.plural(lines.count, "frame")) failed: \(cause.rawValue)"), lines,
+                most: cause == .output ? refusalsListed : namesListed)
         }
     }
 
@@ -33,23 +38,22 @@ enum SummaryText {
         }
         return list(
             owned(job, "\(Figures.plural(broken.count, "picture")) still broken, and not tried again"), broken)
-            + kept(summary.kept, of: job, folder: folder)
+            + kept(summary.keptOutputs, of: job, folder: folder)
     }
 
     private static func owned(_ job: String?, _ title: String) -> String { job.map { "\($0): \(title)" } ?? title }
 
     /// By their reasons, which many have in common.
-    static func kept(_ reports: [FrameReport], of job: String? = nil, folder: String) -> [String] {
-        var (reasons, outputs): ([String], [String: [String]]) = ([], [:])
-        for report in reports {
-            guard case .kept(let reason) = report.state else { continue }
-            if outputs[reason] == nil { reasons.append(reason) }
-            outputs[reason, default: []].append(PathText.shown(report.outputs.first ?? report.input, from: folder))
+    static func kept(_ outputs: [KeptOutput], of job: String? = nil, folder: String) -> [String] {
+        var (reasons, paths): ([String], [String: [String]]) = ([], [:])
+        for output in outputs {
+            if paths[output.reason] == nil { reasons.append(output.reason) }
+            paths[output.reason, default: []].append(PathText.shown(output.path, from: folder))
         }
         return reasons.flatMap { reason in
-            let paths = outputs[reason] ?? []
+            let paths = paths[reason] ?? []
             let stay = paths.count == 1 ? "is left as it is" : "are left as they are"
-            return list(owned(job, "\(Figures.plural(paths.count, "frame")) \(stay): \(reason)"), paths)
+            return list(owned(job, "\(Figures.plural(paths.count, "output")) \(stay): \(reason)"), paths)
         }
     }
 
@@ -63,10 +67,10 @@ enum SummaryText {
     }
 
     /// A title and the first of its lines; nothing when there are none.
-    private static func list(_ title: String, _ lines: [String]) -> [String] {
+    private static func list(_ title: String, _ lines: [String], most: Int = namesListed) -> [String] {
         guard !lines.isEmpty else { return [] }
-        let rest = lines.count - namesListed
-        return [title] + lines.prefix(namesListed).map { "  " + $0 }
+        let rest = lines.count - most
+        return [title] + lines.prefix(most).map { "  " + $0 }
             + (rest > 0 ? ["  … and \(Figures.count(rest)) more"] : [])
     }
 
@@ -90,10 +94,11 @@ enum SummaryText {
     static func counts(_ summary: RunSummary, job: String) -> String {
         var parts = ["\(Figures.count(summary.published)) published"]
         if summary.skipped > 0 { parts.append("\(Figures.count(summary.skipped)) skipped") }
-        if !summary.kept.isEmpty { parts.append("\(Figures.count(summary.kept.count)) kept") }
+        if summary.kept > 0 { parts.append("\(Figures.count(summary.kept)) kept") }
         if !summary.stillBroken.isEmpty { parts.append("\(Figures.count(summary.stillBroken.count)) still broken") }
         if !summary.failures.isEmpty { parts.append("\(Figures.count(summary.failures.count)) failed") }
         if summary.left > 0 { parts.append("\(Figures.count(summary.left)) left") }
+        if summary.keptBeside > 0 { parts.append("\(Figures.plural(summary.keptBeside, "output")) kept beside others") }
         var text = "\(job): \(parts.joined(separator: ", ")) in \(Figures.duration(summary.elapsed))"
         let seconds = summary.elapsed / .seconds(1)
         if summary.megapixels >= 0.05, seconds > 0 {
@@ -146,6 +151,7 @@ enum SummaryText {
         case .superseded:
             return "another coordinator has taken this run over; nothing was undone"
         case .place(let message):
+            let message = VisibleText.message(message)
             // Some troubles say themselves what to do, on a line of its own.
             guard !message.contains("\n   = ") else { return message }
             return "\(message); free some space or choose another place, then run it again"
@@ -155,12 +161,14 @@ enum SummaryText {
             return "stopped after \(Figures.plural(count, "failure")): 'max_failures' allows fewer than "
                 + "\(Figures.count(limit)); \(Figures.plural(left, "frame")) left"
         case .pluginFault(let plugin, let pictures):
-            return "the plugin '\(plugin)' faulted on \(pictures) pictures; remove or mend it, then run the job again"
+            return
+                "the plugin '\(PathText.visible(plugin))' faulted on \(pictures) pictures; remove or mend it, then run the job again"
         case .lastSlot(let retirement):
             return
                 "the last worker slot that is left fails: \(faults(of: retirement)); \(Figures.plural(left, "frame")) left; "
                 + "'penumbra doctor' looks for the reason, 'penumbra logs' tells what the workers said"
         case .cluster(let message), .machine(let message):
+            let message = VisibleText.message(message)
             let left = "\(Figures.plural(left, "frame")) left"
             guard let remedy = message.firstRange(of: "\n   = ") else {
                 return "\(message); \(left), which the next run goes on with"

@@ -8,14 +8,16 @@ struct Table {
 
     mutating func add(_ cells: String...) { rows.append(cells) }
 
-    /// Of a column. A cell that is longer moves what follows it in its own row alone.
-    private static let mostWidth = 48
+    /// Of a column in which only a few cells are longer. These move what follows them in their own rows alone.
+    private static let usualWidth = 48
 
     /// One line a row; columns two blanks apart, the last one not padded.
     var lines: [String] {
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in
-            rows.map { column < $0.count ? $0[column].count : 0 }.filter { $0 <= Self.mostWidth }.max() ?? 0
+            let lengths = rows.map { column < $0.count ? $0[column].count : 0 }.sorted()
+            let most = max(Self.usualWidth, lengths[lengths.count * 3 / 4])
+            return lengths.last { $0 <= most } ?? 0
         }
         return rows.map { row in
             var line = ""

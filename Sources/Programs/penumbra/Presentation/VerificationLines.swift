@@ -15,8 +15,10 @@ struct VerifiedLine: Encodable {
     var digest: String?
     var publishedBytes: Int?
     var publishedDigest: String?
-    /// The output whose bytes it has.
+    /// The output whose bytes it has, and that has its.
     var swappedWith: String?
+    /// The output whose bytes it has, where the two were not swapped.
+    var copyOf: String?
     var message: String?
 
     init(_ output: VerifiedOutput) {
@@ -26,6 +28,7 @@ struct VerifiedLine: Encodable {
         (publishedBytes, publishedDigest) = (record.file.stamp.size, record.file.digest.description)
         switch output.condition {
         case .swapped(let other): swappedWith = other
+        case .copied(let other): copyOf = other
         case .unreadable(let message): self.message = message
         case .asPublished, .missing, .truncated, .changed: break
         }

@@ -74,7 +74,7 @@ extension OutputCondition {
         case .asPublished: "as published"
         case .missing: "missing"
         case .truncated: "truncated"
-        case .changed: "changed"
+        case .changed, .copied: "changed"
         case .swapped: "swapped"
         case .unreadable: "unreadable"
         }
@@ -89,6 +89,7 @@ extension VerifiedOutput {
         case .missing: return "missing"
         case .truncated(let bytes): return "truncated (\(Figures.count(bytes)) of \(Figures.count(before)) bytes)"
         case .swapped(let other): return "swapped with \(PathText.shown(other, from: folder))"
+        case .copied(let other): return "changed (it holds the bytes of \(PathText.shown(other, from: folder)))"
         case .unreadable(let message): return "unreadable: \(PathText.visible(message))"
         case .changed:
             guard let size = found?.stamp.size else { return "changed (no file, or a link)" }

@@ -45,7 +45,7 @@ struct FinishedJob {
 
     private var counts: RunRecord.Counts {
         RunRecord.Counts(
-            frames: summary.total, published: summary.published, skipped: summary.skipped, kept: summary.kept.count,
+            frames: summary.total, published: summary.published, skipped: summary.skipped, kept: summary.kept,
             failed: summary.failures.count, stillBroken: summary.stillBroken.count, left: summary.left)
     }
 
@@ -56,6 +56,7 @@ struct FinishedJob {
             outputs: report.outputs.map {
                 ReportedOutput(path: PathText.shown($0, from: folder), file: files[PathKey($0)])
             },
+            kept: report.kept.map { KeptFile(path: PathText.shown($0.path, from: folder), reason: $0.reason) },
             state: state(report), time: report.seconds.map { .seconds($0) }, megapixels: megapixels,
             before: thumbnails[PathKey(report.input)], after: report.outputs.first.flatMap { thumbnails[PathKey($0)] })
     }
@@ -78,7 +79,7 @@ struct FinishedJob {
         switch report.state {
         case .published: .published
         case .skipped(let reason): .skipped(reason: reason)
-        case .kept(let reason): .kept(reason: reason)
+        case .kept: .kept(reason: report.kept.first?.reason ?? "")
         case .failed(let failure): .failed(cause: failure.cause.rawValue, message: failure.message)
         case .stillBroken(let since, let message):
             .stillBroken(cause: "since \(Figures.day(since))", message: message)

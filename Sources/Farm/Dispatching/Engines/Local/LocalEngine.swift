@@ -36,6 +36,9 @@ package final class LocalEngine: Engine {
         return nil
     }
 
+    /// Lets the worker go that ``introduce()`` started, in place of ``run(_:onEvent:)``.
+    package func dismiss() { crew.dismiss() }
+
     package func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async {
         events.connect(onEvent)
         let first = firstSlot.withLock { $0 }

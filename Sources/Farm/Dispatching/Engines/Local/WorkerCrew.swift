@@ -77,11 +77,20 @@ final class WorkerCrew: Sendable {
         }
     }
 
-    /// What a worker says of its last order, as one of that order's lease. Nil for what it says of any other, or once more after
-    /// it has answered.
-    func report(_ report: Report, of worker: WorkerID) -> Report? {
-        state.withLock { state in
+    /// A worker speaks of an order that it was never sent.
+    struct UnknownOrder: Error, CustomStringConvertible {
+        let number: Int
+        var description: String { "a report of order \(number), which it was never given" }
+    }
+
+    /// What a worker says of its last order, as one of that order's lease. Nil for what it says of an earlier one, or once more
+    /// after it has answered.
+    func report(_ report: Report, of worker: WorkerID) throws(UnknownOrder) -> Report? {
+        try state.withLock { (state) throws(UnknownOrder) in
             guard let member = state.members[worker] else { return nil }
+            if let order = report.order, order.number < 1 || order.number > member.orders {
+                throw UnknownOrder(number: order.number)
+            }
             func lease(_ order: LeaseID) -> LeaseID? { order.number == member.orders ? member.lease : nil }
             switch report {
             case .ready, .alive: return report
@@ -104,7 +113,7 @@ final class WorkerCrew: Sendable {
         state.withLock { state in
             guard let member = state.members[worker] else { return }
             state.members[worker]?.endsByOrder = true
-            _ = Glibc.kill(-member.processID, SIGKILL)
+            ProcessGroup.end(member.processID)
         }
     }
 
@@ -134,5 +143,15 @@ final class WorkerCrew: Sendable {
     /// Those who may leave and do not, because they are stopped, say.
     func killAll() {
         for worker in state.withLock({ Array($0.members.keys) }) { kill(worker) }
+    }
+}
+
+extension Report {
+    /// That it is about.
+    fileprivate var order: LeaseID? {
+        switch self {
+        case .ready, .alive: nil
+        case .inPlugins(let order, _), .worn(let order), .finished(let order, _), .failed(let order, _): order
+        }
     }
 }

@@ -104,7 +104,7 @@ package struct WorkerProcess: Sendable {
             await noteClosedPipe(of: processID, conversation)
             // Dead or useless: it can be heard no more. Killing it again does no harm while nobody has reaped it.
             conversation.course.withLock { $0.endsByOrder = crew.endedByOrder(id) }
-            _ = Glibc.kill(-processID, SIGKILL)
+            ProcessGroup.end(processID)
             crew.remove(id)
             group.cancelAll()
         }
@@ -160,7 +160,7 @@ package struct WorkerProcess: Sendable {
 
     private func receive(_ report: Report, _ conversation: Conversation) throws {
         guard case .ready(let greeting) = report else {
-            if let report = crew.report(report, of: id) { onEvent(.report(id, report)) }
+            if let report = try crew.report(report, of: id) { onEvent(.report(id, report)) }
             return
         }
         guard greeting.protocolVersion == Greeting.currentVersion else {

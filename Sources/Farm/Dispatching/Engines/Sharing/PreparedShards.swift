@@ -96,6 +96,10 @@ package struct PreparedShards: HandingOverEngine.Recipient {
     }
 }
 
+extension PreparedShards.Range: SharedRecord {
+    var isPlausible: Bool { SharedNumbers.counts.contains(first) && SharedNumbers.counts.contains(count) }
+}
+
 /// Writes shards of a run.
 package struct ShardSource: Sendable {
     package let folder: SharedFolder

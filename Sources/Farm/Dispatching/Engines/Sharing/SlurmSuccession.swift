@@ -27,7 +27,7 @@ package struct SlurmSuccession: Sendable {
         _ client: SlurmClient, _ options: SlurmOptions, _ setup: SlurmEngine.Setup,
         _ tell: @escaping @Sendable (String) -> Void
     ) async throws {
-        let known = setup.folder.lines(SlurmSubmitter.Line.self, of: setup.folder.coordinators)
+        let known = setup.folder.submitted(setup.folder.coordinators)
         guard !known.contains(where: { $0.name == name(setup) && $0.job != nil }) else { return }
         let idle = known.filter { $0.left != nil && $0.left == left }
         guard Set(idle.map(\.name)).count < Self.mostCoordinators else {
@@ -56,7 +56,7 @@ package struct SlurmSuccession: Sendable {
         _ runFolder: String, after isTrouble: Bool, _ given: SlurmClient, _ options: SlurmOptions,
         _ setup: SlurmEngine.Setup, patience: Duration = giveBackPatience, _ tell: @escaping @Sendable (String) -> Void
     ) async throws(SlurmClient.Trouble) -> String? {
-        guard !setup.folder.lines(SlurmSubmitter.Line.self, of: setup.folder.coordinators).isEmpty else { return nil }
+        guard !setup.folder.submitted(setup.folder.coordinators).isEmpty else { return nil }
         do {
             try SharedFolder.make(setup.logs)
         } catch {

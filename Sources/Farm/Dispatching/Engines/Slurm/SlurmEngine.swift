@@ -120,7 +120,7 @@ package final class SlurmEngine: Engine {
     package static func endCoordinators(
         of folder: SharedFolder, client: SlurmClient = SlurmClient()
     ) async throws(SlurmClient.Trouble) {
-        let lines = folder.lines(SlurmSubmitter.Line.self, of: folder.coordinators)
+        let lines = folder.submitted(folder.coordinators)
         for name in Set(lines.map(\.name)).sorted() { try await client.cancel(named: name) }
     }
 
@@ -137,7 +137,7 @@ package final class SlurmEngine: Engine {
     package static func coordinators(
         of folder: SharedFolder, client: SlurmClient = SlurmClient()
     ) async -> Coordinators {
-        let names = Set(folder.lines(SlurmSubmitter.Line.self, of: folder.coordinators).map(\.name))
+        let names = Set(folder.submitted(folder.coordinators).map(\.name))
         guard !names.isEmpty else { return .never }
         do {
             for name in names where try await client.isQueued(name) { return .queued }

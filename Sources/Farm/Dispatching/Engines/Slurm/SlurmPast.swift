@@ -15,7 +15,7 @@ struct SlurmPast: Sendable {
     /// - Throws: when the controller cannot be reached. While elements of another coordinator may be running nothing is known.
     static func end(before epoch: Int, in folder: SharedFolder, _ client: SlurmClient) async throws(SlurmClient.Trouble)
     {
-        let lines = folder.lines(SlurmSubmitter.Line.self, of: folder.submissions).filter { $0.epoch < epoch }
+        let lines = folder.submitted(folder.submissions).filter { $0.epoch < epoch }
         guard !lines.isEmpty else { return }
         let jobs = Set(lines.compactMap(\.job)).sorted()
         // Numbers are used again when a controller has lost its state; names are not.
@@ -40,7 +40,8 @@ struct SlurmPast: Sendable {
         }
         for name in folder.names(in: folder.shards) {
             guard name.hasSuffix(".json"), let number = Int(name.dropLast(5)),
-                let shard = folder.read(Shard.self, from: folder.shard(number))
+                SharedNumbers.counts.contains(number),
+                let shard = folder.read(Shard.self, from: folder.shard(number)), shard.isOf(folder, as: number)
             else { continue }
             lastShard = max(lastShard, number)
             take(shard, logs["\(number).\(shard.id.epoch)"] ?? [], in: folder)

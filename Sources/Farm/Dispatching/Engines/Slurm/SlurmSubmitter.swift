@@ -110,3 +110,19 @@ package struct SlurmSubmitter: Sendable {
         guard case .unanswered = trouble, begin.duration(to: .now) < patience else { throw trouble }
     }
 }
+
+extension SlurmSubmitter.Line: SharedRecord {
+    /// To `scancel` a comma parts names, and a hyphen in front makes an option of a number.
+    var isPlausible: Bool {
+        let isName =
+            name.utf8.count <= 250
+            && name.utf8.allSatisfy {
+                (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
+                    || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_")].contains($0)
+            }
+        let isJob =
+            job.map { (1...20).contains($0.utf8.count) && $0.utf8.allSatisfy { (48...57).contains($0) } } ?? true
+        return isName && isJob && SharedNumbers.counts.contains(epoch)
+            && left.map { (0...SharedNumbers.counts.upperBound).contains($0) } ?? true
+    }
+}

@@ -57,11 +57,13 @@ struct PluginCheckCommand: AsyncParsableCommand {
         do {
             files = try FileManager.default.contentsOfDirectory(atPath: path)
         } catch {
-            throw CommandError(.missingInput, "\(name): the folder cannot be read; correct its permissions")
+            throw CommandError(
+                .missingInput, "\(PathText.visible(name)): the folder cannot be read; correct its permissions")
         }
         let libraries = files.filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }.sorted()
         guard !libraries.isEmpty else {
-            throw CommandError(.missingInput, "\(name): there is no lib….so in this folder; name a plugin's library")
+            throw CommandError(
+                .missingInput, "\(PathText.visible(name)): there is no lib….so in this folder; name a plugin's library")
         }
         let folder = name.hasSuffix("/") ? name : "\(name)/"
         return libraries.map { folder + $0 }
@@ -69,7 +71,9 @@ struct PluginCheckCommand: AsyncParsableCommand {
 
     private func check(_ file: String, _ installation: Installation) async throws -> [PluginFinding] {
         let path = realPath(PathText.normalized(file, in: currentFolder()))
-        guard isReadable(path) else { throw CommandError(.missingInput, "\(file): there is no such file") }
+        guard isReadable(path) else {
+            throw CommandError(.missingInput, "\(PathText.visible(file)): there is no such file")
+        }
         do {
             return try await PluginExaminer.check(path, installation.worker)
         } catch {
@@ -87,13 +91,13 @@ struct PluginCheckCommand: AsyncParsableCommand {
     }
 
     private static func lines(_ findings: [PluginFinding], _ file: String) -> [String] {
-        [file]
+        [PathText.visible(file)]
             + findings.compactMap { finding in
                 switch finding {
                 case .begins: nil
                 case .kept(let name): "  ok       \(name)"
-                case .broken(let name, let how): "  BROKEN   \(name): \(how)"
-                case .skipped(let name, let why): "  skipped  \(name): \(why)"
+                case .broken(let name, let how): "  BROKEN   \(name): \(VisibleText.message(how))"
+                case .skipped(let name, let why): "  skipped  \(name): \(VisibleText.message(why))"
                 }
             }
     }

@@ -8,7 +8,8 @@ struct GcCommand: AsyncParsableCommand {
         commandName: "gc",
         abstract: "Forget old runs, and remove what killed ones have left.",
         discussion: """
-            What is known of outputs stays, no picture is touched, and the originals of blurred pictures stay. Every run keeps the history small by itself: a \
+            What is known of outputs stays, no picture is touched, and the originals of blurred pictures stay. (With --originals \
+            those go that 'penumbra unblur' has put back under other names.) Every run keeps the history small by itself: a \
             hundred runs of each job, and of the latest ten their attempts.
             """)
 
@@ -19,6 +20,12 @@ struct GcCommand: AsyncParsableCommand {
 
     @Flag(help: "Give up interrupted runs too, and remove what they have rendered.")
     var interrupted = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Forget originals that were put back under other names: of pictures that were blurred, and renamed or copied. "
+                + "Mount the disks of such pictures before."))
+    var originals = false
 
     func validate() throws {
         if keep < 0 { throw ValidationError("--keep takes 0 or more, not \(keep).") }
@@ -37,8 +44,7 @@ struct GcCommand: AsyncParsableCommand {
             RunDirectory.sweep(state: archive.state)
             if !before.isEmpty { try RunHistory.prune(keeping: keep, state: archive.state) }
             let forgotten = before.count - (try archive.runs().count)
-            let originals = try await unneededOriginals(archive.state)
-            if originals > 0 { reporting.say("\(Figures.plural(originals, "original")) that no picture needs removed") }
+            try await sweepOriginals(archive.state, reporting)
             if givenUp > 0 { reporting.say("\(Figures.plural(givenUp, "interrupted run")) given up") }
             reporting.say("\(Figures.plural(forgotten, "run")) forgotten")
             return .done
@@ -46,11 +52,23 @@ struct GcCommand: AsyncParsableCommand {
     }
 
     /// What 'blur' and 'unblur' have left that were killed. While one goes on it looks after that itself.
-    private func unneededOriginals(_ state: String) async throws -> Int {
+    private func sweepOriginals(_ state: String, _ reporting: Reporting) async throws {
         guard Originals.areKept(in: state), let lock = try await Originals.lock(state: state, wait: .zero) else {
-            return 0
+            return
         }
         defer { withExtendedLifetime(lock) {} }
-        return try Originals(state: state).sweep()
+        let kept = Originals(state: state)
+        let unneeded = kept.sweep()
+        if unneeded > 0 { reporting.say("\(Figures.plural(unneeded, "original")) that no picture needs removed") }
+        guard originals else { return }
+        let restored = kept.forgetRestored()
+        reporting.say(
+            "\(Figures.plural(restored.forgotten, "original")) that \(restored.forgotten == 1 ? "was" : "were") put "
+                + "back under another name forgotten")
+        if restored.left > 0 {
+            reporting.say(
+                "\(Figures.plural(restored.left, "original")) left: the folders of the pictures are not there, or are others now"
+            )
+        }
     }
 }

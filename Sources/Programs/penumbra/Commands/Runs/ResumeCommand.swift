@@ -178,12 +178,15 @@ struct RepeatedRun {
             self.command = nil
             return
         }
+        command.firstLimit = command.jobs.limit
         // What is done of it counts no more.
         if let limit = command.jobs.limit, !run.condition.isEnded {
             command.jobs.limit = max(1, min(limit, run.counts.work - (try archive.concluded(of: run))))
         }
         command.request = request
         command.retried = request.inputs.map { Set($0.map(PathKey.init)) }
+        command.leftOf = request.leftOf
+        if let left = request.leftOf { command.done = try archive.concludedInputs(ofRun: left) }
         command.single = (run.stored.manifest, run.stored.job)
         if !archive.isShared { command.place.stateDir = archive.state }
         command.place.configFile = options.configFile ?? command.place.configFile

@@ -38,8 +38,8 @@ struct RetryCommand: AsyncParsableCommand {
     /// What is to be done again.
     private enum Choice {
         case inputs(Set<PathKey>)
-        /// All but these.
-        case allBut(Set<PathKey>)
+        /// What was left.
+        case left
         case nothing(String, ExitStatus)
     }
 
@@ -58,8 +58,11 @@ struct RetryCommand: AsyncParsableCommand {
             command.json = command.json || options.json
             switch choice {
             case .inputs(let inputs): command.retried = inputs
-            case .allBut(let done):
-                command.done = done
+            case .left:
+                if try !archive.isGoneOnWith(byItself: run) {
+                    command.leftOf = run.stored.name
+                    command.done = try archive.concludedInputs(ofRun: run.stored.name)
+                }
                 if command.jobs.limit != nil { command.jobs.limit = run.counts.left }
             case .nothing: break
             }
@@ -81,10 +84,7 @@ struct RetryCommand: AsyncParsableCommand {
         let (left, name) = (run.counts.left, run.stored.name)
         if state == .skipped, frames == nil { return skipped(run) }
         // Most of those that were left had not begun, so that nothing is written down of them.
-        if state == .left, frames == nil, left > 0 {
-            let open = Set(known.filter { $0.state == .left || $0.state == .open }.map { PathKey($0.input) })
-            return .allBut(Set(known.map { PathKey($0.input) }).subtracting(open))
-        }
+        if state == .left, frames == nil, left > 0 { return .left }
         var inputs = Set(known.filter(isWanted).map { PathKey($0.input) })
         if state ?? .failed == .failed, frames == nil, run.counts.stillBroken > 0 {
             inputs.formUnion(try archive.brokenInputs(of: run).map(PathKey.init))

@@ -1,6 +1,7 @@
 import Coordination
 import Dispatching
 import FoundationEssentials
+import JobModel
 import JobStorage
 import Planning
 import Scheduling
@@ -34,17 +35,18 @@ struct RunArchive {
         }
         if has("submit.sh", in: folder) || has("submit.sh", in: PathText.folder(of: folder)) {
             return
-                "\(folder): no run yet; it begins with 'sh submit.sh', when Slurm has begun prepare.sh; if that has failed, "
+                "\(PathText.visible(folder)): no run yet; it begins with 'sh submit.sh', when Slurm has begun prepare.sh; if that has failed, "
                 + "'logs' beside submit.sh says why"
         }
-        guard has("", in: folder) else { return "\(folder): no such folder" }
+        guard has("", in: folder) else { return "\(PathText.visible(folder)): no such folder" }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         if has("journal", in: folder) || names.contains(where: { $0.hasPrefix("penumbra-2") }) {
             return
-                "\(folder): the work of a run that was neither detached nor prepared; 'penumbra status' lists it where it was "
+                "\(PathText.visible(folder)): the work of a run that was neither detached nor prepared; 'penumbra status' lists it where it was "
                 + "begun"
         }
-        return "\(folder): no run; 'penumbra run --detach' and 'penumbra prepare' say where they keep theirs"
+        return
+            "\(PathText.visible(folder)): no run; 'penumbra run --detach' and 'penumbra prepare' say where they keep theirs"
     }
 
     var isShared: Bool { shared != nil }
@@ -89,8 +91,8 @@ struct RunArchive {
         throw CommandError(
             .missingInput,
             matches.isEmpty
-                ? "no run or job is called '\(name)'; 'penumbra status\(place)' lists them"
-                : "\(matches.count) runs begin with '\(name)'; give more of the name")
+                ? "no run or job is called '\(PathText.visible(name))'; 'penumbra status\(place)' lists them"
+                : "\(matches.count) runs begin with '\(PathText.visible(name))'; give more of the name")
     }
 
     /// As ``run(_:)``, for what cannot be undone: of several runs that have not ended one has to be named.
@@ -155,13 +157,15 @@ struct RunArchive {
     /// What its coordinators have told of before they were killed.
     private func counts(ofGivenUp run: KnownRun) throws -> RunCounts {
         var counts = run.counts
-        let states = try frames(of: run).map(\.state.word)
+        let frames = try frames(of: run)
+        let begun = frames.filter(\.wasBegun)
+        let states = frames.map(\.state.word)
         counts.published = states.count { $0 == "published" }
         counts.failed = states.count { $0 == "failed" }
         // Those with which nothing was to be done are in no list.
-        let settled = max(0, counts.frames - counts.work - counts.kept - counts.stillBroken)
-        counts.skipped = settled + states.count { $0 == "skipped" }
-        counts.left = max(0, counts.work - states.count { !["open", "left"].contains($0) })
+        let others = frames.count - begun.count + counts.work + counts.kept + counts.stillBroken
+        counts.skipped = max(0, counts.frames - others) + states.count { $0 == "skipped" }
+        counts.left = max(0, counts.work - begun.count { !["open", "left"].contains($0.state.word) })
         return counts
     }
 
@@ -203,6 +207,27 @@ struct RunArchive {
         return try store?.read { try $0.frames(of: run.stored.id) } ?? []
     }
 
+    /// The inputs of its frames that have come to an end; none where the run is forgotten. Of a run that did what another one
+    /// had left, those of the other one, too.
+    func concludedInputs(ofRun name: String) throws -> Set<PathKey> {
+        var others = Dictionary(try runs().map { ($0.stored.name, $0) }) { first, _ in first }
+        var (inputs, next): (Set<PathKey>, String?) = ([], name)
+        while let name = next, let run = others.removeValue(forKey: name) {
+            let frames = try frames(of: run)
+            let open = frames.filter { $0.state == .left || $0.state == .open }
+            inputs.formUnion(Set(frames.map { PathKey($0.input) }).subtracting(open.map { PathKey($0.input) }))
+            next = RunRequest(text: run.stored.request)?.leftOf
+        }
+        return inputs
+    }
+
+    /// Whether the same command goes on with what a run has left: it makes everything again, in parts.
+    func isGoneOnWith(byItself run: KnownRun) throws -> Bool {
+        guard let remaking = run.counts.remaking else { return false }
+        let others = try runs().map(\.stored).filter { $0.job == run.stored.job && $0.manifest == run.stored.manifest }
+        return remaking.begin(in: others, now: currentTime()) != nil
+    }
+
     /// How many of its frames have come to an end.
     func concluded(of run: KnownRun) throws -> Int {
         let shared = SharedRun(place: run.place, name: run.stored.name)
@@ -241,7 +266,7 @@ struct KnownRun {
     }
 
     /// Of some frames of another run.
-    var isRetry: Bool { RunRequest(text: stored.request)?.inputs != nil }
+    var isRetry: Bool { RunRequest(text: stored.request)?.isRetry ?? false }
 
     /// Where other machines see it; nil for a run of this one alone.
     let sharedFolder: String?

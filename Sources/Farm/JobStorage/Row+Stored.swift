@@ -1,0 +1,100 @@
+import GRDB
+
+/// A type of values that this version writes into the database.
+protocol ColumnValue {
+    /// As a message names it: `a number`.
+    static var words: String { get }
+
+    /// Nil for a value of another type. Nothing is converted.
+    init?(stored: DatabaseValue.Storage)
+}
+
+extension Row {
+    /// The value of a column. GRDB's own subscripts trap where the column holds a value of another type, which SQLite allows.
+    ///
+    /// - Throws: an error of a damaged database for a value of another type.
+    func stored<Value: ColumnValue>(_ index: Int, _ type: Value.Type = Value.self) throws -> Value {
+        let found = try decode(DatabaseValue.self, atIndex: index).storage
+        if let value = Value(stored: found) { return value }
+        let name = Array(columnNames)[index]
+        throw DatabaseError(
+            resultCode: .SQLITE_CORRUPT, message: "\(found.words) in the column '\(name)', which is for \(Value.words)")
+    }
+
+    /// A number that is stored by its bits.
+    func storedBits(_ index: Int) throws -> UInt64 { UInt64(bitPattern: try stored(index)) }
+}
+
+extension DatabaseValue.Storage {
+    fileprivate var words: String {
+        switch self {
+        case .null: "nothing"
+        case .int64: "a whole number"
+        case .double: "a fraction"
+        case .string: "a text"
+        case .blob: "bytes"
+        }
+    }
+}
+
+extension Int64: ColumnValue {
+    static var words: String { "whole numbers" }
+
+    init?(stored: DatabaseValue.Storage) {
+        guard case .int64(let number) = stored else { return nil }
+        self = number
+    }
+}
+
+extension Int: ColumnValue {
+    static var words: String { Int64.words }
+
+    init?(stored: DatabaseValue.Storage) {
+        guard case .int64(let number) = stored else { return nil }
+        self.init(exactly: number)
+    }
+}
+
+extension Double: ColumnValue {
+    static var words: String { "numbers" }
+
+    init?(stored: DatabaseValue.Storage) {
+        guard case .double(let number) = stored else { return nil }
+        self = number
+    }
+}
+
+extension Bool: ColumnValue {
+    static var words: String { "0 and 1" }
+
+    init?(stored: DatabaseValue.Storage) {
+        switch stored {
+        case .int64(0): self = false
+        case .int64(1): self = true
+        default: return nil
+        }
+    }
+}
+
+extension String: ColumnValue {
+    static var words: String { "texts" }
+
+    init?(stored: DatabaseValue.Storage) {
+        guard case .string(let text) = stored else { return nil }
+        self = text
+    }
+}
+
+extension Optional: ColumnValue where Wrapped: ColumnValue {
+    static var words: String { Wrapped.words }
+
+    init?(stored: DatabaseValue.Storage) {
+        if case .null = stored {
+            self = nil
+        } else if let value = Wrapped(stored: stored) {
+            self = value
+        } else {
+            return nil
+        }
+    }
+}
