@@ -305,7 +305,10 @@ import Testing
         let before = try workspace.contents(below: "photos")
         try gate.open(for: 1)
         let program = try RunningProgram(["run", "job.yaml", "--workers", "1"], in: workspace)
-        program.wait { workspace.files(below: "out").contains { $0.hasSuffix("a.jpg") } }
+        // Its line in the index comes last.
+        program.wait {
+            workspace.files(below: "out").contains { $0.hasSuffix("a.jpg") } && workspace.exists("out/.penumbra-index")
+        }
         return (program, gate, before)
     }
 
