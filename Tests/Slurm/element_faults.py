@@ -67,10 +67,12 @@ def out_of_time(cluster, place, wanted):
     space = Workspace(place, "out of time", **MANY)
     space.start(cluster, "--engine", "slurm")
     space.wait_for_work(1)
-    element = alone(cluster)
-    # It would be done before Slurm, which looks every half minute, ends it.
-    index = f"SLURM_ARRAY_TASK_ID={element.split('_')[1]}\0"
-    stopped = [number for number in element_processes(space) if index in environ(number)]
+    # It would be done before Slurm, which looks every half minute, ends it. One that has just ended has nothing to stop.
+    stopped = []
+    while not stopped:
+        element = alone(cluster)
+        index = f"SLURM_ARRAY_TASK_ID={element.split('_')[1]}\0"
+        stopped = [number for number in element_processes(space) if index in environ(number)]
     for number in [*stopped, *(int(key[0]) for key in processes() if parent(key[0]) in stopped)]:
         os.kill(number, signal.SIGSTOP)
     cluster.run("scontrol", "update", f"jobid={element}", "EndTime=now")
