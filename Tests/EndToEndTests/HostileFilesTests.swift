@@ -301,7 +301,7 @@ import Testing
         let gate = try await Gate(in: workspace)
         try workspace.writeManifest(
             inputs: "photos/s*/*.png", filters: "[\(Gate.filter)]", output: output,
-            more: "existing: overwrite\nshard: frame")
+            more: "existing: overwrite\nshard: frame\n\(Gate.patience)")
         let before = try workspace.contents(below: "photos")
         try gate.open(for: 1)
         let program = try RunningProgram(["run", "job.yaml", "--workers", "1"], in: workspace)

@@ -75,7 +75,7 @@ import Testing
 
     @Test func `a run under a limit obeys SIGTERM while its workers are busy`() async throws {
         let gate = try await Gate(in: workspace)
-        try workspace.writeManifest(filters: "[\(Gate.filter)]", more: "shard: frame\ntimeout: 1h")
+        try workspace.writeManifest(filters: "[\(Gate.filter)]", more: "shard: frame\n\(Gate.patience)")
         let program = try RunningProgram(
             ["-c", "ulimit -n 90; exec \"$@\"", "sh", Program.penumbra, "run", "job.yaml", "--workers", "4"],
             in: workspace, program: "/bin/sh")

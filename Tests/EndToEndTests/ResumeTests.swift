@@ -167,9 +167,12 @@ import Testing
     func `stopped workers of any job of a command are ended by that job's next coordinator`(manifests: [String])
         async throws
     {
-        try writeManifest("existing: update")
+        let gate = try await Gate(in: workspace)
+        try workspace.writeManifest(
+            filters: "[\(Gate.filter)]", more: "shard: tile\ntile: 128\nexisting: update\n\(Gate.patience)")
         try workspace.write(
             "job: first\ninputs: photos/b.png\nfilters: [invert]\noutput: first/{stem}.png\n", to: "first.yaml")
+        try gate.open(for: 1)
         let program = try RunningProgram(["run"] + manifests + ["--workers", "2"], in: workspace)
         program.wait { tiles > 3 }
         let workers = program.workers
@@ -177,8 +180,9 @@ import Testing
         defer { for worker in workers { kill(worker, SIGKILL) } }
         kill(program.processID, SIGKILL)
         _ = program.finish()
-        // One that had nothing more to do may have ended before it was stopped.
+        // One waits at the gate; the other may have had nothing more to do.
         #expect(workers.contains(where: isAlive))
+        try gate.open(for: 10)
         #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
         #expect(!workers.contains(where: isAlive))
     }

@@ -37,7 +37,8 @@ import Testing
     /// Of small frames that wait until they are let through.
     private func gate() async throws -> Gate {
         let gate = try await Gate(in: workspace)
-        try workspace.writeManifest(filters: "[\(Gate.filter)]", more: "existing: update\nshard: frame")
+        try workspace.writeManifest(
+            filters: "[\(Gate.filter)]", more: "existing: update\nshard: frame\n\(Gate.patience)")
         return gate
     }
 
@@ -186,7 +187,7 @@ import Testing
 
     @Test func `a retry of what was left that is killed is gone on with, and makes nothing twice`() async throws {
         let gate = try await gate()
-        try workspace.writeManifest(filters: "[\(Gate.filter)]", more: "shard: frame")
+        try workspace.writeManifest(filters: "[\(Gate.filter)]", more: "shard: frame\n\(Gate.patience)")
         try gate.open(for: 3)
         let program = try RunningProgram(["run", "job.yaml", "--workers", "1"], in: workspace)
         program.wait { published.count == 3 }

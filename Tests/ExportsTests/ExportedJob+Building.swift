@@ -1,16 +1,16 @@
 import Exports
 
 extension ExportedJob {
-    /// A job of `/work/jobs`, with outputs beside it.
+    /// A job of `/farm/jobs`, with outputs beside it.
     static func make(
-        manifest: String = "/work/jobs/photos.yaml", program: String = "/opt/penumbra/penumbra", shards: Int = 24,
-        runFolder: String = "/work/jobs/out/.penumbra-openjd-photos", longestTask: Double = 2
+        manifest: String = "/farm/jobs/photos.yaml", program: String = "/opt/penumbra/penumbra", shards: Int = 24,
+        runFolder: String = "/farm/jobs/out/.penumbra-openjd-photos", longestTask: Double = 2
     ) -> ExportedJob {
         var job = ExportedJob(
             name: "photos", manifest: manifest, program: program, runFolder: runFolder,
             size: Size(shards: shards, cores: 8, memory: 6_826_666_666, longestTask: longestTask))
-        job.folders = ["/work/jobs/photos"]
-        job.outputs = ["/work/jobs/out"]
+        job.folders = ["/farm/jobs/photos"]
+        job.outputs = ["/farm/jobs/out"]
         return job
     }
 }

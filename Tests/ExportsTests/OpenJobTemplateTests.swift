@@ -9,8 +9,8 @@ import Yams
         job.architecture = "x86_64"
         job.configFile = "/etc/penumbra/farm.yaml"
         job.overrides = ["filters[0].gaussian.radius=14"]
-        job.files = ["/work/jobs/mask.png"]
-        let template = try OpenJobTemplate(job, folder: "/work/jobs")
+        job.files = ["/farm/jobs/mask.png"]
+        let template = try OpenJobTemplate(job, folder: "/farm/jobs")
         #expect(template.text == Self.example)
         #expect(template.missing.map(\.name) == ["Config"])
         #expect(
@@ -23,8 +23,8 @@ import Yams
         #expect(template.missing.map(\.name) == ["Manifest", "Inputs", "Outputs", "RunDir"])
         #expect(
             template.runCommand("template.yaml") == """
-                openjd run template.yaml -p Manifest=/work/jobs/photos.yaml -p Inputs=/work/jobs/photos \
-                -p Outputs=/work/jobs/out -p RunDir=/work/jobs/out/.penumbra-openjd-photos
+                openjd run template.yaml -p Manifest=/farm/jobs/photos.yaml -p Inputs=/farm/jobs/photos \
+                -p Outputs=/farm/jobs/out -p RunDir=/farm/jobs/out/.penumbra-openjd-photos
                 """)
         let parameters = try parameters(of: template)
         #expect(parameters["Manifest"]?["default"] == nil)
@@ -33,8 +33,8 @@ import Yams
 
     @Test func `a folder that is the template's own is a dot`() throws {
         var job = ExportedJob.make()
-        job.folders = ["/work/jobs"]
-        let template = try OpenJobTemplate(job, folder: "/work/jobs")
+        job.folders = ["/farm/jobs"]
+        let template = try OpenJobTemplate(job, folder: "/farm/jobs")
         #expect(try parameters(of: template)["Inputs"]?["default"] as? String == ".")
         #expect(template.missing.isEmpty)
     }
@@ -43,7 +43,7 @@ import Yams
         var job = ExportedJob.make()
         job.folders = ["/a", "/b"]
         job.overrides = ["tile=256", "shard=tile"]
-        let template = try OpenJobTemplate(job, folder: "/work/jobs")
+        let template = try OpenJobTemplate(job, folder: "/farm/jobs")
         let names = try parameters(of: template).keys.sorted()
         #expect(
             names == [
@@ -57,10 +57,10 @@ import Yams
     @Test(arguments: ["{{Param.Nothing}}", "it's \"so\" $HOME `id`", "a: b #c", "é 🌘", "-x=y", "%s{stem}"])
     func `names that mean something elsewhere are values of parameters alone`(name: String) throws {
         var job = ExportedJob.make(
-            manifest: "/work/jobs/\(name).yaml", program: "/opt/\(name)/penumbra", runFolder: "/run/\(name)")
+            manifest: "/farm/jobs/\(name).yaml", program: "/opt/\(name)/penumbra", runFolder: "/run/\(name)")
         job.overrides = ["output=\(name)"]
-        job.folders = ["/work/jobs/\(name)"]
-        let template = try OpenJobTemplate(job, folder: "/work/jobs")
+        job.folders = ["/farm/jobs/\(name)"]
+        let template = try OpenJobTemplate(job, folder: "/farm/jobs")
         let parameters = try parameters(of: template)
         #expect(parameters["Manifest"]?["default"] as? String == "\(name).yaml")
         #expect(parameters["Inputs"]?["default"] as? String == name)

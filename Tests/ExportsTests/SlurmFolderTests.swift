@@ -6,15 +6,15 @@ import Testing
     private static let requests = ["--nodes=1", "--ntasks=1", "--cpus-per-task=8", "--partition=batch", "--time=30"]
 
     private func folder(
-        _ job: ExportedJob = .make(runFolder: "/work/photos-slurm/run"), requests: [String] = requests
+        _ job: ExportedJob = .make(runFolder: "/farm/photos-slurm/run"), requests: [String] = requests
     ) throws -> [String: String] {
         let folder = try SlurmFolder(
-            job, folder: "/work/photos-slurm", wishes: SlurmFolder.Wishes(requests: requests, throttle: 16))
+            job, folder: "/farm/photos-slurm", wishes: SlurmFolder.Wishes(requests: requests, throttle: 16))
         return Dictionary(uniqueKeysWithValues: folder.files.map { ($0.name, $0.text) })
     }
 
     @Test func `preparing is one job`() throws {
-        var job = ExportedJob.make(runFolder: "/work/photos-slurm/run")
+        var job = ExportedJob.make(runFolder: "/farm/photos-slurm/run")
         job.configFile = "/etc/penumbra/farm.yaml"
         job.overrides = ["filters[0].gaussian.radius=14"]
         #expect(
@@ -34,7 +34,7 @@ import Testing
 
                 # Workers, one on each core that Slurm gives.
                 export PENUMBRA_WORKERS="${SLURM_CPUS_PER_TASK:-8}"
-                exec /opt/penumbra/penumbra prepare /work/jobs/photos.yaml --run-dir /work/photos-slurm/run --shards 24 \
+                exec /opt/penumbra/penumbra prepare /farm/jobs/photos.yaml --run-dir /farm/photos-slurm/run --shards 24 \
                 --config /etc/penumbra/farm.yaml --set 'filters[0].gaussian.radius=14'
 
                 """)
@@ -60,7 +60,7 @@ import Testing
 
                 # Workers, one on each core that Slurm gives.
                 export PENUMBRA_WORKERS="${SLURM_CPUS_PER_TASK:-8}"
-                exec /opt/penumbra/penumbra shard --run-dir /work/photos-slurm/run --index "$SLURM_ARRAY_TASK_ID"
+                exec /opt/penumbra/penumbra shard --run-dir /farm/photos-slurm/run --index "$SLURM_ARRAY_TASK_ID"
 
                 """)
         #expect(
@@ -71,7 +71,7 @@ import Testing
 
                 # Workers, one on each core that Slurm gives.
                 export PENUMBRA_WORKERS="${SLURM_CPUS_PER_TASK:-8}"
-                exec /opt/penumbra/penumbra resume --run-dir /work/photos-slurm/run --engine local
+                exec /opt/penumbra/penumbra resume --run-dir /farm/photos-slurm/run --engine local
 
                 """) == true)
     }

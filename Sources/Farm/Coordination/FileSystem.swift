@@ -112,12 +112,16 @@ enum FileSystem {
 
     /// Adds bytes to the end of a file, which is created if need be; whole or, when that fails, not at all.
     ///
-    /// - Parameter mode: of a file that is created.
+    /// - Parameters:
+    ///   - folder: the open folder of `path`; the file is looked for there, wherever `path` leads now.
+    ///   - mode: of a file that is created.
     static func append(
-        _ bytes: [UInt8], to path: String, mode: mode_t = 0o666, syncs: Bool = false
+        _ bytes: [UInt8], to path: String, in folder: Int32? = nil, mode: mode_t = 0o666, syncs: Bool = false
     ) throws(FileTrouble) {
         // A pipe that nobody reads would be waited for. Of one that somebody reads nothing could be taken back.
-        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode)
+        let file = openat(
+            folder ?? AT_FDCWD, folder == nil ? path : PathNames.last(of: path),
+            O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode)
         guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "write") }
         defer { close(file) }
         var found = stat()

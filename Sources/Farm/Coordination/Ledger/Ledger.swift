@@ -143,8 +143,9 @@ package final class Ledger: Sendable {
             for index in indexes {
                 let paths = lost.map(\.record.path).filter { indexes.holding($0) === index }
                 if !paths.isEmpty {
-                    try roots.check(index.path, Self.action)
-                    try index.append(gone: paths, of: publisher)
+                    try roots.opening(index.folder, Self.action) { folder throws(FileTrouble) in
+                        try index.append(gone: paths, of: publisher, in: folder)
+                    }
                 }
             }
         }
@@ -191,8 +192,9 @@ package final class Ledger: Sendable {
             let own = records.filter { indexes.holding($0.path) === index }
             let lost = gone.filter { indexes.holding($0) === index }
             guard !own.isEmpty || !lost.isEmpty else { return nil }
-            try roots.check(index.path, Self.action)
-            let isWhole = try index.append(own, gone: lost) { texts[$0] ?? "" }
+            let isWhole = try roots.opening(index.folder, Self.action) { folder throws(FileTrouble) in
+                try index.append(own, gone: lost, in: folder) { texts[$0] ?? "" }
+            }
             if !isWhole { behind.insert(PathKey(index.path)) }
             guard let mark = index.mark, !behind.contains(PathKey(index.path)) else { return nil }
             return (index, mark)

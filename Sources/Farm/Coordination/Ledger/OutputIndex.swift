@@ -77,9 +77,10 @@ final class OutputIndex: Sendable {
     /// Adds outputs that were published and paths that are gone. Waits for the disk: the database must not know more of
     /// this file than a power failure leaves of it.
     ///
+    /// - Parameter folder: the index's folder, open.
     /// - Returns: false when what was written before is not in the file any more.
     func append(
-        _ records: [OutputRecord], gone: [String] = [], texts: (RecipeID) -> String
+        _ records: [OutputRecord], gone: [String] = [], in folder: Int32, texts: (RecipeID) -> String
     ) throws(FileTrouble) -> Bool {
         try state.withLock { (state) throws(FileTrouble) in
             let mark = mark
@@ -89,21 +90,21 @@ final class OutputIndex: Sendable {
             for record in records { lines += self.lines(for: record, &state.numbers, texts) }
             lines += gone.map { .gone(path: relative($0)) }
             let begin = state.end == nil && mark.map { $0.size > 0 } == true ? Data([UInt8(ascii: "\n")]) : Data()
-            let isWhole = try add(Array(begin + encoded(lines)))
+            let isWhole = try add(Array(begin + encoded(lines)), in: folder)
             state.end = self.mark
             return isWhole
         }
     }
 
     /// Says that outputs are another job's no more.
-    func append(gone: [String], of publisher: IndexContents.Publisher) throws(FileTrouble) {
+    func append(gone: [String], of publisher: IndexContents.Publisher, in folder: Int32) throws(FileTrouble) {
         try state.withLock { (state) throws(FileTrouble) in
             let lines =
                 [.job(name: publisher.name, manifest: publisher.manifest)]
                 + gone.map { IndexLine.gone(path: relative($0)) }
             // Whose lines follow is said again.
             state = State()
-            _ = try add([UInt8(ascii: "\n")] + Array(encoded(lines)))
+            _ = try add([UInt8(ascii: "\n")] + Array(encoded(lines)), in: folder)
         }
     }
 
@@ -139,9 +140,9 @@ final class OutputIndex: Sendable {
 
     /// Appends. Where that is not allowed, but the folder is ours, the file is replaced: a run by root leaves an index
     /// that only root may write to. A link is replaced, and not read: whoever put it there chose what it leads to.
-    private func add(_ bytes: [UInt8]) throws(FileTrouble) -> Bool {
+    private func add(_ bytes: [UInt8], in folder: Int32) throws(FileTrouble) -> Bool {
         do {
-            try FileSystem.append(bytes, to: path, mode: Self.mode, syncs: true)
+            try FileSystem.append(bytes, to: path, in: folder, mode: Self.mode, syncs: true)
             return true
         } catch {
             guard [EACCES, EPERM, ELOOP, ENXIO].contains(error.code) else { throw error }

@@ -35,6 +35,25 @@ package final class OutputRoots: Sendable {
             guard FileSystem.stamp(folder.path)?.identity == identity else { throw .exchanged(folder.path, action) }
         }
     }
+
+    /// Opens one of the folders, as it was locked. What is opened in it by name cannot be in another folder, whatever
+    /// becomes of the path meanwhile.
+    ///
+    /// - Parameter body: takes the open folder.
+    /// - Throws: as ``check(_:_:)``, and what `body` throws.
+    func opening<Result>(
+        _ path: String, _ action: String, _ body: (Int32) throws(FileTrouble) -> Result
+    ) throws(FileTrouble) -> Result {
+        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw FileTrouble(path: path, code: errno, action: action) }
+        defer { close(folder) }
+        var found = stat()
+        guard fstat(folder, &found) == 0 else { throw FileTrouble(path: path, code: errno, action: action) }
+        if let locked = identities[PathKey(path)], locked != FileStamp(found).identity {
+            throw .exchanged(path, action)
+        }
+        return try body(folder)
+    }
 }
 
 extension FileTrouble {
