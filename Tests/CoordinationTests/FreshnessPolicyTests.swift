@@ -52,6 +52,13 @@ import Testing
         #expect(night.verdict == (isThere ? .refused(output: Night.output) : .new("output missing")))
     }
 
+    @Test(arguments: [ExistingPolicy.skip, .error])
+    func `what was never published is new, whatever the policy`(existing: ExistingPolicy) {
+        var night = Night()
+        (night.record, night.outputStamp, night.job.existing) = (nil, nil, existing)
+        #expect(night.verdict == .new("new"))
+    }
+
     @Test func `an upgrade is kept and told, or rendered again`() {
         var night = Night()
         night.catalog = .make(gaussian: 2)

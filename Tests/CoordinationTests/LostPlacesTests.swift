@@ -145,6 +145,21 @@ extension LedgerTests {
             "a picture that is there, and no input any more, is not gone")
     }
 
+    @Test func `older pictures of the same names, below a mount point, are not those of the disk`() throws {
+        let usb = Mount(path: place.file("in/usb"))
+        try FileManager.default.createDirectory(atPath: usb.path, withIntermediateDirectories: true)
+        try write("older", to: place.file("in/usb/c.png"))
+        let pictures = ["in/usb/c.png"]
+        #expect(
+            lostPictures(pictures, found: pictures, before: ["in/usb": usb]) == [.notMounted(usb.path): pictures])
+        // A disk that was exchanged on purpose may have the same names.
+        let card = Mount(path: usb.path, disk: "2")
+        #expect(
+            lostPictures(
+                pictures, found: pictures, before: ["in/usb": Mount(path: usb.path, disk: "1")], now: ["in/usb": card]
+            ).isEmpty)
+    }
+
     @Test func `another disk has not the pictures, whatever it shows, and an empty one neither`() throws {
         let usb = place.file("in/usb")
         let before = ["in/usb": Mount(path: usb, disk: "1")]
@@ -174,11 +189,14 @@ extension LedgerTests {
     // MARK: What the next run is to know
 
     private func known(
-        _ inputs: [String], matches: [String: Int] = ["/in/*": 1], lost: [LostPlaces.Pictures] = [],
+        _ inputs: [String], matches: [String: Int?]? = ["/in/*": 1], lost: [LostPlaces.Pictures] = [],
         isEmptyRight: Bool = false, before: KnownPlaces = KnownPlaces(), mounts: [String] = []
     ) -> KnownPlaces {
         var found = LostPlaces.Findings()
-        found.matches = Dictionary(matches.map { (PathKey($0), $1) }) { $1 }
+        found.entries = matches.map { Set($0.keys.map { PathKey($0) }) }
+        found.matches = Dictionary((matches ?? [:]).compactMap { key, count in count.map { (PathKey(key), $0) } }) {
+            $1
+        }
         found.inputs = inputs
         found.outputs = [place.file("out/x/a")]
         found.lost = lost
@@ -217,8 +235,32 @@ extension LedgerTests {
 
     @Test func `a list says nothing of patterns, and of disks that it does not reach`() {
         let before = KnownPlaces(inputs: [PathKey("/in/usb/*"): 3], mounts: places(["/", "/in/usb"]))
-        #expect(known(["/in/1.png"], matches: [:], before: before) == before)
-        #expect(known(["/in/1.png"], matches: [:]).mounts == places(["/"]))
+        #expect(known(["/in/1.png"], matches: nil, before: before) == before)
+        #expect(known(["/in/1.png"], matches: nil).mounts == places(["/"]))
+    }
+
+    @Test func `an entry whose folder cannot be looked at keeps the number that was known`() {
+        let before = KnownPlaces(inputs: [PathKey("/in/shut/*"): 500, PathKey("/in/old/*"): 7])
+        let now = known(["/in/1.png"], matches: ["/in/*": 1, "/in/shut/*": nil], before: before)
+        #expect(now.inputs == [PathKey("/in/*"): 1, PathKey("/in/shut/*"): 500])
+    }
+
+    @Test func `a folder whose disk nobody knew stays suspicious until something is in it`() throws {
+        let folder = place.file("in/a")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        var known = KnownPlaces()
+        func lost() -> [LostPlaces.Pictures] {
+            LostPlaces.pictures(["in/a/1.png", "in/a/2.png"].map(made), inputs: [], before: known) { _ in
+                Mount(path: "/")
+            }
+        }
+        #expect(lost().map(\.cause) == [.emptyFolder(folder)])
+        for _ in 1...2 {
+            known = self.known(["/in/1.png"], lost: lost(), before: known)
+            #expect(lost().map(\.cause) == [.notMounted(folder)])
+        }
+        // What was there is back.
+        #expect(self.known(["\(folder)/1.png"], before: known).mounts == places(["/"]))
     }
 
     @Test func `a path has the disk that is mounted nearest above it, be it there or not`() {

@@ -164,6 +164,23 @@ import Testing
         #expect(files(in: "incoming") == [])
     }
 
+    @Test func `a record is read once, however often a command looks through its folder`() throws {
+        let readings = RecordReadings()
+        let store = OriginalStore(beside: folder.path, readings: readings)
+        let object = try keep(in: store)
+        let first = try store.write(record("a.png", object))
+        #expect(try OriginalStore(beside: folder.path, readings: readings).keys(ofSize: 9) == [Array("a.png".utf8)])
+        // Of a record that cannot be read now it is known what it said.
+        try Data().write(to: URL(filePath: folder.file(".penumbra-originals/records/\(first)")))
+        _ = try store.write(record("b.png", object))
+        let both: Set = [Array("a.png".utf8), Array("b.png".utf8)]
+        #expect(try OriginalStore(beside: folder.path, readings: readings).keys(ofSize: 9) == both)
+        #expect(try OriginalStore(beside: folder.path).keys(ofSize: 9) == [Array("b.png".utf8)])
+        // One that is gone is forgotten.
+        try store.remove(first)
+        #expect(try OriginalStore(beside: folder.path, readings: readings).keys(ofSize: 9) == [Array("b.png".utf8)])
+    }
+
     @Test func `the store beside pictures is locked, and lets go of it`() throws {
         let (one, other) = (OriginalStore(beside: folder.path), OriginalStore(beside: folder.path))
         try one.create(for: geteuid())

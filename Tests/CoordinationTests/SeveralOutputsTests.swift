@@ -82,8 +82,12 @@ import Testing
     @Test func `skip and error look at each output`() {
         #expect(verdict([], existing: .skip) == .current(reason: "all outputs are there"))
         #expect(
-            verdict([], there: [false, true], existing: .skip)
+            verdict([record(0)], there: [false, true], existing: .skip)
                 == .render([Replacement(path: paths[0], rule: .nothing), nil], reason: "output missing"))
+        let both = paths.map { Replacement(path: $0, rule: .nothing) }
+        #expect(
+            verdict([record(1)], there: [false, false], existing: .skip)
+                == .render(both, reason: "new; output missing"))
         #expect(verdict([], there: [false, true], existing: .error) == .refused(output: paths[1]))
     }
 

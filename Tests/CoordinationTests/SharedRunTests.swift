@@ -1,6 +1,9 @@
 import Coordination
 import Foundation
+import Glibc
+import JobModel
 import JobStorage
+import SafeFiles
 import TestSupport
 import Testing
 
@@ -35,6 +38,35 @@ import Testing
         #expect(run.record == record("run-1"))
         #expect(run.stored?.state.isEnded == false)
         withExtendedLifetime(directory) {}
+    }
+
+    /// Whoever may write to the place may put one there.
+    @Test(arguments: ["runs", "ended", "history", "history/run-1"])
+    func `nothing of a run is written behind a link`(name: String) throws {
+        let (run, directory) = try begin("run-1")
+        defer { withExtendedLifetime(directory) {} }
+        let elsewhere = try TemporaryFolder()
+        try Data("mine".utf8).write(to: URL(filePath: elsewhere.file("letter.json")))
+        try FileManager.default.createDirectory(
+            atPath: PathNames.folder(of: place.file(name)) ?? "", withIntermediateDirectories: true)
+        if name == "runs" { try FileManager.default.moveItem(atPath: place.file(name), toPath: place.file("aside")) }
+        #expect(symlink(elsewhere.path, place.file(name)) == 0)
+
+        func message(_ body: () throws -> Void) -> String? {
+            #expect(throws: FileTrouble.self) { try body() }?.message
+        }
+        let refusal = "\(place.file(name)): cannot open the folder: it is a link, and Penumbra did not make it so"
+        switch name {
+        case "runs":
+            #expect(message { _ = try RunDirectory(state: place.path, name: "run-2", scratch: nil) } == refusal)
+            #expect(message { try run.write(record("run-1")) } == refusal)
+        case "ended": #expect(message { try end(run) } == refusal)
+        default:
+            let frame = StoredFrame(
+                number: 1, page: 0, input: "/in", recipe: "r", outputs: ["/out"], state: .published)
+            #expect(message { try run.history.append([.frame(frame)], epoch: 1) } == refusal)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path) == ["letter.json"])
     }
 
     @Test func `what a run came to is told when its folder is gone`() throws {

@@ -85,8 +85,9 @@ import Testing
             ["run", "job.yaml", "--deadline", "8d"],
             "The value '8d' is invalid for '--deadline <time>': a week, 7d, is the longest time."
         ),
-        (["blur", "photos/a.png", "--radius", "-3"], "--radius takes 0 to 1000 px, not -3."),
-        (["blur", "photos/a.png", "--sigma=1001"], "--sigma takes 0 to 1000 px, not 1001."),
+        (["blur", "photos/a.png", "--radius", "-3"], "--radius takes more than 0 and at most 1000 px, not -3."),
+        (["blur", "photos", "--radius", "0"], "--radius takes more than 0 and at most 1000 px, not 0."),
+        (["blur", "photos/a.png", "--sigma=1001"], "--sigma takes more than 0 and at most 1000 px, not 1001."),
         (["run", "job.yaml", "--limit", "-3"], "--limit takes 1 or more, not -3."),
         (["run", "job.yaml", "--workers", "-1"], "--workers takes 1 to 1024, not -1."),
     ])
@@ -182,6 +183,12 @@ import Testing
         try workspace.writeNightly("jobs/other.yaml", inputs: "../photos/*", output: "../out/{stem}.png")
         let other = try await penumbra("run", "jobs/other.yaml", "--only", "photos/b.*")
         #expect(other.output.hasPrefix("test: 1 published in "), "\(other.errors)")
+        let folder = try await penumbra("run", "job.yaml", "--only", "photos/")
+        #expect(folder.code == 66)
+        #expect(
+            folder.errors
+                == "job.yaml: error: no file matches 'photos/'\n   = 'photos/' names a folder: 'photos/**' chooses the files in it\n"
+        )
         let none = try await penumbra("run", "job.yaml", "--only", "y*", "--only", "zzz*")
         #expect(none.code == 66)
         #expect(none.errors.hasPrefix("job.yaml: error: no file matches 'y*', 'zzz*'\n"))

@@ -109,6 +109,33 @@ import Testing
                 """))
     }
 
+    @Test func `what a job is cut into follows from the pictures that are chosen`() async throws {
+        let hint = "by the headers of 1 picture; "
+        for (name, choice) in [("only", ["--only", "a.png"]), ("limit", ["--limit", "1"])] {
+            let result = try await Program.run(
+                Program.penumbra, ["export", "--to", "slurm", "job.yaml", "--output", name] + choice, in: workspace)
+            #expect(result.code == 0)
+            #expect(result.errors.hasPrefix("hint: 1 shard of about "), "\(result.errors)")
+            #expect(result.errors.contains(hint) == (name == "only"), "\(result.errors)")
+        }
+        // The manifest's own inputs do not matter to a list.
+        try workspace.writeManifest(inputs: "none/*.png")
+        try workspace.write("photos/a.png\nphotos/b.png\n", to: "list")
+        let listed = try await export("--output", "listed", "--files-from", "list")
+        #expect(listed.code == 0, "\(listed.errors)")
+        #expect(listed.errors.contains("by the headers of 2 pictures; "), "\(listed.errors)")
+        let prepare = String(decoding: try workspace.read("listed/prepare.sh"), as: UTF8.self)
+        #expect(prepare.contains("\ncd \(workspace.path) || exit 66\nexec "), "\(prepare)")
+        let missing = try await export("--output", "missing", "--files-from", "none.txt")
+        #expect(missing.code == 66)
+        #expect(!workspace.exists("missing"))
+        let stream = try await export("--output", "stream", "--files-from", "-")
+        #expect(stream.code == 64)
+        #expect(
+            stream.errors.hasPrefix(
+                "Error: --files-from - cannot be read again when the job is prepared; give a file.\n"))
+    }
+
     @Test func `each job waits for the one before, however that ends`() async throws {
         #expect(try await export("--output", "farm", "--shards", "5").code == 0)
         let result = try await submit()

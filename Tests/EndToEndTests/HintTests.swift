@@ -16,8 +16,37 @@ import Testing
             inputs: "photos", output: "out/{dir}/{stem}.png", more: "exclude: [photos/drafts/, photos/draft]")
         let result = try await Program.run("run", "job.yaml", in: workspace)
         #expect(result.code == 0)
-        #expect(result.errors == "job.yaml: warning: nothing matches 'photos/draft' of 'exclude'\n")
+        #expect(result.errors == "job.yaml: warning: 'photos/draft' of 'exclude' leaves nothing out\n")
         #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
+    }
+
+    @Test func `an exclude that names a file which is no input is told for what it is`() async throws {
+        try workspace.write("read me", to: "photos/readme.txt")
+        try workspace.writeManifest(inputs: "photos", more: "exclude: [photos/readme.txt]")
+        let result = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(result.code == 0)
+        #expect(result.errors == "job.yaml: warning: 'photos/readme.txt' of 'exclude' leaves nothing out\n")
+    }
+
+    @Test func `names with brackets that nothing matches are told with their patterns`() async throws {
+        try workspace.draw("odd/IMG [1].png", width: 20, height: 20)
+        let hint = "'odd/IMG [1].png' is there: '*', '?', '[' and '{' are wildcards, so write 'odd/IMG [[]1].png'"
+        try workspace.writeManifest(inputs: "['odd/IMG [1].png']")
+        let alone = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(alone.code == 66)
+        #expect(alone.errors == "job.yaml: error: no file matches 'odd/IMG [1].png'\n   = \(hint)\n")
+        try workspace.writeManifest(inputs: "['odd/IMG [1].png', photos/a.png]", more: "exclude: ['odd/IMG [1].png']")
+        let result = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(result.code == 0)
+        #expect(
+            result.errors == """
+                job.yaml: warning: nothing matches 'odd/IMG [1].png' of 'inputs'; \(hint)
+                job.yaml: warning: 'odd/IMG [1].png' of 'exclude' leaves nothing out; \(hint)
+
+                """)
+        try workspace.writeManifest(inputs: "['odd/IMG [[]1].png']")
+        #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
+        #expect(workspace.exists("out/IMG [1].png"))
     }
 
     @Test func `links that lead nowhere are told`() async throws {

@@ -47,6 +47,21 @@ import Testing
         #expect(try workspace.read("out/a.png") != before)
     }
 
+    @Test func `a layer that is broken fails the job's pictures every night, and is not laid to them`() async throws {
+        try workspace.writeManifest(
+            filters: "[{gaussian: {radius: 2}}]",
+            more: "layers: [{picture: layers/label.png}]\nexisting: update")
+        try workspace.copy("photos/a.png", to: "layers/label.png")
+        let whole = try workspace.read("layers/label.png")
+        try workspace.write(whole.prefix(whole.count / 2), to: "layers/label.png")
+        try workspace.age("layers/label.png")
+        for _ in 1...2 {
+            let night = try await Program.run("run", "--quiet", "job.yaml", in: workspace)
+            #expect(night.code == 1)
+            #expect(night.errors.contains("layers/label.png"), "\(night.errors)")
+        }
+    }
+
     @Test func `a hidden layer leaves the picture as it is`() async throws {
         let layer = "layers: [{picture: layers/label.pgm, hidden: true}]"
         try workspace.writeManifest("hidden.yaml", filters: "[{gaussian: {radius: 2}}]", more: layer)

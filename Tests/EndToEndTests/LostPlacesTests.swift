@@ -41,6 +41,44 @@ import Testing
         #expect(try await Program.night(workspace) == NightSummary(skipped: 3))
     }
 
+    @Test func `a picture behind a link that leads nowhere now fails by name, every night`() async throws {
+        try workspace.copy("photos/a.png", to: "elsewhere/far.png")
+        try workspace.age("elsewhere/far.png")
+        #expect(symlink("../elsewhere/far.png", "\(workspace.path)/photos/far.png") == 0)
+        try workspace.writeNightly()
+        #expect(try await Program.night(workspace) == NightSummary(published: 4))
+        try workspace.remove("elsewhere/far.png")
+        for _ in 1...2 {
+            let result = try await run("run", "--quiet", "job.yaml")
+            #expect(result.code == 1)
+            #expect(
+                result.errors == """
+                    test: 1 frame failed: input missing or not readable
+                      photos/far.png: is a link that leads nowhere now: what it led to is gone, or not mounted; --allow-gone \
+                    goes on without it
+
+                    """)
+        }
+        #expect(try await run("run", "--quiet", "--only", "a.png", "job.yaml").code == 0)
+        let gone = try await run("run", "--quiet", "--allow-gone", "job.yaml")
+        #expect(gone.code == 0)
+        #expect(workspace.exists("out/far.png"))
+    }
+
+    @Test func `a link that never led to a picture is told once where silence is asked for`() async throws {
+        #expect(symlink("nowhere", "\(workspace.path)/photos/new.png") == 0)
+        try workspace.writeNightly()
+        let first = try await run("run", "--quiet", "job.yaml")
+        #expect(first.code == 0)
+        #expect(
+            first.errors == """
+                test: 1 link leads nowhere: what was there is gone, or not mounted
+                  photos/new.png
+
+                """)
+        #expect(try await run("run", "--quiet", "job.yaml").errors == "")
+    }
+
     @Test func `a folder of outputs that was removed on a disk that is mounted is made again`() async throws {
         try workspace.writeNightly()
         #expect(try await Program.night(workspace) == NightSummary(published: 3))
@@ -185,7 +223,7 @@ import Testing
             result.errors == """
                 job.yaml: error: \(lost)
                    = mount the disk, and run the job again. If the pictures were removed or moved on purpose, --allow-gone goes \
-                on without them, and keeps their outputs
+                on without them; their outputs then have no input
 
                 """ + kept + kept)
         #expect(!workspace.exists("out/a.png") && !workspace.exists("out/b.png") && workspace.exists("out/z.png"))

@@ -52,6 +52,21 @@ import Testing
         #expect(try await run("run", "nightly.yaml").output.hasPrefix("test: 0 published, 3 skipped in "))
     }
 
+    @Test func `an output of a renamed job is told again once its picture has changed`() async throws {
+        let manifest = String(decoding: try workspace.read("job.yaml"), as: UTF8.self)
+        try workspace.write(manifest.replacing("job: test", with: "job: day"), to: "job.yaml")
+        #expect(try await run("run", "--quiet", "job.yaml").errors.contains("when it was called 'test'; "))
+        #expect(try await run("run", "--quiet", "job.yaml").errors == "")
+        try workspace.draw("photos/a.png", width: 33, height: 21)
+        try workspace.age("photos/a.png", hours: 1)
+        let told = try await run("run", "--quiet", "job.yaml")
+        #expect(told.code == 0)
+        #expect(
+            told.errors.hasSuffix("--force replaces them; the picture was changed since\n  out/a.png\n"),
+            "\(told.errors)")
+        #expect(try await run("run", "--quiet", "job.yaml").errors == "")
+    }
+
     @Test(arguments: [true, false])
     func `what changed before a moved tree is taken over is made again, and never current`(hasState: Bool) async throws
     {
@@ -140,9 +155,11 @@ import Testing
         try change("photos/a.png")
         #expect(
             try await run("run", "--quiet", "job.yaml").errors == """
-                test: 3 outputs are left as they are: published by this job at another path; 'penumbra adopt --moved' takes it \
-                over here, --force replaces it
+                test: 1 output is left as it is: published by this job at another path; 'penumbra adopt --moved' takes it over \
+                here, --force replaces it; the picture was changed since
                   new/a.png
+                test: 2 outputs are left as they are: published by this job at another path; 'penumbra adopt --moved' takes it \
+                over here, --force replaces it
                   new/b.png
                   new/c.png
 

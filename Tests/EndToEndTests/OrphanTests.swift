@@ -82,6 +82,10 @@ import Testing
     @Test func `what was edited since stays`() async throws {
         try workspace.remove("photos/10.png")
         try workspace.write("mine", to: "out/10.png")
+        let listed = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(
+            listed.errors
+                == "test: 1 output without an input any more, which a person has to remove\n  out/10.png: was edited\n")
         let result = try await Program.run("run", "job.yaml", "--delete-orphans=all", in: workspace)
         #expect(result.code == 0)
         #expect(result.errors == "test: 1 output without an input stays as it is\n  out/10.png: was edited\n")
@@ -120,6 +124,40 @@ import Testing
         for number in 10..<20 { try workspace.remove("photos/\(number).png") }
         #expect(try await Program.run(Program.penumbra, ["run"] + arguments, in: workspace).code == 0)
         #expect(outputs == ["20.png", "21.png"])
+    }
+
+    @Test(arguments: ["--allow-empty", "--allow-gone"])
+    func `outputs of the last pictures are orphans, too`(option: String) async throws {
+        for name in workspace.files(below: "photos") { try workspace.remove("photos/\(name)") }
+        let before = outputs
+        let listed = try await Program.run("run", "job.yaml", option, in: workspace)
+        #expect(listed.code == 0)
+        #expect(
+            listed.errors.contains("test: 12 outputs without an input any more; --delete-orphans removes them\n"),
+            "\(listed.errors)")
+        let refused = try await Program.run("run", "job.yaml", option, "--quiet", "--delete-orphans", in: workspace)
+        #expect(refused.code == 1)
+        #expect(refused.errors.contains(", so that 12 outputs without an input stay; "), "\(refused.errors)")
+        #expect(outputs == before)
+        let removed = try await Program.run("run", "job.yaml", option, "--delete-orphans=all", in: workspace)
+        #expect(removed.code == 0)
+        #expect(outputs == [])
+        // There is nothing that the job could have lost.
+        #expect(try await Program.run("run", "job.yaml", "--quiet", in: workspace).code == 66)
+    }
+
+    @Test func `a folder that was removed on purpose is no reason to stop`() async throws {
+        try workspace.writeManifest(inputs: "[photos, more]", more: "existing: update")
+        try workspace.draw("more/z.png", width: 20, height: 20)
+        try workspace.age("more/z.png")
+        #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
+        try workspace.remove("more")
+        #expect(try await Program.run("run", "job.yaml", "--quiet", in: workspace).code == 66)
+        let gone = try await Program.run("run", "job.yaml", "--allow-gone", in: workspace)
+        #expect(gone.code == 0, "\(gone.errors)")
+        #expect(
+            gone.errors.hasSuffix("without an input any more; --delete-orphans removes them\n  out/z.png\n"),
+            "\(gone.errors)")
     }
 
     @Test func `a value that is not all is refused`() async throws {

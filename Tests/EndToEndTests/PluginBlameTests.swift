@@ -68,6 +68,43 @@ import Testing
         #expect(workspace.files(below: "out") == ["a.png", "b.png"])
     }
 
+    @Test func `a picture that its server has lost is not laid to a plugin`() async throws {
+        // As of a file on a network disk. The worker looks at its input once more after the plugin has returned.
+        try workspace.write(
+            """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <errno.h>
+            #include <stdio.h>
+            #include <stdlib.h>
+            #include <string.h>
+            #include <sys/stat.h>
+            #include <unistd.h>
+            int fstat(int file, struct stat *found) {
+                char name[64], path[4096] = "";
+                snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+                ssize_t length = getenv("LOST") ? readlink(name, path, sizeof path - 1) : 0;
+                if (length > 6 && !strcmp(path + length - 6, "/c.png")) {
+                    errno = ESTALE;
+                    return -1;
+                }
+                return ((int (*)(int, struct stat *))dlsym(RTLD_NEXT, "fstat"))(file, found);
+            }
+            """, to: "lost.c")
+        let shim = "\(workspace.path)/lost.so"
+        let made = try await Program.run(
+            "/usr/bin/gcc", ["-shared", "-fPIC", "-o", shim, "lost.c", "-ldl"], in: workspace)
+        try #require(made.code == 0, "\(made.errors)")
+        try await workspace.buildPlugin(
+            "good", render: "copy(tile); if (tile->image.width == 61) setenv(\"LOST\", \"1\", 1);")
+        try workspace.writeManifest(filters: "[good]", more: "shard: frame")
+        let result = try await Program.run(
+            "run", "job.yaml", in: workspace,
+            environment: ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins", "LD_PRELOAD": shim])
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
+    }
+
     /// The one that crashes does so once the other one, which has done nothing wrong, was called after it in this worker.
     private func buildTwo(_ crash: String) async throws {
         let mark = #"char mark[4096]; snprintf(mark, sizeof mark, "\#(workspace.path)/called-%d", (int)getpid());"#

@@ -90,6 +90,31 @@ import Testing
         #expect(try await penumbra("resume", "--run-dir", "shared").output.hasSuffix(": has ended with exit code 0\n"))
     }
 
+    @Test(.enabled(if: geteuid() == 0, "mounts need rights"))
+    func `66: nothing is written below the mount point of a disk that is not mounted any more`() async throws {
+        try writeManifest()
+        let p = Program.penumbra
+        let script = """
+            mkdir out && mount -t tmpfs none out || exit 99
+            \(p) prepare job.yaml --run-dir shared --shards 1 > prepared || exit 98
+            umount out
+            \(p) shard --run-dir shared --index 1; a=$?
+            \(p) resume --run-dir shared --engine local; b=$?
+            [ -z "$(ls -A out)" ] || exit 97
+            mount -t tmpfs none out
+            \(p) shard --run-dir shared --index 1 > done && \(p) resume --run-dir shared --engine local > done || exit 96
+            [ "$a $b" = "66 66" ] || exit 95
+            """
+        let result = try await Program.run(
+            "/usr/bin/unshare", ["-m", "/bin/sh", "-c", "mount --make-rprivate / || exit 99\n\(script)"], in: workspace)
+        guard result.code != 99 else { return }
+        #expect(result.code == 0, "\(result.errors)")
+        let words =
+            ": \(workspace.path)/out is not mounted, which had the folder of this run's outputs\n   = mount the disk, and give "
+            + "the command again; or prepare the run again\n"
+        #expect(result.errors.components(separatedBy: words).count == 3, "\(result.errors)")
+    }
+
     @Test func `what shards have done is not done again`() async throws {
         try writeManifest()
         try await prepare(1)

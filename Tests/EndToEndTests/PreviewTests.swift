@@ -19,6 +19,25 @@ import Testing
         try await Program.run(Program.penumbra, ["preview"] + arguments, in: workspace)
     }
 
+    /// By a shell: names on a command line are bytes.
+    private func shell(_ command: String) async throws -> Program.Result {
+        try await Program.run("/bin/bash", ["-c", "\(Program.penumbra) \(command)"], in: workspace)
+    }
+
+    @Test func `a picture whose name is not UTF-8 is shown, named or as the job's first input`() async throws {
+        let moved = try await Program.run(
+            "/bin/bash", ["-c", #"mkdir odd && cp photos/a.png $'odd/\xE9.png'"#], in: workspace)
+        #expect(moved.code == 0)
+        try workspace.writeManifest(inputs: "odd/*.png")
+        #expect(try await preview("job.yaml", "photos/a.png", "-o", "a.png").code == 0)
+        let named = try await shell(#"preview job.yaml $'odd/\xE9.png' -o named.png"#)
+        #expect(named.code == 0 && named.output.contains(" of odd/%E9.png, "), "\(named.errors)")
+        let first = try await preview("job.yaml", "-o", "first.png")
+        #expect(first.code == 0, "\(first.errors)")
+        #expect(try workspace.read("named.png") == workspace.read("a.png"))
+        #expect(try workspace.read("first.png") == workspace.read("a.png"))
+    }
+
     private func picture(_ name: String) throws -> AnyRaster {
         try PictureFiles.read("\(workspace.path)/\(name)")
     }
@@ -234,6 +253,8 @@ import Testing
                 && noFolder.errors == "new/p.png: its folder is not there; create it, or choose another\n")
         let missing = try await preview("job.yaml", "photos/none.png", "-o", "p.png")
         #expect(missing.code == 66 && missing.errors == "photos/none.png: no such file\n")
+        let odd = try await shell(#"preview job.yaml $'photos/\xFF.png' -o p.png"#)
+        #expect(odd.code == 66 && odd.errors == "photos/%FF.png: no such file\n")
         let value = try await preview("job.yaml", "photos/a.png", "--sweep", "radius=4,5000", "-o", "p.png")
         #expect(value.code == 65 && value.errors.contains("'radius' cannot be 5000"))
         #expect(!workspace.exists("p.png") && !workspace.exists("new"))

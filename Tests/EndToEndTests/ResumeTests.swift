@@ -225,6 +225,29 @@ import Testing
         #expect(try await Program.run("resume", in: workspace).output == "no run was interrupted\n")
     }
 
+    @Test func `a run whose folder of outputs is gone can be given up`() async throws {
+        try writeManifest("existing: update", shard: "frame")
+        let program = try RunningProgram(["run", "job.yaml", "--workers", "1"], in: workspace)
+        program.wait { workspace.allFiles(below: "out").contains { $0.contains("-frame-") } }
+        kill(program.processID, SIGKILL)
+        let workers = program.workers
+        _ = program.finish()
+        while workers.contains(where: isAlive) { usleep(1000) }
+        try workspace.remove("out")
+        let cancelled = try await Program.run("cancel", "test", in: workspace)
+        #expect(cancelled.code == 0)
+        #expect(cancelled.output == "")
+        #expect(
+            cancelled.errors.hasSuffix(
+                ": given up; some of what it left cannot be removed now, as on a disk that is not mounted, and is removed by a "
+                    + "later run\n"))
+        #expect(try await state() == "stopped")
+        #expect(try await Program.run("resume", in: workspace).output == "no run was interrupted\n")
+        // The first of these makes the folder of outputs, and the second one finds it.
+        for _ in 1...2 { #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0) }
+        #expect(workspace.leftovers() == [])
+    }
+
     @Test func `what was asked of a killed coordinator is not asked of the next one`() async throws {
         try writeManifest("existing: update")
         let program = try RunningProgram(["run", "job.yaml"], in: workspace)

@@ -102,8 +102,9 @@ import Testing
         try workspace.copy("picture.png", to: "fresh.png")
         try workspace.remove("photos/12.png")
         try workspace.copy("fresh.png", to: "photos/12.png")
-        #expect(
-            try await penumbra("retry", name, "--frames", "2-4").output.contains("test: 1 published, 2 skipped in "))
+        let some = try await penumbra("retry", name, "--frames", "2-4,19-25,77")
+        #expect(some.output.contains("test: 1 published, 4 skipped in "))
+        #expect(some.errors == "\(name): has no frame 21-25, 77: it has 20 frames\n")
         let wrong = try await penumbra("retry", name, "--frames", "77")
         #expect(wrong.code == 66 && wrong.errors == "\(name): no such frames were begun: it has 20 frames\n")
     }
@@ -169,6 +170,26 @@ import Testing
         #expect(workspace.files(below: "out").count == 20)
     }
 
+    @Test func `what a deadline left is done by a retry with another deadline, and resume says so`() async throws {
+        let gate = try await gate()
+        try gate.open(for: 3)
+        let command = ["run", "job.yaml", "--workers", "1", "--deadline", "2", "--json"]
+        let first = try NightSummary(await Program.run(Program.penumbra, command, in: workspace))
+        #expect(first.exitCode == 3 && first.left > 0)
+        let name = try #require(try await runNames().first)
+        let words =
+            "\(name): has ended, with \(first.left) frames left; 'penumbra run job.yaml' or 'penumbra retry \(name) --state left' does "
+            + "what is still to be done of them\n"
+        #expect(try await penumbra("resume", "test").output == words)
+        #expect(try await penumbra("resume").output == "no run was interrupted\n" + words)
+        try gate.open(for: 30)
+        let retried = try await penumbra("retry", "test", "--state", "left", "--deadline", "1h", "--workers", "2")
+        #expect(try NightSummary(retried).exitCode == 0)
+        #expect(published.count == 20)
+        #expect(try await penumbra("show", "--json").output.contains(#""workers":2"#))
+        #expect(try await penumbra("retry", "test", "--workers", "0").code == 64)
+    }
+
     @Test func `retries of what a deadline left of a run with --force come to an end`() async throws {
         let gate = try await gate()
         let command = ["run", "job.yaml", "--force", "--workers", "1", "--deadline", "2", "--json"]
@@ -213,6 +234,19 @@ import Testing
                 == "\(name): no frame failed; \(20 - first) frames left: --state left\n")
     }
 
+    @Test func `what a deadline had no time for comes last in the next night`() async throws {
+        let gate = try await gate()
+        let first = try await penumbra("run", "job.yaml", "--workers", "1", "--deadline", "10", "--quiet")
+        #expect(first.code == 3)
+        #expect(published == [])
+        try gate.open(for: 3)
+        let second = try RunningProgram(["run", "job.yaml", "--workers", "1", "--deadline", "1h"], in: workspace)
+        second.wait { published.count == 3 }
+        #expect(try await penumbra("cancel", "test").code == 0)
+        _ = second.finish()
+        #expect(published.count == 3 && !published.contains("10.png"), "\(published)")
+    }
+
     private func modificationTimes() throws -> [String: Date?] {
         Dictionary(uniqueKeysWithValues: try published.map { ($0, try workspace.modified("out/\($0)")) })
     }
@@ -225,6 +259,20 @@ import Testing
         try workspace.age("photos/12.png")
         #expect(try await penumbra("run", "job.yaml").code == 1)
         #expect(try await Program.night(workspace) == NightSummary(skipped: 19, stillBroken: 1))
+        let name = try #require(try await runNames().first)
+        let shown = try await penumbra("show")
+        #expect(
+            shown.output.contains(
+                """
+                frames    20: 19 skipped, 1 still broken
+                still broken
+                  photos/12.png: not an image that Penumbra reads ('penumbra formats' lists them) (since
+                """), "\(shown.output)")
+        #expect(try await penumbra("show", "--json").output.contains(#""event":"broken","input":"#))
+        #expect(
+            try await penumbra("logs", "test").output
+                == "\(name): no task was tried, since there was nothing to do; 'penumbra show \(name)' says what came of its frames\n"
+        )
         let retried = try await penumbra("retry", "test")
         #expect(try NightSummary(retried) == NightSummary(failed: 1, exitCode: 1))
     }

@@ -111,6 +111,16 @@ import Testing
                 """)
         #expect(try workspace.read("out/a.png") == before)
 
+        let forced = try await Program.run(
+            "run", "--quiet", "--force", "--files-from", "other.txt", "job.yaml", in: workspace)
+        #expect(forced.code == 0)
+        #expect(forced.errors == "")
+        #expect(try workspace.read("out/a.png") != before)
+        let back = try await Program.run(
+            "run", "--quiet", "--force", "--files-from", "one.txt", "job.yaml", in: workspace)
+        #expect(back.code == 0)
+        #expect(try workspace.read("out/a.png") == before)
+
         // A picture that got another name is another matter.
         try workspace.remove("photos/a.png")
         let renamed = try await Program.run("run", "--quiet", "--files-from", "other.txt", "job.yaml", in: workspace)

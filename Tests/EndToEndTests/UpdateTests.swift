@@ -282,6 +282,15 @@ import Testing
         #expect(try await Program.night(workspace) == NightSummary(skipped: 3))
     }
 
+    @Test func `outputs that are kept are told once, and so all of them`() async throws {
+        for number in 100..<130 { try workspace.copy("photos/a.png", to: "photos/\(number).png") }
+        for number in 100..<130 { try workspace.write("mine", to: "out/\(number).png") }
+        let told = try await Program.run("run", "--quiet", "job.yaml", in: workspace)
+        #expect(told.code == 0)
+        for number in 100..<130 { #expect(told.errors.contains("  out/\(number).png\n")) }
+        #expect(try await Program.run("run", "--quiet", "job.yaml", in: workspace).errors == "")
+    }
+
     @Test func `an output that was edited stays until it is forced`() async throws {
         try await firstNight()
         try workspace.write("my own version", to: "out/a.png")

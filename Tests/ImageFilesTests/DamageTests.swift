@@ -61,6 +61,22 @@ import Testing
         #expect(ImageFileError(path: "photos/x.jpg", .system(.turn, errno: code)).kind == .process)
     }
 
+    @Test(arguments: [EIO, ESTALE, ETIMEDOUT, EHOSTDOWN, ENOTCONN])
+    func `what a disk or a server does not give is trouble of that file, and no damage of it`(code: Int32) {
+        for error in [
+            ImageFileError(path: "photos/x.jpg", opening: code), ImageFileError(path: "photos/x.jpg", reading: code),
+        ] { #expect(error.kind == .unreadable) }
+        #expect(
+            ImageFileError(path: "photos/x.jpg", reading: EIO).description
+                == "photos/x.jpg: cannot be read: input/output error")
+    }
+
+    @Test(arguments: [EIO, ESTALE, ENOSPC, EROFS])
+    func `a disk that does not take what is written is no place for any picture`(code: Int32) {
+        #expect(ImageFileError(path: "out/x.jpg", .system(.create, errno: code)).kind == .place)
+        #expect(ImageFileError(path: "out/x.jpg", .system(.write, errno: code)).kind == .place)
+    }
+
     // MARK: Size
 
     @Test func `more pixels than are allowed, known from the header`() throws {
@@ -133,6 +149,95 @@ import Testing
         #expect(
             error.description
                 == "\(path): broken JPEG: only 1,184 of 3,000 rows could be read (Premature end of input file)")
+    }
+
+    @Test func `a GIF that is cut off anywhere but behind one of its frames is refused`() throws {
+        let gif = GIFBuilder(width: 12, height: 10, frames: 4)
+        let bytes = gif.build()
+        for length in 10..<bytes.count {
+            let path = try workspace.write(Array(bytes.prefix(length)), to: "part.gif")
+            for pages in [PageChoice.animation, .first] {
+                let decoder = { try ImageDecoder(path: path, limits: .roomy, color: .keep, pages: pages) }
+                if gif.ends.contains(length) {
+                    // Only the trailer is missing, as far as anybody can tell.
+                    #expect(throws: Never.self) { _ = try decoder() }
+                } else {
+                    #expect(throws: ImageFileError.self, "\(length) of \(bytes.count)") { _ = try decoder() }
+                }
+            }
+        }
+    }
+
+    @Test func `of a GIF that is cut off the last whole frame is told`() throws {
+        let gif = GIFBuilder(width: 40, height: 40, frames: 3)
+        let bytes = gif.build()
+        let path = try workspace.write(Array(bytes.prefix(gif.ends[1] + 300)), to: "part.gif")
+        #expect(failure("part.gif")?.description == "\(path): broken GIF: cut off behind frame 2")
+        #expect(failure("part.gif")?.kind == .data)
+        _ = try workspace.write(Array(bytes.prefix(gif.ends[0] - 300)), to: "part.gif")
+        #expect(failure("part.gif")?.description == "\(path): broken GIF: cut off in its first frame")
+    }
+
+    @Test func `bytes behind a GIF's trailer are no damage`() throws {
+        _ = try workspace.write(
+            GIFBuilder(width: 12, height: 10, frames: 2).build() + Array(repeating: 0x21, count: 9), to: "tail.gif")
+        #expect(try workspace.load("tail.gif").header.pages == 2)
+    }
+
+    /// What is done to a file of three pages, and what is said of it then.
+    private static let brokenChains:
+        [(damage: @Sendable ([UInt8], _ last: Int, _ first: [UInt8]) -> [UInt8], words: String)] =
+            [
+                ({ bytes, _, _ in Array(bytes.dropLast(60)) }, "page 3 is cut off"),
+                ({ bytes, _, _ in Array(bytes.dropLast(2)) }, "page 3 is cut off"),
+                ({ bytes, last, _ in bytes.replacing(at: last, with: [0x70, 0x70, 0x70, 0x70]) }, "page 4 is cut off"),
+                ({ bytes, last, first in bytes.replacing(at: last, with: first) }, "its pages run in a circle"),
+                // A copy that was given its size before its bytes.
+                (
+                    { bytes, _, _ in bytes.replacing(at: bytes.count - 136, with: Array(repeating: 0, count: 136)) },
+                    "page 3 is cut off"
+                ),
+            ]
+
+    @Test(arguments: brokenChains.indices, [false, true])
+    func `a TIFF whose pages cannot be followed to the last one is refused`(index: Int, isBigEndian: Bool) throws {
+        let tiff = TIFFBuilder(
+            width: 9, height: 8, data: Array(repeating: 77, count: 72), pages: 3, isBigEndian: isBigEndian)
+        let bytes = tiff.build()
+        let (damage, words) = Self.brokenChains[index]
+        let path = try workspace.write(damage(bytes, bytes.count - 4, Array(bytes[4..<8])), to: "pages.tif")
+        for pages in [PageChoice.first, .animation, .page(0), .page(2)] {
+            let error = #expect(throws: ImageFileError.self) {
+                _ = try ImageDecoder(path: path, limits: .roomy, color: .keep, pages: pages)
+            }
+            #expect(error?.description == "\(path): broken TIFF: \(words)")
+            #expect(error?.kind == .data)
+        }
+    }
+
+    @Test func `a TIFF whose writer forgot the pointer behind the last page is whole`() throws {
+        let tiff = TIFFBuilder(width: 9, height: 8, data: Array(repeating: 77, count: 72), pages: 3)
+        _ = try workspace.write(tiff.build().dropLast(4), to: "pages.tif")
+        #expect(try workspace.load("pages.tif").header.pages == 3)
+    }
+
+    @Test func `a BigTIFF that leads to a page behind its end is refused`() throws {
+        try workspace.save(
+            Pictures.busy(width: 30, height: 20), as: "tiff", to: "big.tif",
+            save: SaveOptions(metadata: .strip, values: ["bigtiff": .word("on")]))
+        let bytes = try workspace.bytes("big.tif")
+        func number(at offset: Int) -> Int { bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | Int($1) } }
+        let directory = number(at: 8)
+        let pointer = directory + 8 + 20 * number(at: directory)
+        let targets: [(bytes: [UInt8], words: String)] = [
+            (Array(repeating: 0xFF, count: 8), "page 1 is cut off"),
+            (Array(repeating: 0x7F, count: 8), "page 2 is cut off"),
+            (Array(bytes[8..<16]), "its pages run in a circle"),
+        ]
+        for target in targets {
+            let path = try workspace.write(bytes.replacing(at: pointer, with: target.bytes), to: "big.tif")
+            #expect(failure("big.tif")?.description == "\(path): broken TIFF: \(target.words)")
+        }
     }
 
     // MARK: Corruption
@@ -234,6 +339,15 @@ import Testing
             width: 1, height: 1, samplesPerPixel: 5, photometric: .rgb, data: [1, 2, 3, 4, 5])
         let path = try workspace.write(tiff.build(), to: "five.tif")
         #expect(failure("five.tif")?.description == "\(path): TIFF with 5 channels, which Penumbra does not read")
+    }
+}
+
+extension [UInt8] {
+    /// With other bytes in the place of as many.
+    fileprivate func replacing(at offset: Int, with bytes: [UInt8]) -> [UInt8] {
+        var result = self
+        result.replaceSubrange(offset..<offset + bytes.count, with: bytes)
+        return result
     }
 }
 

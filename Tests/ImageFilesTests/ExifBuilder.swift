@@ -21,7 +21,7 @@ struct ExifBuilder {
             Entry(tag: tag, type: 7, bytes: bytes)
         }
 
-        var count: Int { bytes.count / (type == 3 ? 2 : type == 4 ? 4 : 1) }
+        var count: Int { bytes.count / (type == 3 ? 2 : type == 4 ? 4 : type == 5 ? 8 : 1) }
     }
 
     var main: [Entry] = []

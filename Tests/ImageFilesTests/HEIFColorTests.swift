@@ -89,6 +89,13 @@ struct HEIFColorTests {
                 + "save each of them in a file of its own", builder, .page(1))
         builder.items = [picture(displayP3), picture(displayP3)]
         #expect(try open(builder, .page(1)).metadata.isConverted)
+        // More parts than any real file has.
+        builder = HEIFBuilder(
+            items: (1...14).map { _ in picture(sRGB) }, references: (1...14).map { ("dimg", $0, Array(1001...5000)) },
+            listed: [1] + Array(1...14))
+        expectRefusal(
+            "more pictures, in an unclear order, than can be compared, which Penumbra does not read; "
+                + "save each of them in a file of its own", builder, .page(1))
     }
 
     @Test func `a grid without colours has those of its tiles`() throws {

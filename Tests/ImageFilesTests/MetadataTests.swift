@@ -1,5 +1,6 @@
 import Catalogs
 import Foundation
+import Geometry
 import ImageFiles
 import JobModel
 import Raster
@@ -193,9 +194,54 @@ import Testing
         }
         #expect(try load("iptc", 9).iptc?.bytes == records)
         #expect(try load("iptc", 9).texts == [])
-        for (kind, length) in [("iptc", 8), ("iptc", -1), ("iptc", .max), ("8bim", 9)] {
+        for (kind, length) in [("iptc", 8), ("iptc", 10), ("iptc", -1), ("iptc", .max), ("8bim", 9)] {
             #expect(try load(kind, length).iptc == nil)
         }
+    }
+
+    @Test func `blocks in the texts of a PNG have their digits in any case and on any line, and no others`() throws {
+        func load(_ words: String) throws -> [UInt8]? {
+            var png = PNGBuilder(width: 2, height: 2, colorType: .gray, data: [1, 2, 3, 4])
+            png.chunks = [("tEXt", Array("Raw profile type iptc\0\(words)".utf8))]
+            _ = try workspace.write(png.build(), to: "block.png")
+            return try workspace.load("block.png").metadata.iptc?.bytes
+        }
+        let record: [UInt8] = [0x1C, 2, 80, 0, 1, 0xAF]
+        #expect(try load("iptc 6 1c02500001AF") == record)
+        #expect(try load("\niptc\n   6\n1c0 2\t5\n00001aF\n") == record)
+        for words in [
+            "iptc 6 1c02500001A", "iptc 6 1c02500001AF0", "iptc 6 1c02500001AF00", "iptc 6 1c02500001Ag", "iptc 6 ",
+            "iptc six 1c02500001AF", "iptc 0 ", "iptc 99999999999999999999 1c02500001AF",
+        ] {
+            #expect(try load(words) == nil, "\(words)")
+        }
+    }
+
+    @Test(arguments: ["eXIf", "tEXt"])
+    func `EXIF that libvips does not find turns a PNG upright, and tells its resolution`(chunk: String) throws {
+        func little(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { Array($0) } }
+        var builder = ExifBuilder(main: [.short(0x0112, 6), .short(0x0128, 3)])
+        builder.main += [0x011A, 0x011B].map { tag in
+            ExifBuilder.Entry(tag: tag, type: 5, bytes: little(2400) + little(10))
+        }
+        let exif = builder.build()
+        let digits = exif.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let text = Array("Raw profile type exif\0\nexif\n \(exif.count)\n\(digits)\n".utf8)
+        let png = PNGBuilder(width: 3, height: 2, colorType: .gray, data: [1, 2, 3, 4, 5, 6])
+        let (bytes, behind) = (png.build(), png.chunk(chunk, chunk == "eXIf" ? exif : text))
+        _ = try workspace.write(
+            Array(bytes[..<(bytes.count - 12)] + behind + bytes[(bytes.count - 12)...]), to: "turned.png")
+        let read = try workspace.load("turned.png")
+        #expect(read.header.orientation == 6)
+        #expect(
+            read.raster
+                == AnyRaster.u8(
+                    Raster(
+                        rect: PixelRect(x: 0, y: 0, width: 2, height: 3), layout: .gray, samples: [4, 1, 5, 2, 6, 3])))
+        #expect(read.metadata.resolution == .init(x: 24, y: 24, unit: .centimetre))
+        try workspace.save(read.raster, as: "png", to: "out.png", metadata: read.metadata)
+        let again = try workspace.load("out.png")
+        #expect(again.header.orientation == 1 && again.raster == read.raster)
     }
 
     @Test(arguments: ["png", "webp"])
@@ -232,6 +278,41 @@ import Testing
         let both = String(
             decoding: try roundTrip(format, .only([.creator, .copyright]), metadata).xmp?.bytes ?? [], as: UTF8.self)
         #expect(both.contains("<dc:creator>Ann</dc:creator><dc:rights>") && !both.contains("Joe"))
+        // A packet that is kept as it is has the rest behind it.
+        let kept = String(decoding: try roundTrip(format, .keep, metadata).xmp?.bytes ?? [], as: UTF8.self)
+        #expect(kept.contains("d:creator=\"Ann\"") && !kept.contains("Joe"))
+        #expect(
+            kept.contains("<dc:rights><rdf:Alt><rdf:li xml:lang=\"x-default\">(c) &lt;J&amp;J&gt;</rdf:li></rdf:Alt>"))
+    }
+
+    @Test(arguments: [
+        "2026:11:24 20:30:00", "Tue Nov 24 20:30:00 2026", "Tue 24 Nov 2026 08:30:00 PM", "20:30, 24.11.2026",
+    ])
+    func `a date without a time zone stays as it is`(date: String) throws {
+        #expect(try withoutZone(date) == date)
+    }
+
+    @Test(arguments: [
+        ("2026:11:24 20:30:00+05:45", "2026:11:24 20:30:00"), ("2026-11-24T20:30Z", "2026-11-24T20:30"),
+        ("2026-11-24T20:30:15.250-03:30", "2026-11-24T20:30:15.250"), ("20261124T203015+0545", "20261124T203015"),
+        ("Tue Nov 24 20:30:00 CET 2026", "Tue Nov 24 20:30:00 2026"),
+        ("Tue 24 Nov 2026 08:30:00 PM CET", "Tue 24 Nov 2026 08:30:00 PM"),
+        ("2026:11:24 8:30 p.m. UTC+05:45", "2026:11:24 8:30 p.m."),
+        ("20:30:15 GMT-0330 (Newfoundland Standard Time), November 24, 2026", "20:30:15 November 24, 2026"),
+        ("24 Nov 2026 20:30 in St. John's", "24 Nov 2026 20:30"), ("24 Nov 2026 20:30 MART \n", "24 Nov 2026 20:30 \n"),
+        ("2026-11-24+05:45", "2026-11-24"), ("2026-11-24Z", "2026-11-24"),
+    ])
+    func `a date loses its time zone, and nothing else that tells the time`(date: String, left: String) throws {
+        #expect(try withoutZone(date) == left)
+    }
+
+    /// What an output that may tell dates and no places has of a date.
+    private func withoutZone(_ date: String) throws -> String? {
+        var png = PNGBuilder(width: 2, height: 2, colorType: .gray, data: [1, 2, 3, 4])
+        png.chunks = [("tEXt", Array("Creation Time\0\(date)".utf8))]
+        _ = try workspace.write(png.build(), to: "dated.png")
+        let texts = try roundTrip("png", .only([.dates]), try workspace.load("dated.png").metadata).texts
+        return texts.first.map { String(decoding: $0.payload.bytes.dropFirst(14), as: UTF8.self) }
     }
 
     @Test func `a date's time zone is carried with the place alone`() throws {

@@ -130,6 +130,33 @@ import Testing
                 """)
     }
 
+    /// What `keep` makes of a packet beside a creator that IPTC alone tells.
+    private func told(_ packet: String) -> String? {
+        let records: [UInt8] = [0x1C, 2, 80, 0, 4] + Array("Jane".utf8)
+        return ImageMetadata(xmp: Blob(Array(packet.utf8)), iptc: Blob(records))
+            .carried(by: .keep, shape: shape, holdsIPTC: false).xmp.map { String(decoding: $0.bytes, as: UTF8.self) }
+    }
+
+    @Test func `what IPTC alone tells stands behind a kept packet, in a description of its own`() {
+        let creator = "<dc:creator><rdf:Seq><rdf:li>Jane</rdf:li></rdf:Seq></dc:creator>"
+        let further = """
+            <rdf:Description xmlns:rdf="\(Self.rdf)" rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">\(creator)\
+            </rdf:Description>
+            """
+        let head = "<?xpacket begin=''?><x:m xmlns:x='adobe:ns:meta/'><r:RDF xmlns:r='\(Self.rdf)'>"
+        let own = "<r:Description r:about='uuid:1' xmlns:o='own:' o:n='1'/>"
+        let tail = "</r:RDF></x:m>\n<?xpacket end='w'?>"
+        #expect(told(head + own + tail) == head + own + further + tail)
+        let named = own + "<r:Description xmlns:d='http://purl.org/dc/elements/1.1/' d:creator='Ann'/>"
+        #expect(told(head + named + tail) == head + named + tail)
+        let whole = """
+            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="\(Self.rdf)">\
+            <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">\(creator)</rdf:Description></rdf:RDF>\
+            </x:xmpmeta>
+            """
+        for empty in ["<d/>", "<r:RDF xmlns:r='\(Self.rdf)'/>", "<d>"] { #expect(told(empty) == whole, "\(empty)") }
+    }
+
     @Test(arguments: [
         "<d>", "</d>", "<d></e>", "<d a></d>", "<d a=b/>", "<d a='1/>", "<", "<!DOCTYPE d><d/>", "<d><![CDATA[x]]></d>",
         "<d", "<?x", "<!-- x", "< d/>",

@@ -129,6 +129,14 @@ import Testing
         }
     }
 
+    @Test func `a number to which nothing could be added is damage`() throws {
+        _ = try put("9223372036854775807", in: Column(table: "attempts", name: "page", type: "integer"), path)
+        let problem = #expect(throws: StoreProblem.self) { try readAll(path) }
+        #expect(
+            problem?.message.contains("a whole number in the column 'page', which is for whole numbers below 2^62")
+                == true)
+    }
+
     @Test func `what is in the wrong column is told by its kind`() throws {
         _ = try put("'abc'", in: Column(table: "runs", name: "started", type: "integer"), path)
         let problem = #expect(throws: StoreProblem.self) { try readAll(path) }

@@ -68,6 +68,15 @@ import Testing
         #expect(matches(GlobPattern.matching(path), path))
     }
 
+    @Test func `the pattern of a name that is not UTF-8 matches its bytes alone`() {
+        let name = Array("gr".utf8) + [0xF6, 0xDF] + Array("e[1].jpg".utf8)
+        let pattern = GlobPattern(GlobPattern.matching(OddName.text(of: name)), in: "/jobs")
+        #expect(pattern.matches(Array("/jobs/".utf8) + name))
+        for other in ["gröe[1].jpg", "größe[1].jpg", "gr%F6%DFe[1].jpg", "gr\u{FFFD}\u{FFFD}e[1].jpg"] {
+            #expect(!pattern.matches("/jobs/\(other)"))
+        }
+    }
+
     @Test func `many stars take no time`() {
         let name = String(repeating: "a", count: 200)
         #expect(!matches("*a*a*a*a*a*a*a*a*a*a*a*a*b", name))

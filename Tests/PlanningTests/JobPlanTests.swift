@@ -100,6 +100,21 @@ import Testing
         #expect(throws: PlanProblem.missingFile(folder.file("photos/z.jpg"))) { try plan(["photos/z.jpg"]) }
     }
 
+    @Test func `a missing file or folder is told with the ways out`() {
+        #expect(
+            PlanProblem.missingFile("/jobs/photos").message == """
+                /jobs/photos: no such file or folder
+                   = is a disk not mounted, or the path misspelt? If it was removed on purpose, 'penumbra run --allow-gone' \
+                goes on without it. If it may be away, --allow-empty does
+                """)
+        #expect(
+            PlanProblem.missingFolder("/jobs/photos", pattern: "/jobs/photos/*").message == """
+                /jobs/photos: no such folder, wanted by the input '/jobs/photos/*'
+                   = is a disk not mounted, or the path misspelt? If it was removed on purpose, 'penumbra run --allow-gone' \
+                goes on without it. If it may be away, --allow-empty does
+                """)
+    }
+
     @Test func `braces that stand for thousands of names are refused`() {
         let pattern = "photos/" + String(repeating: "{a,b}", count: 18)
         #expect(throws: PlanProblem.patternTooWide(folder.file(pattern))) { try plan([pattern]) }
@@ -212,6 +227,19 @@ import Testing
             #expect(throws: problem) { try plan(["photos/b.*"], selection: selection).checkAll() }
         }
         #expect(try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: ["b.jpg"])).checkAll() == [:])
+    }
+
+    @Test func `a chosen input is told its own problem, and not that of others`() throws {
+        try folder.touch("photos/b.png")
+        let stem = String(repeating: "c", count: 250)
+        try folder.touch("photos/\(stem).jpg")
+        let output = OutputTemplate(source: "", pieces: [.literal("out/blurred-"), .field(.stem), .literal(".png")])
+        #expect(
+            throws: PlanProblem.nameTooLong(
+                output: folder.file("out/blurred-\(stem).png"), input: folder.file("photos/\(stem).jpg"))
+        ) {
+            try plan(["photos/*"], output: output, selection: JobPlan.Selection(only: ["c*"])).checkAll()
+        }
     }
 
     @Test func `an output over an input outside the selection is refused`() throws {

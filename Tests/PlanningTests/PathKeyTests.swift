@@ -46,7 +46,7 @@ private let mark = "\u{301}"
         #expect(PathNames.isAbsolute("/\(mark)a"))
         #expect(PathNames.isHidden(".\(mark)a"))
         #expect(PathText.shown(path, from: "/jobs") == "\(mark)out/\(mark)a.png")
-        #expect(PathText.shown("/\(mark)a", from: "/") == "\(mark)a")
+        #expect(PathText.shown("/\(mark)a", from: "/") == "/\(mark)a")
     }
 
     @Test func `what only looks as if it were in a folder is not below it`() {

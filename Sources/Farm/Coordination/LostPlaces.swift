@@ -70,10 +70,20 @@ extension LostPlaces {
         mount: (String) -> KnownPlaces.Mount = MountLookup.make()
     ) -> [Pictures] {
         let gone = records.filter { !inputs.contains(PathKey($0.input)) && !OutputPlace.isInputThere($0.input) }
-        guard !gone.isEmpty else { return [] }
+        let suspects = before.suspects(mount)
+        guard !gone.isEmpty || !suspects.isEmpty else { return [] }
         let byPlace = Dictionary(grouping: gone) { before.place(of: PathText.folder(of: $0.input)) }
-        let known = before.suspects(mount).compactMap { place, disk -> Pictures? in
-            let own = (byPlace[place] ?? []).map { ($0, disk.suspicion(PathText.folder(of: $0.input), mount)) }
+        let known = suspects.compactMap { place, disk -> Pictures? in
+            let strangers = records.filter { record in
+                let folder = PathText.folder(of: record.input)
+                guard inputs.contains(PathKey(record.input)), before.place(of: folder) == place else { return false }
+                // The next card of a camera has the same names, and is meant.
+                guard case .notMounted = disk.suspicion(folder, mount) else { return false }
+                return isStranger(record)
+            }
+            let own = ((byPlace[place] ?? []) + strangers).map {
+                ($0, disk.suspicion(PathText.folder(of: $0.input), mount))
+            }
             let lost = own.filter { $0.1 != nil }.map(\.0)
             guard let cause = own.lazy.compactMap(\.1).first else { return nil }
             // A disk that shows pictures of the last run is there, wherever it is mounted now. What else is found may lie below
@@ -93,6 +103,14 @@ extension LostPlaces {
                     ? Pictures(.emptyFolder(folder.path), records: lost, place: nil) : nil
             }
         return known + unknown
+    }
+}
+
+extension LostPlaces {
+    /// What lies at a picture's path is not the file that its outputs were made of: below a mount point there may be older
+    /// pictures with the same names.
+    private static func isStranger(_ record: OutputRecord) -> Bool {
+        FileStamp(of: record.input).map { !$0.isUntouched(since: record.source.stamp, by: .size) } ?? false
     }
 }
 
@@ -190,7 +208,9 @@ extension LostPlaces {
 extension LostPlaces {
     /// What a run has found, and what it leaves as it was.
     package struct Findings {
-        /// How many files each entry of `inputs` matched; empty for a list, which says nothing of them.
+        /// The entries of `inputs`; nil for a list, which says nothing of them.
+        package var entries: Set<PathKey>?
+        /// How many files each entry matched, of those whose folders could be looked at.
         package var matches: [PathKey: Int] = [:]
         /// The paths of all inputs.
         package var inputs: [String] = []
@@ -208,19 +228,18 @@ extension LostPlaces {
     package static func known(
         _ found: Findings, job: JobSpec, before: KnownPlaces, mount: (String) -> KnownPlaces.Mount = MountLookup.make()
     ) -> KnownPlaces {
-        let isList = found.matches.isEmpty
         let outputs = folders(of: found.outputs).union(OutputFolders.of(job).map(PathKey.init))
         var kept = Set(found.lost.compactMap(\.place))
-        if isList {
+        if found.entries == nil {
             kept.formUnion(Set(before.mounts.keys).subtracting(outputs.compactMap { before.place(of: $0.path) }))
         }
         var places = KnownPlaces(inputs: before.inputs, mounts: before.mounts.filter { kept.contains($0.key) })
-        if !isList {
-            places.inputs = Dictionary(
-                found.matches.map { entry, count in
-                    (entry, count == 0 && !found.isEmptyRight ? before.inputs[entry] ?? 0 : count)
-                }
-            ) { $1 }
+        if let entries = found.entries {
+            // Of entries whose folders could not be looked at nothing new is known.
+            places.inputs = before.inputs.filter { entries.contains($0.key) }
+            for (entry, count) in found.matches where count > 0 || found.isEmptyRight || places.inputs[entry] == nil {
+                places.inputs[entry] = count
+            }
         }
         for folder in outputs.union(folders(of: found.inputs)).sorted() {
             let place = places.place(of: folder.path)
@@ -228,6 +247,12 @@ extension LostPlaces {
             let now = mount(folder.path)
             guard place.flatMap({ places.mounts[$0] }) != now else { continue }
             places.mounts[PathKey(top(of: now, from: folder.path, mount))] = now
+        }
+        // Whether these folders are mount points, nobody knows. Until something is found in them they are taken for some.
+        for lost in found.lost where lost.place == nil {
+            for folder in folders(of: lost.records.map(\.input)) {
+                places.mounts[folder] = KnownPlaces.Mount(path: folder.path)
+            }
         }
         return places
     }

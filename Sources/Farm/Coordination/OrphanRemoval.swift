@@ -28,16 +28,20 @@ package struct OrphanRemoval: Sendable {
     ///   - findings: of the files that ``touched(_:)`` names.
     package init(_ orphans: [OutputRecord], below folders: [String], findings: Freshness.Findings) {
         for record in orphans {
-            if record.isAdopted {
-                kept.append((record.path, "was adopted, not published by Penumbra"))
-            } else if !record.isInPlace(), !Self.isSame(record, findings) {
-                kept.append((record.path, "was edited"))
-            } else if let reason = Self.remove(record.path, below: folders) {
+            if let reason = Self.objection(to: record, findings) ?? Self.remove(record.path, below: folders) {
                 kept.append((record.path, reason))
             } else {
                 removed.append(record.path)
             }
         }
+    }
+
+    /// Why an output is never removed; nil where nothing speaks for it.
+    ///
+    /// - Parameter findings: as for ``init(_:below:findings:)``.
+    package static func objection(to record: OutputRecord, _ findings: Freshness.Findings) -> String? {
+        if record.isAdopted { return "was adopted, not published by Penumbra" }
+        return record.isInPlace() || isSame(record, findings) ? nil : "was edited"
     }
 
     private static func isSame(_ record: OutputRecord, _ findings: Freshness.Findings) -> Bool {

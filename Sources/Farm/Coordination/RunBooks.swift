@@ -11,10 +11,13 @@ package final class RunBooks: Sendable {
     private let freshness: Freshness
     /// Seconds since 1970.
     private let now: Int
+    /// Filters of the job read pictures of their own.
+    private let hasPictures: Bool
     private let recipes = Mutex<[RecipeKey: RecipeID]>([:])
     private let refreshed = Mutex<[OutputRecord]>([])
 
-    package init(ledger: Ledger?, freshness: Freshness, now: Int) {
+    package init(ledger: Ledger?, freshness: Freshness, hasPictures: Bool, now: Int) {
+        self.hasPictures = hasPictures
         self.ledger = ledger
         self.freshness = freshness
         self.now = now
@@ -117,7 +120,13 @@ package final class RunBooks: Sendable {
 
     /// A picture that is broken need not be tried again while it is the same.
     package func remember(_ failure: FrameFailure, of files: FrameFiles) {
-        guard let ledger, [.data, .value].contains(failure.cause), let stamp = files.stamp else { return }
+        guard let ledger, let stamp = files.stamp else { return }
+        switch failure.cause {
+        case .data: break
+        // It may be a picture of the job that does not suit, which can be mended while this one stays the same.
+        case .value where !hasPictures: break
+        default: return
+        }
         // When that cannot be written down it is tried again, which does no harm.
         try? ledger.setBroken(
             BrokenRecord(

@@ -51,12 +51,15 @@ package final class RunDirectory: Sendable {
         published = ([], 0)
         epoch = 1
         let missing = scratch.map { Self.isForNodes($0, state) ? FileSystem.missingFolders($0) : [] } ?? []
-        let gate = try FileSystem.retrying(ENOENT) { () throws(FileTrouble) in
-            _ = try FileSystem.createFolders("\(state)/runs")
-            return try Self.gate(state)
+        let (gate, runs) = try FileSystem.retrying(ENOENT) { () throws(FileTrouble) in
+            _ = try FileSystem.createFolders(state)
+            // Before that, a run that ends may remove what is empty.
+            let gate = try Self.gate(state)
+            // A link there would lead the run's files to where it points.
+            return (gate, try SafeFolder(state, trusting: .everybody).makingFolder("runs"))
         }
         defer { withExtendedLifetime(gate) {} }
-        _ = try FileSystem.createFolders(path, mode: 0o700)
+        _ = try runs.makingFolder(name, mode: 0o700)
         // Canvases and tiles of pictures that only their owner may see lie in them.
         try FileSystem.makePrivate(path, trusting: .everybody)
         self.scratch = scratch.map { "\($0)/penumbra-\(name)" } ?? "\(path)/scratch"
@@ -278,20 +281,35 @@ package final class RunDirectory: Sendable {
         SharedHistory.sweep(state)
     }
 
-    /// Removes a run whose coordinator was killed, and all that it left. False when its coordinator lives.
-    @discardableResult
-    package static func remove(_ name: String, state: String) -> Bool {
-        remove(state: state) { $0 == name }
-        return !FileSystem.exists("\(state)/runs/\(name)")
+    /// What ``remove(_:state:)`` has come to.
+    package enum Removal: Sendable {
+        case complete
+        /// Nobody goes on with the run. Some of what it left is on a disk that is not there, or may not be removed: later
+        /// runs try again.
+        case partial
+        /// Its coordinator lives.
+        case refused
     }
 
-    private static func remove(state: String, where isWanted: (String) -> Bool) {
+    /// Removes a run whose coordinator was killed, and all that it left.
+    @discardableResult
+    package static func remove(_ name: String, state: String) -> Removal {
+        let isTaken = remove(state: state) { $0 == name }
+        guard FileSystem.exists("\(state)/runs/\(name)") else { return .complete }
+        return isTaken ? .partial : .refused
+    }
+
+    /// - Returns: whether there was one of these that nobody has.
+    @discardableResult
+    private static func remove(state: String, where isWanted: (String) -> Bool) -> Bool {
         let runs = "\(state)/runs"
         // Without a state folder there is nothing to sweep; the run that follows will say what is wrong with it.
-        guard FileSystem.isFolder(runs) else { return }
-        for (name, lock) in deadRuns(in: runs, state, isWanted) {
+        guard FileSystem.isFolder(runs) else { return false }
+        let dead = deadRuns(in: runs, state, isWanted)
+        for (name, lock) in dead {
             withExtendedLifetime(lock) { clean("\(runs)/\(name)", run: name) }
         }
+        return !dead.isEmpty
     }
 
     /// Locked; the gate is open again before gigabytes are removed.

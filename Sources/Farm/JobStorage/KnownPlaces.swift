@@ -36,6 +36,7 @@ extension StoreReader {
         let counts = try Row.fetchAll(
             database, sql: "SELECT pattern, files FROM input_counts WHERE job = ?", arguments: [job.number])
         for row in counts { places.inputs[PathKey(try row.stored(0))] = try row.stored(1, Int.self) }
+        guard try database.tableExists("mounts") else { return places }
         let mounts = try Row.fetchAll(
             database, sql: "SELECT folder, mount, disk FROM mounts WHERE job = ?", arguments: [job.number])
         for row in mounts {

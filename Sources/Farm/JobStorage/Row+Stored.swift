@@ -46,11 +46,12 @@ extension Int64: ColumnValue {
     }
 }
 
+/// A count, a size, or a number of something: one can be added to it.
 extension Int: ColumnValue {
-    static var words: String { Int64.words }
+    static var words: String { "whole numbers below 2^62" }
 
     init?(stored: DatabaseValue.Storage) {
-        guard case .int64(let number) = stored else { return nil }
+        guard case .int64(let number) = stored, number.magnitude <= 1 << 62 else { return nil }
         self.init(exactly: number)
     }
 }

@@ -11,26 +11,25 @@ struct DirectoryListing {
         let kind: FileKind
         /// It is a link, and nothing is there.
         var leadsNowhere = false
-        /// It is a link, and this user may not look where it leads.
-        var isForbidden = false
+        /// Why nobody can tell what it is, or what it leads to: what the system answered.
+        var trouble: Int32?
     }
 
     /// The entries sorted by name, without `.` and `..`. Only links are looked at one by one, and what a file system
     /// gives no kind of.
     ///
     /// - Parameter folder: a path that may not be UTF-8.
-    /// - Throws: ``PlanProblem/unreadableFolder(_:reason:)``.
-    static func entries(of folder: [UInt8]) throws(PlanProblem) -> [Entry] {
+    static func entries(of folder: [UInt8]) throws(UnreadableFolder) -> [Entry] {
         guard let stream = opendir(cPath(folder)) else { throw unreadable(folder) }
         return try entries(of: stream, folder)
     }
 
-    fileprivate static func unreadable(_ folder: [UInt8]) -> PlanProblem {
-        .unreadableFolder(OddName.readable(folder), reason: String(cString: strerror(errno)))
+    fileprivate static func unreadable(_ folder: [UInt8]) -> UnreadableFolder {
+        UnreadableFolder(path: folder, .folder, code: errno)
     }
 
     /// Takes the stream over.
-    fileprivate static func entries(of stream: OpaquePointer, _ folder: [UInt8]) throws(PlanProblem) -> [Entry] {
+    fileprivate static func entries(of stream: OpaquePointer, _ folder: [UInt8]) throws(UnreadableFolder) -> [Entry] {
         defer { closedir(stream) }
         var result: [Entry] = []
         while true {
@@ -62,14 +61,16 @@ struct DirectoryListing {
         var own = stat()
         var target = stat()
         guard fstatat(folder, path, &own, AT_SYMLINK_NOFOLLOW) == 0 else {
-            return Entry(name: name, isSymbolicLink: false, kind: .other)  // removed since it was listed
+            // Without trouble it was removed since it was listed.
+            return Entry(
+                name: name, isSymbolicLink: type == DT_LNK, kind: .other, trouble: FileKind.trouble(errno))
         }
         let isSymbolicLink = own.st_mode & S_IFMT == S_IFLNK
         guard fstatat(folder, path, &target, 0) == 0 else {
-            let isForbidden = isSymbolicLink && errno == EACCES
+            let trouble = FileKind.trouble(errno)
             return Entry(
-                name: name, isSymbolicLink: isSymbolicLink, kind: .other, leadsNowhere: isSymbolicLink && !isForbidden,
-                isForbidden: isForbidden)
+                name: name, isSymbolicLink: isSymbolicLink, kind: .other,
+                leadsNowhere: isSymbolicLink && trouble == nil, trouble: trouble)
         }
         return Entry(name: name, isSymbolicLink: isSymbolicLink, kind: FileKind(mode: target.st_mode))
     }
@@ -82,18 +83,18 @@ final class OpenFolder {
     let identity: FileStamp.Identity
 
     /// - Parameter path: one that the user has named: links in it are the user's own.
-    convenience init(_ path: [UInt8]) throws(PlanProblem) {
+    convenience init(_ path: [UInt8]) throws(UnreadableFolder) {
         try self.init(taking: open(cPath(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC), path)
     }
 
     /// A folder in an open one, if no link has taken its place.
-    convenience init(_ name: [UInt8], in folder: OpenFolder) throws(PlanProblem) {
+    convenience init(_ name: [UInt8], in folder: OpenFolder) throws(UnreadableFolder) {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         try self.init(
             taking: openat(folder.descriptor, cPath(name), flags), PathBytes.joined(folder.path, name))
     }
 
-    private init(taking descriptor: Int32, _ path: [UInt8]) throws(PlanProblem) {
+    private init(taking descriptor: Int32, _ path: [UInt8]) throws(UnreadableFolder) {
         guard descriptor >= 0 else { throw DirectoryListing.unreadable(path) }
         var found = stat()
         guard fstat(descriptor, &found) == 0 else {
@@ -107,7 +108,7 @@ final class OpenFolder {
     deinit { close(descriptor) }
 
     /// As ``DirectoryListing/entries(of:)`` gives them.
-    func entries() throws(PlanProblem) -> [DirectoryListing.Entry] {
+    func entries() throws(UnreadableFolder) -> [DirectoryListing.Entry] {
         // The stream takes a descriptor over, with the place up to which it was read.
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0, let stream = fdopendir(copy) else {

@@ -19,14 +19,17 @@ enum FileKind: Hashable, Sendable {
         self.init(mode: found.st_mode)
     }
 
-    /// This user may not search a folder on the way to a path: whether anything is there, nobody can tell.
-    static func isForbidden(_ path: [UInt8]) -> Bool {
+    /// Why nobody can tell whether anything is at a path: this user may not search a folder on the way there, or a disk or a server
+    /// does not answer. Nil where something is, or nothing.
+    static func trouble(at path: [UInt8]) -> Int32? {
         var found = stat()
-        return stat(cPath(path), &found) != 0 && errno == EACCES
+        return stat(cPath(path), &found) == 0 ? nil : trouble(errno)
     }
 
-    /// In the words of the system.
-    static var forbidden: String { String(cString: strerror(EACCES)) }
+    /// An answer of the system, as in `errno.h`, if it does not mean that nothing is there.
+    static func trouble(_ code: Int32) -> Int32? {
+        [ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG].contains(code) ? nil : code
+    }
 
     init(mode: mode_t) {
         switch mode & S_IFMT {

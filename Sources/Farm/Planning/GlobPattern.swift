@@ -50,14 +50,39 @@ package struct GlobPattern: Hashable, Sendable {
     }
 
     /// A pattern that matches this path, whatever is in its names. (Braces have no escape: any character stands for one.)
+    ///
+    /// - Parameter path: bytes that are not UTF-8 stand in it as ``OddName/text(of:)`` gives them.
     package static func matching(_ path: String) -> String {
         path.map { character in
             switch character {
             case "*", "?", "[": "[\(character)]"
             case "{", "}": "?"
+            case _ where OddName.isByte(character): "[\(character)]"
             default: String(character)
             }
         }.joined()
+    }
+
+    /// The pattern with those names taken as they are written that are there: `photos/IMG [[]1].jpg` for
+    /// `photos/IMG [1].jpg`. Nil where no name with a wildcard is there.
+    ///
+    /// - Parameter folder: the absolute path that a relative pattern starts from.
+    /// - Returns: also the part of the pattern that ends with the last such name.
+    static func literally(_ pattern: String, in folder: String) -> (name: String, pattern: String)? {
+        var (names, written): ([String], [String]) = ([], [])
+        var found: String?
+        var path = PathNames.isAbsolute(pattern) ? "/" : folder
+        var isThere = true
+        for bytes in pattern.utf8.split(separator: PathBytes.slash, omittingEmptySubsequences: false) {
+            let name = String(Substring(bytes))
+            path = PathText.normalized(name, in: path)
+            let hasWildcard = NamePattern.hasWildcard(name)
+            isThere = isThere && (!hasWildcard || FileKind(of: path) != nil)
+            written.append(name)
+            names.append(isThere && hasWildcard ? matching(name) : name)
+            if isThere, hasWildcard { found = written.joined(separator: "/") }
+        }
+        return found.map { ($0, names.joined(separator: "/")) }
     }
 
     /// What is left of the folder's names, and those of the pattern below: `..` leads out of the folder.

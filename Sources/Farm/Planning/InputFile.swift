@@ -23,6 +23,16 @@ package struct InputFile: Hashable, Sendable {
         self.dir = dir
     }
 
+    /// - Parameters:
+    ///   - argument: a path on a command line, as the system has it.
+    ///   - folder: the absolute path that a relative one starts from.
+    package init(argument: [UInt8], in folder: String) {
+        self.init(bytes: PathBytes.normalized(argument, in: Array(folder.utf8)), dir: "")
+    }
+
+    /// False, too, where nobody can tell.
+    package var isMissing: Bool { FileKind(of: self) == nil && FileKind.trouble(at: exactPath) == nil }
+
     /// By what files are told apart: two names may be the same to a reader, or to Unicode, and be two files.
     package var exactPath: [UInt8] { bytes ?? Array(path.utf8) }
 

@@ -12,31 +12,8 @@ struct FindingOddities: Sendable {
     var danglingLinks: [String] = []
     /// How many files and links of folders that `inputs` names are no inputs, by what they are: `.nef`, `links to folders`.
     var passedBy: [String: Int] = [:]
-    /// Folders that could not be listed, each once, and that no `exclude` names.
+    /// What could not be looked into or at, each once, and that no `exclude` names.
     var unreadableFolders: [UnreadableFolder] = []
-}
-
-/// A folder that a pattern reaches and that cannot be listed, or a link that leads into one: what is in it, nobody knows.
-struct UnreadableFolder: Hashable, Sendable {
-    /// Absolute.
-    let path: [UInt8]
-    let isLink: Bool
-    let reason: String
-
-    init(path: [UInt8], isLink: Bool = false, reason: String) {
-        self.path = path
-        self.isLink = isLink
-        self.reason = reason
-    }
-
-    /// The innermost folder above a path that this user may not look into; nil for a path that can be looked at, or where
-    /// nothing is.
-    init?(above path: [UInt8]) {
-        guard FileKind.isForbidden(path) else { return nil }
-        var folder = PathBytes.folder(of: path)
-        while folder != [PathBytes.slash], FileKind.isForbidden(folder) { folder = PathBytes.folder(of: folder) }
-        self.init(path: folder, reason: FileKind.forbidden)
-    }
 }
 
 /// Looks up a job's inputs: what its patterns match, less what it excludes, sorted by path.
@@ -69,7 +46,7 @@ struct InputFinder {
         for pattern in rules.patterns {
             isPartial = false
             switch pattern.kind {
-            case .nothing where isForbidden(Array(pattern.text.utf8)): continue
+            case .nothing where isHidden(Array(pattern.text.utf8)): continue
             case .nothing where allowsMissing: note(0, of: pattern)
             case .nothing, .remote: throw .missingFile(pattern.text)
             case .file:
@@ -104,7 +81,7 @@ struct InputFinder {
 
     private mutating func addMatches(of pattern: InputPattern, _ allowsMissing: Bool) throws(PlanProblem) {
         let root = PathText.joined(pattern.glob.fixedFolder)
-        if isForbidden(Array(root.utf8)) { return }
+        if isHidden(Array(root.utf8)) { return }
         let isThere = FileKind(of: root) == .folder
         guard isThere || allowsMissing else { throw .missingFolder(root, pattern: pattern.text) }
         var matches = 0
@@ -112,9 +89,9 @@ struct InputFinder {
         note(matches, of: pattern)
     }
 
-    /// Notes the folder that keeps this user from looking at a path.
-    private mutating func isForbidden(_ path: [UInt8]) -> Bool {
-        guard let folder = UnreadableFolder(above: path) else { return false }
+    /// Notes what keeps this user from looking at a path.
+    private mutating func isHidden(_ path: [UInt8]) -> Bool {
+        guard let folder = UnreadableFolder(hiding: path) else { return false }
         let exclusions = rules.excluded.indices.filter { rules.excluded[$0].matches(path) }
         usedExcludes.formUnion(exclusions)
         if exclusions.isEmpty { note(folder) }
@@ -150,13 +127,13 @@ struct InputFinder {
             case .file where pattern.accepts(name, at: places):
                 matches += 1
                 add(PathBytes.joined(folder, entry.name), dir: dir, by: folderRules.exclusions(of: name))
-            case .other where entry.isForbidden && reaches(name, pattern, places):
+            case .other where entry.trouble != nil:
+                guard let code = entry.trouble, reaches(entry, pattern, places) else { continue }
                 let exclusions = folderRules.exclusions(of: name)
                 usedExcludes.formUnion(exclusions)
                 if exclusions.isEmpty {
-                    note(
-                        UnreadableFolder(
-                            path: PathBytes.joined(folder, entry.name), isLink: true, reason: FileKind.forbidden))
+                    let path = PathBytes.joined(folder, entry.name)
+                    note(UnreadableFolder(path: path, entry.isSymbolicLink ? .link : .unknown, code: code))
                 }
             case .other where entry.leadsNowhere && pattern.accepts(name, at: places):
                 guard folderRules.exclusions(of: name).isEmpty else { continue }
@@ -181,10 +158,12 @@ struct InputFinder {
         }
     }
 
-    /// Whether a pattern takes a link that may lead to a file or to a folder.
-    private func reaches(_ name: ArraySlice<UInt8>, _ pattern: InputPattern, _ places: [Int]) -> Bool {
-        pattern.accepts(name, at: places)
-            || pattern.kind != .folder && !pattern.glob.places(below: name, from: places, isSymbolicLink: true).isEmpty
+    /// Whether a pattern takes what may be a file or a folder, or a link to one.
+    private func reaches(_ entry: DirectoryListing.Entry, _ pattern: InputPattern, _ places: [Int]) -> Bool {
+        let (name, isLink) = (entry.name[...], entry.isSymbolicLink)
+        return pattern.accepts(name, at: places)
+            || !(isLink && pattern.kind == .folder)
+                && !pattern.glob.places(below: name, from: places, isSymbolicLink: isLink).isEmpty
     }
 
     /// Counts what a folder that `inputs` names holds beside its pictures.
@@ -210,7 +189,7 @@ struct InputFinder {
         do {
             return try DirectoryListing.entries(of: folder)
         } catch {
-            if case .unreadableFolder(_, let reason) = error { note(UnreadableFolder(path: folder, reason: reason)) }
+            note(error)
             return []
         }
     }

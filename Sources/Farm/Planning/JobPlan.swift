@@ -10,9 +10,8 @@ package struct JobPlan: Sendable {
     package let missing: [PlannedFrame]
     /// Frames whose names ask for a format that cannot be written.
     package let unwritable: [(frame: PlannedFrame, problem: PlanProblem)]
-    /// Folders that could not be listed, or links into them, in the place of the pictures that may be in them; and what is the
-    /// matter.
-    package let unreadableFolders: [(frame: PlannedFrame, trouble: String)]
+    /// Folders that could not be listed, and names that could not be looked at, in the place of the pictures that may be there.
+    package let unreadableFolders: [(frame: PlannedFrame, folder: UnreadableFolder)]
     /// What a list sets for some of its files; frames have an index of it.
     package let settings: [[FileList.Setting]]
     /// Where the list says so first, for each of ``settings``: `list:3`.
@@ -21,8 +20,12 @@ package struct JobPlan: Sendable {
     package let unmatchedPatterns: [String]
     /// How many files each entry of `inputs` matched; empty where a list takes their place.
     package let matches: [PathKey: Int]
+    /// All patterns of inputs, as in ``matches``, which lacks those whose folders could not be looked at.
+    package var entries: Set<PathKey> { Set(rules.patterns.map { PathKey($0.text) }) }
     /// Of several patterns that a command line chose by: those that no input matches.
     package let unmatchedChoices: [String]
+    /// What patterns of a command line may start from.
+    let choiceFolders: [String]
     /// Links among the inputs that lead nowhere, sorted: what they led to is gone, or not mounted.
     package let danglingLinks: [String]
     /// How many files and links of folders that `inputs` names are no inputs, by what they are: `.nef`, `links to folders`.
@@ -65,17 +68,22 @@ package struct JobPlan: Sendable {
     /// - Parameters:
     ///   - date: for `{date}`.
     ///   - allowsMissing: entries whose file or folder is not there match nothing, and are no reason to stop.
+    ///   - allowsNothing: nor is a job without any input.
     package init(
-        _ job: JobSpec, catalog: Catalog, date: String, selection: Selection, allowsMissing: Bool = false
+        _ job: JobSpec, catalog: Catalog, date: String, selection: Selection, allowsMissing: Bool = false,
+        allowsNothing: Bool = false
     ) throws(PlanProblem) {
         var finder = InputFinder(InputRules(job, pictures: catalog.readableExtensions))
         let inputs = try finder.find(allowsMissing: allowsMissing)
         if inputs.isEmpty, let folder = finder.oddities.unreadableFolders.first {
-            throw .unreadableFolder(OddName.readable(folder.path), reason: folder.reason)
+            throw .unreadableFolder(folder)
         }
-        guard !inputs.isEmpty else {
-            throw finder.excluded.isEmpty && !finder.leavesFoldersOut
-                ? .nothingMatched(patterns: job.inputs) : .allExcluded(count: finder.excluded.count)
+        guard !inputs.isEmpty || allowsNothing else {
+            guard finder.excluded.isEmpty, !finder.leavesFoldersOut else {
+                throw .allExcluded(count: finder.excluded.count)
+            }
+            let hints = job.inputs.compactMap { PatternHint(entry: $0, in: job.folder) }
+            throw .nothingMatched(patterns: job.inputs, hints: hints)
         }
         try self.init(
             job, catalog, date, selection, finder.rules, finder.oddities,
@@ -113,11 +121,7 @@ package struct JobPlan: Sendable {
         unreadableFolders = oddities.unreadableFolders.enumerated().map { offset, folder in
             let input = InputFile(bytes: folder.path, dir: "")
             let index = found.inputs.count + 1 + offset
-            let trouble =
-                folder.isLink
-                ? "leads to where this user may not look: \(folder.reason)"
-                : "the folder cannot be read: \(folder.reason)"
-            return (PlannedFrame(index: index, input: input, formats: [], pages: .first, settings: nil), trouble)
+            return (PlannedFrame(index: index, input: input, formats: [], pages: .first, settings: nil), folder)
         }
         inputs = found.inputs
         settings = found.settings
@@ -128,11 +132,14 @@ package struct JobPlan: Sendable {
         if !selection.only.isEmpty, chosen.isEmpty {
             let matcher = selection.matcher(in: job.folder, among: inputs)
             if let closed = oddities.unreadableFolders.first(where: { matcher.mayReach($0.path) }) {
-                throw .unreadableFolder(OddName.readable(closed.path), reason: closed.reason)
+                throw .unreadableFolder(closed)
             }
-            throw .nothingMatched(patterns: selection.only)
+            let folders = selection.folders(with: job.folder)
+            let hints = selection.only.compactMap { PatternHint(choice: $0, in: folders, among: found.inputs) }
+            throw .nothingMatched(patterns: selection.only, hints: hints)
         }
         unmatchedChoices = found.unmatched(selection, in: job.folder)
+        choiceFolders = selection.folders(with: job.folder)
         var choice = FormatChoice(naming, catalog)
         let pages = job.pages
         var (frames, unwritable): ([PlannedFrame], [(frame: PlannedFrame, problem: PlanProblem)]) = ([], [])
@@ -161,7 +168,7 @@ package struct JobPlan: Sendable {
         knownStamps = self.frames.map { stamps[$0.index - 1] }
     }
 
-    /// Entries of `exclude` that match nothing: perhaps slips of the pen, too. Those that keep outputs from being inputs
+    /// Entries of `exclude` that leave nothing out: perhaps slips of the pen, too. Those that keep outputs from being inputs
     /// are none: there may be no output yet.
     package var unmatchedExcludes: [String] {
         guard !idleExcludes.isEmpty, let frame = frames.first else { return [] }
@@ -169,6 +176,18 @@ package struct JobPlan: Sendable {
             folderFormats.contains(format) ? Self.contents(ofFolder: path) : [path]
         }.map { Array($0.utf8) }
         return idleExcludes.filter { exclude in !first.contains { exclude.matches($0) } }.map(\.entry)
+    }
+
+    /// Links that a selection takes and that lead nowhere now, as frames behind all others.
+    ///
+    /// - Parameter known: the paths of pictures that earlier runs found.
+    package func lostLinks(among known: Set<PathKey>, by selection: Selection) -> [PlannedFrame] {
+        let first = inputs.count + unreadableFolders.count + 1
+        let matcher = selection.matcher(in: job.folder, among: inputs)
+        let links = danglingLinks.filter { known.contains(PathKey($0)) }.map { InputFile(path: $0, dir: "") }
+        return links.filter { matcher.includes($0) }.enumerated().map { offset, link in
+            PlannedFrame(index: first + offset, input: link, formats: [], pages: .first, settings: nil)
+        }
     }
 
     /// Whether a selection's patterns may choose something in a folder that could not be listed.

@@ -25,9 +25,19 @@ package enum OddName {
     }
 
     /// For patterns: each byte that is not part of UTF-8 becomes a character that nobody writes (of a private plane).
-    static func characters(of bytes: ArraySlice<UInt8>) -> [Character] {
-        Array(decoded(bytes) { byte in Unicode.Scalar(0x10F000 + UInt32(byte)).map(String.init) ?? "" })
+    package static func text(of bytes: [UInt8]) -> String {
+        decoded(bytes[...]) { byte in Unicode.Scalar(firstOfBytes + UInt32(byte)).map(String.init) ?? "" }
     }
+
+    /// The characters of ``text(of:)``.
+    static func characters(of bytes: ArraySlice<UInt8>) -> [Character] { Array(text(of: Array(bytes))) }
+
+    /// Whether a character of ``text(of:)`` stands for a byte.
+    static func isByte(_ character: Character) -> Bool {
+        character.unicodeScalars.first.map { (firstOfBytes...firstOfBytes + 0xFF).contains($0.value) } ?? false
+    }
+
+    private static let firstOfBytes: UInt32 = 0x10F000
 
     private static func decoded(_ bytes: ArraySlice<UInt8>, invalid: (UInt8) -> String) -> String {
         if let text = String(validating: bytes, as: UTF8.self) { return text }

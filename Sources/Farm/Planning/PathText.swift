@@ -24,9 +24,10 @@ package enum PathText {
         String(decoding: PathBytes.normalized(Array(path.utf8), in: Array(folder.utf8)), as: UTF8.self)
     }
 
-    /// For people: relative to `folder` when it lies below it, and ``visible(_:)``.
+    /// For people: relative to `folder` when it lies below it, and ``visible(_:)``. From the root a path stays whole: what a
+    /// service's journal tells is read elsewhere.
     package static func shown(_ path: String, from folder: String) -> String {
-        visible(PathNames.relative(path, to: folder) ?? path)
+        visible(folder == "/" ? path : PathNames.relative(path, to: folder) ?? path)
     }
 
     /// On one line, whatever its characters: see ``VisibleText``.

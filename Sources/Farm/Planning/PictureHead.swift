@@ -1,22 +1,40 @@
 import Glibc
 
-/// Tells by a file's first bytes whether it is a picture, whatever its name is. It knows the formats that Penumbra reads but for
-/// SVG, which is text.
+/// Tells what a file shows, whatever its name is.
 package enum PictureHead {
-    /// Of one at a path, following links; false for a file that cannot be read.
-    static func isPicture(at path: [UInt8]) -> Bool {
-        // A pipe would keep a reader waiting.
-        let file = open(cPath(path), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard file >= 0 else { return false }
-        defer { close(file) }
-        var found = stat()
-        guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return false }
-        var head = [UInt8](repeating: 0, count: 32)
-        let count = read(file, &head, head.count)
-        return count > 0 && isPicture(Array(head[..<count]))
+    package enum Kind: Hashable, Sendable {
+        /// A picture in a format that Penumbra reads.
+        case readable
+        /// A picture or a film in another format.
+        case unread
     }
 
-    package static func isPicture(_ head: [UInt8]) -> Bool {
+    /// Of a file at a path, following links.
+    ///
+    /// - Returns: nil for a file that shows nothing. One that cannot be read is known by its name alone.
+    static func kind(at path: [UInt8]) -> Kind? {
+        let fileExtension = PathBytes.lowercased(PathBytes.fileExtension(of: PathBytes.name(of: path)))
+        // A pipe would keep a reader waiting.
+        let file = open(cPath(path), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard file >= 0 else { return UnreadFormats.isCalled(fileExtension, nil) ? .unread : nil }
+        defer { close(file) }
+        var found = stat()
+        guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return nil }
+        var head = [UInt8](repeating: 0, count: 32)
+        let count = read(file, &head, head.count)
+        return kind(of: Array(head[..<max(0, count)]), called: fileExtension)
+    }
+
+    /// - Parameters:
+    ///   - head: a file's first 32 bytes.
+    ///   - fileExtension: of its name, in lower case.
+    package static func kind(of head: [UInt8], called fileExtension: [UInt8] = []) -> Kind? {
+        if isReadable(head) { return .readable }
+        return UnreadFormats.hold(head) || UnreadFormats.isCalled(fileExtension, head) ? .unread : nil
+    }
+
+    /// Of the formats that Penumbra reads but for SVG and PDF, which are documents.
+    private static func isReadable(_ head: [UInt8]) -> Bool {
         beginnings.contains { head.starts(with: $0) } || isWebP(head) || isHEIF(head) || isAnymap(head)
     }
 
@@ -28,6 +46,7 @@ package enum PictureHead {
         [0x49, 0x49, 0x2B, 0x00], [0x4D, 0x4D, 0x00, 0x2B],  // TIFF with large offsets
         [0xFF, 0x0A], [0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A],  // JPEG XL
         [0xFF, 0x4F, 0xFF, 0x51], [0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A],  // JPEG 2000
+        [0x76, 0x2F, 0x31, 0x01],  // OpenEXR
     ]
 
     private static func isWebP(_ head: [UInt8]) -> Bool {

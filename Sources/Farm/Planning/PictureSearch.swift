@@ -24,6 +24,8 @@ package struct PictureSearch {
     private var foundLinks: [(path: [UInt8], isPicture: Bool, kind: FileKind)] = []
     /// Files that are hidden, or whose names are not those of pictures.
     private var unnamed: [[UInt8]] = []
+    /// Where originals of blurred pictures lie: they are to stay as sharp as they are.
+    private let originals: [UInt8]
     private var seen: Set<[UInt8]> = []
     /// By device and inode: one folder may be mounted at two places.
     private var seenFiles: Set<FileStamp.Identity> = []
@@ -35,7 +37,9 @@ package struct PictureSearch {
     ///   - paths: as the file system has them.
     ///   - folder: what relative ones start from; absolute.
     ///   - catalog: what makes files of folders pictures.
-    package init(_ paths: [[UInt8]], in folder: String, catalog: Catalog) {
+    ///   - originals: a folder that is passed by, for what it holds is not the user's pictures.
+    package init(_ paths: [[UInt8]], in folder: String, catalog: Catalog, without originals: String) {
+        self.originals = Self.realPath(Array(originals.utf8))
         let names = catalog.readableExtensions.union(Self.furtherExtensions)
         let extensions = Set(names.map { PathBytes.lowercased($0.utf8) })
         for path in paths {
@@ -49,7 +53,7 @@ package struct PictureSearch {
             }
         }
         for folder in folders {
-            open(folder.exactPath, extensions) { () throws(PlanProblem) in try OpenFolder(folder.exactPath) }
+            open(folder.exactPath, extensions) { () throws(UnreadableFolder) in try OpenFolder(folder.exactPath) }
         }
     }
 
@@ -64,9 +68,9 @@ package struct PictureSearch {
     }
 
     private mutating func open(
-        _ path: [UInt8], _ extensions: Set<[UInt8]>, _ opening: () throws(PlanProblem) -> OpenFolder
+        _ path: [UInt8], _ extensions: Set<[UInt8]>, _ opening: () throws(UnreadableFolder) -> OpenFolder
     ) {
-        do throws(PlanProblem) {
+        do throws(UnreadableFolder) {
             let folder = try opening()
             search(folder, try folder.entries(), path, extensions)
         } catch {
@@ -86,9 +90,11 @@ package struct PictureSearch {
             if entry.isSymbolicLink {
                 foundLinks.append((place, isPicture, entry.kind))
                 if !isHidden { others += 1 }
+            } else if let code = entry.trouble {
+                if !isHidden { problems.append(UnreadableFolder(path: place, .unknown, code: code).message) }
             } else if entry.kind == .folder {
-                if isHidden { continue }
-                open(place, extensions) { () throws(PlanProblem) in try OpenFolder(entry.name, in: folder) }
+                if isHidden || place == originals { continue }
+                open(place, extensions) { () throws(UnreadableFolder) in try OpenFolder(entry.name, in: folder) }
             } else if isPicture, entry.kind == .file {
                 guard seen.insert(place).inserted else { continue }
                 let file = InputFile(bytes: place, dir: "")
@@ -106,16 +112,26 @@ package struct PictureSearch {
     /// What of the folders stays as it is although it shows, or may show, pictures. Names alone do not tell: files are
     /// looked into.
     package struct PassedBy {
+        package struct Link: Hashable, Sendable {
+            package let link: InputFile
+            /// By its real path, as far as it exists.
+            package let target: InputFile
+        }
+
         /// Links to pictures outside of the folders that were named, and links with a picture's name that lead nowhere.
-        package var links: [InputFile] = []
+        package var links: [Link] = []
         /// Links to folders outside of those.
         package var folderLinks: [InputFile] = []
         /// Pictures that are hidden, or whose names are not those of pictures.
         package var unnamed: [InputFile] = []
+        /// Pictures and films in formats that Penumbra does not read.
+        package var unread: [InputFile] = []
         /// How many other files the folders hold, hidden ones not counted.
         package var others = 0
 
-        package var isNothing: Bool { links.isEmpty && folderLinks.isEmpty && unnamed.isEmpty }
+        package var isNothing: Bool {
+            links.isEmpty && folderLinks.isEmpty && unnamed.isEmpty && unread.isEmpty
+        }
     }
 
     package func passedBy() -> PassedBy {
@@ -127,15 +143,21 @@ package struct PictureSearch {
             if kind == .folder {
                 guard !holds(target), !folders.contains(where: { $0.isSameFile(as: target) }) else { continue }
                 found.folderLinks.append(InputFile(bytes: path, dir: ""))
-            } else if isPicture || kind == .file && PictureHead.isPicture(at: path) {
-                if !seen.contains(real) { found.links.append(InputFile(bytes: path, dir: "")) }
+            } else if isPicture || kind == .file && PictureHead.kind(at: path) != nil {
+                if !seen.contains(real) {
+                    found.links.append(PassedBy.Link(link: InputFile(bytes: path, dir: ""), target: target))
+                }
             } else {
                 continue
             }
             if !isHidden { found.others -= 1 }
         }
-        for path in unnamed where PictureHead.isPicture(at: path) {
-            found.unnamed.append(InputFile(bytes: path, dir: ""))
+        for path in unnamed where !seen.contains(path) {
+            switch PictureHead.kind(at: path) {
+            case .readable: found.unnamed.append(InputFile(bytes: path, dir: ""))
+            case .unread: found.unread.append(InputFile(bytes: path, dir: ""))
+            case nil: continue
+            }
             if PathBytes.name(of: path).first != PathBytes.dot { found.others -= 1 }
         }
         return found

@@ -2,13 +2,13 @@ import JobModel
 
 /// Why a job cannot start. Nothing was read or written but folders' listings.
 package enum PlanProblem: Error, Hashable, Sendable {
-    case unreadableFolder(String, reason: String)
+    case unreadableFolder(UnreadableFolder)
     /// A glob's part before its first wildcard is not there.
     case missingFolder(String, pattern: String)
     case missingFile(String)
     /// An input in an object store or on a server.
     case remotePath(String)
-    case nothingMatched(patterns: [String])
+    case nothingMatched(patterns: [String], hints: [PatternHint] = [])
     /// A list of files, by its name, that has no entry.
     case emptyList(String)
     /// Files matched, but `exclude` left none of them; none where only whole folders were left out, unopened.
@@ -53,21 +53,24 @@ package enum PlanProblem: Error, Hashable, Sendable {
         }
     }
 
+    private static let missingRemedy =
+        "is a disk not mounted, or the path misspelt? If it was removed on purpose, 'penumbra run --allow-gone' goes on "
+        + "without it. If it may be away, --allow-empty does"
+
     package var message: String {
         switch self {
-        case .unreadableFolder(let folder, let reason):
-            "\(PathText.visible(folder)): the folder cannot be read: \(reason)"
+        case .unreadableFolder(let folder): folder.message
         case .missingFolder(let folder, let pattern):
-            "\(PathText.visible(folder)): no such folder, wanted by the input '\(PathText.visible(pattern))'\n   = is a disk not mounted, or the path "
-                + "misspelt?"
+            "\(PathText.visible(folder)): no such folder, wanted by the input '\(PathText.visible(pattern))'\n   = \(Self.missingRemedy)"
         case .missingFile(let path):
-            "\(PathText.visible(path)): no such file\n   = an input without wildcards names one file: is a disk not mounted, or the "
-                + "path misspelt?"
+            "\(PathText.visible(path)): no such file or folder\n   = \(Self.missingRemedy)"
         case .remotePath(let path):
             Self.remotePath(path)
-        case .nothingMatched(let patterns):
-            "no file matches \(patterns.map { "'\(PathText.visible($0))'" }.joined(separator: ", "))\n   = if that can happen, "
-                + "--allow-empty makes it no error"
+        case .nothingMatched(let patterns, let hints):
+            "no file matches \(patterns.map { "'\(PathText.visible($0))'" }.joined(separator: ", "))"
+                + (hints.isEmpty
+                    ? "\n   = if that can happen, --allow-empty makes it no error"
+                    : hints.map { "\n   = \($0.message)" }.joined())
         case .allExcluded(let count):
             "'exclude' leaves none of the \(count == 0 ? "" : "\(count) ")files that match 'inputs'\n   = if that can happen, --allow-empty makes "
                 + "it no error"

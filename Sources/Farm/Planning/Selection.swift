@@ -28,8 +28,12 @@ extension JobPlan {
 
         /// - Parameter inputs: all of the job's.
         func matcher(in folder: String, among inputs: [InputFile]) -> Matcher {
-            let folders = [folder] + (self.folder.map { PathKey($0) == PathKey(folder) ? [] : [$0] } ?? [])
-            return Matcher(only, folders, all: inputs, self.inputs, done)
+            Matcher(only, folders(with: folder), all: inputs, self.inputs, done)
+        }
+
+        /// What patterns may start from: the manifest's folder, and ``folder`` where it is another one.
+        func folders(with manifestFolder: String) -> [String] {
+            [manifestFolder] + (folder.map { PathKey($0) == PathKey(manifestFolder) ? [] : [$0] } ?? [])
         }
     }
 
@@ -58,7 +62,7 @@ extension JobPlan {
             }
 
             func mayReach(_ folder: [UInt8]) -> Bool {
-                name != nil || paths.contains { !$0.places(in: folder).isEmpty }
+                name != nil || paths.contains { !$0.places(in: folder).isEmpty || $0.matches(folder) }
             }
 
             func includes(_ path: [UInt8]) -> Bool {
@@ -89,7 +93,7 @@ extension JobPlan {
             patterns.indices.filter { place in !inputs.contains { patterns[place].includes($0.exactPath) } }
         }
 
-        /// Whether a folder may hold what is chosen by patterns.
+        /// Whether a folder, or what may be one, is or may hold what is chosen by patterns.
         func mayReach(_ folder: [UInt8]) -> Bool { patterns.isEmpty || patterns.contains { $0.mayReach(folder) } }
 
         func includes(_ input: InputFile) -> Bool {

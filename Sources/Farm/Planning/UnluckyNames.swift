@@ -33,8 +33,11 @@ struct UnluckyNames {
     /// The outputs of frames that nothing was found against.
     private(set) var rest: [PlannedOutput]
     private(set) var problems: [PlannedOutput.Owner: PlanProblem] = [:]
+    /// The frames with problems, in the order in which they were found.
+    private var order: [PlannedOutput.Owner] = []
+
     /// The problem that was found first.
-    private(set) var first: PlanProblem?
+    var first: PlanProblem? { order.lazy.compactMap { problems[$0] }.first }
 
     init(_ outputs: [PlannedOutput]) { rest = outputs }
 
@@ -42,7 +45,7 @@ struct UnluckyNames {
         guard !found.isEmpty else { return }
         for (output, problem) in found where problems[output.owner] == nil {
             problems[output.owner] = problem
-            first = first ?? problem
+            order.append(output.owner)
         }
         rest.removeAll { problems[$0.owner] != nil }
     }

@@ -23,7 +23,9 @@ extension ImageFileError: CustomStringConvertible {
         case .unsupported(let format, let feature, let remedy):
             "\(format) with \(feature), which Penumbra does not read" + (remedy.map { "; \($0)" } ?? "")
         case .slowDrawing(let format, let seconds):
-            "\(format) that takes more than \(seconds) s of processor time to draw; simplify it, or draw it to a PNG first"
+            "\(format) that takes more than \(seconds) s of processor time to draw; \(Self.drawingRemedy)"
+        case .costlyDrawing(let format, let work, let seconds):
+            "\(format) with \(work) (the limit is \(seconds) s); \(Self.drawingRemedy)"
         case .tooLarge(let format, let width, let height, let largestSide):
             "\(width) × \(height) pixels are more than \(format) can hold (\(Self.grouped(largestSide)) on a side)"
         case .unsuitable(let format, let reason): "cannot be written as \(format): \(reason)"
@@ -33,6 +35,9 @@ extension ImageFileError: CustomStringConvertible {
         case .library(let detail): "libvips does not start: \(detail)"
         }
     }
+
+    private static let drawingRemedy =
+        "simplify it, draw it to a PNG first, or set \(DrawingTime.variable) to more seconds"
 
     /// `3,000`.
     static func grouped(_ number: Int) -> String {

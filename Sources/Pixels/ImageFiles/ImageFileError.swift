@@ -27,6 +27,8 @@ package struct ImageFileError: Error, Hashable, Sendable {
         case unsupported(format: String, feature: String, remedy: String? = nil)
         /// Drawing the picture takes more than so many seconds of processor time.
         case slowDrawing(format: String, seconds: Int)
+        /// Drawing the picture would clearly take longer than so many seconds, by what its text says.
+        case costlyDrawing(format: String, work: String, seconds: Int)
         /// The output is larger than its format can hold.
         case tooLarge(format: String, width: Int, height: Int, largestSide: Int)
         /// The output cannot be stored with these save options.
@@ -51,6 +53,8 @@ package struct ImageFileError: Error, Hashable, Sendable {
         /// This process: it can open no more files or has no more memory, or somebody's code closed the file.
         case process
         case missing
+        /// The disk or the server of a file that is to be read does not give it, and may another time.
+        case unreadable
         case permission
     }
 

@@ -173,7 +173,9 @@ static uint32_t restore_root(void) {
 
 static uint32_t restore_folder(void) {
     struct stat now;
-    if (folder < 0 || (stat(".", &now) == 0 && is_same_file(&now, &folder_status))) return 0;
+    /* A folder that a server has lost was not changed by the plugin. */
+    if (folder < 0 || fstat(folder, &now) != 0) return 0;
+    if (stat(".", &now) == 0 && is_same_file(&now, &folder_status)) return 0;
     return fchdir(folder) == 0 ? PROCESS_FOLDER : 0;
 }
 

@@ -16,7 +16,6 @@ final class DrawingWatch: Sendable {
 
     /// A task begins.
     func begin(_ lease: LeaseID) {
-        drawing.reset()
         open.withLock { $0 = lease }
     }
 
@@ -29,8 +28,13 @@ final class DrawingWatch: Sendable {
     ///
     /// - Throws: where the coordinator is gone.
     func look() throws {
-        guard let error = drawing.overrun, let lease = open.withLock({ $0.take() }) else { return }
-        try channel.send(.worn(lease))
-        try channel.send(.failed(lease, TaskFailure(classing: error)))
+        // Asked while the task cannot end: what has drawn for too long is a picture of this one.
+        let late = open.withLock { lease -> (lease: LeaseID, error: ImageFileError)? in
+            guard let error = drawing.overrun, let lease = lease.take() else { return nil }
+            return (lease, error)
+        }
+        guard let late else { return }
+        try channel.send(.worn(late.lease))
+        try channel.send(.failed(late.lease, TaskFailure(classing: late.error)))
     }
 }

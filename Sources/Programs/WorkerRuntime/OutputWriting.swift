@@ -48,7 +48,7 @@ extension TaskRunner {
         switch error.kind {
         case .value: .value
         case .permission: .permission
-        case .data, .limit, .place, .process, .missing: .output
+        case .data, .limit, .place, .process, .missing, .unreadable: .output
         }
     }
 

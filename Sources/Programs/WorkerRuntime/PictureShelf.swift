@@ -28,22 +28,22 @@ final class PictureShelf: Sendable {
     func picture<Picture: ShelvedPicture>(
         _ reference: PictureReference, for place: String, _ limits: DecodeLimits
     ) throws -> Picture {
-        var names = [reference.path]
+        let name = "\(reference.path), the picture of \(place)"
+        var names = [name, reference.path]
         do {
             let source = try SourceFile(reference.path, bytes: nil)
             names.append(source.openName)
             let facts = try facts(of: source, reference)
             if let digest = reference.digest, digest != facts.digest.description { throw Self.changed }
             if let known: Picture = known(reference.path, facts) { return known }
-            let picture = try Picture(decoding: source, limits)
+            let picture = try Picture(decoding: source, name: name, limits)
             if source.hasChanged { throw Self.changed }
             keep(Entry(path: reference.path, facts: facts, picture: picture))
             return picture
         } catch {
             let failure = TaskFailure(classing: error)
             let words = Self.reason(failure.message, names)
-            throw TaskFailure(
-                failure.kind == .data ? .value : failure.kind, "\(reference.path), the picture of \(place): \(words)")
+            throw TaskFailure(failure.kind == .data ? .value : failure.kind, "\(name): \(words)")
         }
     }
 
@@ -98,15 +98,16 @@ final class PictureShelf: Sendable {
 
 /// A picture that filters read, as they see it.
 protocol ShelvedPicture: Sendable {
-    init(decoding source: SourceFile, _ limits: DecodeLimits) throws
+    /// - Parameter name: the picture's, in messages.
+    init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws
     /// What it takes of memory.
     var bytes: Int { get }
 }
 
 /// How bright a picture is.
 extension GrayPicture: ShelvedPicture {
-    init(decoding source: SourceFile, _ limits: DecodeLimits) throws {
-        let decoder = try ImageDecoder(path: source.openName, limits: limits, color: .keep)
+    init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws {
+        let decoder = try ImageDecoder(path: source.openName, name: name, limits: limits, color: .keep)
         self.init(width: decoder.header.width, height: decoder.header.height)
         try decoder.readRows(bandHeight: 64) { paste($0) }
     }
@@ -118,8 +119,8 @@ extension GrayPicture: ShelvedPicture {
 struct LayerPicture: ShelvedPicture {
     let layer: Layer
 
-    init(decoding source: SourceFile, _ limits: DecodeLimits) throws {
-        let decoder = try ImageDecoder(path: source.openName, limits: limits, color: .srgb)
+    init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws {
+        let decoder = try ImageDecoder(path: source.openName, name: name, limits: limits, color: .srgb)
         let header = decoder.header
         var raster = AnyRaster(
             zeroed: PixelRect(x: 0, y: 0, width: header.width, height: header.height), layout: header.layout,

@@ -38,7 +38,9 @@ final class SourceFile {
     /// False when somebody else's code has closed the file.
     var isOpen: Bool {
         var found = stat()
-        return fstat(descriptor, &found) == 0 && FileStamp(found).identity == stamp.identity
+        // A file that a server has lost is open all the same.
+        guard fstat(descriptor, &found) == 0 else { return errno != EBADF }
+        return FileStamp(found).identity == stamp.identity
     }
 
     /// A name that is UTF-8 by which this very file can be opened.
@@ -57,7 +59,11 @@ final class SourceFile {
     /// Reads all of it. A pipe or a device would never end.
     func facts() throws -> FileFacts {
         guard isRegular else { throw TaskFailure(.input, "\(path): is no regular file") }
-        return FileFacts(stamp: trustedStamp, digest: try Digest(ofFileAt: openName))
+        do throws(DigestFileError) {
+            return FileFacts(stamp: trustedStamp, digest: try Digest(ofFileAt: openName))
+        } catch {
+            throw ImageFileError(path: path, reading: error.code)
+        }
     }
 
     /// By which a later change will show.

@@ -48,7 +48,7 @@ extension TaskFailure {
         case .limit: .limit
         case .data: .data
         case .value: .value
-        case .missing: .input
+        case .missing, .unreadable: .input
         case .permission: .permission
         }
     }

@@ -2,6 +2,7 @@ import Digests
 import Glibc
 import ImageFiles
 import JobModel
+import Synchronization
 import WorkerProtocol
 
 extension TaskRunner {
@@ -10,7 +11,10 @@ extension TaskRunner {
         let source = try SourceFile(input.path, bytes: input.bytes)
         var spec = input
         // Libraries take paths as text.
-        if input.bytes != nil { spec.path = source.openName }
+        if input.bytes != nil {
+            spec.path = source.openName
+            names.note(source.openName, input.path)
+        }
         do {
             let result = try body(spec, source)
             if source.hasChanged { throw Self.changed(source) }
@@ -49,6 +53,15 @@ extension TaskRunner {
             return nil
         }
     }
+}
+
+/// What messages call files that a task opens by other names than their own.
+final class FileNames: Sendable {
+    private let names = Mutex<[String: String]>([:])
+
+    func note(_ openName: String, _ name: String) { names.withLock { $0[openName] = name } }
+
+    func name(of path: String) -> String { names.withLock { $0[path] ?? path } }
 }
 
 /// An output that is a folder.

@@ -13,6 +13,8 @@ struct TaskRunner {
     let watch: PluginWatch
     /// The pictures of the filters that this task has made.
     let pictures = PictureTally()
+    /// Of files that it opens by other names.
+    let names = FileNames()
 
     /// The receipt of a task, or why there is none.
     func report(on spec: TaskSpec, _ lease: LeaseID) -> Report {
@@ -51,8 +53,8 @@ struct TaskRunner {
     ) throws -> ImageDecoder {
         let limits = DecodeLimits(maxPixels: input.maxPixels, scratchFolder: input.scratchFolder)
         return try ImageDecoder(
-            path: input.path, limits: limits, color: color, shrink: shrink, pages: pages ?? input.pages,
-            isFine: isFine)
+            path: input.path, name: names.name(of: input.path), limits: limits, color: color, shrink: shrink,
+            pages: pages ?? input.pages, isFine: isFine)
     }
 
     func format(_ output: OutputSpec) throws -> any ImageFormat { try format(named: output.format) }

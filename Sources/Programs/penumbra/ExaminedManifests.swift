@@ -48,6 +48,11 @@ struct ExaminedManifests {
         ExaminedChains.Picture(path: mention.path, maxPixels: result.job?.maxPixels ?? .max)
     }
 
+    /// Whether filters change no pixel of any picture, all together. False for none.
+    func changeNothing(_ chain: [FilterMention]) -> Bool {
+        !chain.isEmpty && chain.allSatisfy { $0.isKnownAsIdle || filters[$0.invocation] == .changesNothing }
+    }
+
     /// The same with what is known of its filters and pictures.
     func adding(to result: ReadResult) -> ReadResult {
         var examined = result

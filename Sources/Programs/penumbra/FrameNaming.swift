@@ -146,8 +146,11 @@ struct FrameNaming {
         for kept in target.verdict.kept where OutputPlace.isPlainFolder(kept.path) && isFile(kept.path, of: target) {
             return (owner, .folderInTheWay(output: kept.path))
         }
-        guard preparation.list != nil, case .render(let replacements, _, _) = target.verdict else { return nil }
-        // A list is not all of a job's inputs: two that collide may come one after the other.
+        // A list is not all of a job's inputs: two that collide may come one after the other. A run that replaces whatever is there
+        // replaces that, too.
+        guard preparation.list != nil, freshness.existing != .overwrite,
+            case .render(let replacements, _, _) = target.verdict
+        else { return nil }
         for replacement in replacements.compactMap(\.self) {
             if let other = otherInput(replacement.path, target) {
                 return (owner, .madeOfAnother(output: replacement.path, other: other))

@@ -19,7 +19,9 @@ struct Installation {
         self.settings = settings
         var environment: [String: String] = [:]
         environment["PENUMBRA_WORKER_MEMORY"] = String(settings.memory.value / settings.workers.value)
-        if settings.nice.value > 0 { environment["PENUMBRA_NICE"] = String(settings.nice.value) }
+        // Threads of the library that hands out work may have another niceness than this process was started with.
+        let nice = max(settings.nice.value, Int(getpriority(Int32(PRIO_PROCESS.rawValue), id_t(getpid()))))
+        if nice > 0 { environment["PENUMBRA_NICE"] = String(nice) }
         if settings.ionice.value != .none { environment["PENUMBRA_IONICE"] = settings.ionice.value.rawValue }
         worker = WorkerCommand(
             executable: settings.worker.value, environment: environment,

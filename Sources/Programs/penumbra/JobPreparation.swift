@@ -29,6 +29,8 @@ struct JobPreparation {
     let reread: (JobSpec, [Override]) throws -> ReadResult
     /// Entries of `inputs` whose file or folder is not there are no reason to stop.
     var allowsMissing = false
+    /// What earlier runs found and is gone was removed.
+    var allowsGone = false
 
     /// The same, by workers of a run.
     func working(for directory: RunDirectory) -> JobPreparation {
@@ -52,6 +54,10 @@ struct JobPreparation {
         prepared.remaking = remaking
         prepared.ended = plan.missing.map(Self.missing)
         prepared.ended += plan.unreadableFolders.filter { isWanted($0.frame, plan) }.map(Self.unreadable)
+        if !allowsGone, !plan.danglingLinks.isEmpty {
+            let known = Set(contents.records.map { PathKey($0.input) })
+            prepared.ended += plan.lostLinks(among: known, by: selection).map(Self.leadsNowhere)
+        }
         prepared.ended += plan.unwritable.map { frame, problem in
             frame.report(.failed(FrameFailure(.output, problem.message(of: frame.input.path))))
         }
@@ -59,6 +65,7 @@ struct JobPreparation {
         try await naming.name(&prepared)
         try recogniseFormerOutputs(&prepared)
         if let limit { try await narrow(&prepared, to: limit) }
+        if deadline != nil { prepared.putLast(contents.tooSlow) }
         prepared.isWhole = selection == JobPlan.Selection() && limit == nil && list == nil
         if list == nil { findGone(&prepared) }
         return prepared
@@ -118,7 +125,8 @@ struct JobPreparation {
         let last = prepared.targets[place - 1].frame.index
         prepared.targets.removeSubrange(place...)
         // Folders that cannot be read come behind all pictures, and are the run's concern nevertheless.
-        prepared.ended.removeAll { (last + 1...max(last + 1, prepared.plan.inputs.count)).contains($0.index) }
+        let count = prepared.plan.inputs.count
+        prepared.ended.removeAll { $0.index > last && $0.index <= count }
     }
 
     private static let comparedAtOnce = 256
@@ -128,13 +136,15 @@ struct JobPreparation {
         return variants.withPictures(try await pictureDigests(variants.picturePaths, plan.job))
     }
 
-    /// - Parameter hasOutputs: earlier runs found inputs: without any they are lost.
+    /// - Parameter hasOutputs: earlier runs found inputs. Without any they are lost; or, where nothing is an answer, their outputs
+    ///   are the run's concern.
     func planned(_ job: JobSpec, hasOutputs: Bool = false) throws -> JobPlan {
         let today = Date().formatted(.iso8601.year().month().day())
         do {
             guard let list else {
                 return try JobPlan(
-                    job, catalog: catalog, date: today, selection: selection, allowsMissing: allowsMissing)
+                    job, catalog: catalog, date: today, selection: selection, allowsMissing: allowsMissing,
+                    allowsNothing: allowsMissing && hasOutputs)
             }
             return try JobPlan(job, list: list, catalog: catalog, date: today, selection: selection)
         } catch {
@@ -148,24 +158,42 @@ struct JobPreparation {
         }
     }
 
+    private static func leadsNowhere(_ frame: PlannedFrame) -> FrameReport {
+        frame.report(
+            .failed(
+                FrameFailure(
+                    .input,
+                    "\(PathText.visible(frame.input.path)): is a link that leads nowhere now: what it led to is gone, or not "
+                        + "mounted; --allow-gone goes on without it")))
+    }
+
     /// Whether a folder that cannot be listed is the run's concern: one that does what may be in it, or that tries it again.
     private func isWanted(_ folder: PlannedFrame, _ plan: JobPlan) -> Bool {
         if let chosen = selection.inputs { return chosen.contains(PathKey(folder.input.path)) }
         return !selection.done.contains(PathKey(folder.input.path)) && plan.mayReach(folder, by: selection)
     }
 
-    private static func unreadable(_ folder: PlannedFrame, trouble: String) -> FrameReport {
-        folder.report(
+    private static func unreadable(_ frame: PlannedFrame, _ folder: UnreadableFolder) -> FrameReport {
+        let remedy = folder.isForbidden ? "let the user who runs the job read it" : "look after its disk or its server"
+        return frame.report(
             .failed(
                 FrameFailure(
-                    .permission,
-                    "\(PathText.visible(folder.input.path)): \(trouble); let the user who runs the job read it, or name it in "
-                        + "'exclude'")))
+                    folder.isForbidden ? .permission : .input,
+                    "\(PathText.visible(frame.input.path)): \(folder.trouble); \(remedy), or name it in 'exclude'")))
     }
 
     private static func missing(_ frame: PlannedFrame) -> FrameReport {
+        let path = PathText.visible(frame.input.path)
+        if let closed = UnreadableFolder(hiding: frame.input.exactPath) {
+            let remedy = closed.isForbidden ? "let the user who runs the job" : "look after its disk or its server"
+            return frame.report(
+                .failed(
+                    FrameFailure(
+                        closed.isForbidden ? .permission : .input,
+                        "\(path): cannot be looked at: \(closed.reason); \(remedy)")))
+        }
         let reason = FileStamp(of: frame.input) == nil ? "no such file" : "is a folder; list the files in it"
-        return frame.report(.failed(FrameFailure(.input, "\(frame.input.path): \(reason)")))
+        return frame.report(.failed(FrameFailure(.input, "\(path): \(reason)")))
     }
 
     /// What the job published of pictures that are not its inputs now.
@@ -186,8 +214,8 @@ struct JobPreparation {
         let planned = Set(outputs.map(PathKey.init))
         let closed = prepared.plan.unreadableFolders.map(\.frame.input.path)
         for record in strange.sorted(by: { $0.path < $1.path })
-        // Whether a picture in a folder that cannot be read is an input, nobody can tell.
-        where !closed.contains(where: { PathNames.isBelow(record.input, $0) })
+        // Whether a picture that cannot be looked at, or in a folder that cannot be read, is an input, nobody can tell.
+        where !closed.contains(where: { PathKey($0) == PathKey(record.input) || PathNames.isBelow(record.input, $0) })
             && !planned.contains(PathKey(record.path)) && OutputPlace.exists(record.path)
         {
             if OutputPlace.isInputThere(record.input) {

@@ -53,7 +53,9 @@ extension JobRunner {
         let files = Adoption.files(of: candidates)
         let findings = try await preparation.findings(of: files, spec)
         let headers = try await preparation.headers(of: files, spec)
-        let books = RunBooks(ledger: job.ledger, freshness: prepared.freshness, now: Int(currentTime() / 1_000_000_000))
+        let books = RunBooks(
+            ledger: job.ledger, freshness: prepared.freshness,
+            hasPictures: !prepared.job.picturePaths.isEmpty, now: Int(currentTime() / 1_000_000_000))
         let adoption = try Adoption(prepared.targets, findings: findings, headers: headers, books: books)
         try job.ledger?.tidyIndexes { try job.directory.temporaryPath(in: $0, for: "index") }
         let name = spec.name

@@ -23,6 +23,7 @@ extension JobRunner {
     /// What the next run is to know of the places of a job's inputs and outputs.
     func places(of prepared: PreparedJob) -> KnownPlaces {
         var found = LostPlaces.Findings()
+        found.entries = preparation.list == nil ? prepared.plan.entries : nil
         found.matches = prepared.plan.matches
         found.inputs = prepared.plan.inputs.map(\.path)
         found.outputs =

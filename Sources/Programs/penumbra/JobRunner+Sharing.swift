@@ -43,6 +43,7 @@ extension JobRunner {
             }
             return try RunDirectory(state: place, token: installation.newToken(), scratch: place, job: job)
         case .resumed(let run, _):
+            try LossRefusal.refuseLostDisks(of: run)
             guard let directory = try await claimed(run, job) else {
                 throw ExitCode(Int32(run.end?.exitCode ?? 0))
             }
@@ -104,11 +105,12 @@ extension JobRunner {
         var counts = RunCounts()
         counts.frames = prepared.targets.count + prepared.ended.count
         counts.work = prepared.workCount
-        try job.directory.shared.write(
-            SharedRun.Record(
-                run: job.directory.name, job: prepared.job.name, manifest: prepared.job.manifestPath,
-                started: known?.started ?? currentTime(), workers: settings.workers, memory: settings.memory,
-                request: wishes.request?.text ?? "{}", counts: counts.json, command: wishes.command))
+        var record = SharedRun.Record(
+            run: job.directory.name, job: prepared.job.name, manifest: prepared.job.manifestPath,
+            started: known?.started ?? currentTime(), workers: settings.workers, memory: settings.memory,
+            request: wishes.request?.text ?? "{}", counts: counts.json, command: wishes.command)
+        record.disks = OutputDisks(of: prepared.job)
+        try job.directory.shared.write(record)
         return known?.request == wishes.request?.text
     }
 

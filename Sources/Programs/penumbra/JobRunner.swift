@@ -108,6 +108,7 @@ struct JobRunner {
             }
             var prepared = try await preparation.working(for: directory).prepare(job, contents: ledger.contents)
             reporting.hint(prepared.plan)
+            try tellDanglingLinks(prepared, ledger)
             if wishes.allowsGone { prepared.giveUpLost() }
             try refusal.refuseLostInputs(prepared)
             if reporting.isWatching { reporting.tellLost(prepared) }
@@ -165,7 +166,8 @@ struct JobRunner {
         let engine = try await engine(for: job)
         let isAsBefore = try share(job, settings)
         let books = RunBooks(
-            ledger: job.ledger, freshness: prepared.freshness, now: Int(currentTime() / 1_000_000_000))
+            ledger: job.ledger, freshness: prepared.freshness,
+            hasPictures: !prepared.job.picturePaths.isEmpty, now: Int(currentTime() / 1_000_000_000))
         let history = try history(of: job, settings)
         job.beginsToRun()
         var heritage = history?.heritage ?? Heritage()
@@ -255,6 +257,19 @@ struct JobRunner {
         let keeper = OrphanKeeper(prepared: job.prepared, ledger: ledger, wish: wishes.orphans, reporting: reporting)
         let preparation = preparation.working(for: job.directory)
         return try await keeper.run { try await preparation.findings(of: $0, job.prepared.job) }
+    }
+
+    /// Where warnings are not printed, links that lead nowhere are told once: there may have been pictures.
+    private func tellDanglingLinks(_ prepared: PreparedJob, _ ledger: Ledger) throws(StoreProblem) {
+        guard reporting.quiet, !reporting.json else { return }
+        // Of pictures that were found before a frame fails.
+        let failing = Set(prepared.ended.map { PathKey($0.input) })
+        let links = prepared.plan.danglingLinks.filter { !failing.contains(PathKey($0)) }
+        let new = try ledger.tellNew(links.map { "link: \($0)" }, kind: "link: ", isAll: prepared.isWhole)
+        guard !new.isEmpty else { return }
+        reporting.complain(
+            "\(prepared.job.name): \(Figures.plural(new.count, "link")) \(new.count == 1 ? "leads" : "lead") nowhere: what "
+                + "was there is gone, or not mounted", new.map { String($0.dropFirst("link: ".count)) }, reasons: nil)
     }
 
     /// The kept outputs of which no person was told yet: where silence is asked for, silence means that all is well.

@@ -18,6 +18,15 @@ struct LossRefusal {
         if !allowsGone { try refuse(LostPlaces.outputsOfDisks(of: job, state: state).first, job) }
     }
 
+    /// Refuses to work on a run whose outputs' disk was mounted when it was prepared, and is not now.
+    static func refuseLostDisks(of run: SharedRun) throws(CommandError) {
+        guard let cause = run.record?.disks?.loss() else { return }
+        throw CommandError(
+            .missingInput,
+            "\(run.name): \(cause.message(of: "the folder of this run's outputs"))\n   = mount the disk, and give the command "
+                + "again; or prepare the run again", isLoss: true)
+    }
+
     /// - Parameter there: the folders of outputs that were there before the run created what was missing; nil for who creates
     ///   none.
     func refuseLostOutputs(of job: JobSpec, state: String, there: Set<PathKey>? = nil) throws {
@@ -43,7 +52,7 @@ struct LossRefusal {
             throw CommandError(
                 .missingInput,
                 "\(manifest): error: \(lost.message)\n   = \(lost.cause.remedy) If the pictures were removed or moved on purpose, "
-                    + "\(option("--allow-gone")) goes on without them, and keeps their outputs", isLoss: true)
+                    + "\(option("--allow-gone")) goes on without them; their outputs then have no input", isLoss: true)
         }
         if let lost = LostPlaces.inputs(prepared.contents.places.inputs, prepared.plan.matches).first {
             throw CommandError(

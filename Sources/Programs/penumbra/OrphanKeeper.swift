@@ -58,9 +58,8 @@ struct OrphanKeeper {
     ) async throws -> ExitStatus {
         switch wish {
         case .listed:
-            reporting.list(
-                "\(name): \(Figures.plural(orphans.count, "output")) without an input any more; --delete-orphans removes them",
-                orphans.map(\.path))
+            // Where nothing is printed nothing has to be read.
+            if !reporting.quiet { list(try await findings(OrphanRemoval.touched(orphans))) }
             return .done
         case .removed:
             if let refusal {
@@ -85,6 +84,22 @@ struct OrphanKeeper {
                 removal.kept.map(\.path), reasons: removal.kept.map(\.reason))
         }
         return .done
+    }
+
+    private func list(_ findings: Freshness.Findings) {
+        let objections = orphans.map { OrphanRemoval.objection(to: $0, findings) }
+        let removable = zip(orphans, objections).filter { $1 == nil }.map(\.0.path)
+        let kept = zip(orphans, objections).compactMap { orphan, reason in reason.map { (orphan.path, $0) } }
+        if !removable.isEmpty {
+            reporting.list(
+                "\(name): \(Figures.plural(removable.count, "output")) without an input any more; --delete-orphans removes them",
+                removable)
+        }
+        if !kept.isEmpty {
+            reporting.list(
+                "\(name): \(Figures.plural(kept.count, "output")) without an input any more, which a person has to remove",
+                kept.map(\.0), reasons: kept.map(\.1))
+        }
     }
 
     /// What looks more like a mistake than like pictures that somebody has deleted.

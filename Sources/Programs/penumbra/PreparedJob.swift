@@ -38,6 +38,13 @@ struct PreparedJob {
         return planned + orphans.count + lostOutputs.count
     }
 
+    /// Leaves for last what earlier nights had no time for: else they would have no time for anything behind it either.
+    mutating func putLast(_ inputs: Set<PathKey>) {
+        guard !inputs.isEmpty else { return }
+        let isLate = targets.map { inputs.contains(PathKey($0.files.input)) }
+        targets = zip(targets, isLate).filter { !$1 }.map(\.0) + zip(targets, isLate).filter { $1 }.map(\.0)
+    }
+
     /// Takes pictures that are gone together with their disk for removed.
     mutating func giveUpLost() {
         orphans = (orphans + lostOutputs).sorted { $0.path < $1.path }

@@ -20,7 +20,7 @@ struct PreviewPlace {
     /// - Parameters:
     ///   - picture: what the preview shows.
     ///   - job: of which no input is overwritten, and to which none is added.
-    func temporaryPath(showing picture: String, of job: JobSpec, _ catalog: Catalog) throws(CommandError) -> String {
+    func temporaryPath(showing picture: InputFile, of job: JobSpec, _ catalog: Catalog) throws(CommandError) -> String {
         try refuseInputs(picture, pictures: job.picturePaths, InputQuestion(job, catalog: catalog))
         let folder = PathText.folder(of: path)
         guard FileStamp(of: folder) != nil else {
@@ -51,7 +51,7 @@ struct PreviewPlace {
     }
 
     private func refuseInputs(
-        _ picture: String, pictures: [String], _ question: InputQuestion
+        _ picture: InputFile, pictures: [String], _ question: InputQuestion
     ) throws(CommandError) {
         let there = FileStamp(of: path)?.identity
         if let there, there == FileStamp(of: picture)?.identity {

@@ -25,6 +25,8 @@ final class Reporting: Sendable {
     private let plans = Mutex<[PlannedCounts]>([])
     /// What was last told of the lost pictures of watched jobs, by the jobs.
     private let losses = Mutex<[PathKey: [String]]>([:])
+    /// Watched jobs whose patterns were looked at, with these.
+    private let lookedAt = Mutex<Set<[PathKey]>>([])
 
     init(
         json: Bool, quiet: Bool = false, isStrict: Bool = false, isWatching: Bool = false, openjd: Bool = false
@@ -61,8 +63,10 @@ final class Reporting: Sendable {
     }
 
     /// Says which of several patterns nothing matches (when nothing matches any of them, that is an error), and which
-    /// links lead nowhere.
+    /// links lead nowhere. Of a watched job that is told at its first look: later, pictures come and go.
     func hint(_ plan: JobPlan) {
+        let patterns = [plan.job.manifestPath, plan.job.name] + plan.job.inputs + [""] + plan.job.exclude
+        guard !isWatching || lookedAt.withLock({ $0.insert(patterns.map(PathKey.init)).inserted }) else { return }
         let folder = currentFolder()
         let manifest = PathText.shown(plan.job.manifestPath, from: folder)
         for message in hints(plan, folder) {
@@ -101,13 +105,23 @@ final class Reporting: Sendable {
 
     private func hints(_ plan: JobPlan, _ folder: String) -> [String] {
         let rest = plan.danglingLinks.count - Self.linksTold
-        return plan.unmatchedPatterns.map { "nothing matches '\(PathText.shown($0, from: folder))' of 'inputs'" }
-            + plan.unmatchedExcludes.map { "nothing matches '\(PathText.visible($0))' of 'exclude'" }
-            + plan.unmatchedChoices.map { "nothing matches '\(PathText.visible($0))' of --only" }
-            + plan.danglingLinks.prefix(Self.linksTold).map {
-                "\(PathText.shown($0, from: folder)) is a link that leads nowhere, and is no input: what it led to is gone, "
-                    + "or not mounted"
-            } + (rest > 0 ? ["\(Figures.count(rest)) more links lead nowhere"] : [])
+        func told(_ message: String, _ hint: PatternHint?) -> String {
+            message + (hint.map { "; \($0.message)" } ?? "")
+        }
+        var hints = plan.unmatchedPatterns.map {
+            told("nothing matches '\(PathText.shown($0, from: folder))' of 'inputs'", plan.hint(ofInput: $0))
+        }
+        hints += plan.unmatchedExcludes.map {
+            told("'\(PathText.visible($0))' of 'exclude' leaves nothing out", plan.hint(ofExclude: $0))
+        }
+        hints += plan.unmatchedChoices.map {
+            told("nothing matches '\(PathText.visible($0))' of --only", plan.hint(ofChoice: $0))
+        }
+        hints += plan.danglingLinks.prefix(Self.linksTold).map {
+            "\(PathText.shown($0, from: folder)) is a link that leads nowhere, and is no input: what it led to is gone, or not "
+                + "mounted"
+        }
+        return hints + (rest > 0 ? ["\(Figures.count(rest)) more links lead nowhere"] : [])
     }
 
     /// - Parameter newlyKept: of the frames whose outputs are kept those that were not told before.
@@ -118,14 +132,18 @@ final class Reporting: Sendable {
         // With silence there is no last line that names the job, and a mail may have the lines of several.
         let owner = quiet ? job.name : nil
         guard !isWatching || summary.didSomething else {
-            for line in SummaryText.kept(newlyKept, of: job.name, folder: currentFolder()) { Console.complain(line) }
+            for line in SummaryText.kept(newlyKept, of: job.name, isNew: true, folder: currentFolder()) {
+                Console.complain(line)
+            }
             return
         }
         for line in SummaryText.failures(summary, of: owner, folder: currentFolder()) { Console.complain(line) }
         if !quiet || isStrict {
             for line in SummaryText.known(summary, of: owner, folder: currentFolder()) { Console.complain(line) }
         } else {
-            for line in SummaryText.kept(newlyKept, of: owner, folder: currentFolder()) { Console.complain(line) }
+            for line in SummaryText.kept(newlyKept, of: owner, isNew: true, folder: currentFolder()) {
+                Console.complain(line)
+            }
         }
         for note in SummaryText.notes(summary) { Console.complain("\(job.name): \(note)") }
         if let stop = summary.stop {

@@ -13,6 +13,14 @@ struct RunRequest: Hashable, Sendable, StoredJSON {
     /// of these.
     var leftOf: String?
 
+    /// The same with options that take the place of those that were given: of an option that is there twice, the parser takes
+    /// the last one.
+    func with(_ options: [String]) -> RunRequest {
+        var request = self
+        request.arguments.insert(contentsOf: options, at: arguments.firstIndex(of: "--") ?? arguments.endIndex)
+        return request
+    }
+
     /// Whether it asks for some frames of another run.
     var isRetry: Bool { inputs != nil || leftOf != nil }
 

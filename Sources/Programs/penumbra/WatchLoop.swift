@@ -21,6 +21,8 @@ struct WatchLoop {
     let reread: () async throws -> WatchedJobs?
     /// Folders that are gone, and were told.
     private var gone: Set<PathKey> = []
+    /// Entries of `inputs` that name a folder, or named one when they were last there.
+    private var namedFolders: Set<PathKey> = []
 
     init(
         _ watched: WatchedJobs, manifests: [String], signals: Signals, reporting: Reporting,
@@ -47,6 +49,7 @@ struct WatchLoop {
 
     mutating func callAsFunction() async throws -> ExitStatus {
         let watch = try FolderWatch()
+        noteNamedFolders()
         add(folders, to: watch)
         for manifest in manifests { watch.add(file: manifest) }
         // One reader for all: a stream that is left is over.
@@ -87,6 +90,7 @@ struct WatchLoop {
         do {
             guard let fresh = try await reread() else { return }
             watched = fresh
+            noteNamedFolders()
             add(folders, to: watch)
             reporting.say("the manifest has changed; its jobs are watched as it says now")
         } catch {
@@ -96,6 +100,7 @@ struct WatchLoop {
 
     /// Once when a folder goes, and once when it comes back.
     private mutating func tellFolders() {
+        noteNamedFolders()
         let missing = Set(folders.filter { !FolderWatch.isFolder($0) }.map(PathKey.init))
         for folder in missing.subtracting(gone).sorted() {
             reporting.note(
@@ -168,6 +173,20 @@ struct WatchLoop {
     private func folder(of input: String, _ job: JobSpec) -> String {
         let pattern = GlobPattern(input, in: job.folder)
         guard pattern.isLiteral else { return PathText.joined(pattern.fixedFolder) }
-        return FolderWatch.isFolder(pattern.text) ? pattern.text : PathText.folder(of: pattern.text)
+        return namedFolders.contains(PathKey(pattern.text)) ? pattern.text : PathText.folder(of: pattern.text)
+    }
+
+    /// While nothing is there, an entry is what it was before; at first, one whose name has no extension is a folder.
+    private mutating func noteNamedFolders() {
+        let patterns = watched.jobs.flatMap { job in job.inputs.map { GlobPattern($0, in: job.folder) } }
+        for path in patterns.filter(\.isLiteral).map(\.text) {
+            if FolderWatch.isFolder(path) {
+                namedFolders.insert(PathKey(path))
+            } else if FileStamp(of: path) != nil {
+                namedFolders.remove(PathKey(path))
+            } else if PathText.split(name: PathText.name(of: path)).ext.isEmpty {
+                namedFolders.insert(PathKey(path))
+            }
+        }
     }
 }

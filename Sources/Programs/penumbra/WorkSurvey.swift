@@ -18,13 +18,13 @@ struct WorkSurvey {
         plan = try preparation.planned(try await preparation.readingPictures(of: job))
         let frames = Self.sample(plan.frames)
         let settings = preparation.installation.runSettings
+        let count = min(plan.frames.count, preparation.limit ?? .max)
         let findings = try await preparation.probes(of: frames, plan)
         // Broken pictures are told when the job runs.
         let probes = frames.compactMap { try? findings[$0.id]?.get() }
         lookedAt = probes.count
         estimate = WorkEstimate(
-            of: probes, frames: plan.frames.count,
-            policy: settings.shardPolicy(plan.job, frames: plan.frames.count))
+            of: probes, frames: count, policy: settings.shardPolicy(plan.job, frames: count))
     }
 
     /// From all over the plan: pictures of one folder are often alike.

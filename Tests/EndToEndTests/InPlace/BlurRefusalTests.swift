@@ -56,6 +56,17 @@ import Testing
         #expect(try await penumbra("is-blurred", "photos/b.png").code == 0, "\(result.errors)")
     }
 
+    @Test func `a hidden picture that is named beside its folder is blurred, and not told as passed by`() async throws {
+        try workspace.copy("photos/a.png", to: "photos/.secret.png")
+        let folder = try await penumbra("blur", "photos", "--radius", "8")
+        #expect(folder.code == 1)
+        #expect(folder.errors.contains("photos/.secret.png"), "\(folder.errors)")
+        let named = try await penumbra("blur", "photos", "photos/.secret.png", "--radius", "8")
+        #expect(named.code == 0)
+        #expect(named.errors == "")
+        #expect(try await penumbra("is-blurred", "photos/.secret.png").code == 0)
+    }
+
     @Test func `a symbolic link stands for what it leads to`() async throws {
         #expect(symlink("photos/a.png", "\(workspace.path)/link.png") == 0)
         let before = try workspace.read("photos/a.png")

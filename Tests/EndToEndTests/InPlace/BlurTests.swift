@@ -76,18 +76,66 @@ import Testing
         let before = try workspace.whole("photos/a.png")
         #expect(try await penumbra("blur", "photos/a.png", "--sigma", "2.5").code == 0)
         let blurred = try workspace.whole("photos/a.png")
-        let again = try await penumbra("blur", "photos/a.png", "--radius", "7")
-        #expect(again.code == 0)
-        #expect(
-            again.output
-                == "photos/a.png: already blurred (gaussian: {radius: 2.5}); unblur it first to blur it otherwise\n")
+        // However the filters are written.
+        for filters in [["--radius", "2.5"], ["--filter", "gaussian: { radius: 2.50 }"]] {
+            let again = try await Program.run(
+                Program.penumbra, ["blur", "photos/a.png"] + filters, in: workspace)
+            #expect(again.code == 0)
+            #expect(again.errors == "")
+            #expect(again.output == "photos/a.png: already blurred (gaussian: {radius: 2.5}); nothing to do\n")
+        }
         #expect(try workspace.whole("photos/a.png") == blurred)
-        #expect(try await penumbra("blur", "photos/a.png", "--quiet").output == "")
+        let silent = try await penumbra("blur", "photos/a.png", "--radius", "2.5", "--quiet")
+        #expect((silent.code, silent.output, silent.errors) == (0, "", ""))
 
         #expect(try await penumbra("unblur", "photos/a.png").code == 0)
         let undone = try await penumbra("unblur", "photos/a.png")
         #expect((undone.code, undone.output) == (0, "photos/a.png: is not blurred; nothing to do\n"))
         #expect(try workspace.whole("photos/a.png") == before)
+    }
+
+    @Test func `a picture that was blurred with other filters is named, and left as it is`() async throws {
+        #expect(try await penumbra("blur", "photos/a.png", "--radius", "2").code == 0)
+        let blurred = try workspace.whole("photos/a.png")
+        for more in [["--radius", "30"], ["--filter", "invert", "--force"], ["--radius", "30", "--quiet"]] {
+            let result = try await Program.run(Program.penumbra, ["blur", "photos/a.png"] + more, in: workspace)
+            #expect(result.code == 1)
+            #expect(
+                result.errors
+                    == "photos/a.png: blurred with other filters before (gaussian: {radius: 2}), and left as it is; unblur it "
+                    + "first to blur it otherwise\n")
+        }
+        #expect(try workspace.whole("photos/a.png") == blurred)
+        let folder = try await penumbra("blur", "photos", "--radius", "3")
+        #expect(folder.code == 1)
+        #expect(folder.output.hasPrefix("blurred 2 pictures (gaussian: {radius: 3}); "))
+        #expect(folder.output.hasSuffix(" puts them back, 1 blurred with other filters before\n"))
+        let json = try await penumbra("blur", "photos/a.png", "--json").output.split(separator: "\n")
+        #expect(json.count == 3 && json[1].hasSuffix(#""state":"blurred otherwise"}"#))
+    }
+
+    @Test(arguments: ["gaussian: {radius: 0}", "sharpen: {amount: 0} | motion: {radius: 0}"])
+    func `64: filters that change no pixel are refused before anything is touched`(chain: String) async throws {
+        let before = try workspace.contents(below: "photos")
+        let result = try await penumbra("blur", "photos", "--filter", chain, "--quiet")
+        #expect(result.code == 64)
+        #expect(
+            result.errors
+                == "\(chain): changes no pixel, and the pictures would stay as sharp as they are\n"
+                + "   = give other values, or another filter\n")
+        #expect(try workspace.contents(below: "photos") == before)
+        #expect(workspace.originals == [])
+        #expect(try await penumbra("is-blurred", "photos/a.png").code == 1)
+        #expect(try await penumbra("blur", "photos", "--filter", "\(chain) | invert").code == 0)
+    }
+
+    @Test func `a folder without pictures is said to be one`() async throws {
+        try workspace.write("notes", to: "texts/notes.txt")
+        let texts = try await penumbra("blur", "texts", "--radius", "2")
+        #expect((texts.code, texts.errors) == (0, ""))
+        #expect(texts.output == "there is no picture in what was named, 1 other file skipped\n")
+        let silent = try await penumbra("blur", "texts", "--radius", "2", "--quiet")
+        #expect((silent.code, silent.output, silent.errors) == (0, "", ""))
     }
 
     @Test func `is-blurred answers by its exit code`() async throws {

@@ -255,6 +255,104 @@ import Testing
         #expect(again.output.hasSuffix("3 already blurred, 3 other files skipped\n"), "\(again.output)")
     }
 
+    @Test func `is-blurred and unblur see what blur sees`() async throws {
+        try workspace.copy("photos/a.png", to: "photos/.hidden.png")
+        try workspace.copy("photos/a.png", to: "elsewhere/e.png")
+        symlink("../elsewhere/e.png", "\(workspace.path)/photos/e.png")
+        let before = try workspace.contents(below: "photos")
+        #expect(try await penumbra("blur", "photos", "--radius", "2").code == 1)
+        let sharp = try await penumbra("is-blurred", "photos")
+        #expect(sharp.code == 1)
+        #expect(
+            sharp.errors
+                == """
+                1 link to pictures elsewhere was not followed, and what they lead to was not blurred
+                  photos/e.png
+                1 picture is hidden or has no picture's name, and was not blurred
+                  photos/.hidden.png
+
+                """)
+        let silent = try await penumbra("is-blurred", "photos", "--quiet")
+        #expect((silent.code, silent.output, silent.errors) == (1, "", ""))
+
+        // Once they are blurred, too, there is nothing to tell.
+        #expect(try await penumbra("blur", "photos/.hidden.png", "elsewhere/e.png", "--radius", "2").code == 0)
+        for arguments in [["is-blurred", "photos"], ["blur", "photos", "--radius", "2"]] {
+            let result = try await Program.run(Program.penumbra, arguments, in: workspace)
+            #expect((result.code, result.errors) == (0, ""))
+        }
+        let unblur = try await penumbra("unblur", "photos")
+        #expect(unblur.code == 1)
+        #expect(
+            unblur.errors
+                == "1 link to a blurred picture elsewhere was not followed, and its original was not put back\n"
+                + "  photos/e.png\n")
+        #expect(try await penumbra("unblur", "elsewhere").code == 0)
+        #expect(try workspace.contents(below: "photos") == before)
+        #expect(try await penumbra("unblur", "photos").code == 0)
+    }
+
+    @Test func `a hidden copy of a blurred picture is put back with its folder`() async throws {
+        let before = try workspace.read("photos/a.png")
+        #expect(try await penumbra("blur", "photos", "--radius", "2").code == 0)
+        try workspace.copy("photos/a.png", to: "photos/.copy.png")
+        #expect(try await penumbra("unblur", "photos").code == 0)
+        #expect(try workspace.read("photos/.copy.png") == before)
+    }
+
+    @Test func `pictures and films in formats that Penumbra does not read are named`() async throws {
+        let raw = Data([0, 0, 0, 24] + Array("ftypcrx ".utf8) + [0, 0, 0, 1] + Array("crx isom".utf8))
+        try workspace.write(raw, to: "raw/a.CR3")
+        try workspace.write(Data([0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 24, 0, 1, 2, 3]), to: "raw/b.tga")
+        try workspace.write("notes", to: "raw/notes.txt")
+        for arguments in [["blur", "raw", "--radius", "2", "--quiet"], ["is-blurred", "raw"]] {
+            let result = try await Program.run(Program.penumbra, arguments, in: workspace)
+            #expect((result.code, result.output) == (1, ""))
+            #expect(
+                result.errors
+                    == """
+                    2 pictures or films are in formats that Penumbra does not read, and were not blurred
+                      raw/a.CR3
+                      raw/b.tga
+
+                    """)
+        }
+        #expect(try await penumbra("blur", "raw", "--radius", "2").output == "1 other file skipped\n")
+    }
+
+    @Test func `a folder that has lost the originals beside its pictures is named`() async throws {
+        #expect(try await penumbra("blur", "photos", "--radius", "2", "--keep", "beside").code == 0)
+        try workspace.remove("photos/.penumbra-originals")
+        let blurred = try workspace.contents(below: "photos")
+        let folder = try await penumbra("unblur", ".")
+        #expect(folder.code == 1)
+        #expect(
+            folder.errors
+                == "1 folder has no .penumbra-originals any more, in which originals were kept; restore it from a backup, or let "
+                + "'penumbra gc --originals' forget it\n  photos\n")
+        let picture = try await penumbra("unblur", "photos/a.png")
+        #expect(picture.code == 1)
+        #expect(
+            picture.errors
+                == "photos/a.png: may be blurred: .penumbra-originals, with the originals of its folder's pictures, is not "
+                + "there; restore it, or let 'penumbra gc --originals' forget it\n")
+        #expect(try workspace.contents(below: "photos") == blurred)
+        #expect(
+            try await penumbra("gc", "--originals").output
+                == "0 originals that were put back under another name forgotten\n"
+                + "1 folder without .penumbra-originals forgotten\n0 runs forgotten\n")
+        let forgotten = try await penumbra("unblur", "photos")
+        #expect((forgotten.code, forgotten.output, forgotten.errors) == (0, "put back 0 originals\n", ""))
+    }
+
+    @Test func `originals beside pictures that were put back are not missed`() async throws {
+        #expect(try await penumbra("blur", "photos", "--radius", "2", "--keep", "beside").code == 0)
+        #expect(try await penumbra("unblur", "photos").code == 0)
+        #expect(!workspace.exists("photos/.penumbra-originals"))
+        let again = try await penumbra("unblur", "photos", "photos/a.png")
+        #expect((again.code, again.errors) == (0, ""))
+    }
+
     @Test func `links to pictures elsewhere are listed, and a folder needs a radius`() async throws {
         let refused = try await penumbra("blur", "photos")
         #expect(refused.code == 64)

@@ -5,6 +5,7 @@ struct RunSummary {
     let published: Int
     let skipped: Int
     let kept: Int
+    let outputsKept: Int
     let stillBroken: Int
     let failed: Int
     let left: Int
@@ -24,6 +25,7 @@ struct RunSummary {
         published = number("published")
         skipped = number("skipped")
         kept = number("kept")
+        outputsKept = number("outputsKept")
         stillBroken = number("stillBroken")
         failed = number("failed")
         left = number("left")

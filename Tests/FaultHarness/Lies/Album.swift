@@ -57,7 +57,9 @@ struct LyingOriginals: Injection {
             try stage.command(arguments)
             stage.checkOrphans()
             stage.checkHarm(decoys)
-            check(stage, album, blurred, whole.filter { !Self.isStruck($0.key, struck) })
+            check(
+                stage, album, blurred,
+                whole.filter { !Self.isStruck($0.key, struck) && !Self.isGivenUp($0.key, struck) })
         }
         guard stage.result.violations.isEmpty else { return }
         // A user who finds nonsense there removes it.
@@ -68,6 +70,12 @@ struct LyingOriginals: Injection {
     /// Itself, or a folder that it is in.
     private static func isStruck(_ path: String, _ struck: Set<String>) -> Bool {
         struck.contains { path == $0 || path.hasPrefix($0 + "/") }
+    }
+
+    /// Its record is gone: so a user says that an original is not needed any more.
+    private static func isGivenUp(_ object: String, _ struck: Set<String>) -> Bool {
+        let ending = ".\(object.split(separator: "/").last ?? "").json"
+        return struck.contains { $0.hasSuffix(ending) && !FileManager.default.fileExists(atPath: $0) }
     }
 
     private func askOfSharp(_ stage: Stage, _ album: Album) throws {

@@ -201,6 +201,14 @@ enum FileLie {
         return Bytes.write(Array(data), to: file)
     }
 
+    /// Not what a link leads to.
+    private static func lengthen(_ path: String) -> Bool {
+        let file = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        return ftruncate(file, 1 << 40) == 0
+    }
+
     /// - Returns: what lies there now.
     static func replace(_ path: String, _ decoys: Decoys, _ random: inout SplitMix64) -> String? {
         let aside = "\(decoys.home)-aside-\(random.next())"
@@ -212,7 +220,7 @@ enum FileLie {
         case 3: return away() && mkfifo(path, 0o644) == 0 ? "a pipe" : nil
         case 4: return away() && mkdir(path, 0o755) == 0 ? "an empty folder" : nil
         case 5: return away() && symlink(aside, path) == 0 ? "a link to what it was" : nil
-        case 6: return !Folder.isFolder(path) && truncate(path, 1 << 40) == 0 ? "a terabyte" : nil
+        case 6: return lengthen(path) ? "a terabyte" : nil
         case 7: return geteuid() == 0 && lchown(path, 65_534, 65_534) == 0 ? "another user's" : nil
         default: return away() ? "gone" : nil
         }

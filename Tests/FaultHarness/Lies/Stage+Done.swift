@@ -19,15 +19,15 @@ extension Stage {
     /// like the new ones, or where the run says that it kept them.
     func checkDone(_ run: ProgramRun) {
         guard run.process.ending == .exited(0), result.violations.isEmpty, !isNamedByLie else { return }
-        let said = ["out", "err"].compactMap { try? String(contentsOfFile: "\(run.log).\($0)", encoding: .utf8) }
-            .joined()
+        let texts = ["out", "err"].map { (try? String(contentsOfFile: "\(run.log).\($0)", encoding: .utf8)) ?? "" }
+        let said = texts.joined()
         let summary = RunSummary(run.log + ".out")
         // A picture that was told to be broken has no output.
         let isBroken = (summary?.stillBroken ?? 0) > variant.brokenPictures || said.contains("still broken")
         guard !Self.excuses.contains(where: said.contains), !isBroken else { return }
         let lies = lies
         let mayBeOld =
-            (summary?.kept ?? 0) > 0 || said.contains("kept")
+            (summary.map { $0.kept + $0.outputsKept } ?? 0) > 0 || (summary == nil ? said : texts[1]).contains("kept")
             || Self.identities.contains { word in lies.contains { $0.contains(word) } }
         for (path, data) in expected.sorted(by: { $0.key < $1.key }) {
             let found = FileManager.default.contents(atPath: "\(workspace.outputs)/\(path)")

@@ -52,6 +52,18 @@ struct Lie {
                 script: afterLie("lied || exec \"$REAL\" \"$@\"; exit 0"))
         }
 
+    /// Of the kinds before which there may be older outputs: one of these stays, and the program says 0.
+    private static let stale: [Lie] = [.lieReport, .lieFile].map { kind in
+        Lie(
+            name: "keeps an older output after \(kind.rawValue) and says 0", check: .bytes, kind: kind, seeds: 24,
+            script: """
+                if [ ! -e faults/old ] && [ -n "$(first)" ]; then cp -r out faults/old; fi
+                \(afterLie(
+                    "lied || exec \"$REAL\" \"$@\"; real \"$@\"; f=$(first); old=\"faults/old/${f#out/}\"; "
+                        + "if [ -e \"$old\" ]; then cp \"$old\" \"$f\"; fi; exit 0"))
+                """)
+    }
+
     /// The first path of the user's other files that a lie has named.
     private static let named =
         #"$(sed -n "s|^lie.* became \($PWD/home/[^[:cntrl:]]*\).*|\1|p" faults/notes 2> /dev/null | head -n 1)"#
@@ -61,7 +73,7 @@ struct Lie {
     static let honest = Lie(name: "an honest one", check: .bytes, script: "real \"$@\"")
 
     static let all =
-        careless + [
+        careless + stale + [
             Lie(name: "cuts an output", check: .bytes, script: after("truncate -s -1 \"$(first)\"")),
             Lie(
                 name: "changes bytes of an output", check: .bytes,
@@ -88,6 +100,15 @@ struct Lie {
             Lie(
                 name: "loses originals once their store lies", check: .originals, kind: .lieOriginal, seeds: 8,
                 script: after("if grep -q '^lie' faults/notes 2> /dev/null; then rm -rf state/originals/objects; fi")),
+            Lie(
+                name: "loses originals once a worker lies", check: .originals, kind: .lieBlurReport, seeds: 8,
+                script: after("if grep -q '^lie' faults/notes 2> /dev/null; then rm -rf state/originals/objects; fi")),
+            Lie(
+                name: "renders nothing while it watches", check: .inTime, kind: .fewWatches,
+                script: "case \"$*\" in *--watch*) exec sleep 60;; esac; real \"$@\""),
+            Lie(
+                name: "ends for want of memory without a word", check: .causes, kind: .fewBytes,
+                script: "if [ ! -e faults/once ]; then touch faults/once; exit 69; fi; real \"$@\""),
             Lie(
                 name: "calls every picture blurred", check: .originals, kind: .lieOriginal,
                 script: "if [ \"$1\" = is-blurred ]; then exit 0; fi; real \"$@\""),

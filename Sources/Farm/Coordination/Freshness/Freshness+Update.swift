@@ -36,12 +36,12 @@ extension Freshness {
     private func part(of output: FrameFiles.Output, _ frame: FrameFiles, _ findings: Findings) -> Part {
         guard let record = record(at: output.path) else {
             return output.stamp == nil
-                ? .render(.nothing, "new")
+                ? .render(.nothing, absence(of: output.path))
                 : .kept(
-                    formers[PathKey(output.path)]?.reason
+                    formers[PathKey(output.path)].map { $0.reason + staleness(of: $0.record, frame) }
                         ?? "not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it")
         }
-        guard let stamp = output.stamp else { return .render(.nothing, "output missing") }
+        guard let stamp = output.stamp else { return .render(.nothing, absence(of: output.path)) }
         guard let input = hasChanged(frame, since: record, findings) else {
             // All at once: files are read one time for a frame.
             let isToBeRead = isEdited(output.path, stamp, since: record, findings, isReplaced: true) == nil
@@ -58,6 +58,14 @@ extension Freshness {
             return .kept(
                 "output was edited, and would be made anew (\(reasons.joined(separator: ", "))); --force replaces it")
         }
+    }
+
+    /// What is said of an output that another job has published, of a picture that was changed since. Nothing is read for it.
+    private func staleness(of record: OutputRecord, _ frame: FrameFiles) -> String {
+        guard let stamp = frame.stamp, PathKey(record.input) == PathKey(frame.input),
+            !stamp.isUntouched(since: record.source.stamp, by: .size)
+        else { return "" }
+        return "; the picture was changed since"
     }
 
     /// Nil when the input has to be read to tell.
@@ -123,7 +131,7 @@ extension Freshness {
 
 extension Array where Element: Hashable {
     /// Each once, in their order.
-    fileprivate func uniqued() -> [Element] {
+    func uniqued() -> [Element] {
         guard count > 1 else { return self }
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }

@@ -103,7 +103,8 @@ package struct Freshness: Sendable {
                 reason: isForced ? "--force" : "existing: overwrite")
         case .error:
             if let there = frame.outputs.first(where: { $0.stamp != nil }) { return .refused(output: there.path) }
-            return .render(frame.outputs.map { Replacement(path: $0.path, rule: .nothing) }, reason: "output missing")
+            return .render(
+                frame.outputs.map { Replacement(path: $0.path, rule: .nothing) }, reason: absence(of: frame.outputs))
         case .skip:
             return brokenVerdict(of: frame) ?? skipping(frame)
         case .update:
@@ -142,8 +143,16 @@ package struct Freshness: Sendable {
         guard wanted.contains(where: { $0 != nil }) else {
             return .current(reason: frame.outputs.count == 1 ? "the output is there" : "all outputs are there")
         }
-        return .render(wanted, reason: "output missing")
+        return .render(wanted, reason: absence(of: frame.outputs.filter { !$0.isOutput }))
     }
+
+    /// Why outputs are not there.
+    private func absence(of outputs: [FrameFiles.Output]) -> String {
+        outputs.map { absence(of: $0.path) }.uniqued().joined(separator: "; ")
+    }
+
+    /// What was published before is missing.
+    func absence(of path: String) -> String { record(at: path) == nil ? "new" : "output missing" }
 
     private func brokenVerdict(of frame: FrameFiles) -> FrameVerdict? {
         isStillBroken(frame).map { .stillBroken(since: $0.since, message: $0.message) }

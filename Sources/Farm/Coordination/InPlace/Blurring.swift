@@ -11,6 +11,8 @@ package struct Blurring: Sendable {
     let job: JobSpec
     /// The chain, as a command line has it.
     let filters: String
+    /// Whether the filters of a record, as a command line has them, are these.
+    let areSame: @Sendable (_ filters: String) -> Bool
     let place: OriginalPlace
     /// Whether pictures that were edited since they were blurred are blurred as they are now.
     let isForced: Bool
@@ -28,17 +30,19 @@ package struct Blurring: Sendable {
     private static let partSize = 64
 
     /// - Parameters:
+    ///   - areSame: whether the filters of a record, as a command line has them, are the job's.
     ///   - time: in seconds since 1970.
     ///   - ended: is told what became of pictures, some at a time, in their order.
     package static func blur(
-        _ pictures: [WantedPicture], by job: JobSpec, filters: String, keeping place: OriginalPlace, isForced: Bool,
+        _ pictures: [WantedPicture], by job: JobSpec, filters: String,
+        areSame: @escaping @Sendable (_ filters: String) -> Bool, keeping place: OriginalPlace, isForced: Bool,
         catalog: Catalog, originals: Originals, directory: RunDirectory, settings: RunSettings, time: Int,
         observer: any RunObserver, loop: @escaping @Sendable () -> RunLoop, ended: ([InPlaceResult]) -> Void
     ) async throws -> StopReason? {
         for start in stride(from: 0, to: pictures.count, by: partSize) {
             let blurring = Blurring(
-                job: job, filters: filters, place: place, isForced: isForced, catalog: catalog, originals: originals,
-                directory: directory, settings: settings, time: time,
+                job: job, filters: filters, areSame: areSame, place: place, isForced: isForced, catalog: catalog,
+                originals: originals, directory: directory, settings: settings, time: time,
                 progress: InPlaceProgress(observer: observer, total: pictures.count, done: start), loop: loop)
             let part = Array(pictures[start..<min(start + partSize, pictures.count)])
             let (results, stop) = try await blurring.blur(part)
@@ -119,7 +123,9 @@ package struct Blurring: Sendable {
                     "a record of another user says that it is blurred (\(original.record.filters)), and is not believed; "
                         + "--force blurs it as it is now")
             }
-        case .blurred(let original): throw InPlaceTrouble(outcome: .alreadyBlurred(original))
+        case .blurred(let original):
+            let isSame = original.record.filters == filters || areSame(original.record.filters)
+            throw InPlaceTrouble(outcome: isSame ? .alreadyBlurred(original) : .blurredOtherwise(original))
         case .edited(let original) where !isForced: throw InPlaceTrouble(outcome: .edited(original))
         case .original where looked.isStrange: break
         case .original(let original):

@@ -84,7 +84,7 @@ final class InPlaceRendering: Sendable {
                 key: item.key, generation: item.generation, original: original,
                 object: try item.store.keep(item.copy, as: original), attributes: item.attributes,
                 blurred: FileContent(receipt.digest, bytes: receipt.bytes), blurredSHA256: blurred,
-                folder: try item.folder.inode(), filters: filters, time: time)
+                folder: try item.folder.inode(), disk: item.folder.disk, filters: filters, time: time)
             return (record, try item.store.write(record), blurred)
         }
         do throws(InPlaceTrouble) {

@@ -7,6 +7,8 @@ package struct InPlaceResult: Sendable {
         /// - Parameter older: originals of earlier times, which are kept, too.
         case blurred(older: [StoredOriginal])
         case alreadyBlurred(StoredOriginal)
+        /// It was blurred with other filters than those that are wanted now, and is left as it is.
+        case blurredOtherwise(StoredOriginal)
         /// - Parameters:
         ///   - edited: it was neither blurred nor there; `--force` was given.
         ///   - missing: what the original had, and could not be had again.

@@ -40,6 +40,9 @@ package struct KeptOriginal: Hashable, Sendable, Codable {
     private let blurredSHA256: String?
     /// The inode of the picture's folder. Earlier versions wrote none.
     let folder: UInt64?
+    /// The mark of that folder's disk (``DiskMark``): roots of disks have one inode. Nil where the disk has none, and in records of
+    /// earlier versions.
+    let disk: String?
     /// The chain, as a command line has it.
     package let filters: String
     /// Seconds since 1970.
@@ -47,7 +50,7 @@ package struct KeptOriginal: Hashable, Sendable, Codable {
 
     package init(
         key: [UInt8], generation: Int, original: FileContent, object: String, attributes: FileAttributes,
-        blurred: FileContent, blurredSHA256: String, folder: UInt64, filters: String, time: Int
+        blurred: FileContent, blurredSHA256: String, folder: UInt64, disk: String? = nil, filters: String, time: Int
     ) {
         let text = String(validating: key, as: UTF8.self)
         path = text ?? InputFile(bytes: key, dir: "").path
@@ -59,6 +62,7 @@ package struct KeptOriginal: Hashable, Sendable, Codable {
         self.blurred = blurred
         self.blurredSHA256 = blurredSHA256
         self.folder = folder
+        self.disk = disk
         self.filters = filters
         self.time = time
     }

@@ -23,6 +23,26 @@ struct Makers: Hashable, Sendable {
     }
 }
 
+/// What was read of records, by the stores' paths and the records' names: a command looks through the same folder for every
+/// few pictures, and a folder may have many thousands of records.
+///
+/// A record never changes under its name. What this says is a hint all the same: whoever uses a record reads it.
+package final class RecordReadings: Sendable {
+    struct Reading: Sendable {
+        /// Of what was made of the picture; nil where that is the picture itself.
+        let size: Int?
+        let key: [UInt8]
+    }
+
+    private let stores = Mutex<[String: [String: Reading]]>([:])
+
+    package init() {}
+
+    func of(_ root: String) -> [String: Reading] { stores.withLock { $0[root] ?? [:] } }
+
+    func set(_ readings: [String: Reading], of root: String) { stores.withLock { $0[root] = readings } }
+}
+
 /// Where originals are kept: the bytes under names that tell what they are, and a record of each picture.
 ///
 ///     ROOT/{objects/SHA256-SIZE,records/PICTURE.GENERATION.RANDOM.SHA256-SIZE.json,incoming/,lock}
@@ -47,6 +67,8 @@ package final class OriginalStore: Sendable {
     private let names = Mutex<[Substring: [String]]?>(nil)
     /// The keys of pictures by the sizes of what was made of them; nil before they were asked for.
     private let sizes = Mutex<[Int: Set<[UInt8]>]?>(nil)
+    /// What other values of this store have read.
+    private let readings: RecordReadings
 
     private enum Part: String, CaseIterable {
         case objects, records, incoming
@@ -84,14 +106,20 @@ package final class OriginalStore: Sendable {
     /// In the state folder.
     ///
     /// - Parameter root: may not be there yet.
-    package init(shared root: String) { (self.root, isShared, parent) = (root, true, nil) }
+    package init(shared root: String) {
+        (self.root, isShared, parent) = (root, true, nil)
+        readings = RecordReadings()
+    }
 
     /// Beside the pictures of a folder.
     ///
-    /// - Parameter opened: the same folder, if it is open.
-    package init(beside folder: String, _ opened: SafeFolder? = nil) {
+    /// - Parameters:
+    ///   - opened: the same folder, if it is open.
+    ///   - readings: what was read of such stores before.
+    package init(beside folder: String, _ opened: SafeFolder? = nil, readings: RecordReadings = RecordReadings()) {
         root = PathNames.joined(folder, Originals.folderName)
         (isShared, parent) = (false, opened)
+        self.readings = readings
     }
 
     // MARK: Folders
@@ -270,16 +298,21 @@ package final class OriginalStore: Sendable {
     /// The keys of pictures of which files of this size were made.
     package func keys(ofSize size: Int) throws(FileTrouble) -> Set<[UInt8]> { try allSizes()[size] ?? [] }
 
-    /// By size. Read once; what this process writes is added.
+    /// By size. Each record is read once; what this process writes is added.
     func allSizes() throws(FileTrouble) -> [Int: Set<[UInt8]>] {
         if let known = sizes.withLock(\.self) { return known }
-        var keys: [Int: Set<[UInt8]>] = [:]
-        try all { record in
-            if record.original.isChanged {
-                keys[record.original.blurred.bytes, default: []].insert(record.original.key)
-            }
+        let names = try known().values.flatMap(\.self)
+        var readings = readings.of(root).filter { [names = Set(names)] in names.contains($0.key) }
+        try read(names.filter { readings[$0] == nil }.sorted()) { record in
+            let original = record.original
+            readings[record.file] = RecordReadings.Reading(
+                size: original.isChanged ? original.blurred.bytes : nil, key: original.key)
         } odd: { _ in
             // It is told where its picture is looked at, and in lists.
+        }
+        self.readings.set(readings, of: root)
+        let keys = readings.values.reduce(into: [Int: Set<[UInt8]>]()) { keys, reading in
+            if let size = reading.size { keys[size, default: []].insert(reading.key) }
         }
         sizes.withLock { [keys] in $0 = keys }
         return keys
@@ -558,7 +591,9 @@ package final class OriginalStore: Sendable {
     }
 
     /// Removes the folders of a store that keeps nothing. The lock is held; afterwards it is not.
-    package func removeIfEmpty() {
+    ///
+    /// - Parameter before: is done as soon as it is known that it will be removed.
+    package func removeIfEmpty(before: () -> Void = {}) {
         guard isHeld, let folder = try? rootFolder(), let parent = try? parentFolder() else { return }
         folder.removeIfEmpty(Part.objects.rawValue)
         do {
@@ -569,6 +604,7 @@ package final class OriginalStore: Sendable {
             // Nobody knows whether it is empty.
             return
         }
+        before()
         // While it is locked: whoever has it open looks whether it is still there. Nothing is done here after it.
         try? folder.remove(Self.lockName)
         parent.removeIfEmpty(PathNames.last(of: root))

@@ -58,6 +58,7 @@ package final class Originals: Sendable {
     package let root: String
     private let shared: OriginalStore
     private let beside = Mutex<[PathKey: OriginalStore]>([:])
+    private let readings = RecordReadings()
     /// The folders with originals beside their pictures, by the sizes of what was made of these; nil before they were asked
     /// for.
     private let remembered = Mutex<[Int: [String]]?>(nil)
@@ -125,8 +126,9 @@ package final class Originals: Sendable {
                     path: PathText.folder(of: picture.path), code: EILSEQ, action: "keep originals beside the picture",
                     remedy: "the folder's name is not UTF-8: rename it, or use --keep state")
             }
-            try remember(folder)
             try store.create(for: owner)
+            // Only now: a folder that is remembered and has no store has lost it (``foldersWithoutStore()``).
+            try remember(folder)
             return (store, Self.name(of: picture))
         }
     }
@@ -150,7 +152,7 @@ package final class Originals: Sendable {
     private func besideStore(in folder: String) -> OriginalStore {
         beside.withLock { stores in
             if let known = stores[PathKey(folder)] { return known }
-            let store = OriginalStore(beside: folder)
+            let store = OriginalStore(beside: folder, readings: readings)
             stores[PathKey(folder)] = store
             return store
         }
@@ -251,6 +253,18 @@ package final class Originals: Sendable {
         }
     }
 
+    /// The folders in which originals were kept beside pictures, and whose stores are not there any more.
+    package func foldersWithoutStore() -> [String] {
+        rememberedFolders().filter { folder in
+            do throws(FileTrouble) {
+                return try SafeFolder(folder, trusting: .everybody).status(of: Self.folderName) == nil
+            } catch {
+                // It moved with its originals, is on a disk that is not mounted, or may not be read.
+                return false
+            }
+        }
+    }
+
     /// Before the first original is kept beside a picture.
     private func remember(_ folder: String) throws(FileTrouble) {
         let name = FNV.name(of: folder.utf8)
@@ -289,7 +303,7 @@ package final class Originals: Sendable {
     /// another command holds a store nothing is done in its folder.
     func open(in folders: inout HeldFolders) {
         for (folder, opened) in folders.held {
-            let store = OriginalStore(beside: folder, try? opened.open())
+            let store = OriginalStore(beside: folder, try? opened.open(), readings: readings)
             beside.withLock { $0[PathKey(folder)] = store }
             // What cannot be locked is told by whoever wants to keep something there.
             if (try? store.takeLock()) == false { folders.markBusy(folder) }
@@ -302,8 +316,8 @@ package final class Originals: Sendable {
         // What lies on a disk that is not mounted is not gone.
         guard FileSystem.exists(store.root) else { return 0 }
         let count = store.removeUnneeded()
-        store.removeIfEmpty()
-        if !FileSystem.exists(store.root) { forget(folder) }
+        // In this order: a kill between the two must not look as if the originals were lost.
+        store.removeIfEmpty(before: { forget(folder) })
         return count
     }
 
@@ -313,7 +327,7 @@ package final class Originals: Sendable {
         rememberedFolders().reduce(body(shared, nil)) { count, folder in
             let anywhere = InputFile(path: PathNames.joined(folder, "picture"), dir: "")
             guard let held = try? PictureFolder(of: anywhere) else { return count }
-            let store = OriginalStore(beside: folder, try? held.open())
+            let store = OriginalStore(beside: folder, try? held.open(), readings: readings)
             guard (try? store.takeLock()) == true else { return count }
             beside.withLock { $0[PathKey(folder)] = store }
             defer { release(folder) }
@@ -361,12 +375,25 @@ package final class Originals: Sendable {
         return (forgotten, left)
     }
 
+    /// Forgets the folders whose stores of originals are not there any more. The lock is held.
+    ///
+    /// - Returns: how many.
+    package func forgetLostStores() -> Int {
+        let folders = foldersWithoutStore()
+        folders.forEach(forget)
+        return folders.count
+    }
+
     private func isFolderThere(_ original: StoredOriginal) -> Bool {
         let folder = HeldFolders.key(of: original.picture)
         guard let found = FileStamp(of: InputFile(bytes: folder.isEmpty ? [PathNames.slash] : folder, dir: "")) else {
             return false
         }
-        return original.record.folder.map { $0 == found.inode } ?? true
+        guard original.record.folder.map({ $0 == found.inode }) ?? true else { return false }
+        let path = folder.isEmpty ? "/" : String(validating: folder, as: UTF8.self)
+        if let disk = original.record.disk { return path.map { DiskMark.of($0) == disk } ?? false }
+        // The root of a disk has the same number on every disk, and without a mark nobody knows which one this is.
+        return path.map { !FileSystem.isMountPoint($0) || $0 == "/" } ?? true
     }
 
     /// What ``remember(_:)`` has left that was killed: `FNV-RANDOM`.

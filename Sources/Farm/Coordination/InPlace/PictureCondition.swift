@@ -58,6 +58,11 @@ package struct LookedAtPicture: Sendable {
     package let odd: FileTrouble?
     /// Only a record of another user says so: it decides nothing, unless the user insists.
     package let isStrange: Bool
+    /// It is what 'blur' has made of a picture, by a record that is believed.
+    package var isBlurred: Bool {
+        guard odd == nil, !isStrange, case .blurred = condition else { return false }
+        return true
+    }
     /// Something is at its path.
     package var isThere: Bool { FileSystem.exists(picture.exactPath) }
     /// It was blurred at another path, and is known by what it holds. The original stays, since it is that path's.

@@ -71,6 +71,9 @@ final class PictureFolder: Sendable {
             user: found.st_uid, group: found.st_gid)
     }
 
+    /// The mark of its disk; nil where the disk has none.
+    var disk: String? { (try? open()).flatMap { DiskMark.of($0.path) } }
+
     /// The folder's inode.
     func inode() throws(FileTrouble) -> UInt64 { UInt64(try open().status().st_ino) }
 

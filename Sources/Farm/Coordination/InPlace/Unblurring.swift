@@ -9,6 +9,8 @@ package struct Unblurring: Sendable {
     private let originals: Originals
     /// Whether pictures that were edited since they were blurred are replaced, too.
     private let isForced: Bool
+    /// The folders, as the file system has them, whose originals beside pictures are not there any more.
+    private let lost: Set<[UInt8]>
 
     private static let partSize = 64
 
@@ -19,7 +21,8 @@ package struct Unblurring: Sendable {
         _ pictures: [WantedPicture], _ originals: Originals, isForced: Bool, settings: RunSettings,
         loop: () -> RunLoop, ended: ([InPlaceResult]) -> Void
     ) async throws -> StopReason? {
-        let unblurring = Unblurring(originals: originals, isForced: isForced)
+        let lost = originals.foldersWithoutStore().map { $0 == "/" ? [] : Array($0.utf8) }
+        let unblurring = Unblurring(originals: originals, isForced: isForced, lost: Set(lost))
         // What a killed command has left is removed even where there is nothing to put back.
         originals.removeUnneeded(in: HeldFolders(of: []))
         for start in stride(from: 0, to: pictures.count, by: partSize) {
@@ -64,7 +67,12 @@ package struct Unblurring: Sendable {
             switch looked.condition {
             case .missing(let original) where !isForced: return .gone(original)
             case .missing(let original): return try putBack(original, looked, found, folder, isEdited: true)
-            case .unknown: return found == nil ? .gone(nil) : .notBlurred
+            case .unknown where found == nil: return .gone(nil)
+            case .unknown where wanted.isNamed && lost.contains(HeldFolders.key(of: wanted.picture)):
+                throw .refused(
+                    "may be blurred: \(Originals.folderName), with the originals of its folder's pictures, is not there; restore "
+                        + "it, or let 'penumbra gc --originals' forget it")
+            case .unknown: return .notBlurred
             case _ where looked.isUnreadable: return .refused(reason: "cannot be read")
             // The record is another user's to remove.
             case .original where looked.isStrange: return .notBlurred

@@ -95,19 +95,34 @@ package struct FormerSearch: Sendable {
     /// An index that was copied with its folder names a job that is still there, and has its own outputs.
     private func recogniseCopies(_ reader: StoreReader, _ found: inout [PathKey: FormerOutput]) throws {
         var known: [IndexContents.Publisher: [Digest: [OutputRecord]]] = [:]
+        // Of many outputs with the same bytes, as of blank frames, each is looked at once. Nil where one of them is not there.
+        var looks: [IndexContents.Publisher: [Digest: Set<FileStamp.Identity>?]] = [:]
         for (key, former) in found where former.origin == .there {
             if known[former.publisher] == nil {
                 let job = try reader.job(manifest: former.manifest, name: former.job)
                 let records = try job.map(reader.outputs(of:)) ?? []
                 known[former.publisher] = Dictionary(grouping: records, by: \.file.digest)
             }
-            let alike = known[former.publisher]?[former.record.file.digest] ?? []
-            guard let first = alike.first, alike.allSatisfy({ Self.isOther($0.path, than: key.path) }) else { continue }
+            let digest = former.record.file.digest
+            guard let alike = known[former.publisher]?[digest], let first = alike.first else { continue }
+            let files = looks[former.publisher]?[digest] ?? Self.identities(of: alike)
+            looks[former.publisher, default: [:]][digest] = .some(files)
+            guard let files, FileSystem.stamp(key.path).map({ !files.contains($0.identity) }) ?? true else { continue }
             found[key] = former.at(first.path, .elsewhere)
         }
     }
 
-    /// Each is there, and they are not two names of one file.
+    /// Nil where one of them is not there.
+    private static func identities(of records: [OutputRecord]) -> Set<FileStamp.Identity>? {
+        var found: Set<FileStamp.Identity> = []
+        for record in records {
+            guard let stamp = FileSystem.stamp(record.path) else { return nil }
+            found.insert(stamp.identity)
+        }
+        return found
+    }
+
+    /// It is there, and they are not two names of one file.
     private static func isOther(_ place: String, than path: String) -> Bool {
         guard let there = FileSystem.stamp(place)?.identity else { return false }
         return there != FileSystem.stamp(path)?.identity

@@ -1,4 +1,4 @@
-import JobModel
+package import JobModel
 package import JobStorage
 package import SafeFiles
 
@@ -16,6 +16,9 @@ package struct LedgerContents: Sendable {
     package var doubts: [FileTrouble] = []
     /// Of the job, the latest first.
     package var runs: [StoredRun] = []
+    /// The inputs of frames at which runs were busy when their deadlines came: of the latest runs, back to the first one that had
+    /// time for all. Perhaps they take longer than there is time for.
+    package var tooSlow: Set<PathKey> = []
 
     package init() {}
 
@@ -29,7 +32,15 @@ package struct LedgerContents: Sendable {
         recipes = try reader.recipes()
         places = try reader.places(of: job)
         runs = try reader.runs(of: job)
+        for run in runs.prefix(Self.mostNights) {
+            guard case .ended(_, exitCode: Self.workLeft, _) = run.state else { break }
+            tooSlow.formUnion(try reader.unfinishedInputs(of: run.id).map(PathKey.init))
+        }
     }
+
+    private static let mostNights = 10
+    /// The exit code of a run that its deadline has ended.
+    private static let workLeft = 3
 
     /// Adds what an index knows, if it is believed.
     mutating func takeIn(_ index: OutputIndex, _ compare: ComparePolicy) throws(FileTrouble) {

@@ -1,4 +1,5 @@
 package import JobModel
+import Planning
 import SafeFiles
 
 /// Keeps two runs of one job from running at once, and two jobs from writing to one folder at once, whoever starts them.
@@ -43,6 +44,8 @@ package final class JobLock: Sendable {
         var seen = held
         var roots: [PathKey: FileStamp.Identity] = [:]
         for folder in folders.sorted() {
+            // Where it is made, or is already. What leads elsewhere once it is locked was put there meanwhile.
+            let way = realPath(folder)
             try directory.makeFolder(folder)
             // One folder may have two names.
             let identity = FileSystem.stamp(folder)?.identity
@@ -61,6 +64,7 @@ package final class JobLock: Sendable {
             } catch let trouble as FileTrouble where FolderLock.unsupported.contains(trouble.code) {
                 // Nothing can be locked there: nobody is kept out.
             }
+            guard realPath(folder) == way else { throw FileTrouble.exchanged(folder, "lock it") }
         }
         return .taken(JobLock(own, locks, OutputRoots(roots)))
     }

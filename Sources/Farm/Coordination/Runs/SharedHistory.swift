@@ -25,8 +25,6 @@ package struct SharedHistory: Hashable, Sendable {
     package let place: String
     package let name: String
 
-    private var folder: String { "\(place)/history/\(name)" }
-
     /// - Parameter epoch: the coordinator's.
     package func append(_ lines: [Line], epoch: Int) throws(FileTrouble) {
         try append(lines, to: "\(epoch)")
@@ -38,9 +36,13 @@ package struct SharedHistory: Hashable, Sendable {
         // Texts and numbers, which JSON always can.
         let bytes = lines.flatMap { line in (try? encoder.encode(line)).map { Array($0) + [UInt8(ascii: "\n")] } ?? [] }
         try FileSystem.retrying(ENOENT) { () throws(FileTrouble) in
-            _ = try FileSystem.createFolders(folder)
-            // Whoever goes on with the run believes it.
-            try FileSystem.append(bytes, to: "\(folder)/\(name)", mode: 0o600)
+            _ = try FileSystem.createFolders(place)
+            // A link in the place of one of these folders would lead to what is somebody else's.
+            let own = try SafeFolder(place, trusting: .everybody).makingFolder("history").makingFolder(self.name)
+            try own.withDescriptor { (folder) throws(FileTrouble) in
+                // Whoever goes on with the run believes it.
+                try FileSystem.append(bytes, to: "\(own.path)/\(name)", in: folder, mode: 0o600)
+            }
         }
     }
 

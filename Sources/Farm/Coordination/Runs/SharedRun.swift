@@ -28,6 +28,9 @@ package struct SharedRun: Hashable, Sendable {
         /// What all runs of one command have in common, and no others.
         package var command: String?
 
+        /// The disks of the outputs when it was prepared; nil in what older versions wrote.
+        package var disks: OutputDisks?
+
         package init(
             run: String, job: String, manifest: String, started: Int64, workers: Int, memory: Int, request: String,
             counts: String, command: String? = nil
@@ -179,19 +182,26 @@ package struct SharedRun: Hashable, Sendable {
             Array("\(left)".utf8), to: "\(folder)/left", by: "\(folder)/.left.\(CoordinatorClaim.aside)")
     }
 
-    package func write(_ record: Record) throws(FileTrouble) { try write(record, "\(folder)/run.json") }
-
-    package func write(_ end: End) throws(FileTrouble) {
-        _ = try FileSystem.createFolders("\(place)/ended")
-        try write(end, endPath)
-        forgetOldEnds()
+    package func write(_ record: Record) throws(FileTrouble) {
+        guard let own = try SafeFolder(place, trusting: .everybody).folder(at: "runs/\(name)") else {
+            throw FileTrouble(path: folder, code: ENOENT, action: "write to the run's folder")
+        }
+        try Self.write(record, as: "run.json", in: own)
     }
 
-    private func forgetOldEnds() {
-        let ends = FileSystem.names(in: "\(place)/ended").filter { $0.hasSuffix(".json") && $0 != "\(name).json" }
-            .map { (name: $0, ended: FileSystem.stamp("\(place)/ended/\($0)")?.modified ?? 0) }
+    package func write(_ end: End) throws(FileTrouble) {
+        _ = try FileSystem.createFolders(place)
+        let ended = try SafeFolder(place, trusting: .everybody).makingFolder("ended")
+        try Self.write(end, as: "\(name).json", in: ended)
+        forgetOldEnds(in: ended)
+    }
+
+    private func forgetOldEnds(in folder: SafeFolder) {
+        let ends = ((try? folder.names()) ?? []).filter { $0.hasSuffix(".json") && $0 != "\(name).json" }
+            .map { (name: $0, ended: (try? folder.status(of: $0)).map { FileStamp($0).modified } ?? 0) }
             .sorted { ($0.ended, $0.name) > ($1.ended, $1.name) }
-        for old in ends.dropFirst(Self.mostEnds - 1) { FileSystem.remove("\(place)/ended/\(old.name)") }
+        // What cannot be removed stays.
+        for old in ends.dropFirst(Self.mostEnds - 1) { try? folder.remove(old.name) }
         for old in ends.dropFirst(Self.mostHistories - 1) {
             SharedHistory(place: place, name: String(old.name.dropLast(5))).remove()
         }
@@ -205,14 +215,16 @@ package struct SharedRun: Hashable, Sendable {
         return try? JSONDecoder().decode(type, from: Data(bytes))
     }
 
-    private func write(_ value: some Encodable, _ path: String) throws(FileTrouble) {
+    private static func write(
+        _ value: some Encodable, as name: String, in folder: SafeFolder
+    ) throws(FileTrouble) {
         // Texts and whole numbers, which JSON always can.
         let bytes = (try? JSONEncoder().encode(value)).map(Array.init) ?? []
-        let aside = "\(PathText.folder(of: path))/.\(PathText.name(of: path)).\(CoordinatorClaim.aside)"
-        FileSystem.remove(aside)
-        try FileSystem.append(bytes, to: aside, syncs: true)
-        try FileSystem.rename(aside, to: path)
-        try FileSystem.syncFolder(PathText.folder(of: path))
+        let aside = ".\(name).\(CoordinatorClaim.aside)"
+        folder.removeTree(aside)
+        try folder.create(aside, bytes, syncs: true)
+        try folder.rename(aside, as: name)
+        try folder.sync()
     }
 }
 

@@ -120,24 +120,28 @@ package struct Verification {
         for output in outputs where strange.contains(output.output.record.file.digest) {
             owners[output.output.record.file.digest, default: []].append(output.output.record.path)
         }
-        let others = outputs.map { output -> [String] in
-            guard output.condition.isDamage, let found = output.found else { return [] }
-            let own = PathKey(output.output.record.path)
-            return Set((owners[found.digest] ?? []).map(PathKey.init)).filter { $0 != own }.sorted().map(\.path)
+        // Of thousands of damaged outputs all may have the same bytes: what these were published as is sorted once.
+        let published = owners.mapValues { Set($0.map(PathKey.init)).sorted() }
+        let strangers = outputs.indices.filter { outputs[$0].condition.isDamage && outputs[$0].found != nil }
+        func others(_ index: Int) -> some Sequence<PathKey> {
+            let own = PathKey(outputs[index].output.record.path)
+            return (outputs[index].found.flatMap { published[$0.digest] } ?? []).lazy.filter { $0 != own }
         }
         var digests = Dictionary(outputs.map { (PathKey($0.output.record.path), $0.found?.digest) }) { first, _ in first
         }
         // Which of several it was swapped with shows in what they have now.
-        let unread = Set(others.flatMap { $0.prefix(Self.mostTwins).map(PathKey.init) }).filter { digests[$0] == nil }
+        let unread = Set(strangers.flatMap { others($0).prefix(Self.mostTwins) }).filter { digests[$0] == nil }
         let candidates = try search.look(at: unread.sorted().prefix(Self.mostOthers).map(\.path)).values
         for other in await read(candidates.compactMap(\.first), loop) {
             digests[PathKey(other.output.record.path)] = .some(other.found?.digest)
         }
-        for (index, others) in others.enumerated() {
-            guard let first = others.first else { continue }
-            let own = outputs[index].output.record.file.digest
-            let partner = others.first { digests[PathKey($0)] == .some(own) }
-            outputs[index].condition = partner.map { .swapped(with: $0) } ?? .copied(of: first)
+        let byContent = published.mapValues { paths in Dictionary(grouping: paths) { digests[$0] ?? nil } }
+        for index in strangers {
+            let (output, found) = (outputs[index].output.record, outputs[index].found)
+            guard let first = others(index).first(where: { _ in true }) else { continue }
+            let partners = found.flatMap { byContent[$0.digest]?[output.file.digest] } ?? []
+            let partner = partners.first { $0 != PathKey(output.path) }
+            outputs[index].condition = partner.map { .swapped(with: $0.path) } ?? .copied(of: first.path)
         }
     }
 

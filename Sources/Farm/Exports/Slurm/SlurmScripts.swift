@@ -49,7 +49,7 @@ struct SlurmScripts {
             "", "# \(says)", "", "# Workers, one on each core that Slurm gives.",
             "export PENUMBRA_WORKERS=\"${SLURM_CPUS_PER_TASK:-\(job.size.cores)}\"",
         ]
-        if let start { lines.append("cd \(ShellWord.quoted(start))") }
+        if let start { lines.append("cd \(ShellWord.quoted(start)) || exit 66") }
         lines.append("exec \(command)")
         return lines.map { $0 + "\n" }.joined()
     }

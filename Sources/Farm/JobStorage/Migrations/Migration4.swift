@@ -15,12 +15,11 @@ enum Migration4 {
                     files INTEGER NOT NULL CHECK (files >= 0),
                     PRIMARY KEY (job, pattern)
                 ) WITHOUT ROWID;
-                -- Where the disk was mounted that had a folder of inputs or outputs, and the disk's own mark.
-                CREATE TABLE mounts (
+                -- Where the disk was mounted that had a folder of outputs.
+                CREATE TABLE output_mounts (
                     job INTEGER NOT NULL REFERENCES jobs(id),
                     folder TEXT NOT NULL,
                     mount TEXT NOT NULL,
-                    disk TEXT,
                     PRIMARY KEY (job, folder)
                 ) WITHOUT ROWID;
                 -- Files that 'penumbra preview' wrote. Times are nanoseconds since 1970.

@@ -37,6 +37,14 @@ extension StoreReader {
             arguments: [run.number]) ?? 0
     }
 
+    /// The inputs of frames that were begun in a run and have not come to an end in it.
+    package func unfinishedInputs(of run: RunID) throws -> [String] {
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT input FROM frames WHERE run = ? AND state IN ('open', 'left') AND recipe != ''",
+            arguments: [run.number])
+        return try rows.map { try $0.stored(0) }
+    }
+
     package func frames(of run: RunID) throws -> [StoredFrame] {
         let rows = try Row.fetchAll(
             database,

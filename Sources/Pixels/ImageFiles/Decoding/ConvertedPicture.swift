@@ -8,6 +8,8 @@ struct ConvertedPicture: ~Copyable {
     /// Of one frame.
     let shape: ImageShape
     let metadata: ImageMetadata
+    /// How the rows lie.
+    let orientation: Orientation
     /// The file has it in CMYK.
     let wasCMYK: Bool
 
@@ -17,7 +19,8 @@ struct ConvertedPicture: ~Copyable {
             try directories.checkFirstPage()
             metadata.takeTags(from: directories)
         }
-        Self.complete(&metadata, of: stored)
+        let found = Self.complete(&metadata, of: stored)
+        metadata.resolution = metadata.resolution ?? found?.resolution
         let color = try StoredColor(stored.image)
         let picture = LoadedPicture(page: stored.page, pages: stored.pages, hasProfile: metadata.icc != nil)
         let stated = try stored.format.statedColor(in: stored.file, of: picture)
@@ -33,13 +36,21 @@ struct ConvertedPicture: ~Copyable {
         shape = try Self.shape(of: image, color, frames: stored.frames)
         if stored.frames > 1 { metadata.animation = ImageMetadata.Animation(of: stored.image, frames: stored.frames) }
         wasCMYK = color.space == .cmyk
+        orientation = found?.orientation ?? stored.orientation
         self.image = image
         self.metadata = metadata
     }
 
-    private static func complete(_ metadata: inout ImageMetadata, of stored: borrowing StoredPicture) {
+    /// Adds metadata that libvips does not tell.
+    ///
+    /// - Returns: what EXIF says, where libvips has not seen it.
+    private static func complete(
+        _ metadata: inout ImageMetadata, of stored: borrowing StoredPicture
+    ) -> ExifDocument? {
         let image = stored.image.retained()
+        let isSeen = metadata.exif != nil
         stored.format.complete(&metadata, of: stored.file) { image.text($0) }
+        return isSeen ? nil : metadata.exif.flatMap { ExifDocument(block: $0.bytes) }
     }
 
     consuming func takeImage() -> VipsImageReference { image }

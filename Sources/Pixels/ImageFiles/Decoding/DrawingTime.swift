@@ -10,82 +10,84 @@ import Synchronization
 ///
 /// Processor time, and not time on the wall: on a busy machine a picture must not count as slow because others are busy.
 package final class DrawingTime: Sendable {
-    /// A picture that is drawn.
-    package struct Picture: Hashable {
-        let path: String
+    /// One drawing of a picture, from its header to its last row. Drawn again, the same picture has all of the time again.
+    package final class Drawing: Sendable {
+        /// As messages name the picture.
+        let name: String
         let formatTitle: String
+        /// The seconds of the calls that have returned.
+        fileprivate let counted = Mutex(0.0)
 
         /// Nil for pictures that are stored as pixels.
         package init?(_ file: InputFile, _ format: any ImageFormat) {
             guard format.isDrawn else { return nil }
-            (path, formatTitle) = (file.path, format.title)
+            (name, formatTitle) = (file.path, format.title)
         }
     }
 
     /// The processor time of one thread, in seconds.
     package typealias Clock = @Sendable () -> Double
 
-    private struct Drawing {
-        /// The seconds of earlier calls for the same picture.
-        var before = 0.0
-        /// While a thread draws: its clock, and the time at the start.
-        var running: (clock: Clock, start: Double)?
+    /// A call that has not returned.
+    private struct Call {
+        let drawing: Drawing
+        let clock: Clock
+        /// The clock's time when it began.
+        let start: Double
 
-        var seconds: Double { before + (running.map { $0.clock() - $0.start } ?? 0) }
+        var seconds: Double { drawing.counted.withLock { $0 } + clock() - start }
     }
 
-    /// The limit in seconds, unless `PENUMBRA_DRAWING_SECONDS` sets another.
-    static let usual = 60.0
+    /// The variable that sets another limit than the usual one, in seconds.
+    static let variable = "PENUMBRA_DRAWING_SECONDS"
 
-    /// Of all pictures that this process draws.
+    /// Of all pictures that this process draws. A minute, unless the variable says otherwise.
     package static let shared = DrawingTime(
-        most: getenv("PENUMBRA_DRAWING_SECONDS").flatMap { Double(String(cString: $0)) }.flatMap { $0 > 0 ? $0 : nil }
-            ?? usual)
+        most: getenv(variable).flatMap { Double(String(cString: $0)) }.flatMap { $0 > 0 ? $0 : nil } ?? 60)
 
     /// Longer drawings are given up, in seconds.
-    private let most: Double
-    private let drawings = Mutex<[Picture: Drawing]>([:])
+    let most: Double
+    private let calls = Mutex<[Call]>([])
 
     package init(most: Double) { self.most = most }
-
-    /// Forgets all pictures: another task begins.
-    package func reset() { drawings.withLock { $0 = [:] } }
 
     /// Counts the time that the calling thread takes for `body`, which draws some of the picture.
     ///
     /// - Parameters:
-    ///   - picture: nil if the picture is stored as pixels; then nothing is counted.
+    ///   - drawing: nil if the picture is stored as pixels; then nothing is counted. One thread at a time draws it.
     ///   - clock: the calling thread's, unless a test gives another.
-    /// - Throws: what `body` throws, and an ``ImageFileError`` of the kind `data` if the picture has taken too long.
+    /// - Throws: what `body` throws, and an ``ImageFileError`` of the kind `limit` if the drawing has taken too long.
     package func counting<Result: ~Copyable>(
-        _ picture: Picture?, clock: Clock? = nil,
+        _ drawing: Drawing?, clock: Clock? = nil,
         _ body: () throws(ImageFileError) -> Result
     ) throws(ImageFileError) -> Result {
-        guard let picture else { return try body() }
+        guard let drawing else { return try body() }
         let clock = clock ?? Self.callersClock()
-        drawings.withLock { $0[picture, default: Drawing()].running = (clock, clock()) }
+        let call = Call(drawing: drawing, clock: clock, start: clock())
+        calls.withLock { $0.append(call) }
         defer {
-            drawings.withLock { drawings in
-                drawings[picture] = Drawing(before: drawings[picture]?.seconds ?? 0)
+            calls.withLock { calls in
+                let seconds = call.seconds
+                drawing.counted.withLock { $0 = seconds }
+                calls.removeAll { $0.drawing === drawing }
             }
         }
         let result = try body()
-        if let slow = drawings.withLock({ error($0[picture], picture) }) { throw slow }
+        if let slow = error(call) { throw slow }
         return result
     }
 
     /// The error of a picture that a thread is drawing, and has drawn for too long; nil if there is none.
-    package var overrun: ImageFileError? {
-        drawings.withLock { drawings in
-            drawings.lazy.filter { $0.value.running != nil }.compactMap { self.error($0.value, $0.key) }.first
-        }
+    package var overrun: ImageFileError? { calls.withLock { $0.lazy.compactMap { self.error($0) }.first } }
+
+    private func error(_ call: Call) -> ImageFileError? {
+        guard call.seconds > most else { return nil }
+        return ImageFileError(
+            path: call.drawing.name, .slowDrawing(format: call.drawing.formatTitle, seconds: wholeSeconds))
     }
 
-    private func error(_ drawing: Drawing?, _ picture: Picture) -> ImageFileError? {
-        guard let drawing, drawing.seconds > most else { return nil }
-        return ImageFileError(
-            path: picture.path, .slowDrawing(format: picture.formatTitle, seconds: Int(most.rounded(.up))))
-    }
+    /// The limit, as messages tell it.
+    var wholeSeconds: Int { Int(most.rounded(.up)) }
 
     /// The processor time of the thread that calls, for other threads to read.
     private static func callersClock() -> Clock {

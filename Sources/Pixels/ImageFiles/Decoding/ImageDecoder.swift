@@ -28,7 +28,7 @@ package final class ImageDecoder {
     let shape: ImageShape
     let formatTitle: String
     /// Nil where the file has pixels.
-    let drawing: DrawingTime.Picture?
+    let drawing: DrawingTime.Drawing?
     let orientation: Orientation
     let limits: DecodeLimits
     /// Samples come as linear light multiplied by alpha.
@@ -38,15 +38,16 @@ package final class ImageDecoder {
 
     /// Opens a file and reads its header; no pixel is decoded and no memory taken for them.
     ///
+    /// - Parameter name: of the file, as messages have it; nil for its path.
     /// - Parameter shrink: 2, 4 or 8 for a picture of that part of its width and height, rounded up, where the format's
     ///   decoder can make one (see ``ImageHeader/canShrink``).
     /// - Parameter isFine: whether samples of 8 bits are delivered as 16.
     package init(
-        path: String, limits: DecodeLimits, color: ColorPolicy, shrink: Int = 1, pages: PageChoice = .first,
-        isFine: Bool = false
+        path: String, name: String? = nil, limits: DecodeLimits, color: ColorPolicy, shrink: Int = 1,
+        pages: PageChoice = .first, isFine: Bool = false
     ) throws(ImageFileError) {
         try VipsRuntime.startIfNeeded()
-        let stored = try StoredPicture(path: path, shrink: shrink, pages: pages)
+        let stored = try StoredPicture(path: path, name: name, shrink: shrink, pages: pages)
         try stored.checkSize(maxPixels: limits.maxPixels)
         let picture = try Self.convert(stored, color)
         metadata = picture.metadata
@@ -54,8 +55,8 @@ package final class ImageDecoder {
         self.pages = pages
         file = stored.file
         formatTitle = stored.format.title
-        drawing = DrawingTime.Picture(stored.file, stored.format)
-        orientation = stored.orientation
+        drawing = stored.drawing
+        orientation = picture.orientation
         self.limits = limits
         isLinear = stored.format.loader.traits.contains(.linearPremultiplied)
         shape = picture.shape.turned(by: orientation)

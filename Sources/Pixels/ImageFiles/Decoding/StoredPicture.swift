@@ -11,13 +11,16 @@ struct StoredPicture: ~Copyable {
     let frames: Int
     /// The page that was asked for; nil for the one that the file names, or its first.
     let page: Int?
+    /// Nil where the file has pixels.
+    let drawing: DrawingTime.Drawing?
 
     /// Opens a file and recognises it by its content.
     ///
+    /// - Parameter name: of the file, as messages have it; nil for its path.
     /// - Parameter shrink: 2, 4 or 8 for a picture of that part of its size, where the format can; else 1.
-    init(path: String, shrink: Int, pages: PageChoice) throws(ImageFileError) {
-        let file = try InputFile(path: path)
-        guard file.size > 0 else { throw ImageFileError(path: path, .empty) }
+    init(path: String, name: String?, shrink: Int, pages: PageChoice) throws(ImageFileError) {
+        let file = try InputFile(path: path, name: name)
+        guard file.size > 0 else { throw ImageFileError(path: file.path, .empty) }
         try self.init(file: file, shrink: shrink, pages: pages)
     }
 
@@ -34,22 +37,22 @@ struct StoredPicture: ~Copyable {
         guard VipsModules.offers(format) else {
             throw ImageFileError(path: file.path, .noDecoder(format: format.title))
         }
+        if let damage = format.damage(in: file) {
+            if let errno = file.failure { throw ImageFileError(path: file.path, .read, errno: errno) }
+            throw ImageFileError(path: file.path, .brokenHeader(format: format.title, detail: damage))
+        }
         let file = try Self.readable(file, format)
         // Even to tell its size can take long.
-        let drawing = try Self.checked(file, format) { () throws(UnsupportedFeature) in
-            let drawing = try format.drawing(in: file)
-            try drawing?.check(width: 0, height: 0)
-            return drawing
-        }
+        let outline = try Self.checked(file, format) { () throws(UnsupportedFeature) in try format.drawing(in: file) }
+        try Self.check(outline, file, format)
         let page: Int? =
             if case .page(let number) = pages, format.loader.traits.contains(.hasPages) { number } else { nil }
-        let loaded = try DrawingTime.shared.counting(DrawingTime.Picture(file, format)) {
+        let drawing = DrawingTime.Drawing(file, format)
+        let loaded = try DrawingTime.shared.counting(drawing) {
             () throws(ImageFileError) in try Self.load(file, format, shrink, pages, access)
         }
         let image = try Self.inOurFloats(loaded, file.floats[page ?? 0], file, format)
-        try Self.checked(file, format) { [width = image.width, height = image.height] () throws(UnsupportedFeature) in
-            try drawing?.check(width: width, height: height)
-        }
+        try Self.check(outline, file, format, width: image.width, height: image.height)
         let pageHeight = image.integer("page-height") ?? image.height
         let isWhole = pageHeight > 0 && image.height % pageHeight == 0
         frames = pages == .animation && isWhole ? image.height / pageHeight : 1
@@ -57,6 +60,19 @@ struct StoredPicture: ~Copyable {
         self.page = page
         self.file = file
         self.format = format
+        self.drawing = drawing
+    }
+
+    /// Refuses what clearly takes too long to draw.
+    ///
+    /// - Parameter width, height: of the picture; 0 while they are not known, for what does not depend on them.
+    private static func check(
+        _ outline: SVGDrawing?, _ file: InputFile, _ format: any ImageFormat, width: Int = 0, height: Int = 0
+    ) throws(ImageFileError) {
+        let limit = DrawingTime.shared
+        guard let work = outline?.excess(over: limit.most, width: width, height: height) else { return }
+        throw ImageFileError(
+            path: file.path, .costlyDrawing(format: format.title, work: work, seconds: limit.wholeSeconds))
     }
 
     private static func load(

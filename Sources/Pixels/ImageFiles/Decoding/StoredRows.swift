@@ -12,7 +12,7 @@ struct StoredRows: ~Copyable {
     private let file: InputFile
     private let formatTitle: String
     private let shape: ImageShape
-    private let drawing: DrawingTime.Picture?
+    private let drawing: DrawingTime.Drawing?
 
     /// - Parameter shape: of what is in `image`; the decoder's own unless it is a part of that.
     init(

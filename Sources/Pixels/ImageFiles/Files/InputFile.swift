@@ -4,6 +4,7 @@ import Glibc
 ///
 /// Used by one thread at a time: libvips reads a sequential image so.
 package final class InputFile {
+    /// As messages have it.
     let path: String
     let size: Int
     private let descriptor: Int32
@@ -16,14 +17,15 @@ package final class InputFile {
     private var position = 0
     private(set) var failure: Int32?
 
-    package init(path: String) throws(ImageFileError) {
-        self.path = path
+    /// - Parameter name: of the file, as messages have it; nil for its path.
+    package init(path: String, name: String? = nil) throws(ImageFileError) {
+        self.path = name ?? path
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)  // non-blocking: a pipe must not hang here
-        guard descriptor >= 0 else { throw ImageFileError(path: path, .open, errno: errno) }
+        guard descriptor >= 0 else { throw ImageFileError(path: self.path, .open, errno: errno) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
-            throw ImageFileError(path: path, .notAFile)
+            throw ImageFileError(path: self.path, .notAFile)
         }
         self.descriptor = descriptor
         self.size = Int(status.st_size)

@@ -31,6 +31,11 @@ package struct GIFFormat: ImageFormat {
         head.starts(with: Array("GIF87a".utf8)) || head.starts(with: Array("GIF89a".utf8))
     }
 
+    package func damage(in file: InputFile) -> String? {
+        var blocks = GIFBlocks(file)
+        return blocks.damage()
+    }
+
     package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
         let colors = try options.integer("colors")
         return Saver(

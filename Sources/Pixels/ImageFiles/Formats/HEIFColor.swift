@@ -16,13 +16,23 @@ enum HEIFColor {
         if contents.pages.count == picture.pages, contents.pages.indices.contains(page) {
             return try statement(contents.pages[page])
         }
-        let all = try contents.pages.map { item throws(UnsupportedFeature) in try statement(item) }
-        guard Set(all).count <= 1 else {
-            throw UnsupportedFeature(
-                "pictures in several colours whose order is unclear", remedy: "save each of them in a file of its own")
+        let remedy = "save each of them in a file of its own"
+        var (looks, colors) = (0, Set<StatedColor?>())
+        for item in contents.pages {
+            looks += contents.origins(of: item).count
+            guard looks <= mostLooks else {
+                throw UnsupportedFeature("more pictures, in an unclear order, than can be compared", remedy: remedy)
+            }
+            colors.insert(try statement(item))
+            guard colors.count == 1 else {
+                throw UnsupportedFeature("pictures in several colours whose order is unclear", remedy: remedy)
+            }
         }
-        return all.first ?? nil
+        return colors.first ?? nil
     }
+
+    /// Pictures and their parts that are looked at where the order of pictures is unclear.
+    private static let mostLooks = 50_000
 
     private static func codes(
         of item: Int, _ contents: HEIFContents, _ file: InputFile

@@ -30,6 +30,9 @@ package protocol ImageFormat: Sendable {
     /// What there is in a file that starts with `head` which libvips reads without a word, and wrongly.
     func unsupportedFeature(in head: [UInt8]) -> String?
 
+    /// Where a file is cut off, of which libvips gives without a word what there is.
+    func damage(in file: InputFile) -> String?
+
     /// What a whole file says of its colours beside a profile, which libvips does not tell.
     ///
     /// - Throws: what there is in it that libvips reads without a word, and wrongly.
@@ -78,6 +81,7 @@ package protocol ImageFormat: Sendable {
 extension ImageFormat {
     package var saverClasses: [String] { [] }
     package func unsupportedFeature(in head: [UInt8]) -> String? { nil }
+    package func damage(in file: InputFile) -> String? { nil }
     package func complete(_ metadata: inout ImageMetadata, of file: InputFile, unpacked: (String) -> String?) {}
     package func statedColor(
         in file: InputFile, of picture: LoadedPicture

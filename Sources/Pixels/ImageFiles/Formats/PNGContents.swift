@@ -66,10 +66,13 @@ struct PNGContents {
             }
             return XMPRules.holdsBinary(Array(words.utf8)) ? nil : text
         }
-        if metadata.exif == nil { metadata.exif = exif.map(Blob.init) }
+        if metadata.exif == nil { metadata.exif = exif.flatMap(ImageMetadata.exifStructure) }
         if metadata.xmp == nil { metadata.xmp = texts.lazy.compactMap(\.text.xmp).first.map(Blob.init) }
-        let blocks = texts.compactMap { text, place in text.block(unpacked: words(text, place)) }
-        func block(_ kinds: String...) -> [UInt8]? { blocks.first { kinds.contains($0.kind) }?.bytes }
+        // The first of a kind counts, and is looked into only where nothing else says the same.
+        func block(_ kinds: Substring...) -> [UInt8]? {
+            let first = texts.first { text, _ in text.blockKind.map(kinds.contains) ?? false }
+            return first.flatMap { text, place in text.block { words(text, place) } }
+        }
         if metadata.exif == nil { metadata.exif = block("exif", "APP1").flatMap(ImageMetadata.exifStructure) }
         if metadata.xmp == nil { metadata.xmp = block("xmp").map(Blob.init) }
         if metadata.iptc == nil { metadata.iptc = block("iptc").flatMap(PhotoshopResources.iptc) }

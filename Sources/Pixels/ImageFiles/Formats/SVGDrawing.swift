@@ -7,8 +7,8 @@
 /// A guess can be wrong in both directions. So only the clear cases are refused by it, with a message that names the cause;
 /// ``DrawingTime`` measures all others.
 package struct SVGDrawing {
-    /// Guesses above this are refused: ten times what a drawing may take, because a guess may be so much too high.
-    static let mostSeconds = 10 * DrawingTime.usual
+    /// How many times longer than allowed a guess must be to count: a guess may be so much too high.
+    private static let margin = 10.0
 
     /// What the work goes to, in the words of the text.
     enum Part: Int, CaseIterable {
@@ -100,18 +100,16 @@ package struct SVGDrawing {
 
     // MARK: What it costs
 
-    /// Throws where drawing takes too long.
+    /// The work in words, where drawing clearly takes longer than `limit` seconds; else nil.
     ///
     /// - Parameter width, height: of the picture; 0 while they are not known, for what does not depend on them.
-    func check(width: Int, height: Int) throws(UnsupportedFeature) {
+    func excess(over limit: Double, width: Int, height: Int) -> String? {
         let work = work(width: Double(width), height: Double(height))
         let seconds = work.reduce(0, +) / 1e9
-        guard seconds > Self.mostSeconds else { return }
+        guard seconds > Self.margin * limit else { return nil }
         let worst = Part.allCases.max { work[$0.rawValue] < work[$1.rawValue] } ?? .references
         let told = seconds < 1e6 ? "about \(Int(seconds)) s" : "more than a week"
-        throw UnsupportedFeature(
-            "\(told) of drawing, most of it for \(worst.words) (the limit is \(Int(DrawingTime.usual)) s)",
-            remedy: "simplify it, or draw it to a PNG first")
+        return "\(told) of drawing, most of it for \(worst.words)"
     }
 
     /// Nanoseconds by ``Part``.

@@ -63,6 +63,10 @@ package struct TIFFFormat: ImageFormat {
             .contains { head.starts(with: $0) }
     }
 
+    package func damage(in file: InputFile) -> String? {
+        TIFFDirectories(size: file.size) { file.bytes(in: $0) }?.damage
+    }
+
     package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
         let compression: Compression = try options.word("compression")
         if compression == .jpeg, shape.sampleFormat != .u8 {

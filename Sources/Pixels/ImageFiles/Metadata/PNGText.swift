@@ -29,7 +29,7 @@ package struct PNGText: Hashable, Sendable, Codable {
     }
 
     /// False for the packet of XMP, and for other blocks of metadata that some programs write as texts: these go their own ways.
-    var isText: Bool { keyword != Self.xmpKeyword && !keyword.hasPrefix(Self.blockKeyword) }
+    var isText: Bool { keyword != Self.xmpKeyword && blockKind == nil }
 
     private static let xmpKeyword = "XML:com.adobe.xmp"
     private static let blockKeyword = "Raw profile type "
@@ -45,22 +45,47 @@ package struct PNGText: Hashable, Sendable, Codable {
         return Array(rest[(start + 1)...])
     }
 
-    /// A block of metadata as ImageMagick and exiftool write it: its kind (`exif`, `iptc`, `xmp`), its length, then hexadecimal digits.
+    /// Which block of metadata the text holds, as ImageMagick and exiftool write it: `exif`, `iptc`, `xmp`; nil for other texts.
+    var blockKind: Substring? {
+        keyword.hasPrefix(Self.blockKeyword) ? keyword.dropFirst(Self.blockKeyword.count) : nil
+    }
+
+    /// More than any block has.
+    private static let largestBlock = 8 << 20
+
+    /// The block of metadata that the text holds: its words are a kind, a length, then hexadecimal digits.
     ///
-    /// - Parameter unpacked: the text's words, where it is packed.
-    func block(unpacked: String?) -> (kind: String, bytes: [UInt8])? {
-        guard keyword.hasPrefix(Self.blockKeyword) else { return nil }
-        let plain = isPacked ? unpacked.map { Array($0.utf8) } : Array(payload.bytes.dropFirst(keyword.utf8.count + 1))
-        let words = plain?.split { [0x20, 0x09, 0x0A, 0x0D].contains($0) } ?? []
-        guard words.count > 2, let length = Int(String(decoding: words[1], as: UTF8.self)) else { return nil }
-        let digits = words[2...].joined().map { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard length > 0, digits.count.isMultiple(of: 2), digits.count / 2 == length else { return nil }
-        let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { index -> UInt8? in
-            guard let high = digits[index], let low = digits[index + 1] else { return nil }
-            return UInt8(high << 4 | low)
+    /// - Parameter unpacked: the text's words, asked for where it is packed.
+    func block(unpacked: () -> String?) -> [UInt8]? {
+        guard blockKind != nil else { return nil }
+        if !isPacked { return Self.block(in: payload.bytes.dropFirst(keyword.utf8.count + 1)) }
+        guard let words = unpacked(), words.utf8.count <= Self.largestBlock else { return nil }
+        return Self.block(in: Array(words.utf8)[...])
+    }
+
+    private static func block(in words: ArraySlice<UInt8>) -> [UInt8]? {
+        let parts = words.split(maxSplits: 2, whereSeparator: isBlank)
+        guard parts.count == 3, let length = Int(String(decoding: parts[1].prefix(20), as: UTF8.self)), length > 0,
+            length <= parts[2].count / 2
+        else { return nil }
+        var (result, high) = ([UInt8](), UInt8?.none)
+        result.reserveCapacity(length)
+        for byte in parts[2] where !isBlank(byte) {
+            guard let digit = digit(byte), result.count < length else { return nil }
+            if let first = high.take() { result.append(first << 4 | digit) } else { high = digit }
         }
-        guard bytes.count == length else { return nil }
-        return (String(keyword.dropFirst(Self.blockKeyword.count)), bytes)
+        return result.count == length && high == nil ? result : nil
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
     }
 
     /// Nil where it is not asked for.

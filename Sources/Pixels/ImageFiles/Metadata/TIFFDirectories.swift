@@ -66,6 +66,40 @@ struct TIFFDirectories {
         return result
     }
 
+    /// What keeps the pages from being followed to the last one; nil where nothing does.
+    ///
+    /// A directory at the very end of a file, without the pointer behind it, is the last one: some writers forget it.
+    var damage: String? {
+        guard var place = number(at: offsets.headerPointer, bytes: offsets.length) else { return nil }
+        var places = Set<Int>()
+        while place > 0, places.count < Self.mostPages {
+            guard places.insert(place).inserted else { return "its pages run in a circle" }
+            guard let end = end(ofRowsAt: place) else { return "page \(places.count) is cut off" }
+            if end == size { return nil }
+            guard let next = number(at: end, bytes: offsets.length) else { return "page \(places.count) is cut off" }
+            place = next
+        }
+        return nil
+    }
+
+    /// As many as libtiff follows.
+    private static let mostPages = 1 << 20
+    /// As many as libtiff takes for a directory.
+    private static let mostRows = 4096
+
+    /// The offset behind a directory's entries; nil where it has none, or where the file does not have all of them. In a copy that
+    /// was given its size at once, zeros lie where nothing was copied.
+    private func end(ofRowsAt place: Int) -> Int? {
+        guard place < size, let count = number(at: place, bytes: offsets.countLength),
+            (1...Self.mostRows).contains(count)
+        else { return nil }
+        let rows = place + offsets.countLength
+        let end = rows + offsets.rowLength * count
+        guard end <= size, let first = bytes(in: rows..<rows + offsets.rowLength), first.contains(where: { $0 != 0 })
+        else { return nil }
+        return end
+    }
+
     /// The readable entries of the directory at `offset`; those that are broken are left out.
     func directory(at offset: Int) -> [Entry] {
         guard offset < size, let count = number(at: offset, bytes: offsets.countLength) else { return [] }

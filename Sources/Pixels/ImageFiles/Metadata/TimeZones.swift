@@ -2,18 +2,109 @@
 enum TimeZones {
     /// A date without its zone: `2026-11-24T20:30:00` of `2026-11-24T20:30:00+05:45`.
     ///
-    /// - Parameter date: in ASCII, as ISO 8601 or RFC 1123 writes it. What has no time of day stays as it is.
+    /// - Parameter date: as ISO 8601, EXIF, RFC 1123, Unix or people write it; in ASCII, or in a character set around it. Behind the time
+    ///   only half of the day, numbers and names of dates stay. What has no time of day loses an offset at its end.
     static func removed(from date: [UInt8]) -> [UInt8] {
-        guard let colon = date.firstIndex(of: UInt8(ascii: ":")), colon > 0, isDigit(date[colon - 1]) else {
-            return date
+        let text = DateText(bytes: date)
+        guard let end = date.indices.lazy.compactMap(text.endOfTime).first.map(text.endOfHalf) else {
+            return Array(date[..<text.endWithoutOffset])
         }
-        // Hours, minutes, seconds and their fraction.
-        let end = date[colon...].firstIndex { !isDigit($0) && ![UInt8(ascii: ":"), UInt8(ascii: ".")].contains($0) }
-        guard let end else { return date }
-        // The zone is all that follows, but for what ends the text.
-        let tail = date[end...].reversed().prefix { [0x20, 0x09, 0x0A, 0x0D].contains($0) }.count
-        return Array(date[..<end] + date[(date.count - tail)...])
+        var (result, place) = (Array(date[..<end]), end)
+        while place < date.count {
+            let start = date[place...].firstIndex { !isBlank($0) } ?? date.count
+            let stop = date[start...].firstIndex(where: isBlank) ?? date.count
+            if start == stop || isPartOfDate(date[start..<stop]) { result += date[place..<stop] }
+            place = stop
+        }
+        return result
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+    /// A year, a day, a date such as `24.11.2026`, the name of a month or of a day of the week, or a comma.
+    private static func isPartOfDate(_ word: ArraySlice<UInt8>) -> Bool {
+        let plain = word.last == UInt8(ascii: ",") ? word.dropLast() : word
+        if plain.allSatisfy(isLetter) {
+            return plain.isEmpty || plain.count >= 3 && names.contains { $0.starts(with: plain.lazy.map { $0 | 0x20 }) }
+        }
+        let parts = plain.split(omittingEmptySubsequences: false) { "./-".utf8.contains($0) }
+        return (parts.count == 1 || parts.count == 3)
+            && parts.allSatisfy { (1...4).contains($0.count) && $0.allSatisfy(isDigit) }
+    }
+
+    private static let names = [
+        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+        "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+    ].map { Array($0.utf8) }
+
+    fileprivate static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    fileprivate static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+}
+
+/// What stands where in a date.
+private struct DateText {
+    let bytes: [UInt8]
+
+    /// The end of a time of day that begins here, if one does: `20:30`, `8:30:15`, `20:30:15.250`, or `T203015` behind a date.
+    func endOfTime(from start: Int) -> Int? {
+        if bytes[start] == UInt8(ascii: "T"), start > 0, TimeZones.isDigit(bytes[start - 1]) {
+            let count = digits(at: start + 1)
+            return count == 4 || count == 6 ? endOfFraction(at: start + 1 + count) : nil
+        }
+        // Neither a part of another number, nor an offset.
+        guard start == 0 || !"+-.:0123456789".utf8.contains(bytes[start - 1]), (1...2).contains(digits(at: start))
+        else { return nil }
+        var (place, parts) = (start + digits(at: start), 1)
+        while parts < 3, has(":", at: place), digits(at: place + 1) == 2 {
+            place += 3
+            parts += 1
+        }
+        guard parts > 1, !has(":", at: place) else { return nil }
+        return parts == 3 ? endOfFraction(at: place) : place
+    }
+
+    /// Behind `AM` or `PM`, where that follows.
+    func endOfHalf(from start: Int) -> Int {
+        var place = start
+        while place < bytes.count, TimeZones.isBlank(bytes[place]) { place += 1 }
+        guard has("a", at: place) || has("p", at: place) else { return start }
+        place += has(".", at: place + 1) ? 2 : 1
+        guard has("m", at: place) else { return start }
+        place += has(".", at: place + 1) ? 2 : 1
+        return place == bytes.count || TimeZones.isBlank(bytes[place]) ? place : start
+    }
+
+    /// For a date alone: `2026-11-24` of `2026-11-24+05:45` and of `2026-11-24Z`.
+    var endWithoutOffset: Int {
+        if let last = bytes.last, last | 0x20 == UInt8(ascii: "z"),
+            bytes.dropLast().last.map(TimeZones.isDigit) ?? false
+        {
+            return bytes.count - 1
+        }
+        let start = bytes.count - 6
+        guard start > 0, has("+", at: start) || has("-", at: start), digits(at: start + 1) == 2,
+            has(":", at: start + 3), digits(at: start + 4) == 2
+        else { return bytes.count }
+        return start
+    }
+
+    private func endOfFraction(at place: Int) -> Int {
+        guard has(".", at: place) || has(",", at: place) else { return place }
+        let count = digits(at: place + 1)
+        return count == 0 ? place : place + 1 + count
+    }
+
+    /// How many digits stand here.
+    private func digits(at place: Int) -> Int {
+        place < bytes.count ? bytes[place...].prefix(while: TimeZones.isDigit).count : 0
+    }
+
+    /// Whatever the case of a letter.
+    private func has(_ character: Character, at place: Int) -> Bool {
+        guard place < bytes.count, let byte = character.asciiValue else { return false }
+        return bytes[place] == byte || character.isLetter && bytes[place] | 0x20 == byte
+    }
 }

@@ -37,14 +37,24 @@ struct XMPProperty: Hashable {
 extension [XMPProperty] {
     /// A packet of these properties; nil if there are none.
     var packet: [UInt8]? {
+        guard let content = element(declaring: []) else { return nil }
+        var result = [UInt8]("<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"\(XMPProperty.rdf)\">".utf8)
+        result += content
+        result += "</rdf:RDF></x:xmpmeta>".utf8
+        return result
+    }
+
+    /// A description of these properties, for a packet whose prefixes may be others; nil if there are none.
+    var furtherElement: [UInt8]? { element(declaring: [" xmlns:rdf=\"\(XMPProperty.rdf)\""]) }
+
+    private func element(declaring more: [String]) -> [UInt8]? {
         guard !isEmpty else { return nil }
         let prefixes = Set(flatMap(\.names).map { String($0.prefix { $0 != ":" }) })
-        let declared = XMPProperty.namespaces.filter { prefixes.contains($0.value) }.sorted { $0.value < $1.value }
-            .map { " xmlns:\($0.value)=\"\($0.key)\"" }.joined()
-        var result = [UInt8]("<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"\(XMPProperty.rdf)\">".utf8)
-        result += "<rdf:Description rdf:about=\"\"\(declared)>".utf8
+        let own = XMPProperty.namespaces.filter { prefixes.contains($0.value) }.sorted { $0.value < $1.value }
+            .map { " xmlns:\($0.value)=\"\($0.key)\"" }
+        var result = [UInt8]("<rdf:Description\(more.joined()) rdf:about=\"\"\(own.joined())>".utf8)
         for property in self { result += property.element }
-        result += "</rdf:Description></rdf:RDF></x:xmpmeta>".utf8
+        result += "</rdf:Description>".utf8
         return result
     }
 }

@@ -35,7 +35,7 @@ enum XMPRules {
     /// - Parameters:
     ///   - kinds: what is asked for; nil for everything.
     ///   - isConverted: the pixels became sRGB.
-    ///   - more: is carried, too, where the packet does not have it. A packet of which everything is carried stays as it is.
+    ///   - more: is carried, too, where the packet does not have it.
     static func apply(
         to packet: [UInt8], kinds: Set<MetadataKind>?, isConverted: Bool, adding more: [XMPProperty] = []
     ) -> [UInt8]? {
@@ -48,14 +48,29 @@ enum XMPRules {
                 guard let property = property(name, prefixes) else { return false }
                 return unwanted.contains(property) || property.namespace.hasPrefix(pictureNamespaces)
             }
-            guard let kinds else { return holdsBinary(result) ? nil : result }
-            let credit = XMPCredit(result, try Self.tokens(of: result), prefixes: prefixes, kinds: kinds).properties
-            let names = Set(credit.map(\.name))
-            let whole = (credit + more.filter { !names.contains($0.name) }).packet
+            let left = try Self.tokens(of: result)
+            let known = XMPCredit(result, left, prefixes: prefixes, kinds: kinds ?? Set(MetadataKind.allCases))
+                .properties
+            let names = Set(known.map(\.name))
+            let missing = more.filter { !names.contains($0.name) }
+            let whole = kinds == nil ? adding(missing, to: result, left, prefixes) : (known + missing).packet
             return whole.flatMap { holdsBinary($0) ? nil : $0 }
         } catch {
             return nil
         }
+    }
+
+    /// The packet with a further description behind all others. One without RDF tells no reader anything, and gives way.
+    private static func adding(
+        _ properties: [XMPProperty], to packet: [UInt8], _ tokens: Tokens, _ prefixes: [String: String]
+    ) -> [UInt8]? {
+        guard let description = properties.furtherElement else { return packet }
+        let root = Property(namespace: XMPProperty.rdf, name: "RDF")
+        let end = tokens.last { token, _ in
+            if case .close(let name) = token { property(name, prefixes) == root } else { false }
+        }
+        guard let end else { return properties.packet }
+        return packet[..<end.range.lowerBound] + description + packet[end.range.lowerBound...]
     }
 
     private typealias Tokens = [(token: XMLScanner.Token, range: Range<Int>)]

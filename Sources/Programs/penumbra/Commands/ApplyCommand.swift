@@ -57,6 +57,7 @@ struct ApplyCommand: AsyncParsableCommand {
         try await Reporting(json: json, quiet: quiet).handling { reporting in
             // Nobody remembers what a command made: whatever is there may be somebody's.
             let text = try manifest() + "existing: error\n"
+            try refuseMissing()
             let installation = Installation(try Settings.load(place))
             let signals = Signals()
             let catalog = try await installation.introducedCatalog()
@@ -81,7 +82,21 @@ struct ApplyCommand: AsyncParsableCommand {
         }
     }
 
-    private func manifest() throws -> String { try manifest(inputs: pictures, output: output) }
+    /// Before anything is read of the others.
+    private func refuseMissing() throws {
+        let files = pictures.filter { !PathText.isRemote($0) }.map {
+            InputFile(argument: RawArguments.bytes(of: $0), in: currentFolder())
+        }
+        let missing = files.filter(\.isMissing).map { PathText.shown($0.path, from: currentFolder()) }
+        guard missing.isEmpty else {
+            throw CommandError(.missingInput, missing.map { "\($0): no such file" }.joined(separator: "\n"))
+        }
+    }
+
+    /// As patterns take them, whatever their bytes.
+    private var inputs: [String] { pictures.map { OddName.text(of: RawArguments.bytes(of: $0)) } }
+
+    private func manifest() throws -> String { try manifest(inputs: inputs, output: output) }
 
     /// With what ``overrides`` say, and with whole paths where the manifest goes to another folder: relative ones start
     /// from the manifest's.
@@ -92,7 +107,7 @@ struct ApplyCommand: AsyncParsableCommand {
             PathNames.isAbsolute(path)
                 ? path : PathText.normalized(path, in: here) + (PathNames.endsWithSlash(path) ? "/" : "")
         }
-        let text = isHere ? try manifest() : try manifest(inputs: self.pictures.map(whole), output: whole(output))
+        let text = isHere ? try manifest() : try manifest(inputs: inputs.map(whole), output: whole(output))
         guard overrides.isEmpty else {
             return OverriddenText(
                 bytes: Array(text.utf8), overrides: overrides.map { Override($0) }, pictures: pictures,

@@ -46,7 +46,8 @@ struct PlanCommand: AsyncParsableCommand {
             var preparation = JobPreparation(
                 installation: installation, catalog: catalog, selection: jobs.selection, limit: jobs.limit,
                 list: try jobs.list(), isForced: force, signals: Signals(), deadline: nil, reread: files.rereader())
-            preparation.allowsMissing = jobs.allowEmpty
+            preparation.allowsMissing = jobs.allowEmpty || jobs.allowGone
+            preparation.allowsGone = jobs.allowGone
             var status = ExitStatus.done
             for spec in specs {
                 try await allowingEmpty(jobs.allowEmpty) {

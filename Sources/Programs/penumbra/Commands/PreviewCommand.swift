@@ -101,7 +101,7 @@ struct PreviewCommand: AsyncParsableCommand {
             // A swept value, such as a tint, may ask for sRGB. All panels are in one picture.
             let color = specs.contains { $0.color == .srgb } ? .srgb : spec.color
             let task = PreviewTask(
-                input: InputSpec(path: input, maxPixels: spec.maxPixels, color: color),
+                input: InputSpec(path: input.path, bytes: input.bytes, maxPixels: spec.maxPixels, color: color),
                 chains: specs.map { $0.chain + $0.outputs[outputNumber - 1].shownChain },
                 output: outputs[outputNumber - 1],
                 others: outputs.indices.filter { $0 != outputNumber - 1 }.map { outputs[$0] }, view: view,
@@ -111,7 +111,7 @@ struct PreviewCommand: AsyncParsableCommand {
             if !force { try target.refuseForeign(book) }
             try put(temporary)
             target.remember(book)
-            show(receipt, labels, input)
+            show(receipt, labels, input.path)
             return .done
         }
     }
@@ -174,18 +174,18 @@ extension PreviewCommand {
         }
     }
 
-    private func input(_ spec: JobSpec, _ catalog: Catalog) throws -> String {
+    private func input(_ spec: JobSpec, _ catalog: Catalog) throws -> InputFile {
         if let picture {
-            let path = PathText.normalized(picture, in: currentFolder())
-            guard FileStamp(of: path) != nil else {
-                throw CommandError(.missingInput, "\(PathText.visible(picture)): no such file")
+            let file = InputFile(argument: RawArguments.bytes(of: picture), in: currentFolder())
+            guard FileStamp(of: file) != nil else {
+                throw CommandError(.missingInput, "\(PathText.shown(file.path, from: currentFolder())): no such file")
             }
-            return path
+            return file
         }
         do {
             let plan = try JobPlan(spec, catalog: catalog, date: "", selection: JobPlan.Selection(limit: 1))
             guard let frame = plan.frames.first else { throw PlanProblem.nothingMatched(patterns: spec.inputs) }
-            return frame.input.path
+            return frame.input
         } catch let problem as PlanProblem {
             throw CommandError(
                 problem.isMissingInput ? .missingInput : .badManifest,
@@ -194,11 +194,10 @@ extension PreviewCommand {
     }
 
     /// With its whole chain.
-    private func outputSpec(_ spec: JobSpec, _ index: Int, _ input: String, _ catalog: Catalog) -> OutputSpec {
+    private func outputSpec(_ spec: JobSpec, _ index: Int, _ input: InputFile, _ catalog: Catalog) -> OutputSpec {
         let output = spec.outputs[index]
         let naming = OutputNaming(spec, date: "")
-        let name = naming.path(
-            output.template, for: InputFile(path: input, dir: ""), index: 1, page: 0, measures: nil)
+        let name = naming.path(output.template, for: input, index: 1, page: 0, measures: nil)
         // An input's own format may be one that is only read; the pixels are shown as PNG would hold them.
         let format = catalog.format(forExtension: PathText.split(name: PathText.name(of: name)).ext)
         return OutputSpec(
@@ -230,7 +229,7 @@ extension PreviewCommand {
             let status: ExitStatus =
                 failure.kind == .place ? .badPlace : failure.kind == .machine ? .unavailable : .someFailed
             return CommandError(
-                status, failure.message.replacing(task.path, with: output))
+                status, VisibleText.message(failure.message.replacing(task.path, with: output)))
         case .died(let death):
             let words = death.lastWords.isEmpty ? "" : ": \(death.lastWords)"
             return CommandError(

@@ -98,6 +98,9 @@ struct RunCommand: AsyncParsableCommand {
     var leftOf: String?
     var done: Set<PathKey> = []
 
+    /// What 'penumbra retry' says of the frames that it was asked for.
+    var notes: [String] = []
+
     /// What `--limit` said when the run began that this one goes on with; nil for what it says now.
     var firstLimit: Int?
 
@@ -159,6 +162,7 @@ struct RunCommand: AsyncParsableCommand {
         try await Reporting(
             json: json, quiet: quiet, isStrict: strict, isWatching: watch, openjd: openjd
         ).handling { reporting in
+            for note in notes { reporting.note(note) }
             if deleteOrphans || deleteAllOrphans, !jobs.narrowing.isEmpty {
                 reporting.warn(
                     "--delete-orphans does nothing together with \(jobs.narrowing.joined(separator: " and ")): a run of some "
@@ -187,7 +191,8 @@ struct RunCommand: AsyncParsableCommand {
                     selection: jobs.selection(of: retried, without: done), limit: jobs.limit,
                     firstLimit: firstLimit ?? jobs.limit, list: try jobs.list(),
                     isForced: force, signals: signals, deadline: wishes.deadline, reread: files.rereader())
-                preparation.allowsMissing = wishes.allowsEmpty
+                preparation.allowsMissing = wishes.allowsEmpty || wishes.allowsGone
+                preparation.allowsGone = wishes.allowsGone
                 let runner = JobRunner(
                     installation: installation, signals: signals, reporting: reporting, preparation: preparation,
                     wishes: wishes)

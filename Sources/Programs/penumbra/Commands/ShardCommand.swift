@@ -71,6 +71,7 @@ struct ShardCommand: AsyncParsableCommand {
                 reporting.say("\(run.name): has ended, there is nothing to do")
                 return nil
             }
+            try LossRefusal.refuseLostDisks(of: run)
             let shared = SharedFolder(scratch)
             guard let shards = PreparedShards.Range(of: shared) else {
                 throw CommandError(

@@ -99,8 +99,8 @@ struct InPlaceLine: Encodable {
     let event = "picture"
     let path: String
     let pathBase64: String?
-    /// `blurred`, `already blurred`, `unblurred`, `not blurred`, `edited since`, `gone`, `skipped`, `refused`, `busy`,
-    /// `unfit`, `left`.
+    /// `blurred`, `already blurred`, `blurred otherwise`, `unblurred`, `not blurred`, `edited since`, `gone`, `skipped`,
+    /// `refused`, `busy`, `unfit`, `left`.
     let state: String
     var message: String?
     var filters: String?
@@ -124,7 +124,7 @@ struct InPlaceLine: Encodable {
         case .blurred(let older):
             self.filters = filters
             original = older.first?.path
-        case .alreadyBlurred(let kept), .edited(let kept), .gone(.some(let kept)):
+        case .alreadyBlurred(let kept), .blurredOtherwise(let kept), .edited(let kept), .gone(.some(let kept)):
             (self.filters, original) = (kept.record.filters, kept.path)
         case .unblurred(_, _, let older, _): original = older.first?.path
         case .notBlurred, .gone(nil), .skipped, .refused, .busy, .unfit, .left: break
@@ -137,6 +137,7 @@ extension InPlaceResult.Outcome {
         switch self {
         case .blurred: "blurred"
         case .alreadyBlurred: "already blurred"
+        case .blurredOtherwise: "blurred otherwise"
         case .unblurred: "unblurred"
         case .notBlurred: "not blurred"
         case .edited: "edited since"
@@ -152,8 +153,8 @@ extension InPlaceResult.Outcome {
     var status: ExitStatus {
         switch self {
         case .blurred, .alreadyBlurred, .unblurred, .notBlurred, .left: .done
-        // Whoever blurs a folder must hear of what is still sharp in it.
-        case .edited, .refused, .skipped: .someFailed
+        // Whoever blurs a folder must hear of what is still sharp in it, and of what is not blurred as he wants it.
+        case .blurredOtherwise, .edited, .refused, .skipped: .someFailed
         case .gone: .missingInput
         case .busy: .busy
         case .unfit: .badPlace
@@ -164,7 +165,10 @@ extension InPlaceResult.Outcome {
     func message(_ command: InPlaceReport.Command) -> String? {
         switch self {
         case .blurred(let older): older.first.map { "blurred as it was now; its older original is kept at \($0.path)" }
-        case .alreadyBlurred(let kept): "already blurred (\(kept.record.filters)); unblur it first to blur it otherwise"
+        case .alreadyBlurred(let kept): "already blurred (\(kept.record.filters)); nothing to do"
+        case .blurredOtherwise(let kept):
+            "blurred with other filters before (\(kept.record.filters)), and left as it is; unblur it first to blur it "
+                + "otherwise"
         case .unblurred(let edited, let missing, let older, _): Self.unblurred(edited, missing, older)
         case .notBlurred: "is not blurred; nothing to do"
         case .edited(let kept):

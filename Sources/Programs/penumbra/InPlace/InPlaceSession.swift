@@ -3,6 +3,7 @@ import Coordination
 import Glibc
 import JobModel
 import Planning
+import Reports
 import Scheduling
 import Settings
 
@@ -26,7 +27,8 @@ struct InPlaceSession {
     func loop() -> RunLoop { RunLoop(engine: installation.engine(), signals: signals.stream) }
 
     func search(_ paths: [String]) -> PictureSearch {
-        let search = PictureSearch(paths.map(RawArguments.bytes), in: currentFolder(), catalog: catalog)
+        let search = PictureSearch(
+            paths.map(RawArguments.bytes), in: currentFolder(), catalog: catalog, without: originals.root)
         for problem in search.problems { reporting.complain(problem) }
         return search
     }
@@ -44,17 +46,60 @@ struct InPlaceSession {
     }
 
     /// Those of folders of which something is kept, too: their names may not be those of pictures.
-    func withKept(_ search: PictureSearch) -> [WantedPicture] {
+    func withKept(_ search: PictureSearch, _ passedBy: PictureSearch.PassedBy) -> [WantedPicture] {
         let found = search.pictures.map { WantedPicture($0) }
-        let known = Set(found.map(\.picture.exactPath))
-        let kept = search.folders.isEmpty ? [] : originals.pictures(andIn: []).known
-        return found.filter {
-            $0.isNamed || !originals.all(of: $0.picture).isNothing || originals.mayBeElsewhere($0.picture)
-        }
-            + kept.filter { search.holds($0) && !known.contains($0.exactPath) }.map {
+        var known = Set(found.map(\.picture.exactPath))
+        let kept = search.folders.isEmpty ? [] : originals.pictures(andIn: []).known.filter { search.holds($0) }
+        func more(_ pictures: [InputFile]) -> [WantedPicture] {
+            pictures.filter { known.insert($0.exactPath).inserted }.map {
                 let folder = InputFile(path: PathText.folder(of: $0.path), dir: "")
                 return WantedPicture($0, isNamed: false, folder: FileStamp(of: folder)?.identity)
             }
+        }
+        // They may be copies, for which no original is kept that was put back under its own name.
+        let unnamed = more(passedBy.unnamed.filter { isKept($0) })
+        return unnamed + found.filter { $0.isNamed || isKept($0.picture) } + more(kept)
+    }
+
+    private func isKept(_ picture: InputFile) -> Bool {
+        !originals.all(of: picture).isNothing || originals.mayBeElsewhere(picture)
+    }
+
+    /// Finds the blurred ones among the pictures that a search passed by, and takes them off its list.
+    func takeBlurred(
+        from passedBy: inout PictureSearch.PassedBy
+    ) async throws -> (blurred: [LookedAtPicture], stop: StopReason?) {
+        var seen: Set<[UInt8]> = []
+        let pictures = (passedBy.unnamed + passedBy.links.map(\.target)).filter { seen.insert($0.exactPath).inserted }
+        let (looked, stop) = try await LookedAtPicture.look(
+            at: pictures, originals, readsOriginals: false, settings: installation.runSettings, loop: loop)
+        let blurred = looked.filter(\.isBlurred)
+        let paths = Set(blurred.map(\.picture.exactPath))
+        passedBy.unnamed.removeAll { paths.contains($0.exactPath) }
+        passedBy.links.removeAll { paths.contains($0.target.exactPath) }
+        return (blurred, stop)
+    }
+
+    /// Lists what of the folders is as sharp as before, or may be. It is told where silence is asked for, too.
+    func tell(_ passedBy: PictureSearch.PassedBy) {
+        func list(_ files: [InputFile], _ one: String, _ several: String) {
+            guard !files.isEmpty else { return }
+            reporting.complain(
+                "\(Figures.count(files.count)) \(files.count == 1 ? one : several)", files.map(\.path), reasons: nil)
+        }
+        list(
+            passedBy.links.map(\.link),
+            "link to pictures elsewhere was not followed, and what they lead to was not blurred",
+            "links to pictures elsewhere were not followed, and what they lead to was not blurred")
+        list(
+            passedBy.folderLinks, "link to a folder elsewhere was not followed, and no picture in it was blurred",
+            "links to folders elsewhere were not followed, and no picture in them was blurred")
+        list(
+            passedBy.unnamed, "picture is hidden or has no picture's name, and was not blurred",
+            "pictures are hidden or have no picture's name, and were not blurred")
+        list(
+            passedBy.unread, "picture or film is in a format that Penumbra does not read, and was not blurred",
+            "pictures or films are in formats that Penumbra does not read, and were not blurred")
     }
 
     /// - Returns: how a command ends that was stopped.

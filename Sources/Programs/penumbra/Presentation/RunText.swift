@@ -71,6 +71,23 @@ struct StoredFrameLine: Encodable {
     }
 }
 
+/// A picture that was broken before the run began, and that the run did not try.
+struct BrokenLine: Encodable {
+    let event = "broken"
+    let input: String
+    let page: Int
+    let message: String
+    /// UTC.
+    let since: String
+
+    init(_ record: BrokenRecord) {
+        input = record.input
+        page = record.page
+        message = record.message
+        since = Date(timeIntervalSince1970: Double(record.since)).formatted(.iso8601)
+    }
+}
+
 struct AttemptLine: Encodable {
     let event = "attempt"
     let task: String
@@ -151,6 +168,18 @@ enum RunText {
             lines.append("  \(frame.name)  \(input): \(cause): \(VisibleText.message(message))")
         }
         return lines
+    }
+
+    /// - Parameter count: how many the run had.
+    static func stillBroken(_ records: [BrokenRecord], of count: Int) -> [String] {
+        guard count > 0 else { return [] }
+        guard !records.isEmpty else { return ["still broken  none any more: changed, or tried again since"] }
+        let title = records.count == count ? "still broken" : "still broken now, in the whole job"
+        return [title]
+            + records.map { record in
+                let words = SummaryText.line(record.input, record.message, currentFolder())
+                return "  \(words) (since \(Figures.day(record.since)))"
+            }
     }
 
     private static func epochs(_ line: RunLine) -> String {

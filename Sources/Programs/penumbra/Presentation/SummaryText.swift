@@ -44,7 +44,11 @@ enum SummaryText {
     private static func owned(_ job: String?, _ title: String) -> String { job.map { "\($0): \(title)" } ?? title }
 
     /// By their reasons, which many have in common.
-    static func kept(_ outputs: [KeptOutput], of job: String? = nil, folder: String) -> [String] {
+    ///
+    /// - Parameter isNew: they are told once, and so in full.
+    static func kept(
+        _ outputs: [KeptOutput], of job: String? = nil, isNew: Bool = false, folder: String
+    ) -> [String] {
         var (reasons, paths): ([String], [String: [String]]) = ([], [:])
         for output in outputs {
             if paths[output.reason] == nil { reasons.append(output.reason) }
@@ -53,7 +57,9 @@ enum SummaryText {
         return reasons.flatMap { reason in
             let paths = paths[reason] ?? []
             let stay = paths.count == 1 ? "is left as it is" : "are left as they are"
-            return list(owned(job, "\(Figures.plural(paths.count, "output")) \(stay): \(reason)"), paths)
+            return list(
+                owned(job, "\(Figures.plural(paths.count, "output")) \(stay): \(reason)"), paths,
+                most: isNew ? refusalsListed : namesListed)
         }
     }
 
@@ -84,9 +90,14 @@ enum SummaryText {
 
     /// Messages that begin with the picture's path say it once.
     private static func line(_ report: FrameReport, _ message: String, _ folder: String) -> String {
-        let shown = PathText.shown(report.input, from: folder)
+        line(report.input, message, folder)
+    }
+
+    /// A message of a picture, which it begins with, from a folder.
+    static func line(_ picture: String, _ message: String, _ folder: String) -> String {
+        let shown = PathText.shown(picture, from: folder)
         let message = PathText.visible(message)
-        let input = PathText.visible(report.input)
+        let input = PathText.visible(picture)
         return message.hasPrefix(input) ? shown + message.dropFirst(input.count) : "\(shown): \(message)"
     }
 

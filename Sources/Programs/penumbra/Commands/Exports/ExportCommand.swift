@@ -43,6 +43,9 @@ struct ExportCommand: AsyncParsableCommand {
         guard to == .crontab || manifests.manifests.count == 1 else {
             throw ValidationError("--to \(to.rawValue) takes one manifest; export each of them.")
         }
+        if to == .slurm, jobs.filesFrom == "-" {
+            throw ValidationError("--files-from - cannot be read again when the job is prepared; give a file.")
+        }
         guard to != .slurm || shards.path != nil else {
             throw ValidationError("--to slurm writes several files: name a new folder by --output.")
         }
@@ -94,7 +97,7 @@ struct ExportCommand: AsyncParsableCommand {
             case .openjd, .slurm:
                 return try await ShardExport(
                     target: to, manifests: manifests, options: shards, slurmArguments: engine.slurmArguments,
-                    preparation: preparation, place: place
+                    jobs: jobs, preparation: preparation, place: place
                 ).write(reporting)
             }
         }

@@ -10,6 +10,7 @@ struct ShardExport {
     let manifests: ManifestOptions
     let options: ShardOptions
     let slurmArguments: [String]
+    let jobs: SelectionOptions
     /// Further arguments of `penumbra prepare`.
     let preparation: [String]
     let place: PlaceOptions
@@ -22,9 +23,10 @@ struct ShardExport {
         reporting.warn(ofPluginsIn: catalog)
         let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
         let specs = try reporting.jobs(await files.withExaminedPictures(by: installation.worker))
-        let jobPreparation = JobPreparation(
-            installation: installation, catalog: catalog, selection: JobPlan.Selection(), list: nil, isForced: false,
-            signals: Signals(), deadline: nil, reread: files.rereader())
+        var jobPreparation = JobPreparation(
+            installation: installation, catalog: catalog, selection: jobs.selection, limit: jobs.limit,
+            list: try jobs.list(), isForced: false, signals: Signals(), deadline: nil, reread: files.rereader())
+        jobPreparation.allowsMissing = jobs.allowEmpty || jobs.allowGone
         for spec in specs {
             let survey = try await WorkSurvey(of: spec, jobPreparation)
             reporting.hint(survey.plan)

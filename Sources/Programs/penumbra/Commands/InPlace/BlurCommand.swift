@@ -20,12 +20,15 @@ struct BlurCommand: AsyncParsableCommand {
 
             A folder stands for all pictures in it and below, by their names' extensions. Links in it are not followed. Those to \
             pictures and folders elsewhere are listed, with exit code 1. So are pictures that are hidden or have other names, \
-            and pictures that Penumbra cannot write as what they are. A picture that is blurred already stays as it is. Each stays what \
-            it is (a JPEG, an animated GIF), and keeps its metadata, rights, owner and attributes. Whatever is killed \
-            when, either the picture or the blurred one is at its path, and 'unblur' works.
+            pictures that Penumbra cannot write as what they are, and pictures and films in formats that it does not read. A \
+            picture that is blurred already stays as it is, with exit code 1 if it was blurred with other filters: unblur it \
+            first. Each stays what it is (a JPEG, an animated GIF), and keeps its metadata, rights, owner and attributes. \
+            Whatever is killed when, either the picture or the blurred one is at its path, and 'unblur' works.
 
-            Exit codes: 0 done; 1 some were refused, such as pictures that were edited since they were blurred; 66 a \
-            picture is missing; 74 a disk or folder is full, read-only or forbidden; 75 another blur or unblur is going on.
+            Exit codes: 0 done, or there is nothing to do, such as in a folder without pictures; 1 some were refused, such \
+            as pictures that were edited since they were blurred, or are still sharp; 64 the command line is wrong, or the filters \
+            change no pixel; 65 the filters are wrong; 66 a picture is missing; 74 a disk or folder is full, read-only or \
+            forbidden; 75 another blur or unblur is going on.
             """)
 
     @Argument(help: ArgumentHelp("Pictures, or folders of pictures.", valueName: "picture"), completion: .file())
@@ -81,10 +84,10 @@ struct BlurCommand: AsyncParsableCommand {
         if !list, pictures.isEmpty { throw ValidationError("Name the pictures to blur, or folders of them.") }
         if pictures.contains("") { throw ValidationError("A path is empty; name pictures or folders.") }
         for (name, value) in [("--radius", radius), ("--sigma", sigma)] {
-            guard let value, !(0...Self.largestRadius).contains(value) else { continue }
+            guard let value, !(value > 0 && value <= Self.largestRadius) else { continue }
+            let largest = ParameterValue.number(Self.largestRadius).words
             throw ValidationError(
-                "\(name) takes 0 to \(ParameterValue.number(Self.largestRadius).words) px, not \(ParameterValue.number(value).words)."
-            )
+                "\(name) takes more than 0 and at most \(largest) px, not \(ParameterValue.number(value).words).")
         }
         if [radius != nil, sigma != nil, filter != nil].count(where: { $0 }) > 1 {
             throw ValidationError("--radius, --sigma and --filter each say how to blur; give one of them.")
@@ -95,8 +98,8 @@ struct BlurCommand: AsyncParsableCommand {
         try await Reporting(json: json, quiet: quiet).handling { reporting in
             let session = try await InPlaceSession(place, reporting)
             if list { return try await BlurList(session: session).run(pictures) }
-            let job = try await job(session)
-            return try await session.locked(lockWait?.seconds ?? 0) { try await blur(session, job) }
+            let wish = try await wish(session)
+            return try await session.locked(lockWait?.seconds ?? 0) { try await blur(session, wish) }
         }
     }
 
@@ -106,27 +109,58 @@ struct BlurCommand: AsyncParsableCommand {
         return "gaussian: {radius: \(ParameterValue.number(radius ?? sigma ?? 10).words)}"
     }
 
-    private func job(_ session: InPlaceSession) async throws -> JobSpec {
-        // Only its filters are looked at.
-        let manifest = AppliedManifest(chain: chain, inputs: ["picture"], output: "picture.png") { _ in false }
-        let text: String
-        do {
-            text = try manifest.text()
+    /// The filters that are wanted.
+    private struct Wish {
+        let job: JobSpec
+        /// Whether filters, as a command line has them, are these, however they are written.
+        let isChain: @Sendable (String) -> Bool
+    }
+
+    private func wish(_ session: InPlaceSession) async throws -> Wish {
+        let catalog = session.catalog
+        let read: ReadResult
+        do throws(AppliedManifest.Problem) {
+            read = try Self.read(chain, catalog)
         } catch {
             throw CommandError(.usage, error.message)
         }
-        let result = JobReader.read(
-            bytes: Array(text.utf8), path: "blur", realPath: "\(currentFolder())/blur", catalog: session.catalog,
-            look: FilterPictures.look)
+        let result = try await examined(read, session)
         let jobs = try session.reporting.jobs(ManifestFiles.Outcome(result, of: "blur"))
         guard let job = jobs.first else { throw CommandError(.badManifest, "\(chain): no filters could be read") }
         let preparation = JobPreparation(
-            installation: session.installation, catalog: session.catalog, selection: JobPlan.Selection(), list: nil,
+            installation: session.installation, catalog: catalog, selection: JobPlan.Selection(), list: nil,
             isForced: force, signals: session.signals, deadline: nil, reread: { _, _ in result })
-        return try await preparation.readingPictures(of: job)
+        return Wish(job: try await preparation.readingPictures(of: job)) { [chain = job.chain] filters in
+            // What no filters can be made of is something else.
+            (try? Self.read(filters, catalog))?.job?.chain == chain
+        }
     }
 
-    private func blur(_ session: InPlaceSession, _ job: JobSpec) async throws -> ExitStatus {
+    private static func read(_ chain: String, _ catalog: Catalog) throws(AppliedManifest.Problem) -> ReadResult {
+        // Only its filters are looked at.
+        let manifest = AppliedManifest(chain: chain, inputs: ["picture"], output: "picture.png") { _ in false }
+        return JobReader.read(
+            bytes: Array(try manifest.text().utf8), path: "blur", realPath: "\(currentFolder())/blur", catalog: catalog,
+            look: FilterPictures.look)
+    }
+
+    /// With what only a worker knows of any filters. A Gaussian of the command's own has a radius.
+    private func examined(_ read: ReadResult, _ session: InPlaceSession) async throws -> ReadResult {
+        guard filter != nil, read.job != nil else { return read }
+        let examination = await ExaminedManifests([read], by: session.installation.worker)
+        if let failure = examination.failure {
+            session.reporting.warn("the filters could not be examined: \(failure)")
+        }
+        guard !examination.changeNothing(read.filters) else {
+            throw CommandError(
+                .usage,
+                "\(PathText.visible(chain)): changes no pixel, and the pictures would stay as sharp as they are\n"
+                    + "   = give other values, or another filter")
+        }
+        return examination.adding(to: read)
+    }
+
+    private func blur(_ session: InPlaceSession, _ wish: Wish) async throws -> ExitStatus {
         let (reporting, search) = (session.reporting, session.search(pictures))
         if let folder = search.folders.first, radius == nil, sigma == nil, filter == nil {
             throw CommandError(
@@ -134,41 +168,31 @@ struct BlurCommand: AsyncParsableCommand {
                 "\(PathText.shown(folder.path, from: currentFolder())): a folder's pictures are blurred only with a radius that "
                     + "you choose\n   = give --radius, such as --radius 10, or --filter")
         }
-        let passedBy = search.passedBy()
-        tell(passedBy, reporting)
+        var passedBy = search.passedBy()
+        let (_, unlooked) = try await session.takeBlurred(from: &passedBy)
+        if unlooked != nil { return session.tell(unlooked, left: search.pictures.count) }
+        session.tell(passedBy)
         let wanted = search.pictures.map { WantedPicture($0) }
         let directory = try RunDirectory(
             state: session.state, name: RunName.new(), scratch: session.installation.settings.scratch.value)
         defer { directory.remove() }
         let report = InPlaceReport(.blur, reporting)
         let stop = try await Blurring.blur(
-            wanted, by: job, filters: chain, keeping: keep, isForced: force, catalog: session.catalog,
-            originals: session.originals, directory: directory, settings: session.installation.runSettings,
-            time: Int(currentTime() / 1_000_000_000), observer: reporting.observer(named: "blur"),
-            loop: { session.loop() }, ended: { report.add($0, filters: chain) })
+            wanted, by: wish.job, filters: chain, areSame: wish.isChain, keeping: keep, isForced: force,
+            catalog: session.catalog, originals: session.originals, directory: directory,
+            settings: session.installation.runSettings, time: Int(currentTime() / 1_000_000_000),
+            observer: reporting.observer(named: "blur"), loop: { session.loop() },
+            ended: { report.add($0, filters: chain) })
+        let isEmpty = wanted.isEmpty && passedBy.isNothing && search.problems.isEmpty
         report.end(
-            done(report, session), [("already blurred", "already blurred"), ("left", "left")], others: passedBy.others)
+            isEmpty ? "there is no picture in what was named" : done(report, session),
+            [
+                ("already blurred", "already blurred"), ("blurred otherwise", "blurred with other filters before"),
+                ("left", "left"),
+            ], others: passedBy.others)
         let trouble = search.problems.isEmpty ? ExitStatus.done : .badPlace
         let sharp = passedBy.isNothing ? ExitStatus.done : .someFailed
         return max(report.status, trouble, sharp, session.tell(stop, left: report.count("left")))
-    }
-
-    /// What is as sharp as before is told where silence is asked for, too.
-    private func tell(_ passedBy: PictureSearch.PassedBy, _ reporting: Reporting) {
-        func list(_ files: [InputFile], _ one: String, _ several: String) {
-            guard !files.isEmpty else { return }
-            reporting.complain(
-                "\(Figures.count(files.count)) \(files.count == 1 ? one : several)", files.map(\.path), reasons: nil)
-        }
-        list(
-            passedBy.links, "link to pictures elsewhere was not followed, and what they lead to was not blurred",
-            "links to pictures elsewhere were not followed, and what they lead to was not blurred")
-        list(
-            passedBy.folderLinks, "link to a folder elsewhere was not followed, and no picture in it was blurred",
-            "links to folders elsewhere were not followed, and no picture in them was blurred")
-        list(
-            passedBy.unnamed, "picture is hidden or has no picture's name, and was not blurred",
-            "pictures are hidden or have no picture's name, and were not blurred")
     }
 
     private func done(_ report: InPlaceReport, _ session: InPlaceSession) -> String {

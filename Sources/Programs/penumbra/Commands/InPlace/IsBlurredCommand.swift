@@ -10,9 +10,12 @@ struct IsBlurredCommand: AsyncParsableCommand {
         abstract: "Tell by the exit code whether pictures are blurred.",
         discussion: """
             A picture is blurred when it is, byte for byte, what 'penumbra blur' has made of it. Records of other users are \
-            not believed, but for those of the picture's owner. A folder stands for all pictures in it and below.
+            not believed, but for those of the picture's owner. A folder stands for all pictures in it and below, and for \
+            what 'penumbra blur' lists there: links to pictures and folders elsewhere, pictures that are hidden or have other \
+            names, and formats that Penumbra does not read.
 
-            Exit codes: 0 all are; 1 at least one is not; 66 a picture is missing, or there is none in a folder.
+            Exit codes: 0 all are; 1 at least one is not, or may not be; 64 the command line is wrong; 66 a picture is \
+            missing, or there is none in what was named; 74 a folder cannot be read.
             """)
 
     @Argument(help: ArgumentHelp("Pictures, or folders of pictures.", valueName: "picture"), completion: .file())
@@ -34,15 +37,20 @@ struct IsBlurredCommand: AsyncParsableCommand {
         try await Reporting(json: json, quiet: quiet).handling { reporting in
             let session = try await InPlaceSession(place, reporting)
             let search = session.search(pictures)
-            if search.pictures.isEmpty, search.problems.isEmpty {
+            var passedBy = search.passedBy()
+            if search.pictures.isEmpty, passedBy.isNothing, search.problems.isEmpty {
                 throw CommandError(.missingInput, "there is no picture in what was named")
             }
             let (looked, stop) = try await LookedAtPicture.look(
                 at: search.pictures.map(\.file), session.originals, readsOriginals: false,
                 settings: session.installation.runSettings, loop: session.loop)
             if stop != nil { return session.tell(stop, left: looked.count) }
-            let statuses = looked.map { answer(InPlaceAnswer($0), reporting) }
-            return max(statuses.max() ?? .done, search.problems.isEmpty ? .done : .badPlace)
+            let (more, unlooked) = try await session.takeBlurred(from: &passedBy)
+            if unlooked != nil { return session.tell(unlooked, left: more.count) }
+            let statuses = (looked + more).map { answer(InPlaceAnswer($0), reporting) }
+            if json || !quiet { session.tell(passedBy) }
+            let sharp = passedBy.isNothing ? ExitStatus.done : .someFailed
+            return max(statuses.max() ?? .done, sharp, search.problems.isEmpty ? .done : .badPlace)
         }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coordination
+import JobModel
 import Planning
 import Reports
 
@@ -11,11 +12,11 @@ struct UnblurCommand: AsyncParsableCommand {
             A picture that 'penumbra blur' has blurred becomes again what it was, byte for byte, with its time, rights, owner \
             and attributes. A picture that is not blurred stays as it is. One that was edited since it was blurred, too, \
             unless --force is given. So does one that only a record of another user calls blurred. A folder stands for all \
-            blurred pictures in it and below. A blurred picture that has another name now gets its original there. That \
+            blurred pictures in it and below; links in it are not followed. A blurred picture that has another name now gets its original there. That \
             original stays kept, too, since there may be further copies, until 'penumbra gc --originals'.
 
-            Exit codes: 0 done; 1 some were refused, such as pictures that were edited since they were blurred; 66 a \
-            picture is missing; 74 a disk or folder is full, read-only or forbidden; 75 another blur or unblur is going on.
+            Exit codes: 0 done, or there is nothing to do; 1 some were refused, such as pictures that were edited since \
+            they were blurred, or originals beside pictures are gone; 64 the command line is wrong; 66 a picture is missing; 74 a disk or folder is full, read-only or forbidden; 75 another blur or unblur is going on.
             """)
 
     @Argument(help: ArgumentHelp("Pictures, or folders of pictures.", valueName: "picture"), completion: .file())
@@ -50,7 +51,17 @@ struct UnblurCommand: AsyncParsableCommand {
 
     private func unblur(_ session: InPlaceSession) async throws -> ExitStatus {
         let search = session.search(pictures)
-        let wanted = session.withKept(search)
+        var passedBy = search.passedBy()
+        let wanted = session.withKept(search, passedBy)
+        let links = passedBy.links
+        let (_, unlooked) = try await session.takeBlurred(from: &passedBy)
+        if unlooked != nil { return session.tell(unlooked, left: wanted.count) }
+        let others = Set(passedBy.links)
+        let blurredLinks = links.filter { !others.contains($0) && !search.holds($0.target) }.map(\.link.path)
+        let lost = session.originals.foldersWithoutStore().filter {
+            search.holds(InputFile(path: PathNames.joined($0, Originals.folderName), dir: ""))
+        }
+        tell(blurredLinks, lost, session.reporting)
         let report = InPlaceReport(.unblur, session.reporting)
         let stop = try await Unblurring.unblur(
             wanted, session.originals, isForced: force, settings: session.installation.runSettings,
@@ -60,6 +71,24 @@ struct UnblurCommand: AsyncParsableCommand {
             count > 0 || wanted.isEmpty ? "put back \(Figures.plural(count, "original"))" : ""
         report.end(done, [("not blurred", "not blurred"), ("left", "left")], others: 0)
         let trouble = search.problems.isEmpty ? ExitStatus.done : .badPlace
-        return max(report.status, trouble, session.tell(stop, left: report.count("left")))
+        let blurred = blurredLinks.isEmpty && lost.isEmpty ? ExitStatus.done : .someFailed
+        return max(report.status, trouble, blurred, session.tell(stop, left: report.count("left")))
+    }
+
+    /// Lists what of the folders stays blurred, or may.
+    private func tell(_ links: [String], _ lost: [String], _ reporting: Reporting) {
+        if !links.isEmpty {
+            reporting.complain(
+                links.count == 1
+                    ? "1 link to a blurred picture elsewhere was not followed, and its original was not put back"
+                    : "\(Figures.count(links.count)) links to blurred pictures elsewhere were not followed, and their originals "
+                        + "were not put back", links, reasons: nil)
+        }
+        if !lost.isEmpty {
+            reporting.complain(
+                (lost.count == 1 ? "1 folder has" : "\(Figures.count(lost.count)) folders have")
+                    + " no \(Originals.folderName) any more, in which originals were kept; restore it from a backup, or let "
+                    + "'penumbra gc --originals' forget it", lost, reasons: nil)
+        }
     }
 }

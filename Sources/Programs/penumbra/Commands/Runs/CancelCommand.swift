@@ -31,11 +31,18 @@ struct CancelCommand: AsyncParsableCommand {
                 }
                 // As where its coordinator ends it.
                 let code = Int(ExitStatus.interrupted.rawValue)
-                guard try archive.giveUp(run, reason: "cancelled", exitCode: code) else {
+                let removal = try archive.giveUp(run, reason: "cancelled", exitCode: code)
+                guard removal != .refused else {
                     throw CommandError(.busy, "\(run.stored.name): another coordinator has just taken it over")
                 }
                 SharedFolder.removeIfEmpty(logs: "\(run.place)/logs/\(run.stored.name)")
-                reporting.say("\(run.stored.name): given up, and what it left is removed")
+                if removal == .complete {
+                    reporting.say("\(run.stored.name): given up, and what it left is removed")
+                } else {
+                    reporting.note(
+                        "\(run.stored.name): given up; some of what it left cannot be removed now, as on a disk that is not "
+                            + "mounted, and is removed by a later run")
+                }
                 if coordinators == .never, run.condition == .detached {
                     reporting.note(
                         "\(run.stored.name): jobs that were submitted by hand, or by scripts, are to be ended there")

@@ -24,7 +24,8 @@ struct GcCommand: AsyncParsableCommand {
     @Flag(
         help: ArgumentHelp(
             "Forget originals that were put back under other names: of pictures that were blurred, and renamed or copied. "
-                + "Mount the disks of such pictures before."))
+                + "Forget, too, which folders have lost their .penumbra-originals. Mount the disks of such pictures before."
+        ))
     var originals = false
 
     func validate() throws {
@@ -39,7 +40,7 @@ struct GcCommand: AsyncParsableCommand {
             // A cluster may have jobs of a detached one: 'cancel' ends them, too.
             for run in before
             where interrupted && run.condition == .interrupted && run.place == archive.state {
-                if try archive.giveUp(run, reason: "given up") { givenUp += 1 }
+                if try archive.giveUp(run, reason: "given up") != .refused { givenUp += 1 }
             }
             RunDirectory.sweep(state: archive.state)
             if !before.isEmpty { try RunHistory.prune(keeping: keep, state: archive.state) }
@@ -65,6 +66,10 @@ struct GcCommand: AsyncParsableCommand {
         reporting.say(
             "\(Figures.plural(restored.forgotten, "original")) that \(restored.forgotten == 1 ? "was" : "were") put "
                 + "back under another name forgotten")
+        let lost = kept.forgetLostStores()
+        if lost > 0 {
+            reporting.say("\(Figures.plural(lost, "folder")) without \(Originals.folderName) forgotten")
+        }
         if restored.left > 0 {
             reporting.say(
                 "\(Figures.plural(restored.left, "original")) left: the folders of the pictures are not there, or are others now"

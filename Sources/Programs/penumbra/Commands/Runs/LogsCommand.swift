@@ -39,14 +39,24 @@ struct LogsCommand: AsyncParsableCommand {
         }
     }
 
+    private func why(noAttemptsOf run: KnownRun, _ details: RunArchive.Details) -> String {
+        if !run.condition.isEnded { return "no task has been tried yet" }
+        if details.frames.contains(where: \.wasBegun) {
+            return "its attempts are not kept any more: those of the latest ten runs of each job are"
+        }
+        return
+            "no task was tried, since there was nothing to do; 'penumbra show \(run.stored.name)' says what came of its frames"
+    }
+
     func run() async throws {
-        try await Reporting(json: options.json).handling { _ in
+        try await Reporting(json: options.json).handling { reporting in
             let archive = try options.archive(shared)
             let (name, task) = try wanted(of: archive)
             let filter = task.flatMap(TaskFilter.init)
-            let attempts = try archive.details(of: try archive.run(name)).attempts.filter {
-                filter?.includes($0) ?? true
-            }
+            let run = try archive.run(name)
+            let details = try archive.details(of: run)
+            let attempts = details.attempts.filter { filter?.includes($0) ?? true }
+            if task == nil, attempts.isEmpty { reporting.say("\(run.stored.name): \(why(noAttemptsOf: run, details))") }
             if let task, attempts.isEmpty { throw CommandError(.missingInput, "the run has no attempt of '\(task)'") }
             for attempt in attempts {
                 if options.json {

@@ -4,6 +4,8 @@ import FoundationEssentials
 import Glibc
 import JobModel
 import JobStorage
+import Planning
+import Reports
 import Settings
 
 struct ResumeCommand: AsyncParsableCommand {
@@ -13,7 +15,8 @@ struct ResumeCommand: AsyncParsableCommand {
         discussion: """
             Gives the command of the run again, in the folder where it was given. Outputs that were published stay, tiles \
             that were rendered are used, and what had not begun is done. (The next 'penumbra run' of the manifest does the \
-            same.)
+            same.) A run that its deadline ended is not resumed: 'penumbra run', or 'penumbra retry --state left', does the \
+            rest.
             """)
 
     @Argument(
@@ -71,6 +74,11 @@ struct ResumeCommand: AsyncParsableCommand {
                 JSONLine.summary(SummaryLine(exitCode: 0, [])).print()
             } else if wanted.isEmpty {
                 Console.print("no run was interrupted")
+                if let latest = try archive.runs().first, latest.exitCode == Int(ExitStatus.workLeft.rawValue),
+                    let left = Self.left(of: latest)
+                {
+                    Console.print(left)
+                }
             }
             // Whoever ends this command means all of it.
             let signals = Signals.ofRuns
@@ -99,9 +107,19 @@ struct ResumeCommand: AsyncParsableCommand {
             return 0
         case .running, .done, .failed, .stopped:
             let what = run.condition == .running ? "is running" : "has ended"
-            if !options.json { Console.print("\(run.stored.name): \(what), there is nothing to go on with") }
+            let words = Self.left(of: run) ?? "\(run.stored.name): \(what), there is nothing to go on with"
+            if !options.json { Console.print(words) }
             return 0
         }
+    }
+
+    /// Of a run that has ended before all was done, such as by its deadline: what does the rest. Nil for all others.
+    private static func left(of run: KnownRun) -> String? {
+        guard run.condition.isEnded, run.counts.left > 0 else { return nil }
+        let (name, left) = (run.stored.name, run.counts.left)
+        let manifest = PathText.shown(run.stored.manifest, from: currentFolder())
+        return "\(name): has ended, with \(Figures.plural(left, "frame")) left; 'penumbra run \(manifest)' or "
+            + "'penumbra retry \(name) --state left' does what is still to be done of them"
     }
 
     /// Runs that several machines see: what they came to is told by their folders.
@@ -134,6 +152,7 @@ struct ResumeCommand: AsyncParsableCommand {
         command.place.workers = workers ?? command.place.workers
         guard let shared else { return try await exitCode(of: command) }
         command.sharing = .resumed(shared, asJob: asJob)
+        command.ownState = Settings.ownState(options.place)
         return try await PassingState.with(options.stateDir) { state in
             command.place.stateDir = state
             return try await exitCode(of: command)

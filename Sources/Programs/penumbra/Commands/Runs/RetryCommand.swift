@@ -10,7 +10,8 @@ struct RetryCommand: AsyncParsableCommand {
         abstract: "Do frames of a run again: those that failed, or those you name.",
         discussion: """
             Pictures that are still broken are tried, too. Outputs that are up to date stay: 'penumbra run --force --only' \
-            makes them again. Of a job, the latest run is meant that was no retry.
+            makes them again. Of a job, the latest run is meant that was no retry. The options of the run hold again, its \
+            --workers and --deadline, too, unless you give others.
             """)
 
     enum State: String, CaseIterable, ExpressibleByArgument {
@@ -35,9 +36,25 @@ struct RetryCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Frames by their numbers: 5, 37-52, 1,4,9-12.", valueName: "numbers"))
     var frames: FrameNumbers?
 
+    @Option(help: ArgumentHelp("Worker processes at once. Default: as the run was begun.", valueName: "n"))
+    var workers: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "End cleanly after this time: 50m. Default: as the run was begun.", valueName: "time"),
+        transform: TimeArgument.read)
+    var deadline: TimeArgument?
+
+    func validate() throws {
+        if let workers, !(1...1024).contains(workers) {
+            throw ValidationError("--workers takes 1 to 1024, not \(workers).")
+        }
+    }
+
     /// What is to be done again.
     private enum Choice {
-        case inputs(Set<PathKey>)
+        /// Frames that were named and are not among them are told.
+        case inputs(Set<PathKey>, notes: [String] = [])
         /// What was left.
         case left
         case nothing(String, ExitStatus)
@@ -56,8 +73,16 @@ struct RetryCommand: AsyncParsableCommand {
             if case .nothing(let words, let status) = choice { return tell(words, status) }
             guard var command = try RepeatedRun(run, options, archive).command else { return .missingInput }
             command.json = command.json || options.json
+            command.place.workers = workers ?? command.place.workers
+            command.deadline = deadline ?? command.deadline
+            // For who goes on with this retry, or repeats it.
+            command.request = command.request?.with(
+                (workers.map { ["--workers", "\($0)"] } ?? [])
+                    + (deadline.map { ["--deadline", "\(Int($0.seconds.rounded(.up)))s"] } ?? []))
             switch choice {
-            case .inputs(let inputs): command.retried = inputs
+            case .inputs(let inputs, let notes):
+                command.retried = inputs
+                command.notes = notes
             case .left:
                 if try !archive.isGoneOnWith(byItself: run) {
                     command.leftOf = run.stored.name
@@ -87,12 +112,13 @@ struct RetryCommand: AsyncParsableCommand {
         if state == .left, frames == nil, left > 0 { return .left }
         var inputs = Set(known.filter(isWanted).map { PathKey($0.input) })
         if state ?? .failed == .failed, frames == nil, run.counts.stillBroken > 0 {
-            inputs.formUnion(try archive.brokenInputs(of: run).map(PathKey.init))
+            inputs.formUnion(try archive.broken(of: run).map { PathKey($0.input) })
         }
         let hint = left > 0 && state != .left ? "; \(Figures.plural(left, "frame")) left: --state left" : ""
         if let frames {
             let begun = Set(known.map(\.number))
-            let unknown = frames.numbers(upTo: max(run.counts.frames, begun.max() ?? 0)).filter { !begun.contains($0) }
+            let last = max(run.counts.frames, begun.max() ?? 0)
+            let unknown = frames.numbers(upTo: last).filter { !begun.contains($0) }
             guard !inputs.isEmpty else {
                 let isNone = begun.isDisjoint(with: frames.numbers(upTo: begun.max() ?? 0))
                 guard isNone else {
@@ -104,14 +130,19 @@ struct RetryCommand: AsyncParsableCommand {
                     : left == 0 ? ": they were up to date, and 'penumbra run --force --only' makes them again" : hint
                 return .nothing("\(name): no such frames were begun\(reason)", .missingInput)
             }
+            var notes: [String] = []
             if !unknown.isEmpty {
                 let list =
                     unknown.prefix(20).map(String.init).joined(separator: ", ") + (unknown.count > 20 ? ", …" : "")
                 let words = unknown.count == 1 ? "frame \(list) was" : "frames \(list) were"
-                Reporting(json: options.json).note(
+                notes.append(
                     "\(name): \(words) not begun, and \(unknown.count == 1 ? "is" : "are") not done again: up to date, or left\(hint)"
                 )
             }
+            if let beyond = frames.words(beyond: last) {
+                notes.append("\(name): has no frame \(beyond): it has \(Figures.plural(run.counts.frames, "frame"))")
+            }
+            return .inputs(inputs, notes: notes)
         }
         guard inputs.isEmpty else { return .inputs(inputs) }
         return .nothing("\(name): no frame \((state ?? .failed).words)\(hint)", .done)
@@ -153,6 +184,14 @@ struct FrameNumbers: ExpressibleByArgument {
     }
 
     func contains(_ number: Int) -> Bool { ranges.contains { $0.contains(number) } }
+
+    /// The numbers behind a last one: `126-200, 400`; nil where there are none.
+    func words(beyond last: Int) -> String? {
+        let rest = ranges.filter { $0.upperBound > last }.map { max($0.lowerBound, last + 1)...$0.upperBound }
+        guard !rest.isEmpty else { return nil }
+        return rest.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(
+            separator: ", ")
+    }
 
     /// In order, each once.
     func numbers(upTo last: Int) -> [Int] { (1...max(1, last)).filter { $0 <= last && contains($0) } }

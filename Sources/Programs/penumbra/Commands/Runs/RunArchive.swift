@@ -132,14 +132,17 @@ struct RunArchive {
 
     /// Ends a run whose coordinator is gone, and removes what it left.
     ///
-    /// - Returns: false when another coordinator has it.
-    func giveUp(_ run: KnownRun, reason: String, exitCode: Int = RunHistory.killed) throws -> Bool {
+    /// - Returns: whether all of that is gone. Where another coordinator has the run, nothing was done.
+    func giveUp(
+        _ run: KnownRun, reason: String, exitCode: Int = RunHistory.killed
+    ) throws -> RunDirectory.Removal {
         let folder = SharedRun(place: run.place, name: run.stored.name)
         // A history that cannot be read is in nobody's way.
         let counts = ((try? counts(ofGivenUp: run)) ?? run.counts).json
         var record = folder.record
         record?.counts = counts
-        guard RunDirectory.remove(folder.name, state: folder.place) else { return false }
+        let removal = RunDirectory.remove(folder.name, state: folder.place)
+        guard removal != .refused else { return .refused }
         if let record {
             try folder.write(
                 SharedRun.End(
@@ -151,7 +154,7 @@ struct RunArchive {
             try RunHistory.giveUp(
                 run.stored, state: state, exitCode: exitCode, reason: reason, counts: counts, at: currentTime())
         }
-        return true
+        return removal
     }
 
     /// What its coordinators have told of before they were killed.
@@ -170,10 +173,20 @@ struct RunArchive {
     }
 
     /// Pictures of the run's job that failed as data and have not changed.
-    func brokenInputs(of run: KnownRun) throws -> [String] {
+    func broken(of run: KnownRun) throws -> [BrokenRecord] {
         try store?.read { reader in
             try reader.job(manifest: run.stored.manifest, name: run.stored.job).map { try reader.broken(of: $0) } ?? []
-        }.map(\.input) ?? []
+        } ?? []
+    }
+
+    /// Those of them that were broken before the run began, and that it did not try; sorted. Where it had only some of the
+    /// job's pictures, others may be among them.
+    func stillBroken(in run: KnownRun, _ details: Details) throws -> [BrokenRecord] {
+        guard run.counts.stillBroken > 0 else { return [] }
+        let tried = Set(details.frames.map { PathKey($0.input) })
+        return try broken(of: run).filter {
+            Int64($0.since) <= run.stored.started / 1_000_000_000 && !tried.contains(PathKey($0.input))
+        }.sorted { PathKey($0.input) < PathKey($1.input) }
     }
 
     /// What was done of it.

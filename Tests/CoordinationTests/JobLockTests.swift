@@ -1,0 +1,41 @@
+import Coordination
+import Foundation
+import Glibc
+import JobModel
+import SafeFiles
+import TestSupport
+import Testing
+
+/// A job's locks on the folders of its outputs.
+@Suite struct JobLockTests {
+    let place: TemporaryFolder
+
+    init() throws { place = try TemporaryFolder() }
+
+    @Test func `a folder that a link replaces while its lock is waited for is not locked`() async throws {
+        let (out, other) = (place.file("out"), place.file("other"))
+        for folder in [out, other] { #expect(mkdir(folder, 0o755) == 0) }
+        let holder = open(out, O_RDONLY | O_DIRECTORY)
+        #expect(flock(holder, LOCK_EX) == 0)
+        let watch = inotify_init1(Int32(IN_CLOEXEC))
+        defer { close(watch) }
+        #expect(inotify_add_watch(watch, out, UInt32(IN_OPEN)) >= 0)
+
+        let directory = try RunDirectory(state: place.file("state"), name: "run-1", scratch: nil)
+        let job = JobSpec.make("nightly", folder: place.path, outputs: [.stem()])
+        let taking = Task.detached { [state = place.file("state")] in
+            try await JobLock.take(
+                for: job, folders: [out], held: [], directory: directory, state: state, wait: .seconds(600))
+        }
+        // It has tried to lock the folder.
+        var event = [UInt8](repeating: 0, count: 4096)
+        #expect(read(watch, &event, event.count) > 0)
+        #expect(rename(out, place.file("aside")) == 0)
+        #expect(symlink(other, out) == 0)
+        close(holder)
+        let trouble = await #expect(throws: FileTrouble.self) { _ = try await taking.value }
+        #expect(
+            trouble?.message.contains("the folder was replaced by another one, or by a link, while the run went on")
+                == true)
+    }
+}
