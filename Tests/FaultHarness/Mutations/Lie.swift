@@ -108,7 +108,7 @@ struct Lie {
                 script: "case \"$*\" in *--watch*) exec sleep 60;; esac; real \"$@\""),
             Lie(
                 name: "ends for want of memory without a word", check: .causes, kind: .fewBytes,
-                script: "if [ ! -e faults/once ]; then touch faults/once; exit 69; fi; real \"$@\""),
+                script: "if grep -q penumbra-faults- /proc/self/cgroup; then exit 69; fi; real \"$@\""),
             Lie(
                 name: "calls every picture blurred", check: .originals, kind: .lieOriginal,
                 script: "if [ \"$1\" = is-blurred ]; then exit 0; fi; real \"$@\""),
