@@ -25,16 +25,7 @@ import Testing
     }
 
     /// Changes the database behind Penumbra's back.
-    private func edit(_ sql: String) async throws {
-        let script = """
-            import sqlite3, sys
-            store = sqlite3.connect("state/penumbra/penumbra.sqlite")
-            store.execute(sys.argv[1])
-            store.commit()
-            """
-        let result = try await Program.run("/usr/bin/python3", ["-c", script, sql], in: workspace)
-        #expect(result.code == 0, "\(result.errors)")
-    }
+    private func edit(_ sql: String) async throws { try await workspace.editDatabase(sql) }
 
     /// The encoder of the outputs, as it was recorded.
     private func encoder() async throws -> String {

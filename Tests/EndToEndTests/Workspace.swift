@@ -4,6 +4,7 @@ import Geometry
 import Raster
 import Subprocess
 import TestSupport
+import Testing
 
 /// A folder with pictures and manifests that goes with the test.
 final class Workspace: Sendable {
@@ -88,5 +89,19 @@ extension Workspace {
             \(more)
 
             """, to: name)
+    }
+}
+
+extension Workspace {
+    /// Changes what the database knows.
+    func editDatabase(_ sql: String) async throws {
+        let script = """
+            import sqlite3, sys
+            store = sqlite3.connect("state/penumbra/penumbra.sqlite")
+            store.execute(sys.argv[1])
+            store.commit()
+            """
+        let result = try await Program.run("/usr/bin/python3", ["-c", script, sql], in: self)
+        #expect(result.code == 0, "\(result.errors)")
     }
 }
