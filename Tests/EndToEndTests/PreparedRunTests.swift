@@ -115,6 +115,24 @@ import Testing
         #expect(result.errors.components(separatedBy: words).count == 3, "\(result.errors)")
     }
 
+    @Test func `74: tiles are not written behind a link in the place of their folder`() async throws {
+        try writeManifest("existing: update\nshard: tile\ntile: 128")
+        try await prepare(1)
+        try FileManager.default.createDirectory(
+            atPath: "\(workspace.path)/elsewhere", withIntermediateDirectories: true)
+        let scratch = try #require(
+            FileManager.default.contentsOfDirectory(atPath: "\(workspace.path)/shared").first {
+                $0.hasPrefix("penumbra-")
+            })
+        for frame in 1...3 {
+            #expect(symlink("\(workspace.path)/elsewhere", "\(workspace.path)/shared/\(scratch)/\(frame)") == 0)
+        }
+        let result = try await penumbra("resume", "--run-dir", "shared", "--engine", "local")
+        #expect(result.code == 74)
+        #expect(result.errors.contains("it is a link, and Penumbra did not make it so"), "\(result.errors)")
+        #expect(workspace.allFiles(below: "elsewhere") == [])
+    }
+
     @Test func `what shards have done is not done again`() async throws {
         try writeManifest()
         try await prepare(1)

@@ -243,8 +243,9 @@ extension JobRun: RunLoop.Delegate {
         case .frame(let task):
             for temporary in task.outputs.compactMap(\.temporaryPath) { try expect(temporary, of: lease.task.frame) }
         case .stitch(let task): try expect(task.temporaryPath, of: lease.task.frame)
-        case .canvas: _ = try FileSystem.createFolders("\(directory.scratch)/\(lease.task.frame.name)")
-        case .probe, .tile, .audit, .check, .preview, .compare: break
+        case .canvas: try directory.makeFrameFolder(named: lease.task.frame.name)
+        case .tile: try directory.refuseLinkedFolder(named: lease.task.frame.name)
+        case .probe, .audit, .check, .preview, .compare: break
         }
         recorder?.started(lease)
     }

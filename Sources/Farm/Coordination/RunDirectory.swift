@@ -203,6 +203,19 @@ package final class RunDirectory: Sendable {
         for path in created { try FileSystem.syncFolder(PathText.folder(of: path)) }
     }
 
+    /// Creates the folder of a frame's canvases and tiles.
+    ///
+    /// - Throws: ``FileTrouble`` where a link is in its place: workers would write to where that leads.
+    func makeFrameFolder(named name: String) throws(FileTrouble) {
+        _ = try SafeFolder(scratch, trusting: .everybody).makingFolder(name)
+    }
+
+    /// The same of a folder that is there already.
+    func refuseLinkedFolder(named name: String) throws(FileTrouble) {
+        guard FileSystem.isLink("\(scratch)/\(name)") else { return }
+        try makeFrameFolder(named: name)
+    }
+
     /// Before a worker writes a file beside outputs.
     func expectTemporary(_ file: String) throws(FileTrouble) {
         let folder = PathText.folder(of: file)

@@ -48,6 +48,8 @@ struct LyingOriginals: Injection {
         let files = Folder.files(store).map { "\(store)/\($0)" }
         let whole = files.reduce(into: [String: Data]()) { $0[$1] = FileManager.default.contents(atPath: $1) }
         let struck = stage.strike(files + Folder.folders(store).map { "\(store)/\($0)" }, decoys)
+        // Before any command: one that forgets a picture that is blurred is to blame.
+        let kept = whole.filter { !Self.isStruck($0.key, struck) && !Self.isGivenUp($0.key, store) }
         let commands = [
             album.blur(Self.untouched), ["unblur", album.folder], ["unblur", "\(album.folder)/a.png"],
             ["unblur", album.folder, "--force"], ["is-blurred", album.folder], ["blur", "--list"],
@@ -57,9 +59,7 @@ struct LyingOriginals: Injection {
             try stage.command(arguments)
             stage.checkOrphans()
             stage.checkHarm(decoys)
-            check(
-                stage, album, blurred,
-                whole.filter { !Self.isStruck($0.key, struck) && !Self.isGivenUp($0.key, struck) })
+            check(stage, album, blurred, kept)
         }
         guard stage.result.violations.isEmpty else { return }
         // A user who finds nonsense there removes it.
@@ -72,10 +72,10 @@ struct LyingOriginals: Injection {
         struck.contains { path == $0 || path.hasPrefix($0 + "/") }
     }
 
-    /// Its record is gone: so a user says that an original is not needed any more.
-    private static func isGivenUp(_ object: String, _ struck: Set<String>) -> Bool {
-        let ending = ".\(object.split(separator: "/").last ?? "").json"
-        return struck.contains { $0.hasSuffix(ending) && !FileManager.default.fileExists(atPath: $0) }
+    /// No record names it any more: so a user says that an original is not needed.
+    private static func isGivenUp(_ path: String, _ store: String) -> Bool {
+        let object = path.split(separator: "/").last ?? ""
+        return !Folder.names("\(store)/records").contains { $0.hasSuffix(".\(object).json") }
     }
 
     private func askOfSharp(_ stage: Stage, _ album: Album) throws {
