@@ -257,10 +257,12 @@ extension LedgerTests {
         #expect(lost().map(\.cause) == [.emptyFolder(folder)])
         for _ in 1...2 {
             known = self.known(["/in/1.png"], lost: lost(), before: known)
-            #expect(lost().map(\.cause) == [.notMounted(folder)])
+            #expect(lost().map(\.cause) == [.emptyFolder(folder)])
         }
-        // What was there is back.
-        #expect(self.known(["\(folder)/1.png"], before: known).mounts == places(["/"]))
+        // Something is in it again, be it another picture.
+        try write("new", to: "\(folder)/9.png")
+        #expect(lost().isEmpty)
+        #expect(self.known(["\(folder)/9.png"], lost: lost(), before: known).mounts == places(["/"]))
     }
 
     @Test func `a path has the disk that is mounted nearest above it, be it there or not`() {

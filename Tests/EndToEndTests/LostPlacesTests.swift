@@ -41,6 +41,30 @@ import Testing
         #expect(try await Program.night(workspace) == NightSummary(skipped: 3))
     }
 
+    @Test(.enabled(if: geteuid() == 0, "mounts need rights"))
+    func `66: older pictures with all the names of a disk, below its mount point, replace no output`() async throws {
+        try workspace.copy("photos/b.png", to: "in/usb/a.png")
+        try workspace.copy("photos/a.png", to: "in/usb/b.png")
+        for name in ["in/usb/a.png", "in/usb/b.png"] { try workspace.age(name, hours: 99) }
+        try workspace.writeNightly(inputs: "in/usb/*")
+        let p = Program.penumbra
+        let script = """
+            mount -t tmpfs none in/usb || exit 200
+            cp photos/a.png photos/b.png in/usb
+            \(p) run --quiet job.yaml || exit 201
+            umount in/usb
+            \(p) run --quiet job.yaml; a=$?
+            \(p) run --quiet --allow-empty job.yaml; b=$?
+            [ "$a $b" = "66 0" ] || exit 202
+            """
+        guard let result = try await mounting(script) else { return }
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(result.errors.contains("in/usb is not mounted, which had 2 pictures of this job"), "\(result.errors)")
+        try workspace.writeNightly(inputs: "[photos/a.png, photos/b.png]", output: "fresh/{stem}.png")
+        #expect(try await Program.night(workspace).published == 2)
+        #expect(try workspace.contents(below: "out") == workspace.contents(below: "fresh"))
+    }
+
     @Test func `a picture behind a link that leads nowhere now fails by name, every night`() async throws {
         try workspace.copy("photos/a.png", to: "elsewhere/far.png")
         try workspace.age("elsewhere/far.png")

@@ -162,9 +162,9 @@ import Testing
         #expect(isAlive(shell))
     }
 
-    /// Those that stand still do not notice that their coordinator is gone.
+    /// Somebody else holds their pipes, so that they do not notice that their coordinator is gone.
     @Test(arguments: [["first.yaml", "job.yaml"], ["job.yaml", "first.yaml"]])
-    func `stopped workers of any job of a command are ended by that job's next coordinator`(manifests: [String])
+    func `workers of any job of a command that stay are ended by that job's next coordinator`(manifests: [String])
         async throws
     {
         let gate = try await Gate(in: workspace)
@@ -176,8 +176,13 @@ import Testing
         let program = try RunningProgram(["run"] + manifests + ["--workers", "2"], in: workspace)
         program.wait { tiles > 3 }
         let workers = program.workers
-        for worker in workers { kill(worker, SIGSTOP) }
-        defer { for worker in workers { kill(worker, SIGKILL) } }
+        let pipes = workers.flatMap { worker in
+            [open("/proc/\(worker)/fd/0", O_WRONLY | O_CLOEXEC), open("/proc/\(worker)/fd/1", O_RDONLY | O_CLOEXEC)]
+        }
+        defer {
+            for pipe in pipes { close(pipe) }
+            for worker in workers { kill(worker, SIGKILL) }
+        }
         kill(program.processID, SIGKILL)
         _ = program.finish()
         // One waits at the gate; the other may have had nothing more to do.
@@ -226,12 +231,15 @@ import Testing
     }
 
     @Test func `a run whose folder of outputs is gone can be given up`() async throws {
-        try writeManifest("existing: update", shard: "frame")
+        let gate = try await Gate(in: workspace)
+        try workspace.writeManifest(
+            filters: "[\(Gate.filter)]", more: "shard: frame\nexisting: update\n\(Gate.patience)")
         let program = try RunningProgram(["run", "job.yaml", "--workers", "1"], in: workspace)
-        program.wait { workspace.allFiles(below: "out").contains { $0.contains("-frame-") } }
-        kill(program.processID, SIGKILL)
+        program.wait { program.workers.contains { openFiles(of: $0).contains { $0.hasSuffix("/gate") } } }
         let workers = program.workers
+        kill(program.processID, SIGKILL)
         _ = program.finish()
+        try gate.open(for: 10)
         while workers.contains(where: isAlive) { usleep(1000) }
         try workspace.remove("out")
         let cancelled = try await Program.run("cancel", "test", in: workspace)

@@ -45,7 +45,7 @@ package final class JobRun: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - targets: outputs that ``JobPlan/check(_:)`` accepted, in the plan's order.
+    ///   - targets: outputs that ``JobPlan/check(_:)`` accepted, in the order in which they are wanted.
     ///   - roots: the folders that the run has locked.
     ///   - ended: frames that failed before the run began, or were left because a deadline came before their names.
     package init(

@@ -110,7 +110,8 @@ extension LostPlaces {
     /// What lies at a picture's path is not the file that its outputs were made of: below a mount point there may be older
     /// pictures with the same names.
     private static func isStranger(_ record: OutputRecord) -> Bool {
-        FileStamp(of: record.input).map { !$0.isUntouched(since: record.source.stamp, by: .size) } ?? false
+        // Of a picture that was recorded just after it was written no time is known.
+        FileStamp(of: record.input).map { $0.size != record.source.stamp.size } ?? false
     }
 }
 
@@ -251,7 +252,7 @@ extension LostPlaces {
         // Whether these folders are mount points, nobody knows. Until something is found in them they are taken for some.
         for lost in found.lost where lost.place == nil {
             for folder in folders(of: lost.records.map(\.input)) {
-                places.mounts[folder] = KnownPlaces.Mount(path: folder.path)
+                places.mounts[folder] = KnownPlaces.Mount(path: folder.path, disk: KnownPlaces.Mount.unknown)
             }
         }
         return places
@@ -303,6 +304,7 @@ extension KnownPlaces {
 extension KnownPlaces.Mount {
     /// What speaks against this disk having a folder now. Something that is mounted in between does not.
     func suspicion(_ folder: String, _ mount: (String) -> KnownPlaces.Mount) -> LostPlaces.Cause? {
+        if disk == Self.unknown { return FileSystem.isEmptyFolder(path) ? .emptyFolder(path) : nil }
         let now = mount(folder)
         guard PathKey(now.path) == PathKey(path) || PathNames.isBelow(now.path, path) else { return .notMounted(path) }
         if let mark = now.disk, let last = disk, mark != last { return .otherDisk(now.path) }

@@ -13,8 +13,11 @@ package struct KnownPlaces: Hashable, Sendable {
     package struct Mount: Hashable, Sendable {
         /// Where it was mounted.
         package let path: String
-        /// Its own mark; nil where its file system has none that lasts.
+        /// Its own mark; nil where its file system has none that lasts, and ``unknown``.
         package let disk: String?
+
+        /// In place of a mark: whether anything was mounted there, nobody knows.
+        package static let unknown = ""
 
         package init(path: String, disk: String? = nil) {
             self.path = path

@@ -29,6 +29,8 @@ struct JobPreparation {
     let reread: (JobSpec, [Override]) throws -> ReadResult
     /// Entries of `inputs` whose file or folder is not there are no reason to stop.
     var allowsMissing = false
+    /// Nor is it that nothing is left of all inputs. A watch does not say so: somebody may have moved their folder for a moment.
+    var allowsNothing = false
     /// What earlier runs found and is gone was removed.
     var allowsGone = false
 
@@ -144,7 +146,7 @@ struct JobPreparation {
             guard let list else {
                 return try JobPlan(
                     job, catalog: catalog, date: today, selection: selection, allowsMissing: allowsMissing,
-                    allowsNothing: allowsMissing && hasOutputs)
+                    allowsNothing: allowsNothing && hasOutputs)
             }
             return try JobPlan(job, list: list, catalog: catalog, date: today, selection: selection)
         } catch {
@@ -201,10 +203,12 @@ struct JobPreparation {
         let records = prepared.contents.records
         guard !records.isEmpty else { return }
         let inputs = Set(prepared.plan.inputs.map { PathKey($0.path) })
-        let strange = records.filter { !inputs.contains(PathKey($0.input)) }
-        guard !strange.isEmpty else { return }
         prepared.lost = LostPlaces.pictures(records, inputs: inputs, before: prepared.contents.places)
-        if prepared.isWhole { findOrphans(&prepared, among: strange) }
+        // What lies below the mount point of a lost disk is not what its outputs were made of.
+        let lost = Set(prepared.lost.flatMap(\.records).map { PathKey($0.input) })
+        if !lost.isEmpty, !allowsGone { prepared.targets.removeAll { lost.contains(PathKey($0.files.input)) } }
+        let strange = records.filter { !inputs.contains(PathKey($0.input)) }
+        if prepared.isWhole, !strange.isEmpty { findOrphans(&prepared, among: strange) }
     }
 
     /// Outputs of pictures that are no inputs now, and that no other input's outputs are.

@@ -44,6 +44,17 @@ import Testing
                 == ["incoming/1x", "incoming/letter.txt", "lock", "objects/abc-1", "objects/thesis.txt"])
     }
 
+    @Test func `an original that has become a terabyte is damaged, and not read`() async throws {
+        #expect(try await penumbra("blur", "photos/a.png").code == 0)
+        let blurred = try workspace.read("photos/a.png")
+        let object = try #require(workspace.originals.first)
+        #expect(truncate("\(workspace.path)/state/penumbra/originals/objects/\(object)", 1 << 40) == 0)
+        let result = try await penumbra("unblur", "photos/a.png")
+        #expect(result.code == 1)
+        #expect(result.errors.hasSuffix(" is gone or damaged; nothing was changed\n"), "\(result.errors)")
+        #expect(try workspace.read("photos/a.png") == blurred)
+    }
+
     @Test func `a kept original of other bytes under the same name is not replaced`() async throws {
         let original = try workspace.read("photos/a.png")
         #expect(try await penumbra("blur", "photos/a.png", "--keep", "beside").code == 0)

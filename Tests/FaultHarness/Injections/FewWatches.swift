@@ -24,7 +24,7 @@ struct FewWatches: StagedInjection {
         while run.process.isRunning, Moment.now < end, !isDone(stage) { pause(0.01) }
         if run.process.isRunning, !isDone(stage) { stage.blame(.inTime, "'run --watch' renders nothing") }
         run.process.signal(SIGTERM)
-        stage.finish(run, [69, 143])
+        stage.finish(run, [0, 69, 143])
         stage.result.faults += 1
         stage.checkOrphans()
         stage.checkLeftovers()

@@ -500,7 +500,11 @@ package final class OriginalStore: Sendable {
     /// Opens an original; nil where it is gone.
     package func original(of record: KeptOriginal) throws(FileTrouble) -> SafeFile? {
         guard let objects = try part(.objects) else { return nil }
-        if let found = try objects.file(record.objectName) { return found }
+        if let found = try objects.file(record.objectName) {
+            // One of another size is damaged, and may be so large that it is read for hours.
+            guard try Int(found.status().st_size) == record.original.bytes else { return nil }
+            return found
+        }
         // A command that looked whether it is needed was killed.
         guard let aside = try objects.names().first(where: { Self.aside($0)?.object == record.objectName }) else {
             return nil

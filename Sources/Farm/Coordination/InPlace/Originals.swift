@@ -257,7 +257,10 @@ package final class Originals: Sendable {
     package func foldersWithoutStore() -> [String] {
         rememberedFolders().filter { folder in
             do throws(FileTrouble) {
-                return try SafeFolder(folder, trusting: .everybody).status(of: Self.folderName) == nil
+                let found = try SafeFolder(folder, trusting: .everybody)
+                // An empty one may be where a disk is to be mounted.
+                guard try found.status(of: Self.folderName) == nil else { return false }
+                return try !found.names().isEmpty
             } catch {
                 // It moved with its originals, is on a disk that is not mounted, or may not be read.
                 return false

@@ -65,6 +65,8 @@ package struct Unblurring: Sendable {
             if let odd = looked.odd { throw InPlaceTrouble.refused(odd.message) }
             if !looked.originals.isEmpty { folder.removeLeftovers() }
             switch looked.condition {
+            // It may have been edited: nobody replaces it unread.
+            case .missing where found != nil: return .refused(reason: "cannot be read")
             case .missing(let original) where !isForced: return .gone(original)
             case .missing(let original): return try putBack(original, looked, found, folder, isEdited: true)
             case .unknown where found == nil: return .gone(nil)

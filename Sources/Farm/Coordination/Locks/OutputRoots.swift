@@ -45,7 +45,11 @@ package final class OutputRoots: Sendable {
         _ path: String, _ action: String, _ body: (Int32) throws(FileTrouble) -> Result
     ) throws(FileTrouble) -> Result {
         let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw FileTrouble(path: path, code: errno, action: action) }
+        guard folder >= 0 else {
+            let code = errno
+            let isExchanged = identities[PathKey(path)] != nil && [ENOENT, ENOTDIR].contains(code)
+            throw isExchanged ? .exchanged(path, action) : FileTrouble(path: path, code: code, action: action)
+        }
         defer { close(folder) }
         var found = stat()
         guard fstat(folder, &found) == 0 else { throw FileTrouble(path: path, code: errno, action: action) }

@@ -47,6 +47,7 @@ struct PlanCommand: AsyncParsableCommand {
                 installation: installation, catalog: catalog, selection: jobs.selection, limit: jobs.limit,
                 list: try jobs.list(), isForced: force, signals: Signals(), deadline: nil, reread: files.rereader())
             preparation.allowsMissing = jobs.allowEmpty || jobs.allowGone
+            preparation.allowsNothing = jobs.allowEmpty || jobs.allowGone
             preparation.allowsGone = jobs.allowGone
             var status = ExitStatus.done
             for spec in specs {

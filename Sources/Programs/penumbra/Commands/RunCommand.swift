@@ -192,6 +192,7 @@ struct RunCommand: AsyncParsableCommand {
                     firstLimit: firstLimit ?? jobs.limit, list: try jobs.list(),
                     isForced: force, signals: signals, deadline: wishes.deadline, reread: files.rereader())
                 preparation.allowsMissing = wishes.allowsEmpty || wishes.allowsGone
+                preparation.allowsNothing = wishes.acceptsEmpty || wishes.allowsGone
                 preparation.allowsGone = wishes.allowsGone
                 let runner = JobRunner(
                     installation: installation, signals: signals, reporting: reporting, preparation: preparation,
