@@ -574,6 +574,18 @@ import Testing
         }
     }
 
+    /// Blurs a picture beside a store in which one folder is another one's, and tidies up. It ends with 99 where nothing can be
+    /// mounted.
+    private func blurWhereMounted(_ folder: String, at other: String) async throws -> Program.Result {
+        try await Program.run(
+            "/usr/bin/unshare",
+            [
+                "-m", "/bin/sh", "-c",
+                "mount --make-rprivate / && mount --bind \(folder) \(other) || exit 99; \(Program.penumbra) blur other/b.png "
+                    + "--keep beside; code=$?; \(Program.penumbra) gc; exit $code",
+            ], in: workspace)
+    }
+
     @Test(.enabled(if: geteuid() == 0, "mounts take root"))
     func `two stores of which one folder is mounted in the other lose nothing`() async throws {
         let before = try workspace.read("photos/a.png")
@@ -584,13 +596,7 @@ import Testing
             try workspace.remove("other/.penumbra-originals/\(part)/x")
         }
         let (one, other) = ("photos/.penumbra-originals/objects", "other/.penumbra-originals/objects")
-        let result = try await Program.run(
-            "/usr/bin/unshare",
-            [
-                "-m", "/bin/sh", "-c",
-                "mount --make-rprivate / && mount --bind \(one) \(other) || exit 99; \(Program.penumbra) blur other/b.png "
-                    + "--keep beside; code=$?; \(Program.penumbra) gc; exit $code",
-            ], in: workspace)
+        let result = try await blurWhereMounted(one, at: other)
         guard result.code != 99 else { return }
         #expect(result.code == 74)
         #expect(
@@ -612,13 +618,7 @@ import Testing
         try workspace.copy("photos/b.png", to: "other/b.png")
         let (one, other) = ("photos/.penumbra-originals", "other/.penumbra-originals")
         mkdir("\(workspace.path)/\(other)", 0o700)
-        let result = try await Program.run(
-            "/usr/bin/unshare",
-            [
-                "-m", "/bin/sh", "-c",
-                "mount --make-rprivate / && mount --bind \(one) \(other) || exit 99; \(Program.penumbra) blur other/b.png "
-                    + "--keep beside; code=$?; \(Program.penumbra) gc; exit $code",
-            ], in: workspace)
+        let result = try await blurWhereMounted(one, at: other)
         guard result.code != 99 else { return }
         #expect(result.code == 1)
         #expect(
