@@ -186,6 +186,43 @@ extension LedgerTests {
         #expect(lostPictures(pictures, before: ["/": Mount(path: "/")]).isEmpty, "they were removed from this disk")
     }
 
+    @Test func `a folder that inputs name and that is gone has lost its pictures, and one of its pictures was removed`()
+        throws
+    {
+        let pictures = ["in/a/1.png", "in/a/x/2.png", "in/b/3.png", "in/c.png", "in/usb/4.png"]
+        let usb = Mount(path: place.file("in/usb"))
+        let known = KnownPlaces(
+            mounts: [PathKey("/"): Mount(path: "/"), PathKey(place.file("in/usb")): usb])
+        let lost = LostPlaces.pictures(
+            pictures.map(made), inputs: [], before: known,
+            missing: ["in/a/x", "in/a", "in/c.png", "in/usb"].map(place.file)
+        ) { _ in Mount(path: "/") }
+        #expect(lost.map(\.cause) == [.notMounted(usb.path), .missing(folder: place.file("in/a"), link: nil)])
+        #expect(
+            lost.map { $0.records.map(\.input) } == [
+                [place.file("in/usb/4.png")], ["in/a/1.png", "in/a/x/2.png"].map(place.file),
+            ])
+    }
+
+    @Test func `the empty mount point of a folder that was missing has lost its pictures, too`() throws {
+        let records = ["in/a/1.png", "in/a/x/2.png"].map(made)
+        func lost(_ before: KnownPlaces, missing: [String]) -> [LostPlaces.Pictures] {
+            LostPlaces.pictures(records, inputs: [], before: before, missing: missing) { _ in Mount(path: "/") }
+        }
+        let first = lost(KnownPlaces(mounts: [PathKey("/"): Mount(path: "/")]), missing: [place.file("in/a")])
+        var found = LostPlaces.Findings()
+        found.entries = [PathKey(place.file("in/a"))]
+        found.outputs = records.map(\.path)
+        found.lost = first
+        let known = LostPlaces.known(found, job: job(), before: KnownPlaces()) { _ in Mount(path: "/") }
+        #expect(first.map(\.count) == [2])
+        #expect(lost(known, missing: [place.file("in/a")]) == first)
+        try FileManager.default.createDirectory(atPath: place.file("in/a"), withIntermediateDirectories: true)
+        #expect(lost(known, missing: []).map(\.cause) == [.emptyFolder(place.file("in/a"))])
+        try write("another picture", to: place.file("in/a/new.png"))
+        #expect(lost(known, missing: []) == [])
+    }
+
     // MARK: What the next run is to know
 
     private func known(

@@ -78,6 +78,24 @@ import Testing
         #expect(files(in: "objects") == [object])
     }
 
+    @Test func `an original of another size is none, also where a killed command had taken its name`() throws {
+        let store = store()
+        let object = try keep(in: store)
+        let record = try record("/a.png", object)
+        let objects = folder.file("store/objects")
+        func isThere() throws -> Bool {
+            let found = try store.original(of: record)
+            return found != nil
+        }
+        for name in [object, "\(object)~1f"] {
+            try? FileManager.default.removeItem(atPath: "\(objects)/\(object)")
+            try Data("original and more".utf8).write(to: URL(filePath: "\(objects)/\(name)"))
+            #expect(try !isThere())
+        }
+        try Data("original".utf8).write(to: URL(filePath: "\(objects)/\(object)~1f"))
+        #expect(try isThere())
+    }
+
     @Test func `an original that a killed command had taken the name of goes where no record needs it`() throws {
         let store = store()
         let object = try keep(in: store)

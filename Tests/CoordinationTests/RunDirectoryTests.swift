@@ -63,6 +63,33 @@ import Testing
         #expect(!exists("runs/run-3"))
     }
 
+    private func changed(_ name: String) -> timespec {
+        var found = stat()
+        return lstat(state.file(name), &found) == 0 ? found.st_ctim : timespec()
+    }
+
+    @Test func `a journal cannot make the sweep remove an empty folder that is older than its run`() throws {
+        try write("", to: "documents/empty/file")
+        #expect(unlink(state.file("documents/empty/file")) == 0)
+        // The file system's clock goes in steps.
+        repeat { try write("", to: "runs/run-4/lock") } while isAsOld("documents/empty", "runs/run-4/lock")
+        try write("", to: "out/file")
+        #expect(unlink(state.file("out/file")) == 0)
+        let journal = ["documents/empty", "out", "out/of/reach"].map {
+            #"{"folder":{"_0":"\#(state.file($0))"}}"#
+        }
+        try write(journal.joined(separator: "\n") + "\n", to: "runs/run-4/journal")
+        RunDirectory.sweep(state: state.path)
+        #expect(exists("documents/empty"))
+        #expect(!exists("out"))
+        #expect(!exists("runs/run-4"))
+    }
+
+    private func isAsOld(_ one: String, _ other: String) -> Bool {
+        let (first, second) = (changed(one), changed(other))
+        return first.tv_sec == second.tv_sec && first.tv_nsec == second.tv_nsec
+    }
+
     @Test func `a folder that was moved aside comes back, or goes when its place is taken`() throws {
         try write("old", to: "zoom/.penumbra-run-5-1-frame-1-old/a.dzi")
         try write("old", to: "zoom/.penumbra-run-5-2-frame-1-old/b.dzi")

@@ -107,6 +107,19 @@ import Testing
         #expect(!workspace.exists("out"))
     }
 
+    @Test(arguments: [
+        ["run", "job.yaml"], ["preview", "job.yaml", "-o", "p.png"], ["apply", "invert", "a.png", "-o", "b.png"],
+    ])
+    func `two values for one path of --set are refused`(command: [String]) async throws {
+        let sets = ["--set", "tile=64", "--set", "shard=tile", "--set", "tile=128"]
+        let result = try await Program.run(Program.penumbra, command + sets, in: workspace)
+        #expect(result.code == 64)
+        #expect(
+            result.errors.hasPrefix(
+                "Error: --set tile is given twice, as '64' and as '128': it takes one value; leave one of them out.\n"),
+            "\(result.errors)")
+    }
+
     @Test func `--watch says which options do not go with it`() async throws {
         try workspace.writeManifest()
         let result = try await Program.run("run", "job.yaml", "--watch", "--deadline", "5m", in: workspace)

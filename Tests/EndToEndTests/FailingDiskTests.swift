@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Pictures that their disk or their server does not give tonight. Each fails alone, and the next run tries it again.
@@ -96,6 +97,37 @@ import Testing
         #expect(workspace.files(below: "out").count == 3)
     }
 
+    /// The library for OpenEXR opens files itself, and takes for damage whatever it cannot read.
+    @Test(arguments: [2000, 40_000])
+    func `an OpenEXR that its disk does not give as a whole is not broken`(readable: Int) async throws {
+        let pixel: [Float] = [0.25, 0.5, 0.75, 1]
+        try workspace.write(
+            Data(OpenEXRBuilder(width: 64, rgba: Array(repeating: pixel, count: 64 * 64)).build()), to: "photos/d.exr")
+        let library = try await library(
+            """
+            static int isBad(int file, off_t end) {
+                char name[64], path[4096] = "";
+                snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+                return readlink(name, path, sizeof path - 1) > 0 && ends(path, "/photos/d.exr") && end > \(readable);
+            }
+            ssize_t pread(int file, void *bytes, size_t count, off_t offset) {
+                return isBad(file, offset + count) ? refused(EIO) : next(pread)(file, bytes, count, offset);
+            }
+            ssize_t read(int file, void *bytes, size_t count) {
+                return isBad(file, lseek(file, 0, SEEK_CUR) + count) ? refused(EIO) : next(read)(file, bytes, count);
+            }
+            """)
+        let result = try await run(on: library)
+        #expect(result.code == 1)
+        #expect(
+            result.errors
+                == "test: 1 frame failed: input missing or not readable\n  photos/d.exr: cannot be read: input/output error\n"
+        )
+        #expect(workspace.files(below: "out").count == 3)
+        #expect(try await Program.run("run", "--quiet", "job.yaml", in: workspace).code == 0)
+        #expect(workspace.files(below: "out").count == 4)
+    }
+
     private func refusal(_ path: String, _ words: String) -> String {
         "test: 1 frame failed: input missing or not readable\n  \(path): cannot be looked at: \(words); look after its disk or "
             + "its server, or name it in 'exclude'\n"
@@ -140,6 +172,25 @@ import Testing
         #expect(result.code == 74)
         #expect(
             result.errors.contains("/photos/c.jpg: cannot be looked at: Input/output error\n"), "\(result.errors)")
+    }
+
+    @Test func `blur names a picture that its disk does not let be replaced, and blurs the others`() async throws {
+        let before = try workspace.read("photos/b.png")
+        let result = try await Program.run(
+            "blur", "photos", "--radius", "3", in: workspace,
+            environment: [
+                "LD_PRELOAD": try await library(
+                    """
+                    int renameat(int folder, const char *from, int other, const char *to) {
+                        return !strcmp(to, "b.png") ? refused(EIO) : next(renameat)(folder, from, other, to);
+                    }
+                    """)
+            ])
+        #expect(result.code == 74)
+        #expect(result.errors == "photos/b.png: cannot replace: Input/output error\n")
+        #expect(result.output.hasPrefix("blurred 2 pictures "), "\(result.output)")
+        #expect(try workspace.read("photos/b.png") == before)
+        #expect(try await Program.run("blur", "photos", "--radius", "3", in: workspace).code == 0)
     }
 
     @Test func `a link to what its server does not give is none that leads nowhere`() async throws {

@@ -92,6 +92,66 @@ import Testing
         #expect(try workspace.read("out/10.png") == Data("mine".utf8))
     }
 
+    @Test func `what was edited since is told once where silence is asked for`() async throws {
+        try workspace.remove("photos/10.png")
+        try workspace.write("mine", to: "out/10.png")
+        let first = try await Program.run("run", "--quiet", "--delete-orphans", "job.yaml", in: workspace)
+        #expect(first.code == 0)
+        #expect(first.errors == "test: 1 output without an input stays as it is\n  out/10.png: was edited\n")
+        for options in [[], ["--delete-orphans"]] {
+            let later = try await Program.run(
+                Program.penumbra, ["run", "--quiet", "job.yaml"] + options, in: workspace)
+            #expect(later.code == 0 && later.errors == "")
+        }
+        try workspace.remove("photos/11.png")
+        try workspace.write("mine", to: "out/11.png")
+        #expect(
+            try await Program.run("run", "--quiet", "job.yaml", in: workspace).errors
+                == "test: 1 output without an input any more, which a person has to remove\n  out/11.png: was edited\n")
+    }
+
+    @Test func `the outputs of pages that a file has no more are orphans`() async throws {
+        try workspace.writeNightly("pages.yaml", inputs: "scans/*", output: "pages/{stem}-{frame}.png")
+        for pages in [4, 2] {
+            try workspace.write(Self.tiff(pages: pages), to: "scans/m.tif")
+            try workspace.age("scans/m.tif", hours: Double(pages))
+            let result = try await Program.run("run", "pages.yaml", in: workspace)
+            #expect(result.code == 0)
+            #expect(
+                result.errors
+                    == (pages == 4
+                        ? ""
+                        : """
+                        test: 2 outputs without an input any more; --delete-orphans removes them
+                          pages/m-3.png
+                          pages/m-4.png
+
+                        """),
+                "\(result.output)")
+        }
+        #expect(workspace.files(below: "pages").count == 4)
+        #expect(try await Program.run("run", "--delete-orphans=all", "pages.yaml", in: workspace).code == 0)
+        #expect(workspace.files(below: "pages") == ["m-1.png", "m-2.png"])
+        #expect(outputs.count == 12)
+    }
+
+    /// Gray pages of 4×2 pixels.
+    private static func tiff(pages: Int) -> Data {
+        func bytes(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 0xFF) } }
+        var data: [UInt8] = [0x49, 0x49, 42, 0] + bytes(8, 4)
+        for page in 0..<pages {
+            // Width, height, bits, compression, photometry, place of the pixels, samples, rows, bytes.
+            let fields = [(256, 4), (257, 2), (258, 8), (259, 1), (262, 1), (273, 0), (277, 1), (278, 2), (279, 8)]
+            let pixels = data.count + 2 + 12 * fields.count + 4
+            data += bytes(fields.count, 2)
+            for (tag, value) in fields {
+                data += bytes(tag, 2) + bytes(4, 2) + bytes(1, 4) + bytes(tag == 273 ? pixels : value, 4)
+            }
+            data += bytes(page + 1 < pages ? pixels + 8 : 0, 4) + (0..<8).map { UInt8(20 * $0 + page) }
+        }
+        return Data(data)
+    }
+
     @Test func `what was only touched since goes`() async throws {
         try workspace.remove("photos/10.png")
         try workspace.age("out/10.png", hours: 9)
@@ -144,6 +204,46 @@ import Testing
         #expect(outputs == [])
         // There is nothing that the job could have lost.
         #expect(try await Program.run("run", "job.yaml", "--quiet", in: workspace).code == 66)
+    }
+
+    @Test(arguments: ["folder", "link"])
+    func `the outputs of a folder that inputs name and that is missing stay, until --allow-gone is given`(
+        kind: String
+    ) async throws {
+        try workspace.draw("disk/z.png", width: 20, height: 20)
+        try workspace.age("disk/z.png")
+        if kind == "link" {
+            #expect(symlink("disk", "\(workspace.path)/more") == 0)
+        } else {
+            #expect(rename("\(workspace.path)/disk", "\(workspace.path)/more") == 0)
+        }
+        try workspace.writeNightly(inputs: "[photos/*, more]", output: "out/{stem}.png")
+        #expect(try await Program.night(workspace).exitCode == 0)
+        try workspace.remove(kind == "link" ? "disk" : "more")
+        let place = "\(workspace.path)/more"
+        let cause =
+            kind == "link"
+            ? "\(place) is a link to \(workspace.path)/disk, where nothing is" : "\(place): no such file or folder"
+        let refused = try await Program.run("run", "--quiet", "job.yaml", in: workspace)
+        #expect(refused.code == 66)
+        #expect(refused.errors.hasPrefix("job.yaml: error: \(cause)"), "\(refused.errors)")
+        let lost = kind == "link" ? "\(cause), and had 1 picture" : "\(place) is missing, which had 1 picture"
+        for _ in 1...2 {
+            let night = try await Program.run(
+                "run", "--quiet", "--allow-empty", "--delete-orphans=all", "job.yaml", in: workspace)
+            #expect(night.code == 1)
+            #expect(
+                night.errors == """
+                    test: 1 output stays, because \(lost) of this job; if the pictures were removed or moved on purpose, say so \
+                    with --allow-gone
+
+                    """)
+            #expect(outputs.count == 13)
+        }
+        let gone = try await Program.run(
+            "run", "--quiet", "--allow-gone", "--delete-orphans=all", "job.yaml", in: workspace)
+        #expect(gone.code == 0 && gone.errors == "")
+        #expect(outputs.count == 12)
     }
 
     @Test func `a folder that was removed on purpose is no reason to stop`() async throws {

@@ -94,6 +94,7 @@ import Testing
             changed("file mode mask (umask)", "umask(0);"),
             changed("resource limits", "struct rlimit few = {4, 4}; setrlimit(RLIMIT_NOFILE, &few);"),
             changed("resource limits", "struct rlimit small = {1, RLIM_INFINITY}; setrlimit(RLIMIT_FSIZE, &small);"),
+            changed("resource limits", "struct rlimit hour = {3600, 3600}; setrlimit(RLIMIT_CPU, &hour);"),
             changed("signal mask", "sigset_t all; sigfillset(&all); pthread_sigmask(SIG_SETMASK, &all, NULL);"),
             changed(
                 "signal mask",
@@ -117,7 +118,24 @@ import Testing
                 words:
                     "photos/c.png: the worker left with exit code 70 inside the plugin 'bad' in 2 attempts; the picture is "
                     + "set aside"),
-        ] + (geteuid() == 0 ? misdeedsOfRoot : [])
+            Misdeed(
+                name: "uses up a limit of processor time that it has set",
+                code: "copy(tile); if (here) { struct rlimit l; getrlimit(RLIMIT_CPU, &l); l.rlim_cur = 1; "
+                    + "setrlimit(RLIMIT_CPU, &l); for (;;) (void)*(volatile int *)&l; }",
+                words:
+                    "photos/c.png: the worker crashed with signal 24 inside the plugin 'bad' in 2 attempts; the picture "
+                    + "is set aside"),
+        ] + (geteuid() == 0 ? misdeedsOfRoot : []) + (access("/proc/self/timers", R_OK) == 0 ? misdeedsWithTimers : [])
+
+    /// What a kernel shows that was built with `CONFIG_CHECKPOINT_RESTORE`.
+    private static let misdeedsWithTimers = [
+        changed(
+            "timers",
+            "timer_t t; struct sigevent e = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM}; "
+                + "struct itimerspec s = {.it_value = {.tv_sec = 1}}; "
+                + "for (int i = 0; i < 100; i++) if (timer_create(CLOCK_MONOTONIC, &e, &t) "
+                + "|| timer_settime(t, 0, &s, NULL)) abort();")
+    ]
 
     /// What only root can do.
     private static let misdeedsOfRoot = [

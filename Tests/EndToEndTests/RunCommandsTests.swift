@@ -251,6 +251,21 @@ import Testing
         #expect(published.count == 3 && !published.contains("10.png"), "\(published)")
     }
 
+    @Test func `--limit takes pictures in the order of the job, also those that a deadline had no time for`()
+        async throws
+    {
+        let gate = try await gate()
+        let first = try RunningProgram(["run", "job.yaml", "--workers", "1"], in: workspace)
+        first.wait { first.workers.contains { openFiles(of: $0).contains { $0.hasSuffix("/gate") } } }
+        #expect(try await penumbra("cancel", "test").code == 0)
+        _ = first.finish()
+        try await workspace.editDatabase("UPDATE runs SET exit_code = 3")
+        try gate.open(for: 3)
+        let second = try await penumbra("run", "job.yaml", "--workers", "1", "--deadline", "1h", "--limit", "3")
+        #expect(second.code == 0)
+        #expect(published == ["10.png", "11.png", "12.png"])
+    }
+
     private func modificationTimes() throws -> [String: Date?] {
         Dictionary(uniqueKeysWithValues: try published.map { ($0, try workspace.modified("out/\($0)")) })
     }

@@ -37,6 +37,43 @@ import Testing
         #expect(plan.errors.hasPrefix("3 frames failed: output refused\n"))
     }
 
+    @Test func `1: outputs that two jobs of a command would write fail in both, and all others are rendered`()
+        async throws
+    {
+        try workspace.draw("more/d.png", width: 20, height: 20)
+        try workspace.writeNightly()
+        try workspace.writeNightly("other.yaml", inputs: "[photos/a.png, more/*]")
+        let plan = try await Program.run("plan", "job.yaml", "other.yaml", in: workspace)
+        #expect(plan.code == 1)
+        #expect(plan.errors.split(separator: "\n").filter { $0 == "1 frame failed: output refused" }.count == 2)
+        let result = try await Program.run("run", "--quiet", "job.yaml", "other.yaml", in: workspace)
+        #expect(result.code == 1)
+        let words = ["other.yaml", "job.yaml"].map { manifest in
+            """
+            test: 1 frame failed: output refused
+              photos/a.png: would be written to \(workspace.path)/out/a.png, as would \(workspace.path)/photos/a.png of the job \
+            'test' in \(manifest); give the jobs different output folders, or names with {job}
+
+            """
+        }
+        #expect(result.errors == words.joined())
+        #expect(workspace.files(below: "out") == ["b.png", "c.png", "d.png"])
+    }
+
+    @Test func `65: two jobs of a command that would write all the same outputs are refused`() async throws {
+        try workspace.writeNightly()
+        try workspace.writeNightly("other.yaml", radius: "9")
+        let result = try await Program.run("run", "job.yaml", "other.yaml", in: workspace)
+        #expect(result.code == 65)
+        #expect(
+            result.errors == """
+                \(workspace.path)/out/a.png: both 'test' and 'test' would write this output
+                   = give the jobs different output folders, or names with {job}
+
+                """)
+        #expect(workspace.files(below: "out") == [])
+    }
+
     @Test func `1: a picture that collides later costs neither the others nor the output that is there`() async throws {
         try workspace.writeNightly()
         #expect(try await Program.night(workspace) == NightSummary(published: 3))

@@ -282,6 +282,23 @@ import Testing
         #expect(try await Program.night(workspace) == NightSummary(skipped: 3))
     }
 
+    @Test func `lists that are cut say how many are left out, and what names them`() async throws {
+        for number in 10..<32 {
+            try workspace.write("mine", to: "out/\(number).png")
+            try workspace.copy("photos/a.png", to: "photos/\(number).png")
+            try workspace.write("no picture", to: "photos/broken\(number).png")
+        }
+        let run = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(run.code == 1)
+        let rest = run.errors.split(separator: "\n").filter { $0.hasPrefix("  …") }
+        #expect(
+            rest == [
+                "  … and 2 more; 'penumbra show test' names all", "  … and 2 more; 'penumbra plan --json' names all",
+            ], "\(run.errors)")
+        let shown = try await Program.run("show", "test", in: workspace)
+        #expect(shown.output.contains("broken31.png"))
+    }
+
     @Test func `outputs that are kept are told once, and so all of them`() async throws {
         for number in 100..<130 { try workspace.copy("photos/a.png", to: "photos/\(number).png") }
         for number in 100..<130 { try workspace.write("mine", to: "out/\(number).png") }

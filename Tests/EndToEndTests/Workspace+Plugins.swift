@@ -28,6 +28,7 @@ extension Workspace {
             #include <string.h>
             #include <sys/resource.h>
             #include <sys/stat.h>
+            #include <time.h>
             #include <unistd.h>
 
             __attribute__((constructor)) static void start(void) { \(atLoad) }

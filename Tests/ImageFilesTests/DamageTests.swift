@@ -240,6 +240,91 @@ import Testing
         }
     }
 
+    /// Three pages of 9×8 pixels, each of which is one strip of 72 bytes.
+    private func threePages(isBigEndian: Bool = false) -> TIFFBuilder {
+        TIFFBuilder(width: 9, height: 8, data: Array(repeating: 77, count: 72), pages: 3, isBigEndian: isBigEndian)
+    }
+
+    @Test(arguments: [false, true], [2, 3])
+    func `a TIFF with pixels of any page behind its end is refused`(isBigEndian: Bool, page: Int) throws {
+        let bytes = threePages(isBigEndian: isBigEndian).build()
+        let place = bytes.value(of: 273, page: page, isBigEndian)
+        // The last strip that fits, and the first one that does not.
+        _ = try workspace.write(
+            bytes.replacing(at: place, with: .number(bytes.count - 72, isBigEndian)), to: "pages.tif")
+        #expect(try workspace.load("pages.tif").header.pages == 3)
+        let path = try workspace.write(
+            bytes.replacing(at: place, with: .number(bytes.count - 71, isBigEndian)), to: "pages.tif")
+        for pages in [PageChoice.first, .page(0), .page(page - 1)] {
+            let error = #expect(throws: ImageFileError.self) {
+                _ = try ImageDecoder(path: path, limits: .roomy, color: .keep, pages: pages)
+            }
+            #expect(error?.description == "\(path): broken TIFF: the pixels of page \(page) are cut off")
+            #expect(error?.kind == .data)
+        }
+    }
+
+    @Test(arguments: [0, 72, 90, 1 << 30])
+    func `a wrong length of an uncompressed strip that is whole is no damage`(length: Int) throws {
+        let bytes = threePages().build()
+        let moved = bytes.replacing(at: bytes.value(of: 273, page: 2), with: .number(bytes.count - 72))
+        _ = try workspace.write(
+            moved.replacing(at: bytes.value(of: 279, page: 2), with: .number(length)), to: "pages.tif")
+        #expect(try workspace.load("pages.tif").header.pages == 3)
+    }
+
+    @Test func `a TIFF whose list of strips lies behind its end is refused`() throws {
+        let tiff = TIFFBuilder(
+            width: 9, height: 8, data: Array(repeating: 77, count: 72), rowsPerStrip: 2, pages: 2)
+        let bytes = tiff.build()
+        let path = try workspace.write(
+            bytes.replacing(at: bytes.value(of: 273, page: 2), with: .number(bytes.count - 15)), to: "pages.tif")
+        #expect(failure("pages.tif")?.description == "\(path): broken TIFF: the pixels of page 2 are cut off")
+    }
+
+    @Test func `a tile without an offset and a length is empty, and one behind the end is damage`() throws {
+        var page = TIFFBuilder(width: 9, height: 8, data: Array(repeating: 77, count: 72))
+        page.tileSize = 16
+        var tiff = page
+        tiff.others = [page]
+        let bytes = tiff.build()
+        let sparse = bytes.replacing(at: bytes.value(of: 324, page: 2), with: .number(0))
+        _ = try workspace.write(sparse.replacing(at: bytes.value(of: 325, page: 2), with: .number(0)), to: "tiles.tif")
+        #expect(try workspace.load("tiles.tif").header.pages == 2)
+        let path = try workspace.write(
+            bytes.replacing(at: bytes.value(of: 324, page: 2), with: .number(bytes.count - 255)), to: "tiles.tif")
+        #expect(failure("tiles.tif")?.description == "\(path): broken TIFF: the pixels of page 2 are cut off")
+    }
+
+    @Test func `a compressed BigTIFF with a strip behind its end is refused`() throws {
+        try workspace.save(
+            Pictures.busy(width: 30, height: 20), as: "tiff", to: "big.tif",
+            save: SaveOptions(metadata: .strip, values: ["bigtiff": .word("on")]))
+        let bytes = try workspace.bytes("big.tif")
+        func number(at offset: Int) -> Int { bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | Int($1) } }
+        let directory = number(at: 8)
+        let row = try #require(
+            (0..<number(at: directory)).map { directory + 8 + 20 * $0 }.first { bytes[$0] == 17 && bytes[$0 + 1] == 1 })
+        let target = (0..<8).map { UInt8(truncatingIfNeeded: (bytes.count - 1) >> (8 * $0)) }
+        let path = try workspace.write(
+            bytes.replacing(at: row + 2, with: [16, 0]).replacing(at: row + 12, with: target), to: "big.tif")
+        #expect(failure("big.tif")?.description == "\(path): broken TIFF: the pixels of page 1 are cut off")
+    }
+
+    @Test(arguments: ["png", "jpeg"])
+    func `a file of a format without pages has one alone`(format: String) throws {
+        try workspace.save(Pictures.busy(width: 20, height: 10), as: format, to: "picture")
+        let path = workspace.path("picture")
+        #expect(throws: Never.self) {
+            _ = try ImageDecoder(path: path, limits: .roomy, color: .keep, pages: .page(0))
+        }
+        let error = #expect(throws: ImageFileError.self) {
+            _ = try ImageDecoder(path: path, limits: .roomy, color: .keep, pages: .page(4))
+        }
+        #expect(error?.description == "\(path): broken \(format.uppercased()): it has no page 5")
+        #expect(error?.kind == .data)
+    }
+
     // MARK: Corruption
 
     @Test func `a PNG chunk with a wrong checksum`() throws {
@@ -348,6 +433,24 @@ extension [UInt8] {
         var result = self
         result.replaceSubrange(offset..<offset + bytes.count, with: bytes)
         return result
+    }
+
+    /// Of four bytes, as a TIFF has it.
+    fileprivate static func number(_ value: Int, _ isBigEndian: Bool = false) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * (isBigEndian ? 3 - $0 : $0))) }
+    }
+
+    /// Where the value of an entry of a TIFF's page lies, or the offset of its values. The entry is there.
+    fileprivate func value(of tag: Int, page: Int, _ isBigEndian: Bool = false) -> Int {
+        func number(_ offset: Int, _ length: Int) -> Int {
+            let digits = self[offset..<offset + length]
+            return (isBigEndian ? Array(digits) : digits.reversed()).reduce(0) { $0 << 8 | Int($1) }
+        }
+        var place = number(4, 4)
+        for _ in 1..<page { place = number(place + 2 + 12 * number(place, 2), 4) }
+        var row = place + 2
+        while number(row, 2) != tag { row += 12 }
+        return row + 8
     }
 }
 

@@ -49,6 +49,46 @@ import Testing
         #expect(try self.plan(["photos/*.jpg"]).passedBy == [:])
     }
 
+    @Test func `a pipe with a picture's name is passed by and counted, and refused where an entry names it`() throws {
+        try folder.touch("photos/b.jpg")
+        #expect(mkfifo(folder.file("photos/a.jpg"), 0o600) == 0 && mkfifo(folder.file("photos/notes"), 0o600) == 0)
+        #expect(try inputs(plan(["photos"])) == ["photos/b.jpg"])
+        #expect(try plan(["photos"]).passedBy == ["neither file nor folder": 2])
+        #expect(try plan(["photos/*.jpg"]).passedBy == ["neither file nor folder": 1])
+        #expect(try plan(["photos"], exclude: ["photos/a.jpg"]).passedBy == ["neither file nor folder": 1])
+        #expect(throws: PlanProblem.notAFile(folder.file("photos/a.jpg"))) { try plan(["photos/a.jpg"]) }
+        #expect(
+            PlanProblem.notAFile("/photos/a.jpg").message
+                == "/photos/a.jpg: is a pipe, a socket or a device, and no picture file\n   = name files or folders in 'inputs'"
+        )
+    }
+
+    @Test(arguments: ["current", "current/*.jpg", "current/x/b.jpg"])
+    func `a link on the way to an entry that leads nowhere is named with its target`(entry: String) throws {
+        try folder.link("current", to: "disk/photos")
+        let link = try #require(DeadLink(onWayTo: folder.file("current")))
+        #expect(link.link == folder.file("current") && link.target == folder.file("disk/photos"))
+        #expect(throws: PlanProblem.deadLink(link, pattern: folder.file(entry))) { try plan([entry]) }
+        #expect(
+            PlanProblem.deadLink(link, pattern: "/jobs/current").message == """
+                \(folder.path)/current is a link to \(folder.path)/disk/photos, where nothing is, wanted by the input '/jobs/current'
+                   = is a disk not mounted, or the path misspelt? If it was removed on purpose, 'penumbra run --allow-gone' \
+                goes on without it. If it may be away, --allow-empty does
+                """)
+        try folder.touch("disk/photos/x/b.jpg")
+        #expect(DeadLink(onWayTo: folder.file("current/x/b.jpg")) == nil)
+    }
+
+    @Test func `the folders that entries name and that are missing are known, and of a missing file its folder`() throws
+    {
+        try folder.touch("photos/b.jpg")
+        let job = JobSpec.make(
+            in: folder.path, inputs: ["photos/*", "a/*.jpg", "b", "c/d/e.jpg", "photos/gone.jpg"])
+        let plan = try JobPlan(
+            job, catalog: .small, date: "2026-11-21", selection: JobPlan.Selection(), allowsMissing: true)
+        #expect(plan.missingPlaces == ["a", "b", "c/d", "c/d/e.jpg", "photos/gone.jpg"].map(folder.file))
+    }
+
     @Test(arguments: ["site[1]", "p[1] {a,b}", "a*"])
     func `the names of the manifest's folder are no wildcards`(name: String) throws {
         for path in ["\(name)/photos/a.png", "\(name)/photos/x/b.png", "site1/photos/c.png", "ab/photos/d.png"] {

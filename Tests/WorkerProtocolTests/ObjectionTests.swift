@@ -68,6 +68,16 @@ import WorkerProtocol
         #expect(Self.probe.objection(to: Self.probed()) == nil)
     }
 
+    @Test func `a page has its place among the pages of its file`() {
+        let input = InputSpec(path: "/in.tif", maxPixels: 1_000_000, color: .keep, pages: .page(4))
+        let probe = TaskSpec.probe(
+            ProbeTask(
+                input: input, chain: [], outputs: [Self.spec], tile: .auto, tileMemory: 1, frameMemory: 1,
+                digestsContent: false))
+        #expect(probe.objection(to: Self.probed(pages: 5)) == nil)
+        #expect(probe.objection(to: Self.probed(pages: 4)) == "page 5 of a file of 4 pages")
+    }
+
     @Test func `a shard adds its attempt to names, and an earlier attempt has other numbers`() {
         let ofShard = TaskReceipt.outputs([Self.written("/out/.p-frame-1.1.n2-7")], of: Self.file)
         let earlier = TaskReceipt.outputs([Self.written("/out/.p-frame-3.2.n2-7")], of: Self.file)

@@ -152,8 +152,10 @@ enum FileSystem {
     /// is left out: somebody may have made the file as large as no disk is, out of nothing.
     ///
     /// - Returns: `doubt` as ``OpenFile/doubt``.
-    static func lines(of path: String) throws(FileTrouble) -> (bytes: [UInt8], doubt: String?)? {
-        guard let file = try OpenFile(path) else { return nil }
+    static func lines(
+        of path: String, in folder: Int32? = nil
+    ) throws(FileTrouble) -> (bytes: [UInt8], doubt: String?)? {
+        guard let file = try OpenFile(path, in: folder) else { return nil }
         var (bytes, whole): ([UInt8], Int) = ([], 0)
         while true {
             let piece = try file.next()
@@ -241,6 +243,23 @@ enum FileSystem {
 
     /// Removes a folder if it is empty.
     static func removeIfEmpty(_ path: String) { rmdir(path) }
+
+    /// The same of a folder that was made, or changed, at this time or later.
+    static func removeIfEmpty(_ path: String, changedSince begin: Int64) {
+        guard let changed = changed(path) else { return }
+        // Some file systems, as of memory cards, count in steps of two seconds.
+        let step: Int64 = changed % 1_000_000_000 == 0 ? 2_000_000_000 : 0
+        if changed.addingReportingOverflow(step).partialValue >= begin { rmdir(path) }
+    }
+
+    /// When what is at a path was last changed in any way, in nanoseconds since 1970. Unlike times of modification nobody can
+    /// set it; what was made has none before that.
+    static func changed(_ path: String) -> Int64? {
+        var found = stat()
+        guard lstat(path, &found) == 0 else { return nil }
+        let (seconds, isTooMuch) = Int64(found.st_ctim.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+        return isTooMuch ? nil : seconds + Int64(found.st_ctim.tv_nsec)
+    }
 
     /// Removes a folder and all that it holds, as far as that can be done. Links are removed, never followed.
     static func removeTree(_ path: String) { SafeFolder.removeTree(at: path) }

@@ -1,6 +1,6 @@
 package import JobModel
 package import JobStorage
-import Planning
+package import Planning
 
 /// Inputs and outputs that the last run of a job found and that are gone now, as when a disk is not mounted.
 package enum LostPlaces {
@@ -14,6 +14,9 @@ package enum LostPlaces {
         case emptyDisk(String)
         /// Their folder is there and has none of them, and nothing is known that shows on which disk they were.
         case emptyFolder(String)
+        /// A folder that an entry of `inputs` names is gone: it was renamed, or its disk is not mounted. The link that led there, where
+        /// one is to blame.
+        case missing(folder: String, link: DeadLink?)
     }
 
     /// Outputs that are gone, all of a place.
@@ -60,13 +63,15 @@ package enum LostPlaces {
 // MARK: Pictures
 
 extension LostPlaces {
-    /// Pictures that are gone together with their disk. Those that are gone from a disk that is there were removed.
+    /// Pictures that are gone together with their disk, or with a folder that `inputs` names. Those that are gone from a disk
+    /// that is there, and from folders that are there, were removed.
     ///
     /// - Parameters:
     ///   - records: all of the job's outputs.
     ///   - inputs: all of the job's inputs that were found now.
+    ///   - missing: the files and folders that entries of `inputs` name, and that are not there.
     package static func pictures(
-        _ records: [OutputRecord], inputs: Set<PathKey>, before: KnownPlaces,
+        _ records: [OutputRecord], inputs: Set<PathKey>, before: KnownPlaces, missing: [String] = [],
         mount: (String) -> KnownPlaces.Mount = MountLookup.make()
     ) -> [Pictures] {
         let gone = records.filter { !inputs.contains(PathKey($0.input)) && !OutputPlace.isInputThere($0.input) }
@@ -96,13 +101,29 @@ extension LostPlaces {
                 }
             return isThere ? nil : Pictures(cause, records: lost, place: place)
         }
+        let claimed = Set(known.flatMap(\.records).map { PathKey($0.path) })
+        let away = away(gone.filter { !claimed.contains(PathKey($0.path)) }, missing)
         let unknown = Dictionary(grouping: byPlace[nil] ?? []) { PathKey(PathText.folder(of: $0.input)) }
             .sorted { $0.key < $1.key }
             .compactMap { folder, lost in
                 FileSystem.isEmptyFolder(folder.path)
                     ? Pictures(.emptyFolder(folder.path), records: lost, place: nil) : nil
             }
-        return known + unknown
+        return known + away + unknown
+    }
+
+    /// - Parameter gone: what was made of pictures that are gone, from disks that are there.
+    private static func away(_ gone: [OutputRecord], _ missing: [String]) -> [Pictures] {
+        var rest = gone
+        // The outermost folder is the one that is gone.
+        return Set(missing.map(PathKey.init)).sorted().compactMap { folder in
+            let place = rest.partition { PathNames.isBelow($0.input, folder.path) }
+            let own = rest[place...].sorted { PathKey($0.path) < PathKey($1.path) }
+            rest.removeSubrange(place...)
+            guard !own.isEmpty else { return nil }
+            return Pictures(
+                .missing(folder: folder.path, link: DeadLink(onWayTo: folder.path)), records: own, place: nil)
+        }
     }
 }
 
@@ -251,7 +272,11 @@ extension LostPlaces {
         }
         // Whether these folders are mount points, nobody knows. Until something is found in them they are taken for some.
         for lost in found.lost where lost.place == nil {
-            for folder in folders(of: lost.records.map(\.input)) {
+            let folders =
+                if case .missing(let folder, _) = lost.cause { [PathKey(folder)] } else {
+                    Array(folders(of: lost.records.map(\.input)))
+                }
+            for folder in folders {
                 places.mounts[folder] = KnownPlaces.Mount(path: folder.path, disk: KnownPlaces.Mount.unknown)
             }
         }

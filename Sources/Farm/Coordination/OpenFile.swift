@@ -1,4 +1,5 @@
 import Glibc
+import JobModel
 import SafeFiles
 
 /// A file that is read piece by piece; closed with its last use.
@@ -11,9 +12,13 @@ struct OpenFile: ~Copyable {
     deinit { close(descriptor) }
 
     /// Nil where there is no regular file: nothing, a link, or a pipe, which nobody waits for.
-    init?(_ path: String) throws(FileTrouble) {
+    ///
+    /// - Parameter folder: the file's folder, open; nil where its path counts.
+    init?(_ path: String, in folder: Int32? = nil) throws(FileTrouble) {
         self.path = path
-        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        descriptor = openat(
+            folder ?? AT_FDCWD, folder == nil ? path : PathNames.last(of: path),
+            O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             doubt = nil
             if [ENOENT, ENOTDIR, ELOOP, ENXIO].contains(errno) { return nil }

@@ -349,6 +349,8 @@ package final class RunDirectory: Sendable {
 
     private static func clean(_ path: String, run: String) {
         let entries = Journal.read("\(path)/journal")
+        // Made once, when the run began. A copy of a run's folder has a younger one.
+        let begin = FileSystem.changed("\(path)/lock") ?? .max
         // By its last name: folders are removed with all that they hold.
         func isOwn(_ path: String) -> Bool { Self.isOwn(path, run) }
         var isGone = true
@@ -380,15 +382,17 @@ package final class RunDirectory: Sendable {
                 FileSystem.removeIfEmpty(PathText.folder(of: folder))
             }
         }
+        // A journal that was brought from elsewhere may name any folder of the user: one that the run has made is not older.
         for case .folder(let folder) in entries.reversed() {
-            FileSystem.removeIfEmpty(folder)
+            FileSystem.removeIfEmpty(folder, changedSince: begin)
         }
         // The journal of what could not be removed is for whichever run comes next; nobody goes on with this one.
         guard isGone else { return FileSystem.remove("\(path)/job") }
         FileSystem.removeTree(path)
         let place = PathText.folder(of: PathText.folder(of: path))
         for case .scratch("\(place)/penumbra-\(run)") in entries {
-            tidy(place, entries.compactMap { entry in if case .folder(let folder) = entry { folder } else { nil } })
+            let folders = entries.compactMap { entry in if case .folder(let folder) = entry { folder } else { nil } }
+            tidy(place, folders, changedSince: begin)
         }
     }
 }

@@ -6,11 +6,14 @@ struct FindingOddities: Sendable {
     var unmatched: [String] = []
     /// How many files each pattern matched, excluded ones included.
     var matches: [PathKey: Int] = [:]
+    /// The files and folders that patterns name or begin with, and that are not there; of a file its folder, too, where that is
+    /// not there either.
+    var missing: [String] = []
     /// Entries of `exclude` that left nothing out, in the manifest's order.
     var idleExcludes: [ExcludePattern] = []
     /// Links that would be inputs if they led to files; a file may be there twice.
     var danglingLinks: [String] = []
-    /// How many files and links of folders that `inputs` names are no inputs, by what they are: `.nef`, `links to folders`.
+    /// How many files, pipes and links of folders that `inputs` names are no inputs, by what they are: `.nef`, `links to folders`.
     var passedBy: [String: Int] = [:]
     /// What could not be looked into or at, each once, and that no `exclude` names.
     var unreadableFolders: [UnreadableFolder] = []
@@ -47,8 +50,11 @@ struct InputFinder {
             isPartial = false
             switch pattern.kind {
             case .nothing where isHidden(Array(pattern.text.utf8)): continue
-            case .nothing where allowsMissing: note(0, of: pattern)
-            case .nothing, .remote: throw .missingFile(pattern.text)
+            case .nothing where allowsMissing:
+                note(0, of: pattern)
+                noteMissing(pattern.text)
+            case .nothing: throw Self.problem(ofMissing: pattern)
+            case .remote: throw .missingFile(pattern.text)
             case .file:
                 oddities.matches[PathKey(pattern.text)] = 1
                 addFile(Array(pattern.text.utf8))
@@ -59,6 +65,19 @@ struct InputFinder {
         let idle = rules.excluded.indices.filter { !usedExcludes.contains($0) && !unprovenExcludes.contains($0) }
         oddities.idleExcludes = idle.map { rules.excluded[$0] }
         return sortedInputs()
+    }
+
+    /// Why an entry without wildcards names neither a file nor a folder.
+    private static func problem(ofMissing pattern: InputPattern) -> PlanProblem {
+        if FileKind(of: pattern.text) == .other { return .notAFile(pattern.text) }
+        return DeadLink(onWayTo: pattern.text).map { .deadLink($0, pattern: pattern.text) }
+            ?? .missingFile(pattern.text)
+    }
+
+    /// A file alone that is gone from its folder was removed.
+    private mutating func noteMissing(_ path: String) {
+        let folder = PathText.folder(of: path)
+        oddities.missing += (FileKind(of: folder) == nil ? [folder] : []) + (FileKind(of: path) == nil ? [path] : [])
     }
 
     /// See ``ExcludePattern``.
@@ -83,9 +102,16 @@ struct InputFinder {
         let root = PathText.joined(pattern.glob.fixedFolder)
         if isHidden(Array(root.utf8)) { return }
         let isThere = FileKind(of: root) == .folder
-        guard isThere || allowsMissing else { throw .missingFolder(root, pattern: pattern.text) }
+        guard isThere || allowsMissing else {
+            throw DeadLink(onWayTo: root).map { .deadLink($0, pattern: pattern.text) }
+                ?? .missingFolder(root, pattern: pattern.text)
+        }
         var matches = 0
-        if isThere { walk(Array(root.utf8), below: "", pattern, pattern.glob.start, &matches) }
+        if isThere {
+            walk(Array(root.utf8), below: "", pattern, pattern.glob.start, &matches)
+        } else {
+            oddities.missing.append(root)
+        }
         note(matches, of: pattern)
     }
 
@@ -153,7 +179,13 @@ struct InputFinder {
                 let kind = ext.isEmpty ? "without an extension" : ".\(OddName.readable(ext))"
                 if !places.isEmpty { passBy(name, kind, pattern, folderRules) }
             case .other:
-                break
+                // Pipes are never opened: nobody may be writing to them.
+                guard !places.isEmpty, !entry.leadsNowhere, name.first != PathBytes.dot,
+                    folderRules.exclusions(of: name).isEmpty
+                else { continue }
+                if pattern.kind == .folder || pattern.accepts(name, at: places) {
+                    oddities.passedBy["neither file nor folder", default: 0] += 1
+                }
             }
         }
     }

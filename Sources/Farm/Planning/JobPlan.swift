@@ -28,7 +28,10 @@ package struct JobPlan: Sendable {
     let choiceFolders: [String]
     /// Links among the inputs that lead nowhere, sorted: what they led to is gone, or not mounted.
     package let danglingLinks: [String]
-    /// How many files and links of folders that `inputs` names are no inputs, by what they are: `.nef`, `links to folders`.
+    /// The files and folders that entries of `inputs` name or begin with, and that are not there; of a file its folder, too, where
+    /// that is not there either.
+    package let missingPlaces: [String]
+    /// How many files, pipes and links of folders that `inputs` names are no inputs, by what they are: `.nef`, `links to folders`.
     package let passedBy: [String: Int]
     /// Entries of `exclude` that left nothing out.
     private let idleExcludes: [ExcludePattern]
@@ -118,6 +121,7 @@ package struct JobPlan: Sendable {
         danglingLinks = Set(oddities.danglingLinks).sorted()
         idleExcludes = oddities.idleExcludes
         passedBy = oddities.passedBy
+        missingPlaces = oddities.missing
         unreadableFolders = oddities.unreadableFolders.enumerated().map { offset, folder in
             let input = InputFile(bytes: folder.path, dir: "")
             let index = found.inputs.count + 1 + offset

@@ -20,22 +20,26 @@ package enum PictureHead {
         defer { close(file) }
         var found = stat()
         guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return nil }
-        var head = [UInt8](repeating: 0, count: 32)
+        var head = [UInt8](repeating: 0, count: length)
         let count = read(file, &head, head.count)
         return kind(of: Array(head[..<max(0, count)]), called: fileExtension)
     }
 
+    /// Bytes of a file's beginning that are enough to know it: of films five packets.
+    package static let length = 1024
+
     /// - Parameters:
-    ///   - head: a file's first 32 bytes.
+    ///   - head: a file's first bytes, ``length`` of them if it has so many.
     ///   - fileExtension: of its name, in lower case.
     package static func kind(of head: [UInt8], called fileExtension: [UInt8] = []) -> Kind? {
-        if isReadable(head) { return .readable }
-        return UnreadFormats.hold(head) || UnreadFormats.isCalled(fileExtension, head) ? .unread : nil
+        // JPEG-LS begins as JPEG does.
+        if isReadable(head), !head.starts(with: [0xFF, 0xD8, 0xFF, 0xF7]) { return .readable }
+        return UnreadFormats.hold(head, called: fileExtension) || UnreadFormats.isCalled(fileExtension, head)
+            ? .unread : nil
     }
 
-    /// Of the formats that Penumbra reads but for SVG and PDF, which are documents.
     private static func isReadable(_ head: [UInt8]) -> Bool {
-        beginnings.contains { head.starts(with: $0) } || isWebP(head) || isHEIF(head) || isAnymap(head)
+        beginnings.contains { head.starts(with: $0) } || isWebP(head) || isHEIF(head) || isAnymap(head) || isSVG(head)
     }
 
     private static let beginnings: [[UInt8]] = [
@@ -47,6 +51,7 @@ package enum PictureHead {
         [0xFF, 0x0A], [0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A],  // JPEG XL
         [0xFF, 0x4F, 0xFF, 0x51], [0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A],  // JPEG 2000
         [0x76, 0x2F, 0x31, 0x01],  // OpenEXR
+        Array("%PDF-".utf8),
     ]
 
     private static func isWebP(_ head: [UInt8]) -> Bool {
@@ -66,5 +71,29 @@ package enum PictureHead {
             " \t\r\n".utf8.contains(head[2])
         else { return false }
         return "#0123456789".utf8.contains(head[3])
+    }
+
+    /// A text whose first element is `svg`: pages of the web that hold one are none. What stands before it is passed over.
+    private static func isSVG(_ head: [UInt8]) -> Bool {
+        var rest = head[...]
+        if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+        while true {
+            rest = rest.drop { " \t\r\n".utf8.contains($0) }
+            let end: String
+            if rest.starts(with: "<!--".utf8) {
+                end = "-->"
+            } else if rest.starts(with: "<?xml".utf8) {
+                end = "?>"
+            } else if rest.starts(with: "<!DOCTYPE svg".utf8) {
+                // Its entities stand in brackets.
+                let hasEntities = rest.prefix { $0 != UInt8(ascii: ">") }.contains(UInt8(ascii: "["))
+                end = hasEntities ? "]>" : ">"
+            } else {
+                return rest.starts(with: "<svg".utf8)
+                    && rest.dropFirst(4).first.map { " \t\r\n>/".utf8.contains($0) } ?? false
+            }
+            guard let found = rest.firstRange(of: Array(end.utf8)) else { return false }
+            rest = rest[found.upperBound...]
+        }
     }
 }

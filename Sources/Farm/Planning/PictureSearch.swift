@@ -24,6 +24,9 @@ package struct PictureSearch {
     private var foundLinks: [(path: [UInt8], isPicture: Bool, kind: FileKind)] = []
     /// Files that are hidden, or whose names are not those of pictures.
     private var unnamed: [[UInt8]] = []
+    private var hiddenFolders: [HiddenFolder] = []
+    /// How many entries of those were looked at.
+    private var hiddenCount = 0
     /// Where originals of blurred pictures lie: they are to stay as sharp as they are.
     private let originals: [UInt8]
     private var seen: Set<[UInt8]> = []
@@ -43,7 +46,7 @@ package struct PictureSearch {
         let names = catalog.readableExtensions.union(Self.furtherExtensions)
         let extensions = Set(names.map { PathBytes.lowercased($0.utf8) })
         for path in paths {
-            let real = Self.realPath(PathBytes.normalized(path, in: Array(folder.utf8)))
+            let real = Self.realPath(path, in: folder)
             let file = InputFile(bytes: real, dir: "")
             if FileKind(of: file) == .folder {
                 folders.append(file)
@@ -55,6 +58,13 @@ package struct PictureSearch {
         for folder in folders {
             open(folder.exactPath, extensions) { () throws(UnreadableFolder) in try OpenFolder(folder.exactPath) }
         }
+    }
+
+    /// Of what a command line names, as far as it exists.
+    ///
+    /// - Parameter folder: what relative paths start from; absolute.
+    package static func realPath(_ path: [UInt8], in folder: String) -> [UInt8] {
+        realPath(PathBytes.normalized(path, in: Array(folder.utf8)))
     }
 
     /// As far as it exists.
@@ -93,7 +103,11 @@ package struct PictureSearch {
             } else if let code = entry.trouble {
                 if !isHidden { problems.append(UnreadableFolder(path: place, .unknown, code: code).message) }
             } else if entry.kind == .folder {
-                if isHidden || place == originals { continue }
+                if place == originals { continue }
+                guard !isHidden else {
+                    if !entry.name.starts(with: Self.ownPrefix) { look(into: entry.name, in: folder, place) }
+                    continue
+                }
                 open(place, extensions) { () throws(UnreadableFolder) in try OpenFolder(entry.name, in: folder) }
             } else if isPicture, entry.kind == .file {
                 guard seen.insert(place).inserted else { continue }
@@ -102,6 +116,52 @@ package struct PictureSearch {
             } else {
                 if entry.kind == .file, !entry.name.starts(with: Self.ownPrefix) { unnamed.append(place) }
                 if !isHidden { others += 1 }
+            }
+        }
+    }
+
+    /// A folder that is passed by, since its name is hidden.
+    private struct HiddenFolder {
+        let path: [UInt8]
+        /// All that are in it and below.
+        var files: [[UInt8]] = []
+        /// Whether those are all.
+        var isWhole = true
+    }
+
+    /// Of entries of hidden folders: a home folder may have millions.
+    private static let mostHidden = 100_000
+
+    private mutating func look(into name: [UInt8], in folder: OpenFolder, _ path: [UInt8]) {
+        var hidden = HiddenFolder(path: path)
+        lookedAt(path, &hidden) { () throws(UnreadableFolder) in try OpenFolder(name, in: folder) }
+        hiddenFolders.append(hidden)
+    }
+
+    private mutating func lookedAt(
+        _ path: [UInt8], _ hidden: inout HiddenFolder, _ opening: () throws(UnreadableFolder) -> OpenFolder
+    ) {
+        let (folder, entries): (OpenFolder, [DirectoryListing.Entry])
+        do throws(UnreadableFolder) {
+            folder = try opening()
+            entries = try folder.entries()
+        } catch {
+            hidden.isWhole = false
+            return
+        }
+        for entry in entries where !entry.name.starts(with: Self.ownPrefix) && !entry.isSymbolicLink {
+            let place = PathBytes.joined(path, entry.name)
+            guard place != originals else { continue }
+            guard hiddenCount < Self.mostHidden, entry.trouble == nil else {
+                hidden.isWhole = false
+                continue
+            }
+            hiddenCount += 1
+            switch entry.kind {
+            case .file: hidden.files.append(place)
+            case .folder:
+                lookedAt(place, &hidden) { () throws(UnreadableFolder) in try OpenFolder(entry.name, in: folder) }
+            default: continue
             }
         }
     }
@@ -118,19 +178,28 @@ package struct PictureSearch {
             package let target: InputFile
         }
 
+        package struct Hidden: Hashable, Sendable {
+            package let folder: InputFile
+            package var pictures: [InputFile]
+            /// False where some of what is in it could not be looked at.
+            package let isWhole: Bool
+        }
+
         /// Links to pictures outside of the folders that were named, and links with a picture's name that lead nowhere.
         package var links: [Link] = []
         /// Links to folders outside of those.
         package var folderLinks: [InputFile] = []
         /// Pictures that are hidden, or whose names are not those of pictures.
         package var unnamed: [InputFile] = []
+        /// Hidden folders with pictures in them, or in which some may be.
+        package var hidden: [Hidden] = []
         /// Pictures and films in formats that Penumbra does not read.
         package var unread: [InputFile] = []
         /// How many other files the folders hold, hidden ones not counted.
         package var others = 0
 
         package var isNothing: Bool {
-            links.isEmpty && folderLinks.isEmpty && unnamed.isEmpty && unread.isEmpty
+            links.isEmpty && folderLinks.isEmpty && unnamed.isEmpty && hidden.isEmpty && unread.isEmpty
         }
     }
 
@@ -160,7 +229,28 @@ package struct PictureSearch {
             }
             if PathBytes.name(of: path).first != PathBytes.dot { found.others -= 1 }
         }
+        for hidden in hiddenFolders { add(hidden, to: &found) }
         return found
+    }
+
+    private func add(_ hidden: HiddenFolder, to found: inout PassedBy) {
+        let folder = InputFile(bytes: hidden.path, dir: "")
+        // What was named itself is no longer hidden.
+        let named = folders.filter { $0.exactPath == hidden.path || Self.holds(folder, $0) }
+        guard !named.contains(where: { $0.exactPath == hidden.path }) else { return }
+        var pictures: [InputFile] = []
+        for path in hidden.files where !seen.contains(path) {
+            let file = InputFile(bytes: path, dir: "")
+            guard !named.contains(where: { Self.holds($0, file) }) else { continue }
+            switch PictureHead.kind(at: path) {
+            case .readable: pictures.append(file)
+            case .unread: found.unread.append(file)
+            case nil: continue
+            }
+        }
+        if !pictures.isEmpty || !hidden.isWhole {
+            found.hidden.append(PassedBy.Hidden(folder: folder, pictures: pictures, isWhole: hidden.isWhole))
+        }
     }
 
     /// False for a file that has another name alone by which it was found: its folder is mounted twice. (Of a file with
@@ -172,8 +262,12 @@ package struct PictureSearch {
 
     /// Whether a path lies in one of the folders that were named.
     package func holds(_ picture: InputFile) -> Bool {
-        folders.contains {
-            picture.exactPath.starts(with: $0.exactPath == [PathBytes.slash] ? [] : $0.exactPath + [PathBytes.slash])
-        }
+        folders.contains { Self.holds($0, picture) }
+    }
+
+    /// Whether a path lies in a folder.
+    package static func holds(_ folder: InputFile, _ file: InputFile) -> Bool {
+        let path = folder.exactPath
+        return file.exactPath.starts(with: path == [PathBytes.slash] ? [] : path + [PathBytes.slash])
     }
 }

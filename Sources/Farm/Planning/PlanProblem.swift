@@ -6,6 +6,10 @@ package enum PlanProblem: Error, Hashable, Sendable {
     /// A glob's part before its first wildcard is not there.
     case missingFolder(String, pattern: String)
     case missingFile(String)
+    /// A link on the way to an entry of `inputs` leads nowhere.
+    case deadLink(DeadLink, pattern: String)
+    /// An entry of `inputs` names a pipe, a socket or a device.
+    case notAFile(String)
     /// An input in an object store or on a server.
     case remotePath(String)
     case nothingMatched(patterns: [String], hints: [PatternHint] = [])
@@ -42,8 +46,8 @@ package enum PlanProblem: Error, Hashable, Sendable {
     /// Whether the inputs are missing (exit code 66) or the manifest asks for what cannot be (65).
     package var isMissingInput: Bool {
         switch self {
-        case .unreadableFolder, .missingFolder, .missingFile, .nothingMatched, .emptyList, .allExcluded,
-            .allListedExcluded:
+        case .unreadableFolder, .missingFolder, .missingFile, .deadLink, .notAFile, .nothingMatched, .emptyList,
+            .allExcluded, .allListedExcluded:
             true
         case .remotePath, .patternTooWide, .collision, .ownCollision, .oneFile, .insideOutput, .folderOfAnother,
             .folderInTheWay, .madeOfAnother, .linkedToInput, .overwritesInput, .overwritesPicture, .wouldBecomeInput,
@@ -64,6 +68,10 @@ package enum PlanProblem: Error, Hashable, Sendable {
             "\(PathText.visible(folder)): no such folder, wanted by the input '\(PathText.visible(pattern))'\n   = \(Self.missingRemedy)"
         case .missingFile(let path):
             "\(PathText.visible(path)): no such file or folder\n   = \(Self.missingRemedy)"
+        case .deadLink(let link, let pattern):
+            "\(link.message), wanted by the input '\(PathText.visible(pattern))'\n   = \(Self.missingRemedy)"
+        case .notAFile(let path):
+            "\(PathText.visible(path)): is a pipe, a socket or a device, and no picture file\n   = name files or folders in 'inputs'"
         case .remotePath(let path):
             Self.remotePath(path)
         case .nothingMatched(let patterns, let hints):
@@ -161,9 +169,9 @@ package enum PlanProblem: Error, Hashable, Sendable {
                 "the output's name has over 255 bytes: \(PathText.visible(output)); use {index} or {hash8} in place of {stem}"
             case .formatUnknown(let ext, _, let known):
                 "'{ext}' gives '.\(ext)', which Penumbra cannot write; it writes \(known.map { ".\($0)" }.joined(separator: ", "))"
-            case .unreadableFolder, .missingFolder, .missingFile, .remotePath, .nothingMatched, .emptyList,
-                .allExcluded,
-                .allListedExcluded, .patternTooWide, .overwritesInput, .overwritesPicture, .wouldBecomeInput:
+            case .unreadableFolder, .missingFolder, .missingFile, .deadLink, .notAFile, .remotePath, .nothingMatched,
+                .emptyList, .allExcluded, .allListedExcluded, .patternTooWide, .overwritesInput, .overwritesPicture,
+                .wouldBecomeInput:
                 message
             }
         return "\(input): \(words)"

@@ -217,7 +217,7 @@ extension ProbeReceipt {
             source: source, pages: pages, outputs: outputs, shrinking: shrinking, layout: layout, halo: halo,
             grid: grid,
             tileSources: [], readAmplification: readAmplification, isIdentity: isIdentity, passage: passage, cost: cost)
-        (whole.stamp, whole.wasCMYK) = (stamp, wasCMYK)
+        (whole.stamp, whole.losses) = (stamp, losses)
         return whole
     }
 }

@@ -113,8 +113,8 @@ package struct ProbeReceipt: Hashable, Sendable, Codable {
     package let cost: FrameCost
     /// Of the input, when it was looked at.
     package var stamp: FileStamp?
-    /// The input is in CMYK, and its pixels become sRGB.
-    package var wasCMYK: Bool?
+    /// What of the input its pixels do not have; nil for nothing.
+    package var losses: [DecodingLoss]?
 
     package init(
         source: ImageFacts, pages: Int = 1, outputs: [OutputGeometry], shrinking: Shrinking? = nil,

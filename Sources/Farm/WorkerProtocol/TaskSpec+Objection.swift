@@ -212,6 +212,10 @@ extension ProbeTask {
         guard receipt.outputs.allSatisfy({ ($0.contentDigest != nil) == digestsContent }) else {
             return "digests that were not asked for, or none"
         }
+        // A file of fewer pages by now is a failure, and has no receipt.
+        if case .page(let number) = input.pages, number >= receipt.pages {
+            return "page \(number + 1) of a file of \(receipt.pages) pages"
+        }
         return receipt.objection
     }
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@ static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUS
                               SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGXCPU, SIGXFSZ, SIGILL,  SIGABRT,   SIGTRAP,
                               SIGSYS,  SIGIO};
 enum { SIGNALS = sizeof signals / sizeof *signals, TIMERS = 3, LIMITS = RLIM_NLIMITS, MOST_DESCRIPTORS = 8 };
+/* Of timer_create: there may be more. */
+enum { MOST_TIMERS = 64 };
 
 /* Where copies of descriptors are kept, out of the way of who counts on the lowest ones. */
 enum { SPARE = 200 };
@@ -36,6 +39,9 @@ static int descriptor_count;
 static mode_t file_mask;
 static struct rlimit limits[LIMITS];
 static struct sigaction handlers[SIGNALS];
+/* Of timers that were made with timer_create, by the kernel's numbers. */
+static int timers[MOST_TIMERS];
+static int timer_count;
 static int folder = -1;
 static struct stat folder_status;
 static int root = -1;
@@ -62,11 +68,39 @@ void process_state_watch(int32_t descriptor) {
     descriptor_count++;
 }
 
+/* The kernel's numbers of this process's timers of timer_create, at most MOST_TIMERS of them: lines "ID: 7" of a file that is
+   there where the kernel was built with it. */
+static int find_timers(int *found) {
+    const int file = open("/proc/self/timers", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    static const char name[] = "ID: ";
+    int count = 0, matched = 0, number = -1;
+    char bytes[1024];
+    ssize_t length;
+    while ((length = read(file, bytes, sizeof bytes)) > 0) {
+        for (ssize_t index = 0; index < length; index++) {
+            const char byte = bytes[index];
+            if (byte == '\n') {
+                if (number >= 0 && count < MOST_TIMERS) found[count++] = number;
+                matched = 0;
+                number = -1;
+            } else if (matched >= 0 && matched < 4) {
+                matched = byte == name[matched] ? matched + 1 : -1;
+            } else if (matched == 4 && byte >= '0' && byte <= '9' && number < 100000000) {
+                number = 10 * (number < 0 ? 0 : number) + (byte - '0');
+            }
+        }
+    }
+    close(file);
+    return count;
+}
+
 void process_state_record(void) {
     file_mask = umask(0);
     umask(file_mask);
     for (int index = 0; index < LIMITS; index++) getrlimit(index, &limits[index]);
     for (int index = 0; index < SIGNALS; index++) sigaction(signals[index], NULL, &handlers[index]);
+    timer_count = find_timers(timers);
     if (folder < 0) folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0 || fstat(folder, &folder_status) != 0) memset(&folder_status, 0, sizeof folder_status);
     if (root < 0) root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -139,6 +173,27 @@ static uint32_t restore_timers(void) {
         setitimer(kinds[index], &none, NULL);
         changed = PROCESS_TIMERS;
     }
+    return changed;
+}
+
+static int is_recorded(int timer) {
+    for (int index = 0; index < timer_count; index++)
+        if (timers[index] == timer) return 1;
+    return 0;
+}
+
+/* Timers of timer_create outlive the call that made them, and their signals would end another task's process. */
+static uint32_t remove_timers(void) {
+    uint32_t changed = 0;
+    int found[MOST_TIMERS], count, removed;
+    do {
+        count = find_timers(found);
+        removed = 0;
+        for (int index = 0; index < count; index++)
+            if (!is_recorded(found[index]) && syscall(SYS_timer_delete, found[index]) == 0) removed++;
+        if (removed > 0) changed = PROCESS_TIMERS;
+        /* There may be more of them than are found at once. */
+    } while (count == MOST_TIMERS && removed > 0);
     return changed;
 }
 
@@ -223,8 +278,8 @@ uint32_t process_state_restore(const sigset_t *mask) {
     changed |= restore_user();
     changed |= restore_folder();
     changed |= restore_root();
-    changed |= restore_group() | restore_limits() | restore_handlers() | restore_timers() | restore_descriptors()
-        | restore_locale();
+    changed |= restore_group() | restore_limits() | restore_handlers() | restore_timers() | remove_timers()
+        | restore_descriptors() | restore_locale();
     pthread_mutex_unlock(&lock);
     errno = code;
     return changed;

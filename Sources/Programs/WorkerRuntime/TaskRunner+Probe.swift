@@ -54,7 +54,7 @@ extension TaskRunner {
             tileSources: sources,
             readAmplification: tiles.readAmplification, isIdentity: first.branch.whole.isIdentity,
             passage: passage(inputs, task), cost: try cost(inputs, zip(branches.map(\.branch), plans)))
-        if header.wasCMYK { receipt.wasCMYK = true }
+        if !header.losses.isEmpty { receipt.losses = header.losses }
         return receipt
     }
 

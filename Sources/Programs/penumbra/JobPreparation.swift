@@ -203,16 +203,32 @@ struct JobPreparation {
         let records = prepared.contents.records
         guard !records.isEmpty else { return }
         let inputs = Set(prepared.plan.inputs.map { PathKey($0.path) })
-        prepared.lost = LostPlaces.pictures(records, inputs: inputs, before: prepared.contents.places)
+        prepared.lost = LostPlaces.pictures(
+            records, inputs: inputs, before: prepared.contents.places, missing: prepared.plan.missingPlaces)
         // What lies below the mount point of a lost disk is not what its outputs were made of.
         let lost = Set(prepared.lost.flatMap(\.records).map { PathKey($0.input) })
         if !lost.isEmpty, !allowsGone { prepared.targets.removeAll { lost.contains(PathKey($0.files.input)) } }
-        let strange = records.filter { !inputs.contains(PathKey($0.input)) }
+        let pages = pageCounts(prepared)
+        let strange = records.filter { record in
+            guard inputs.contains(PathKey(record.input)) else { return true }
+            return pages[PathKey(record.input)].map { record.page >= $0 } ?? false
+        }
         if prepared.isWhole, !strange.isEmpty { findOrphans(&prepared, among: strange) }
     }
 
-    /// Outputs of pictures that are no inputs now, and that no other input's outputs are.
+    /// How many pages each input has now, of which each has outputs of its own; nothing of an input that was not looked at.
+    private func pageCounts(_ prepared: PreparedJob) -> [PathKey: Int] {
+        guard prepared.job.rendersPages else { return [:] }
+        let counts = prepared.plan.frames.compactMap { frame -> (PathKey, Int)? in
+            guard case .success(let probe) = prepared.findings[frame.id] else { return nil }
+            return (PathKey(frame.input.path), probe.pages)
+        }
+        return Dictionary(counts) { max($0, $1) }
+    }
+
+    /// Outputs of pictures that are no inputs now, or of pages that pictures have no more, and that no other input's outputs are.
     private func findOrphans(_ prepared: inout PreparedJob, among strange: [OutputRecord]) {
+        let inputs = Set(prepared.plan.inputs.map { PathKey($0.path) })
         let lost = Set(prepared.lost.flatMap(\.records).map { PathKey($0.path) })
         let outputs = prepared.targets.flatMap(\.outputs) + prepared.ended.flatMap(\.outputs)
         let planned = Set(outputs.map(PathKey.init))
@@ -222,7 +238,9 @@ struct JobPreparation {
         where !closed.contains(where: { PathKey($0) == PathKey(record.input) || PathNames.isBelow(record.input, $0) })
             && !planned.contains(PathKey(record.path)) && OutputPlace.exists(record.path)
         {
-            if OutputPlace.isInputThere(record.input) {
+            if inputs.contains(PathKey(record.input)) {
+                prepared.orphans.append(record)
+            } else if OutputPlace.isInputThere(record.input) {
                 prepared.unselected.append(record)
             } else if lost.contains(PathKey(record.path)) {
                 prepared.lostOutputs.append(record)

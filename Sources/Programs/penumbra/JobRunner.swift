@@ -69,7 +69,9 @@ struct JobRunner {
                 undone = max(undone, error.status)
             }
         }
-        try refuseSharedOutputs(started.map(\.prepared))
+        for (job, problems) in zip(started, try SharedOutputs.problems(of: started.map(\.prepared))) {
+            job.fail(problems)
+        }
         try IndexFile.refuseShared(started.compactMap(\.index))
         return max(try await body(started), undone)
     }
@@ -190,7 +192,8 @@ struct JobRunner {
                 prepared: prepared, summary: summary, reports: [], status: ExitStatus(summary), started: started,
                 ended: Date(), workers: settings.workers)
         }
-        reporting.ended(summary, prepared.job, newlyKept: newlyKept(job, summary))
+        reporting.ended(
+            summary, prepared.job, newlyKept: newlyKept(job, summary), isRecorded: history != nil)
         let orphans = try await lookAfterOrphans(job, summary)
         let tidied = max(tidyUp(job), summary.stop == nil ? keepReceipts(job) : .done)
         var finished = FinishedJob(
@@ -333,21 +336,6 @@ struct JobRunner {
             }
             defer { group.cancelAll() }
             return try await group.next()?.flatMap { $0 } ?? .busy(.run)
-        }
-    }
-
-    private func refuseSharedOutputs(_ jobs: [PreparedJob]) throws {
-        guard jobs.count > 1 else { return }
-        var owners: [PathKey: String] = [:]
-        for job in jobs {
-            for output in job.targets.flatMap(\.outputs) {
-                if let other = owners.updateValue(job.job.name, forKey: PathKey(output)) {
-                    throw CommandError(
-                        .badManifest,
-                        "\(output): both '\(other)' and '\(job.job.name)' would write this output\n"
-                            + "   = give the jobs different output folders, or names with {job}")
-                }
-            }
         }
     }
 }

@@ -79,6 +79,8 @@ extension LostPlaces.Cause {
             "another disk than in the last run is mounted at \(PathText.visible(mount)), without \(things)"
         case .emptyDisk(let mount): "the disk at \(PathText.visible(mount)) is empty, which had \(things)"
         case .emptyFolder(let folder): "\(PathText.visible(folder)) has none of \(things) any more"
+        case .missing(_, let link?): "\(link.message), and had \(things)"
+        case .missing(let folder, nil): "\(PathText.visible(folder)) is missing, which had \(things)"
         }
     }
 
@@ -86,7 +88,7 @@ extension LostPlaces.Cause {
         switch self {
         case .notMounted: "mount the disk, and run the job again."
         case .otherDisk, .emptyDisk: "is that the right disk?"
-        case .emptyFolder: "is a disk not mounted?"
+        case .emptyFolder, .missing: "is a disk not mounted?"
         }
     }
 }

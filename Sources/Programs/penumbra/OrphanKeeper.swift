@@ -20,13 +20,14 @@ struct OrphanKeeper {
         guard !prepared.unselected.isEmpty else { return }
         reporting.list(
             "\(prepared.job.name): \(Figures.plural(prepared.unselected.count, "output")) of pictures that are no inputs of "
-                + "this job any more, and never removed by it", prepared.unselected.map(\.path))
+                + "this job any more, and never removed by it", prepared.unselected.map(\.path),
+            all: SummaryText.planOfAll)
     }
 
     /// Outputs of pictures that are gone together with their disk.
     static func listLost(_ prepared: PreparedJob, _ reporting: Reporting) {
         guard let title = lostTitle(prepared) else { return }
-        reporting.list(title, prepared.lostOutputs.map(\.path))
+        reporting.list(title, prepared.lostOutputs.map(\.path), all: SummaryText.planOfAll)
     }
 
     private static func lostTitle(_ prepared: PreparedJob) -> String? {
@@ -58,8 +59,7 @@ struct OrphanKeeper {
     ) async throws -> ExitStatus {
         switch wish {
         case .listed:
-            // Where nothing is printed nothing has to be read.
-            if !reporting.quiet { list(try await findings(OrphanRemoval.touched(orphans))) }
+            try list(try await findings(OrphanRemoval.touched(orphans)))
             return .done
         case .removed:
             if let refusal {
@@ -77,30 +77,37 @@ struct OrphanKeeper {
                 "\(name): removed \(Figures.plural(removal.removed.count, "output")) whose inputs are gone",
                 removal.removed)
         }
-        if !removal.kept.isEmpty {
-            reporting.list(
-                "\(name): \(Figures.plural(removal.kept.count, "output")) without an input "
-                    + (removal.kept.count == 1 ? "stays as it is" : "stay as they are"),
-                removal.kept.map(\.path), reasons: removal.kept.map(\.reason))
-        }
+        try listKept(removal.kept) { "without an input \($0 == 1 ? "stays as it is" : "stay as they are")" }
         return .done
     }
 
-    private func list(_ findings: Freshness.Findings) {
+    private func list(_ findings: Freshness.Findings) throws {
         let objections = orphans.map { OrphanRemoval.objection(to: $0, findings) }
         let removable = zip(orphans, objections).filter { $1 == nil }.map(\.0.path)
-        let kept = zip(orphans, objections).compactMap { orphan, reason in reason.map { (orphan.path, $0) } }
+        let kept = zip(orphans, objections).compactMap { orphan, reason in
+            reason.map { (path: orphan.path, reason: $0) }
+        }
         if !removable.isEmpty {
             reporting.list(
                 "\(name): \(Figures.plural(removable.count, "output")) without an input any more; --delete-orphans removes them",
-                removable)
+                removable, all: SummaryText.planOfAll)
         }
-        if !kept.isEmpty {
-            reporting.list(
-                "\(name): \(Figures.plural(kept.count, "output")) without an input any more, which a person has to remove",
-                kept.map(\.0), reasons: kept.map(\.1))
-        }
+        try listKept(kept) { _ in "without an input any more, which a person has to remove" }
     }
+
+    /// Outputs that only a person may remove. Where silence is asked for, each is told once.
+    private func listKept(_ kept: [(path: String, reason: String)], _ words: (Int) -> String) throws {
+        let texts = kept.map { "\(Self.keptKind)\($0.path): \($0.reason)" }
+        let new = Set(try ledger.tellNew(texts, kind: Self.keptKind, isAll: true).map(PathKey.init))
+        let isTold = reporting.json || !reporting.quiet
+        let told = zip(texts, kept).filter { isTold || new.contains(PathKey($0.0)) }.map(\.1)
+        guard !told.isEmpty else { return }
+        reporting.complain(
+            "\(name): \(Figures.plural(told.count, "output")) \(words(told.count))", told.map(\.path),
+            reasons: told.map(\.reason), all: SummaryText.planOfAll)
+    }
+
+    private static let keptKind = "orphan: "
 
     /// What looks more like a mistake than like pictures that somebody has deleted.
     private var refusal: String? {

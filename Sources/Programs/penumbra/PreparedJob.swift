@@ -45,6 +45,15 @@ struct PreparedJob {
         targets = zip(targets, isLate).filter { !$1 }.map(\.0) + zip(targets, isLate).filter { $1 }.map(\.0)
     }
 
+    /// Frames whose outputs are refused, and why.
+    mutating func fail(_ problems: [FrameID: String]) {
+        guard !problems.isEmpty else { return }
+        ended += targets.compactMap { target in
+            problems[target.frame.id].map { target.report(.failed(FrameFailure(.output, $0))) }
+        }
+        targets.removeAll { problems[$0.frame.id] != nil }
+    }
+
     /// Takes pictures that are gone together with their disk for removed.
     mutating func giveUpLost() {
         orphans = (orphans + lostOutputs).sorted { $0.path < $1.path }

@@ -124,8 +124,10 @@ final class Reporting: Sendable {
         return hints + (rest > 0 ? ["\(Figures.count(rest)) more links lead nowhere"] : [])
     }
 
-    /// - Parameter newlyKept: of the frames whose outputs are kept those that were not told before.
-    func ended(_ summary: RunSummary, _ job: JobSpec, newlyKept: [KeptOutput] = []) {
+    /// - Parameters:
+    ///   - newlyKept: of the frames whose outputs are kept those that were not told before.
+    ///   - isRecorded: 'penumbra show' knows the run.
+    func ended(_ summary: RunSummary, _ job: JobSpec, newlyKept: [KeptOutput] = [], isRecorded: Bool = false) {
         summaries.withLock { $0.append(summary) }
         human.clear()
         guard !json else { return }
@@ -137,7 +139,10 @@ final class Reporting: Sendable {
             }
             return
         }
-        for line in SummaryText.failures(summary, of: owner, folder: currentFolder()) { Console.complain(line) }
+        let all = isRecorded ? "'penumbra show \(job.name)'" : nil
+        for line in SummaryText.failures(summary, of: owner, folder: currentFolder(), all: all) {
+            Console.complain(line)
+        }
         if !quiet || isStrict {
             for line in SummaryText.known(summary, of: owner, folder: currentFolder()) { Console.complain(line) }
         } else {
@@ -197,22 +202,21 @@ final class Reporting: Sendable {
     func warn(ofPluginsIn catalog: Catalog) { for problem in catalog.pluginProblems { warn(problem) } }
 
     /// Paths with what they have in common. Nothing that anybody has to act on.
-    func list(_ title: String, _ paths: [String], reasons: [String]? = nil) {
-        if json {
-            JSONLine.paths(PathsLine(message: title, paths: paths)).print()
-        } else if !quiet {
-            for line in SummaryText.list(title, paths, reasons: reasons, folder: currentFolder()) {
-                Console.complain(line)
-            }
-        }
+    ///
+    /// - Parameter all: as for ``complain(_:_:reasons:all:)``.
+    func list(_ title: String, _ paths: [String], reasons: [String]? = nil, all: String? = nil) {
+        guard json || !quiet else { return }
+        complain(title, paths, reasons: reasons, all: all)
     }
 
     /// The same of what somebody has to act on: told where silence is asked for, too.
-    func complain(_ title: String, _ paths: [String], reasons: [String]?) {
+    ///
+    /// - Parameter all: what names those that a person does not see here.
+    func complain(_ title: String, _ paths: [String], reasons: [String]?, all: String? = nil) {
         if json {
             JSONLine.paths(PathsLine(message: title, paths: paths)).print()
         } else {
-            for line in SummaryText.list(title, paths, reasons: reasons, folder: currentFolder()) {
+            for line in SummaryText.list(title, paths, reasons: reasons, folder: currentFolder(), all: all) {
                 Console.complain(line)
             }
         }

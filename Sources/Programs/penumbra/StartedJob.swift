@@ -1,9 +1,10 @@
 import Coordination
+import Scheduling
 import Synchronization
 
 /// A prepared job with what keeps others away from it.
 final class StartedJob {
-    let prepared: PreparedJob
+    private(set) var prepared: PreparedJob
     let directory: RunDirectory
     /// Nil for jobs without a manifest, of which several may run.
     let lock: JobLock?
@@ -20,6 +21,9 @@ final class StartedJob {
         self.ledger = ledger
         self.index = index
     }
+
+    /// Frames that fail before the run, and why.
+    func fail(_ problems: [FrameID: String]) { prepared.fail(problems) }
 
     /// Its work was begun, and is over or stopped when the command ends.
     var hasRun: Bool { isRun.withLock { $0 } }

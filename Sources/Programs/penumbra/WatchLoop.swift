@@ -23,6 +23,8 @@ struct WatchLoop {
     private var gone: Set<PathKey> = []
     /// Entries of `inputs` that name a folder, or named one when they were last there.
     private var namedFolders: Set<PathKey> = []
+    /// Of these, those that were never there: they may be meant for files.
+    private var guessedFolders: Set<PathKey> = []
 
     init(
         _ watched: WatchedJobs, manifests: [String], signals: Signals, reporting: Reporting,
@@ -103,12 +105,18 @@ struct WatchLoop {
         noteNamedFolders()
         let missing = Set(folders.filter { !FolderWatch.isFolder($0) }.map(PathKey.init))
         for folder in missing.subtracting(gone).sorted() {
-            reporting.note(
-                "\(PathText.shown(folder.path, from: currentFolder())): the folder is gone, or its disk is not mounted; nothing in "
-                    + "it is rendered until it is there again")
+            let words =
+                guessedFolders.contains(folder)
+                ? "no such file or folder, or its disk is not mounted; nothing of it is rendered until it is there"
+                : "the folder is gone, or its disk is not mounted; nothing in it is rendered until it is there again"
+            reporting.note("\(PathText.shown(folder.path, from: currentFolder())): \(words)")
         }
-        for folder in gone.subtracting(missing).sorted() {
-            reporting.note("\(PathText.shown(folder.path, from: currentFolder())): the folder is there again")
+        // A folder that the manifest names no more may be gone as before.
+        for folder in gone.subtracting(missing).sorted() where FileStamp(of: folder.path) != nil {
+            let isFile = !FolderWatch.isFolder(folder.path)
+            reporting.note(
+                "\(PathText.shown(folder.path, from: currentFolder())): the \(isFile ? "file" : "folder") is there"
+                    + (guessedFolders.remove(folder) == nil ? " again" : ""))
         }
         gone = missing
     }
@@ -182,10 +190,13 @@ struct WatchLoop {
         for path in patterns.filter(\.isLiteral).map(\.text) {
             if FolderWatch.isFolder(path) {
                 namedFolders.insert(PathKey(path))
+                if !gone.contains(PathKey(path)) { guessedFolders.remove(PathKey(path)) }
             } else if FileStamp(of: path) != nil {
                 namedFolders.remove(PathKey(path))
-            } else if PathText.split(name: PathText.name(of: path)).ext.isEmpty {
-                namedFolders.insert(PathKey(path))
+            } else if PathText.split(name: PathText.name(of: path)).ext.isEmpty,
+                namedFolders.insert(PathKey(path)).inserted
+            {
+                guessedFolders.insert(PathKey(path))
             }
         }
     }

@@ -80,7 +80,7 @@ package struct Blurring: Sendable {
                 outcomes[index] = error.outcome
             }
         }
-        var conversions: [Int: InPlaceConversion] = [:]
+        var conversions: [Int: Set<InPlaceConversion>] = [:]
         let (formats, unsurveyed) = await survey(candidates, &outcomes, &conversions)
         var (items, places): ([InPlaceRendering.Item], [Int]) = ([], [])
         for (candidate, format) in zip(candidates, formats) {
@@ -101,7 +101,7 @@ package struct Blurring: Sendable {
         originals.removeUnneeded(in: folders)
         withExtendedLifetime(folders) {}
         let results = pictures.enumerated().map { place, wanted in
-            InPlaceResult(wanted.picture, outcomes[place] ?? .left, conversion: conversions[place])
+            InPlaceResult(wanted.picture, outcomes[place] ?? .left, conversions: conversions[place] ?? [])
         }
         return (results, stop)
     }
@@ -111,7 +111,9 @@ package struct Blurring: Sendable {
         _ index: Int, _ wanted: WantedPicture, _ looked: LookedAtPicture, _ before: PictureFolder.Found?,
         _ folders: HeldFolders
     ) throws(InPlaceTrouble) -> Candidate {
-        let folder = try folders.folder(of: wanted)
+        guard let folder = try folders.folder(of: wanted) else {
+            throw InPlaceTrouble(outcome: .gone(looked.originals.first))
+        }
         var older = looked.trusted
         if let odd = looked.odd { throw InPlaceTrouble.refused(odd.message) }
         if !looked.originals.isEmpty { folder.removeLeftovers() }
@@ -159,7 +161,7 @@ package struct Blurring: Sendable {
     /// - Returns: their formats; nil for those that cannot be written as what they are.
     private func survey(
         _ candidates: [Candidate], _ outcomes: inout [Int: InPlaceResult.Outcome],
-        _ conversions: inout [Int: InPlaceConversion]
+        _ conversions: inout [Int: Set<InPlaceConversion>]
     ) async -> ([FormatDescriptor?], StopReason?) {
         guard !candidates.isEmpty else { return ([], nil) }
         let pictures = candidates.map(\.wanted.picture)
@@ -174,7 +176,7 @@ package struct Blurring: Sendable {
         let formats = candidates.enumerated().map { place, candidate -> FormatDescriptor? in
             switch answers.outcomes[FrameID(place)] {
             case .surveyed(let probe):
-                conversions[candidate.index] = InPlaceFormat.conversion(of: probe)
+                conversions[candidate.index] = InPlaceFormat.conversions(of: probe)
                 do throws(InPlaceFormat.Refusal) {
                     return try InPlaceFormat.format(of: probe, catalog)
                 } catch {

@@ -1,3 +1,4 @@
+import Glibc
 import JobModel
 import Planning
 import SafeFiles
@@ -43,8 +44,10 @@ struct HeldFolders {
         return try folder.open(picture)
     }
 
+    /// Nil where there is no such folder, and so no picture.
+    ///
     /// - Throws: ``InPlaceResult/Outcome`` as ``InPlaceTrouble``.
-    func folder(of wanted: WantedPicture) throws(InPlaceTrouble) -> PictureFolder {
+    func folder(of wanted: WantedPicture) throws(InPlaceTrouble) -> PictureFolder? {
         switch folders[Self.key(of: wanted.picture)] {
         case .success(let folder):
             // Whoever can write in the folder above has put a link, or another folder, in its place.
@@ -52,6 +55,7 @@ struct HeldFolders {
                 throw .refused("its folder was replaced by another one meanwhile; left as it is")
             }
             return folder
+        case .failure(let trouble as FileTrouble) where [ENOENT, ENOTDIR].contains(trouble.code): return nil
         case .failure(let trouble as FileTrouble): throw InPlaceTrouble(trouble)
         case .failure, nil: throw InPlaceTrouble(outcome: .busy)
         }

@@ -25,10 +25,13 @@ enum InPlaceFormat {
         return format
     }
 
-    /// What of another kind is made of the picture; nil for nothing.
-    static func conversion(of probe: ProbeReceipt) -> InPlaceConversion? {
-        if probe.wasCMYK == true { return .cmyk }
-        return probe.source.fileFormat == "ppm" && [.gray, .grayAlpha].contains(probe.source.layout) ? .grayMap : nil
+    /// What of another kind is made of the picture.
+    static func conversions(of probe: ProbeReceipt) -> Set<InPlaceConversion> {
+        var found = Set((probe.losses ?? []).map(InPlaceConversion.init))
+        if probe.source.fileFormat == "ppm", [.gray, .grayAlpha].contains(probe.source.layout) {
+            found.insert(.grayMap)
+        }
+        return found
     }
 
     /// With a quality that is two thirds of the way from the usual one to the best: what replaces a picture is not to look
@@ -42,5 +45,17 @@ enum InPlaceFormat {
             values["quality"] = .integer(usual + (best - usual) * 2 / 3)
         }
         return SaveOptions(values: values)
+    }
+}
+
+extension InPlaceConversion {
+    fileprivate init(_ loss: DecodingLoss) {
+        self =
+            switch loss {
+            case .cmyk: .cmyk
+            case .lab: .lab
+            case .doubles: .doubles
+            case .furtherPictures: .furtherPictures
+            }
     }
 }

@@ -20,6 +20,8 @@ package struct InPlaceResult: Sendable {
         case edited(StoredOriginal)
         /// Nothing is there; the original of what was there, if one is kept.
         case gone(StoredOriginal?)
+        /// The same of a picture of a folder: its user has removed it since it was blurred.
+        case removed(StoredOriginal)
         /// Found in a folder, and nothing that could be blurred in place.
         case skipped(reason: String)
         case refused(reason: String)
@@ -34,10 +36,10 @@ package struct InPlaceResult: Sendable {
     package let picture: InputFile
     package let outcome: Outcome
     /// What was made of it is not quite what it is.
-    package let conversion: InPlaceConversion?
+    package let conversions: Set<InPlaceConversion>
 
-    package init(_ picture: InputFile, _ outcome: Outcome, conversion: InPlaceConversion? = nil) {
-        (self.picture, self.outcome, self.conversion) = (picture, outcome, conversion)
+    package init(_ picture: InputFile, _ outcome: Outcome, conversions: Set<InPlaceConversion> = []) {
+        (self.picture, self.outcome, self.conversions) = (picture, outcome, conversions)
     }
 }
 
@@ -62,6 +64,12 @@ package struct WantedPicture: Hashable, Sendable {
 package enum InPlaceConversion: Hashable, Sendable, CaseIterable {
     /// A picture in CMYK becomes one in sRGB.
     case cmyk
+    /// A picture in Lab becomes one in RGB.
+    case lab
+    /// Samples of 64 bits become samples of 32.
+    case doubles
     /// A gray, or black and white, portable map becomes one of three channels (P6), whatever its name says.
     case grayMap
+    /// Of a file with several pictures, as phones make them, the first alone is left.
+    case furtherPictures
 }

@@ -18,7 +18,8 @@ struct InPlaceTrouble: Error {
             case OriginalStore.busyCode: .busy
             default: .unfit(message: trouble.message)
             }
-        place = trouble.isPlace ? trouble : nil
+        // A bad sector, or a server that lost a folder, says nothing of the other pictures.
+        place = trouble.isPlace && ![EIO, ESTALE].contains(trouble.code) ? trouble : nil
     }
 
     static func refused(_ reason: String) -> InPlaceTrouble { InPlaceTrouble(outcome: .refused(reason: reason)) }

@@ -500,16 +500,20 @@ package final class OriginalStore: Sendable {
     /// Opens an original; nil where it is gone.
     package func original(of record: KeptOriginal) throws(FileTrouble) -> SafeFile? {
         guard let objects = try part(.objects) else { return nil }
-        if let found = try objects.file(record.objectName) {
-            // One of another size is damaged, and may be so large that it is read for hours.
-            guard try Int(found.status().st_size) == record.original.bytes else { return nil }
-            return found
-        }
+        if let found = try objects.file(record.objectName) { return try Self.whole(found, record) }
         // A command that looked whether it is needed was killed.
-        guard let aside = try objects.names().first(where: { Self.aside($0)?.object == record.objectName }) else {
-            return nil
-        }
-        return try objects.file(aside)
+        guard let aside = try objects.names().first(where: { Self.aside($0)?.object == record.objectName }),
+            let found = try objects.file(aside)
+        else { return nil }
+        return try Self.whole(found, record)
+    }
+
+    /// Nil for one of another size: it is damaged, and may be so large that it is read for hours.
+    private static func whole(
+        _ found: consuming SafeFile, _ record: KeptOriginal
+    ) throws(FileTrouble) -> SafeFile? {
+        guard try Int(found.status().st_size) == record.original.bytes else { return nil }
+        return found
     }
 
     /// Whether a file has an original's bytes. For records of earlier versions, which have no SHA-256 of them.

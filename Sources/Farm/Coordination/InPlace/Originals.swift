@@ -326,8 +326,13 @@ package final class Originals: Sendable {
 
     /// Does something in each store, while its folder is locked. Where another run or command works, or which is not mounted,
     /// the next command looks again.
-    private func eachStore(_ body: (_ store: OriginalStore, _ folder: String?) -> Int) -> Int {
-        rememberedFolders().reduce(body(shared, nil)) { count, folder in
+    ///
+    /// - Parameter more: folders that may have come from elsewhere, with originals beside their pictures.
+    private func eachStore(
+        andIn more: [String] = [], _ body: (_ store: OriginalStore, _ folder: String?) -> Int
+    ) -> Int {
+        let folders = Set((rememberedFolders() + more).map(PathKey.init)).sorted().map(\.path)
+        return folders.reduce(body(shared, nil)) { count, folder in
             let anywhere = InputFile(path: PathNames.joined(folder, "picture"), dir: "")
             guard let held = try? PictureFolder(of: anywhere) else { return count }
             let store = OriginalStore(beside: folder, try? held.open(), readings: readings)
@@ -356,17 +361,40 @@ package final class Originals: Sendable {
     ///
     /// - Returns: how many, and how many stay since their pictures' folders are not there: a disk may not be mounted.
     package func forgetRestored() -> (forgotten: Int, left: Int) {
+        forgetRemoved(andIn: [], where: \.isRestored, ifLost: isFolderThere)
+    }
+
+    /// Forgets originals of pictures that their user has removed since they were blurred. The lock is held.
+    ///
+    /// - Parameters:
+    ///   - more: folders that may have come from elsewhere, with originals beside their pictures.
+    ///   - isMeant: whether the user gives up what was at this path.
+    /// - Returns: how many, and how many stay since their pictures may be on a disk that is not mounted.
+    package func giveUp(andIn more: [String], _ isMeant: (InputFile) -> Bool) -> (forgotten: Int, left: Int) {
+        forgetRemoved(andIn: more) {
+            // Another user's record is that user's to remove.
+            $0.isPlausible && $0.isTrusted(with: nil) && isMeant($0.picture)
+        } ifLost: {
+            !$0.store.isShared || isFolderThere($0) || isDiskThere($0)
+        }
+    }
+
+    /// - Parameter isLost: whether a picture that is not at its path is nowhere.
+    private func forgetRemoved(
+        andIn more: [String], where isMeant: (StoredOriginal) -> Bool, ifLost isLost: (StoredOriginal) -> Bool
+    ) -> (forgotten: Int, left: Int) {
         var left = 0
-        let forgotten = eachStore { store, folder in
-            var restored: [StoredOriginal] = []
+        let forgotten = eachStore(andIn: more) { store, folder in
+            var meant: [StoredOriginal] = []
             // Records that are not believed stay.
             try? store.all {
-                if $0.isRestored { restored.append(StoredOriginal($0, in: store)) }
+                let original = StoredOriginal($0, in: store)
+                if isMeant(original) { meant.append(original) }
             } odd: { _ in
             }
             var count = 0
-            for original in restored where !FileSystem.exists(original.picture.exactPath) {
-                if isFolderThere(original), (try? store.remove(original.file)) != nil {
+            for original in meant where !FileSystem.exists(original.picture.exactPath) {
+                if isLost(original), (try? store.remove(original.file)) != nil {
                     count += 1
                 } else {
                     left += 1
@@ -397,6 +425,20 @@ package final class Originals: Sendable {
         if let disk = original.record.disk { return path.map { DiskMark.of($0) == disk } ?? false }
         // The root of a disk has the same number on every disk, and without a mark nobody knows which one this is.
         return path.map { !FileSystem.isMountPoint($0) || $0 == "/" } ?? true
+    }
+
+    /// The picture's folder is not there, and that on the disk on which it was. Where that disk has no mark it is on none that
+    /// could be mounted in an empty folder.
+    private func isDiskThere(_ original: StoredOriginal) -> Bool {
+        guard var folder = String(validating: HeldFolders.key(of: original.picture), as: UTF8.self) else {
+            return false
+        }
+        if folder.isEmpty { folder = "/" }
+        let isRemoved = !FileSystem.exists(folder)
+        while folder != "/", !FileSystem.exists(folder) { folder = PathText.folder(of: folder) }
+        if let disk = original.record.disk { return DiskMark.of(folder) == disk }
+        guard isRemoved, let names = try? SafeFolder(folder, trusting: .everybody).names() else { return false }
+        return !names.isEmpty
     }
 
     /// What ``remember(_:)`` has left that was killed: `FNV-RANDOM`.

@@ -61,13 +61,20 @@ package struct Unblurring: Sendable {
         _ looked: LookedAtPicture, _ wanted: WantedPicture, found: PictureFolder.Found?, _ folders: HeldFolders
     ) -> InPlaceResult.Outcome {
         do throws(InPlaceTrouble) {
-            let folder = try folders.folder(of: wanted)
+            guard let folder = try folders.folder(of: wanted) else {
+                guard isForced, let original = looked.originals.first else {
+                    return gone(looked.originals.first, wanted)
+                }
+                throw .refused(
+                    "its folder is not there, and its original is kept at \(original.path): create the folder, and 'unblur "
+                        + "--force' puts it back, or let 'gc --give-up' forget it")
+            }
             if let odd = looked.odd { throw InPlaceTrouble.refused(odd.message) }
             if !looked.originals.isEmpty { folder.removeLeftovers() }
             switch looked.condition {
             // It may have been edited: nobody replaces it unread.
             case .missing where found != nil: return .refused(reason: "cannot be read")
-            case .missing(let original) where !isForced: return .gone(original)
+            case .missing(let original) where !isForced: return gone(original, wanted)
             case .missing(let original): return try putBack(original, looked, found, folder, isEdited: true)
             case .unknown where found == nil: return .gone(nil)
             case .unknown where wanted.isNamed && lost.contains(HeldFolders.key(of: wanted.picture)):
@@ -98,6 +105,11 @@ package struct Unblurring: Sendable {
         } catch {
             return error.outcome
         }
+    }
+
+    private func gone(_ original: StoredOriginal?, _ wanted: WantedPicture) -> InPlaceResult.Outcome {
+        guard let original, !wanted.isNamed else { return .gone(original) }
+        return .removed(original)
     }
 
     private func putBack(

@@ -58,9 +58,10 @@ final class OutputIndex: Sendable {
         return (IndexContents(Data(lines?.bytes ?? []), of: job), doubt)
     }
 
-    private func lines() throws(FileTrouble) -> (bytes: [UInt8], doubt: String?)? {
+    /// - Parameter folder: the index's folder, open; nil where its path counts.
+    private func lines(in folder: Int32? = nil) throws(FileTrouble) -> (bytes: [UInt8], doubt: String?)? {
         do {
-            return try FileSystem.lines(of: path)
+            return try FileSystem.lines(of: path, in: folder)
         } catch {
             throw error.reason == nil ? trouble(error.code, "read the index of the outputs") : error
         }
@@ -147,10 +148,28 @@ final class OutputIndex: Sendable {
         } catch {
             guard [EACCES, EPERM, ELOOP, ENXIO].contains(error.code) else { throw error }
             // What others may have written does not become this user's word.
-            let old = try lines().flatMap { $0.doubt == nil ? $0.bytes : nil }
-            // Runs that write here exclude each other; what a killed one has left aside is removed by the next.
-            try write((old ?? []) + bytes, by: path + "-aside")
+            let old = try lines(in: folder).flatMap { $0.doubt == nil ? $0.bytes : nil }
+            try replace(with: (old ?? []) + bytes, in: folder)
             return old != nil
+        }
+    }
+
+    /// Runs that write here exclude each other; what a killed one has left aside is removed by the next.
+    private func replace(with bytes: [UInt8], in folder: Int32) throws(FileTrouble) {
+        let aside = Self.name + "-aside"
+        do throws(FileTrouble) {
+            // By the open folder: another one may have taken its path meanwhile.
+            let place = try SafeFolder(reopening: folder, self.folder)
+            try place.remove(aside)
+            try place.create(aside, bytes, mode: Self.mode, syncs: true)
+            do throws(FileTrouble) {
+                try place.rename(aside, as: Self.name)
+            } catch {
+                place.removeTree(aside)
+                throw error
+            }
+        } catch {
+            throw trouble(error.code, "write the index of the outputs")
         }
     }
 

@@ -31,7 +31,9 @@ extension RunDirectory {
     }
 
     /// Removes a place that other machines see when nothing is left in it, and folders that were made for it.
-    static func tidy(_ place: String, _ created: [String]) {
+    ///
+    /// - Parameter begin: older folders stay; for a list of them that may be anybody's.
+    static func tidy(_ place: String, _ created: [String], changedSince begin: Int64 = .min) {
         do {
             guard let gate = try? gate(place) else { return }
             defer { withExtendedLifetime(gate) {} }
@@ -41,6 +43,6 @@ extension RunDirectory {
         }
         // On a network file system what is open stays in its folder until it is closed.
         FileSystem.removeIfEmpty(place)
-        for folder in created.reversed() { FileSystem.removeIfEmpty(folder) }
+        for folder in created.reversed() { FileSystem.removeIfEmpty(folder, changedSince: begin) }
     }
 }

@@ -1,3 +1,5 @@
+import JobModel
+
 /// The part of a source line that a terminal shows, and the caret line that goes under it.
 ///
 /// Characters that would move the cursor or hide text are shown as `�`, tabs as `→`, so the carets always stand
@@ -44,23 +46,5 @@ extension Unicode.Scalar {
     fileprivate var shown: Unicode.Scalar {
         if self == "\t" { return "→" }
         return isObeyedOrHidden ? "\u{FFFD}" : self
-    }
-
-    /// Columns that a terminal gives the scalar: 0 for combining marks, 2 for East Asian wide characters and emoji.
-    ///
-    /// The ranges are the wide blocks of UAX #11, rounded to whole blocks.
-    fileprivate var terminalColumns: Int {
-        switch properties.generalCategory {
-        case .nonspacingMark, .enclosingMark: return 0
-        default: break
-        }
-        switch value {
-        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
-            0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF,
-            0x1F900...0x1F9FF, 0x20000...0x3FFFD:
-            return 2
-        default:
-            return 1
-        }
     }
 }

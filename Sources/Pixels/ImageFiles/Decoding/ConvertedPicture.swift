@@ -10,8 +10,8 @@ struct ConvertedPicture: ~Copyable {
     let metadata: ImageMetadata
     /// How the rows lie.
     let orientation: Orientation
-    /// The file has it in CMYK.
-    let wasCMYK: Bool
+    /// What of the file is not in it.
+    let losses: [DecodingLoss]
 
     init(_ stored: borrowing StoredPicture, policy: ColorPolicy) throws(UnsupportedFeature) {
         var metadata = ImageMetadata(of: stored.image)
@@ -35,10 +35,22 @@ struct ConvertedPicture: ~Copyable {
         let image = try Self.convert(profiled, color, plan)
         shape = try Self.shape(of: image, color, frames: stored.frames)
         if stored.frames > 1 { metadata.animation = ImageMetadata.Animation(of: stored.image, frames: stored.frames) }
-        wasCMYK = color.space == .cmyk
+        losses = Self.losses(stored, color)
         orientation = found?.orientation ?? stored.orientation
         self.image = image
         self.metadata = metadata
+    }
+
+    private static func losses(_ stored: borrowing StoredPicture, _ color: StoredColor) -> [DecodingLoss] {
+        var losses: [DecodingLoss] = []
+        switch color.space {
+        case .cmyk: losses.append(.cmyk)
+        case .lab: losses.append(.lab)
+        case .gray, .rgb: break
+        }
+        if case .double = stored.file.floats[stored.page ?? 0] { losses.append(.doubles) }
+        if stored.format.holdsFurtherPictures(stored.file) { losses.append(.furtherPictures) }
+        return losses
     }
 
     /// Adds metadata that libvips does not tell.

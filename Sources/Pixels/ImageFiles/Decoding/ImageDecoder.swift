@@ -63,7 +63,7 @@ package final class ImageDecoder {
         header = ImageHeader(
             formatName: stored.format.descriptor.name, shape: isFine ? shape.fine : shape,
             orientation: orientation.rawValue, pages: stored.pages, frames: stored.frames,
-            hasProfile: picture.metadata.icc != nil, wasCMYK: picture.wasCMYK,
+            hasProfile: picture.metadata.icc != nil, losses: picture.losses,
             isHeldWhole: stored.isHeldWhole, canShrink: stored.format.shrinking(by: 2) != nil)
         storedShape = picture.shape
         image = picture.takeImage()

@@ -15,8 +15,8 @@ package struct ImageHeader: Hashable, Sendable, Codable {
     /// True when the pixels are to be read with a profile, which the metadata hold; else they are sRGB, or gray of the
     /// same curve.
     package let hasProfile: Bool
-    /// True of a file in CMYK, of which the pixels are sRGB.
-    package let wasCMYK: Bool
+    /// What of the file the pixels do not have.
+    package let losses: [DecodingLoss]
     /// True when decoding takes memory for all pixels of the file, whatever is done with them: WebP, progressive JPEG,
     /// interlaced PNG.
     package let isHeldWhole: Bool

@@ -37,6 +37,11 @@ struct StoredPicture: ~Copyable {
         guard VipsModules.offers(format) else {
             throw ImageFileError(path: file.path, .noDecoder(format: format.title))
         }
+        // Of a format without pages each one would be the same picture. libvips tells of other formats' pages.
+        if case .page(let number) = pages, number > 0, !format.loader.traits.contains(.hasPages) {
+            throw ImageFileError(
+                path: file.path, .brokenHeader(format: format.title, detail: "it has no page \(number + 1)"))
+        }
         if let damage = format.damage(in: file) {
             if let errno = file.failure { throw ImageFileError(path: file.path, .read, errno: errno) }
             throw ImageFileError(path: file.path, .brokenHeader(format: format.title, detail: damage))
@@ -98,7 +103,7 @@ struct StoredPicture: ~Copyable {
             }
             return try call.image()
         } catch {
-            if let errno = file.failure { throw ImageFileError(path: file.path, .read, errno: errno) }
+            if let errno = file.findFailure() { throw ImageFileError(path: file.path, .read, errno: errno) }
             throw ImageFileError(path: file.path, .brokenHeader(format: format.title, detail: error.line))
         }
     }

@@ -74,7 +74,7 @@ struct StoredRows: ~Copyable {
 
     private func broken(after rows: Int) -> ImageFileError {
         let failure = VipsFailure.take()
-        if let errno = file.failure { return ImageFileError(path: file.path, .read, errno: errno) }
+        if let errno = file.findFailure() { return ImageFileError(path: file.path, .read, errno: errno) }
         return ImageFileError(
             path: file.path,
             .broken(format: formatTitle, rows: rows, height: shape.height, detail: failure.line))

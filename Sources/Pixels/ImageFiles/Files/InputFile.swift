@@ -16,6 +16,7 @@ package final class InputFile {
     let floats: [Int: FloatTIFF.Samples]
     private var position = 0
     private(set) var failure: Int32?
+    private var isOpenedByName = false
 
     /// - Parameter name: of the file, as messages have it; nil for its path.
     package init(path: String, name: String? = nil) throws(ImageFileError) {
@@ -56,7 +57,23 @@ package final class InputFile {
     }
 
     /// A name by which this very file can be opened again, for as long as it is open here.
-    var openName: String { "/proc/self/fd/\(descriptor)" }
+    ///
+    /// Whoever opens it so may call damage what is none: ``findFailure()`` tells.
+    var openName: String {
+        isOpenedByName = true
+        return "/proc/self/fd/\(descriptor)"
+    }
+
+    /// After a library could not read the file: the error of the system, if there was one. Where the library opened the file
+    /// itself, all of it is read again.
+    func findFailure() -> Int32? {
+        guard isOpenedByName else { return failure }
+        let portion = 1 << 20
+        for offset in stride(from: 0, to: ownSize, by: portion) where failure == nil {
+            _ = bytes(in: offset..<min(ownSize, offset + portion))
+        }
+        return failure
+    }
 
     /// The file's first bytes, at most `count`.
     func head(_ count: Int) throws(ImageFileError) -> [UInt8] {

@@ -33,6 +33,9 @@ package protocol ImageFormat: Sendable {
     /// Where a file is cut off, of which libvips gives without a word what there is.
     func damage(in file: InputFile) -> String?
 
+    /// Whether a file holds further pictures, of which libvips does not tell, and which are no mere previews.
+    func holdsFurtherPictures(_ file: InputFile) -> Bool
+
     /// What a whole file says of its colours beside a profile, which libvips does not tell.
     ///
     /// - Throws: what there is in it that libvips reads without a word, and wrongly.
@@ -82,6 +85,7 @@ extension ImageFormat {
     package var saverClasses: [String] { [] }
     package func unsupportedFeature(in head: [UInt8]) -> String? { nil }
     package func damage(in file: InputFile) -> String? { nil }
+    package func holdsFurtherPictures(_ file: InputFile) -> Bool { false }
     package func complete(_ metadata: inout ImageMetadata, of file: InputFile, unpacked: (String) -> String?) {}
     package func statedColor(
         in file: InputFile, of picture: LoadedPicture

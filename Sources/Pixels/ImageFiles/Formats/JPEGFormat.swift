@@ -53,6 +53,8 @@ package struct JPEGFormat: ImageFormat {
         head.starts(with: [0xFF, 0xD8, 0xFF])
     }
 
+    package func holdsFurtherPictures(_ file: InputFile) -> Bool { MultiPictureIndex(file)?.holdsFurther ?? false }
+
     package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
         let subsampling: Subsampling = try options.word("subsampling")
         return Saver(

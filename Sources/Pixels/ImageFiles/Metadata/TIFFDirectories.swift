@@ -66,15 +66,19 @@ struct TIFFDirectories {
         return result
     }
 
-    /// What keeps the pages from being followed to the last one; nil where nothing does.
+    /// What keeps the pages from being followed to the last one, or which page's pixels lie behind the file's end; nil where
+    /// nothing is missing.
     ///
     /// A directory at the very end of a file, without the pointer behind it, is the last one: some writers forget it.
     var damage: String? {
         guard var place = number(at: offsets.headerPointer, bytes: offsets.length) else { return nil }
         var places = Set<Int>()
+        var budget = Self.mostPieces
         while place > 0, places.count < Self.mostPages {
             guard places.insert(place).inserted else { return "its pages run in a circle" }
-            guard let end = end(ofRowsAt: place) else { return "page \(places.count) is cut off" }
+            guard let rows = rows(at: place) else { return "page \(places.count) is cut off" }
+            if lacksPixels(of: rows, within: &budget) { return "the pixels of page \(places.count) are cut off" }
+            let end = rows.end
             if end == size { return nil }
             guard let next = number(at: end, bytes: offsets.length) else { return "page \(places.count) is cut off" }
             place = next
@@ -87,17 +91,48 @@ struct TIFFDirectories {
     /// As many as libtiff takes for a directory.
     private static let mostRows = 4096
 
-    /// The offset behind a directory's entries; nil where it has none, or where the file does not have all of them. In a copy that
-    /// was given its size at once, zeros lie where nothing was copied.
-    private func end(ofRowsAt place: Int) -> Int? {
+    /// How many strips and tiles of a file are looked at, so that no file keeps a worker for long.
+    private static let mostPieces = 1 << 22
+
+    /// A directory's entries as they are stored.
+    private struct Rows {
+        let start: Int
+        let bytes: [UInt8]
+        var end: Int { start + bytes.count }
+    }
+
+    /// Nil where a directory has no entries, or where the file does not have all of them. In a copy that was given its size at
+    /// once, zeros lie where nothing was copied.
+    private func rows(at place: Int) -> Rows? {
         guard place < size, let count = number(at: place, bytes: offsets.countLength),
             (1...Self.mostRows).contains(count)
         else { return nil }
-        let rows = place + offsets.countLength
-        let end = rows + offsets.rowLength * count
-        guard end <= size, let first = bytes(in: rows..<rows + offsets.rowLength), first.contains(where: { $0 != 0 })
+        let start = place + offsets.countLength
+        guard let bytes = bytes(in: start..<start + offsets.rowLength * count),
+            bytes[..<offsets.rowLength].contains(where: { $0 != 0 })
         else { return nil }
-        return end
+        return Rows(start: start, bytes: bytes)
+    }
+
+    /// Whether a strip or a tile of a page, or the list of them or of its samples, lies behind the file's end.
+    private func lacksPixels(of rows: Rows, within budget: inout Int) -> Bool {
+        var entries: [Entry] = []
+        for offset in stride(from: 0, to: rows.bytes.count, by: offsets.rowLength) {
+            let row = Array(rows.bytes[offset..<offset + offsets.rowLength])
+            if let entry = entry(row, at: rows.start + offset) {
+                entries.append(entry)
+            } else if TIFFPieces.Tag.indispensable.contains(UInt16(decode(row[0..<2]))), isBehindEnd(row) {
+                return true
+            }
+        }
+        guard let pieces = TIFFPieces(of: entries, in: self) else { return false }
+        return pieces.reachBehind(size, in: self, within: &budget)
+    }
+
+    /// Whether an entry of whole numbers has its values where the file does not reach.
+    private func isBehindEnd(_ row: [UInt8]) -> Bool {
+        let type = TIFFType(rawValue: UInt16(decode(row[2..<4])))
+        return [.short, .long, .long8].contains(type) && row[4..<4 + offsets.length].contains { $0 != 0 }
     }
 
     /// The readable entries of the directory at `offset`; those that are broken are left out.
@@ -116,6 +151,16 @@ struct TIFFDirectories {
 
     func values(of entry: Entry) -> [UInt8]? { bytes(in: entry.range) }
 
+    /// Some values of an entry of whole numbers, of which it has so many; nil for other types.
+    func numbers(of entry: Entry, in indices: Range<Int>) -> [Int]? {
+        guard [.short, .long, .long8].contains(entry.type) else { return nil }
+        let (start, size) = (entry.range.lowerBound, entry.type.size)
+        guard let bytes = bytes(in: start + indices.lowerBound * size..<start + indices.upperBound * size) else {
+            return nil
+        }
+        return stride(from: 0, to: bytes.count, by: size).map { Int(clamping: decode(bytes[$0..<$0 + size])) }
+    }
+
     /// All values of an entry of whole numbers; nil for other types.
     func numbers(of entry: Entry) -> [Int]? {
         guard [.short, .long, .long8].contains(entry.type), let bytes = values(of: entry) else { return nil }
@@ -130,10 +175,13 @@ struct TIFFDirectories {
         [.short, .long].contains(entry.type) ? number(at: entry.range.lowerBound, bytes: entry.type.size) : nil
     }
 
-    /// Values that are short enough lie in the entry itself.
     private func entry(at offset: Int) -> Entry? {
-        guard let row = bytes(in: offset..<offset + offsets.rowLength),
-            let type = TIFFType(rawValue: UInt16(decode(row[2..<4]))),
+        bytes(in: offset..<offset + offsets.rowLength).flatMap { entry($0, at: offset) }
+    }
+
+    /// Values that are short enough lie in the entry itself.
+    private func entry(_ row: [UInt8], at offset: Int) -> Entry? {
+        guard let type = TIFFType(rawValue: UInt16(decode(row[2..<4]))),
             let count = Int(exactly: decode(row[4..<4 + offsets.length]))
         else { return nil }
         let (length, overflows) = count.multipliedReportingOverflow(by: type.size)
@@ -151,7 +199,8 @@ struct TIFFDirectories {
     }
 
     private func decode(_ digits: ArraySlice<UInt8>) -> UInt64 {
-        (isLittleEndian ? digits.reversed() : Array(digits)).reduce(0) { $0 << 8 | UInt64($1) }
+        isLittleEndian
+            ? digits.reversed().reduce(0) { $0 << 8 | UInt64($1) } : digits.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     private func bytes(in range: Range<Int>) -> [UInt8]? {

@@ -53,6 +53,8 @@ struct ApplyCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
     var json = false
 
+    func validate() throws { try ManifestOptions.refuseRepeated(overrides) }
+
     func run() async throws {
         try await Reporting(json: json, quiet: quiet).handling { reporting in
             // Nobody remembers what a command made: whatever is there may be somebody's.

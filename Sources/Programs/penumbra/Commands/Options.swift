@@ -72,10 +72,25 @@ struct ManifestOptions: ParsableArguments {
     var overrides: [String] = []
 
     func validate() throws {
+        try Self.refuseRepeated(overrides)
         var seen: Set<PathKey> = []
         for manifest in manifests
         where !seen.insert(PathKey(realPath(PathText.normalized(manifest, in: currentFolder())))).inserted {
             throw ValidationError("\(manifest) is given twice; a job runs once in a command.")
+        }
+    }
+
+    /// Refuses two values for one path, of which the last one would win in silence.
+    static func refuseRepeated(_ overrides: [String]) throws {
+        var given: [PathKey: String] = [:]
+        for argument in overrides {
+            let path = String(argument.prefix { $0 != "=" })
+            let value = String(argument.dropFirst(path.count + 1))
+            if let before = given.updateValue(value, forKey: PathKey(path)) {
+                throw ValidationError(
+                    "--set \(PathText.visible(path)) is given twice, as '\(PathText.visible(before))' and as "
+                        + "'\(PathText.visible(value))': it takes one value; leave one of them out.")
+            }
         }
     }
 }

@@ -49,7 +49,7 @@ struct PlanCommand: AsyncParsableCommand {
             preparation.allowsMissing = jobs.allowEmpty || jobs.allowGone
             preparation.allowsNothing = jobs.allowEmpty || jobs.allowGone
             preparation.allowsGone = jobs.allowGone
-            var status = ExitStatus.done
+            var planned: [PreparedJob] = []
             for spec in specs {
                 try await allowingEmpty(jobs.allowEmpty) {
                     let refusal = LossRefusal(allowsEmpty: jobs.allowEmpty, allowsGone: jobs.allowGone)
@@ -62,13 +62,19 @@ struct PlanCommand: AsyncParsableCommand {
                     try refusal.refuseLostInputs(prepared)
                     try await preparation.compare(&prepared)
                     try await preparation.lookAtWork(&prepared)
-                    reporting.hint(prepared.plan)
-                    reporting.tellMadeBefore(prepared)
-                    if !prepared.ended.isEmpty || prepared.targets.contains(where: \.isRefused) { status = .someFailed }
-                    reporting.planned(prepared)
-                    show(prepared, PlanText(prepared, installation.runSettings))
-                    showOrphans(prepared, reporting)
+                    planned.append(prepared)
                 }
+            }
+            var status = ExitStatus.done
+            for (job, problems) in zip(planned, try SharedOutputs.problems(of: planned)) {
+                var prepared = job
+                prepared.fail(problems)
+                reporting.hint(prepared.plan)
+                reporting.tellMadeBefore(prepared)
+                if !prepared.ended.isEmpty || prepared.targets.contains(where: \.isRefused) { status = .someFailed }
+                reporting.planned(prepared)
+                show(prepared, PlanText(prepared, installation.runSettings))
+                showOrphans(prepared, reporting)
             }
             return status
         }
@@ -80,7 +86,7 @@ struct PlanCommand: AsyncParsableCommand {
         guard !prepared.orphans.isEmpty else { return }
         reporting.list(
             "\(prepared.job.name): \(Figures.plural(prepared.orphans.count, "output")) without an input any more",
-            prepared.orphans.map(\.path))
+            prepared.orphans.map(\.path), all: SummaryText.planOfAll)
     }
 
     private func show(_ prepared: PreparedJob, _ text: PlanText) {

@@ -75,6 +75,8 @@ struct PreviewCommand: AsyncParsableCommand {
     /// A preview that takes longer than this hangs.
     private static let limit = Duration.seconds(600)
 
+    func validate() throws { try ManifestOptions.refuseRepeated(overrides) }
+
     func run() async throws {
         try await Reporting(json: false).handling { reporting in
             let view = try self.view()

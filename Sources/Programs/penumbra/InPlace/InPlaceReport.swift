@@ -18,7 +18,7 @@ final class InPlaceReport {
     private var counts: [String: Int] = [:]
     private(set) var status = ExitStatus.done
     /// Pictures that were blurred, and are of another kind now.
-    private var converted: [InPlaceConversion: Int] = [:]
+    private var converted: [InPlaceConversion: [String]] = [:]
     /// Originals that were put back under another name than that of the blurred picture.
     private var kept = 0
 
@@ -35,7 +35,9 @@ final class InPlaceReport {
             let line = InPlaceLine(result, of: command, filters: filters)
             status = max(status, result.outcome.status)
             counts[line.state, default: 0] += 1
-            if case .blurred = result.outcome, let kind = result.conversion { converted[kind, default: 0] += 1 }
+            if case .blurred = result.outcome {
+                for kind in result.conversions { converted[kind, default: []].append(result.picture.path) }
+            }
             if case .unblurred(_, _, _, isKept: true) = result.outcome { kept += 1 }
             if reporting.json { JSONLine.picture(line).print() } else { show(result, line) }
         }
@@ -56,6 +58,16 @@ final class InPlaceReport {
     private static func words(_ kind: InPlaceConversion, _ count: Int) -> String {
         let be = count == 1 ? "is" : "are"
         switch kind {
+        case .lab:
+            return "\(Figures.plural(count, "picture")) in Lab \(be) in RGB now; 'penumbra unblur' puts Lab back"
+        case .doubles:
+            return
+                "\(Figures.plural(count, "picture")) with samples of 64 bits \(count == 1 ? "has" : "have") samples of 32 "
+                + "now; 'penumbra unblur' puts 64 bits back"
+        case .furtherPictures:
+            return
+                "\(Figures.plural(count, "file")) held further pictures, such as a gain map, a depth map or a second eye: the "
+                + "first picture alone is left, and blurred; 'penumbra unblur' puts all back"
         case .cmyk:
             return "\(Figures.plural(count, "picture")) in CMYK \(be) in sRGB now; 'penumbra unblur' puts CMYK back"
         case .grayMap:
@@ -67,7 +79,9 @@ final class InPlaceReport {
     /// What is done, and what is left to say: `blurred 3 pictures …, 1 already blurred, 2 other files skipped`.
     func end(_ done: String, _ kinds: [(state: String, words: String)], others: Int) {
         for kind in InPlaceConversion.allCases {
-            if let count = converted[kind] { reporting.say(Self.words(kind, count)) }
+            guard let paths = converted[kind] else { continue }
+            let words = Self.words(kind, paths.count)
+            if kind == .furtherPictures { reporting.list(words, paths) } else { reporting.say(words) }
         }
         if kept > 0 {
             reporting.say(
@@ -87,7 +101,10 @@ final class InPlaceReport {
             + (others > 0 ? ["\(Figures.plural(others, "other file")) skipped"] : [])
         for (state, number) in counts.sorted(by: { $0.key < $1.key }) where number > Self.mostLines {
             guard !["blurred", "unblurred", "left"].contains(state) else { continue }
-            reporting.say("… and \(Figures.count(number - Self.mostLines)) more: \(state)")
+            let all = command == .blur ? "'penumbra is-blurred --json'" : "--json"
+            let text = "… and \(Figures.count(number - Self.mostLines)) more: \(state); \(all) names all"
+            // As those before.
+            if ["already blurred", "not blurred"].contains(state) { reporting.say(text) } else { reporting.note(text) }
         }
         guard !done.isEmpty || !skips.isEmpty else { return }
         reporting.say(([done].filter { !$0.isEmpty } + rest + skips).joined(separator: ", "))
@@ -124,7 +141,8 @@ struct InPlaceLine: Encodable {
         case .blurred(let older):
             self.filters = filters
             original = older.first?.path
-        case .alreadyBlurred(let kept), .blurredOtherwise(let kept), .edited(let kept), .gone(.some(let kept)):
+        case .alreadyBlurred(let kept), .blurredOtherwise(let kept), .edited(let kept), .gone(.some(let kept)),
+            .removed(let kept):
             (self.filters, original) = (kept.record.filters, kept.path)
         case .unblurred(_, _, let older, _): original = older.first?.path
         case .notBlurred, .gone(nil), .skipped, .refused, .busy, .unfit, .left: break
@@ -141,7 +159,7 @@ extension InPlaceResult.Outcome {
         case .unblurred: "unblurred"
         case .notBlurred: "not blurred"
         case .edited: "edited since"
-        case .gone: "gone"
+        case .gone, .removed: "gone"
         case .skipped: "skipped"
         case .refused: "refused"
         case .busy: "busy"
@@ -154,7 +172,7 @@ extension InPlaceResult.Outcome {
         switch self {
         case .blurred, .alreadyBlurred, .unblurred, .notBlurred, .left: .done
         // Whoever blurs a folder must hear of what is still sharp in it, and of what is not blurred as he wants it.
-        case .blurredOtherwise, .edited, .refused, .skipped: .someFailed
+        case .blurredOtherwise, .edited, .refused, .skipped, .removed: .someFailed
         case .gone: .missingInput
         case .busy: .busy
         case .unfit: .badPlace
@@ -176,9 +194,9 @@ extension InPlaceResult.Outcome {
                 + (command == .blur
                     ? "blurs it as it is now, and keeps the older original, too"
                     : "puts the original back, and the edits are lost")
-        case .gone(let kept):
-            kept.map { "no such file; its original is kept at \($0.path), and 'unblur --force' puts it back" }
-                ?? "no such file"
+        case .gone(.none): InPlaceAnswer.nothingThere
+        case .gone(.some(let kept)), .removed(let kept):
+            "no such file; its original is kept at \(kept.path): 'unblur --force' puts it back, and 'gc --give-up' forgets it"
         case .skipped(let reason): "\(reason); left as it is"
         case .refused(let reason): reason
         case .busy: "another run or command writes to its folder; left as it is"

@@ -57,7 +57,7 @@ struct InPlaceSession {
             }
         }
         // They may be copies, for which no original is kept that was put back under its own name.
-        let unnamed = more(passedBy.unnamed.filter { isKept($0) })
+        let unnamed = more((passedBy.unnamed + passedBy.hidden.flatMap(\.pictures)).filter { isKept($0) })
         return unnamed + found.filter { $0.isNamed || isKept($0.picture) } + more(kept)
     }
 
@@ -70,22 +70,30 @@ struct InPlaceSession {
         from passedBy: inout PictureSearch.PassedBy
     ) async throws -> (blurred: [LookedAtPicture], stop: StopReason?) {
         var seen: Set<[UInt8]> = []
-        let pictures = (passedBy.unnamed + passedBy.links.map(\.target)).filter { seen.insert($0.exactPath).inserted }
+        let found = passedBy.unnamed + passedBy.hidden.flatMap(\.pictures) + passedBy.links.map(\.target)
+        let pictures = found.filter { seen.insert($0.exactPath).inserted }
         let (looked, stop) = try await LookedAtPicture.look(
             at: pictures, originals, readsOriginals: false, settings: installation.runSettings, loop: loop)
         let blurred = looked.filter(\.isBlurred)
         let paths = Set(blurred.map(\.picture.exactPath))
         passedBy.unnamed.removeAll { paths.contains($0.exactPath) }
+        for place in passedBy.hidden.indices {
+            passedBy.hidden[place].pictures.removeAll { paths.contains($0.exactPath) }
+        }
+        passedBy.hidden.removeAll { $0.pictures.isEmpty && $0.isWhole }
         passedBy.links.removeAll { paths.contains($0.target.exactPath) }
         return (blurred, stop)
     }
 
     /// Lists what of the folders is as sharp as before, or may be. It is told where silence is asked for, too.
-    func tell(_ passedBy: PictureSearch.PassedBy) {
-        func list(_ files: [InputFile], _ one: String, _ several: String) {
+    ///
+    /// - Parameter all: what names those that are not listed.
+    func tell(_ passedBy: PictureSearch.PassedBy, all: String) {
+        func list(_ files: [InputFile], _ one: String, _ several: String, reasons: [String]? = nil) {
             guard !files.isEmpty else { return }
             reporting.complain(
-                "\(Figures.count(files.count)) \(files.count == 1 ? one : several)", files.map(\.path), reasons: nil)
+                "\(Figures.count(files.count)) \(files.count == 1 ? one : several)", files.map(\.path),
+                reasons: reasons, all: all)
         }
         list(
             passedBy.links.map(\.link),
@@ -98,8 +106,17 @@ struct InPlaceSession {
             passedBy.unnamed, "picture is hidden or has no picture's name, and was not blurred",
             "pictures are hidden or have no picture's name, and were not blurred")
         list(
+            passedBy.hidden.map(\.folder), "hidden folder was passed by, and the pictures in it were not blurred",
+            "hidden folders were passed by, and the pictures in them were not blurred",
+            reasons: passedBy.hidden.map(Self.words))
+        list(
             passedBy.unread, "picture or film is in a format that Penumbra does not read, and was not blurred",
             "pictures or films are in formats that Penumbra does not read, and were not blurred")
+    }
+
+    private static func words(_ hidden: PictureSearch.PassedBy.Hidden) -> String {
+        let pictures = Figures.plural(hidden.pictures.count, "picture")
+        return hidden.isWhole ? pictures : "\(pictures) found, and not all of it could be looked into"
     }
 
     /// - Returns: how a command ends that was stopped.

@@ -49,7 +49,7 @@ struct PlanText {
         let kinds = prepared.plan.passedBy.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         guard !kinds.isEmpty else { return [] }
         let words = kinds.map { "\(Figures.count($0.value)) \($0.key)" }
-        return ["  passed by, since their names are not those of pictures: \(words.joined(separator: ", "))"]
+        return ["  passed by, since they are no picture files: \(words.joined(separator: ", "))"]
     }
 
     private func isRendered(_ target: Target) -> Bool {
@@ -88,7 +88,7 @@ struct PlanText {
     var failures: [String] {
         var summary = RunSummary()
         for report in prepared.ended { summary.add(report) }
-        return SummaryText.failures(summary, folder: folder)
+        return SummaryText.failures(summary, folder: folder, all: SummaryText.planOfAll)
     }
 
     /// `300×200 rgb u8`, and what the chain makes of it where that is something else.

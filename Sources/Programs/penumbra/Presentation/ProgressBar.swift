@@ -36,7 +36,7 @@ struct ProgressBar {
         }
         let names = currentNames(progress.scheduler)
         if !names.isEmpty { text += "  \(names.joined(separator: ", "))" }
-        return String(text.prefix(max(1, width - 1)))
+        return text.prefix(columns: max(1, width - 1))
     }
 
     /// Frames done, and of the frame that is being tiled the part that its tiles make up.

@@ -11,11 +11,16 @@ enum SummaryText {
     static let namesListed = 20
     /// The same of names that somebody has to change: all that can be changed in one go.
     private static let refusalsListed = 1_000
+    /// Names every output that a run leaves as it is, or that has no input any more.
+    static let planOfAll = "'penumbra plan --json'"
 
     /// - Parameters:
     ///   - job: is named by each title; nil where another line does that.
     ///   - folder: paths below it are shown relative to it.
-    static func failures(_ summary: RunSummary, of job: String? = nil, folder: String) -> [String] {
+    ///   - all: what names those that are not listed.
+    static func failures(
+        _ summary: RunSummary, of job: String? = nil, folder: String, all: String? = nil
+    ) -> [String] {
         var byCause: [FrameFailure.Cause: [String]] = [:]
         for report in summary.failures {
             if case .failed(let failure) = report.state {
@@ -26,7 +31,7 @@ enum SummaryText {
             let lines = byCause[cause] ?? []
             return list(
                 owned(job, "\(Figures.plural(lines.count, "frame")) failed: \(cause.rawValue)"), lines,
-                most: cause == .output ? refusalsListed : namesListed)
+                most: cause == .output ? refusalsListed : namesListed, all: all)
         }
     }
 
@@ -59,7 +64,7 @@ enum SummaryText {
             let stay = paths.count == 1 ? "is left as it is" : "are left as they are"
             return list(
                 owned(job, "\(Figures.plural(paths.count, "output")) \(stay): \(reason)"), paths,
-                most: isNew ? refusalsListed : namesListed)
+                most: isNew ? refusalsListed : namesListed, all: planOfAll)
         }
     }
 
@@ -73,19 +78,24 @@ enum SummaryText {
     }
 
     /// A title and the first of its lines; nothing when there are none.
-    private static func list(_ title: String, _ lines: [String], most: Int = namesListed) -> [String] {
+    private static func list(
+        _ title: String, _ lines: [String], most: Int = namesListed, all: String? = nil
+    ) -> [String] {
         guard !lines.isEmpty else { return [] }
         let rest = lines.count - most
         return [title] + lines.prefix(most).map { "  " + $0 }
-            + (rest > 0 ? ["  … and \(Figures.count(rest)) more"] : [])
+            + (rest > 0 ? ["  … and \(Figures.count(rest)) more\(all.map { "; \($0) names all" } ?? "")"] : [])
     }
 
-    static func list(_ title: String, _ paths: [String], reasons: [String]?, folder: String) -> [String] {
+    /// - Parameter all: what names those that are not listed.
+    static func list(
+        _ title: String, _ paths: [String], reasons: [String]?, folder: String, all: String? = nil
+    ) -> [String] {
         list(
             title,
             paths.enumerated().map { index, path in
                 PathText.shown(path, from: folder) + (reasons.map { ": \($0[index])" } ?? "")
-            })
+            }, all: all)
     }
 
     /// Messages that begin with the picture's path say it once.

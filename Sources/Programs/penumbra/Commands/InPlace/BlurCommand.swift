@@ -19,7 +19,7 @@ struct BlurCommand: AsyncParsableCommand {
               penumbra blur photos --filter 'halftone: {size: 6}'
 
             A folder stands for all pictures in it and below, by their names' extensions. Links in it are not followed. Those to \
-            pictures and folders elsewhere are listed, with exit code 1. So are pictures that are hidden or have other names, \
+            pictures and folders elsewhere are listed, with exit code 1. So are pictures that are hidden or have other names, hidden folders with pictures, \
             pictures that Penumbra cannot write as what they are, and pictures and films in formats that it does not read. A \
             picture that is blurred already stays as it is, with exit code 1 if it was blurred with other filters: unblur it \
             first. Each stays what it is (a JPEG, an animated GIF), and keeps its metadata, rights, owner and attributes. \
@@ -171,7 +171,7 @@ struct BlurCommand: AsyncParsableCommand {
         var passedBy = search.passedBy()
         let (_, unlooked) = try await session.takeBlurred(from: &passedBy)
         if unlooked != nil { return session.tell(unlooked, left: search.pictures.count) }
-        session.tell(passedBy)
+        session.tell(passedBy, all: "'penumbra is-blurred --json'")
         let wanted = search.pictures.map { WantedPicture($0) }
         let directory = try RunDirectory(
             state: session.state, name: RunName.new(), scratch: session.installation.settings.scratch.value)

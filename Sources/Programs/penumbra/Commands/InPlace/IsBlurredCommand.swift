@@ -12,7 +12,7 @@ struct IsBlurredCommand: AsyncParsableCommand {
             A picture is blurred when it is, byte for byte, what 'penumbra blur' has made of it. Records of other users are \
             not believed, but for those of the picture's owner. A folder stands for all pictures in it and below, and for \
             what 'penumbra blur' lists there: links to pictures and folders elsewhere, pictures that are hidden or have other \
-            names, and formats that Penumbra does not read.
+            names, hidden folders with pictures, and formats that Penumbra does not read.
 
             Exit codes: 0 all are; 1 at least one is not, or may not be; 64 the command line is wrong; 66 a picture is \
             missing, or there is none in what was named; 74 a folder cannot be read.
@@ -48,7 +48,7 @@ struct IsBlurredCommand: AsyncParsableCommand {
             let (more, unlooked) = try await session.takeBlurred(from: &passedBy)
             if unlooked != nil { return session.tell(unlooked, left: more.count) }
             let statuses = (looked + more).map { answer(InPlaceAnswer($0), reporting) }
-            if json || !quiet { session.tell(passedBy) }
+            if json || !quiet { session.tell(passedBy, all: "--json") }
             let sharp = passedBy.isNothing ? ExitStatus.done : .someFailed
             return max(statuses.max() ?? .done, sharp, search.problems.isEmpty ? .done : .badPlace)
         }
@@ -71,6 +71,8 @@ struct InPlaceAnswer {
     let line: InPlaceLine
     let words: String
     let status: ExitStatus
+
+    static let nothingThere = "no such file or folder; look at its name, or mount its disk"
 
     init(_ looked: LookedAtPicture) {
         var kept: StoredOriginal?
@@ -100,7 +102,7 @@ struct InPlaceAnswer {
         case .missing(let kept):
             looked.isUnreadable
                 ? ("cannot be read", .someFailed, kept) : ("no such file", .missingInput, kept)
-        case .unknown: looked.isThere ? ("is not blurred", .someFailed, nil) : ("no such file", .missingInput, nil)
+        case .unknown: looked.isThere ? ("is not blurred", .someFailed, nil) : (Self.nothingThere, .missingInput, nil)
         }
     }
 }

@@ -11,12 +11,13 @@ struct UnblurCommand: AsyncParsableCommand {
         discussion: """
             A picture that 'penumbra blur' has blurred becomes again what it was, byte for byte, with its time, rights, owner \
             and attributes. A picture that is not blurred stays as it is. One that was edited since it was blurred, too, \
-            unless --force is given. So does one that only a record of another user calls blurred. A folder stands for all \
+            unless --force is given. So does one that only a record of another user calls blurred. A picture of a folder that was removed since is named: --force puts it \
+            back, and 'penumbra gc --give-up' forgets its original. A folder stands for all \
             blurred pictures in it and below; links in it are not followed. A blurred picture that has another name now gets its original there. That \
             original stays kept, too, since there may be further copies, until 'penumbra gc --originals'.
 
             Exit codes: 0 done, or there is nothing to do; 1 some were refused, such as pictures that were edited since \
-            they were blurred, or originals beside pictures are gone; 64 the command line is wrong; 66 a picture is missing; 74 a disk or folder is full, read-only or forbidden; 75 another blur or unblur is going on.
+            they were blurred, pictures of folders are gone, or originals beside pictures are gone; 64 the command line is wrong; 66 a picture is missing; 74 a disk or folder is full, read-only or forbidden; 75 another blur or unblur is going on.
             """)
 
     @Argument(help: ArgumentHelp("Pictures, or folders of pictures.", valueName: "picture"), completion: .file())
@@ -82,13 +83,13 @@ struct UnblurCommand: AsyncParsableCommand {
                 links.count == 1
                     ? "1 link to a blurred picture elsewhere was not followed, and its original was not put back"
                     : "\(Figures.count(links.count)) links to blurred pictures elsewhere were not followed, and their originals "
-                        + "were not put back", links, reasons: nil)
+                        + "were not put back", links, reasons: nil, all: "--json")
         }
         if !lost.isEmpty {
             reporting.complain(
                 (lost.count == 1 ? "1 folder has" : "\(Figures.count(lost.count)) folders have")
                     + " no \(Originals.folderName) any more, in which originals were kept; restore it from a backup, or let "
-                    + "'penumbra gc --originals' forget it", lost, reasons: nil)
+                    + "'penumbra gc --originals' forget it", lost, reasons: nil, all: "--json")
         }
     }
 }

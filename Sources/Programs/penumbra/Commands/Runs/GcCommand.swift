@@ -1,6 +1,8 @@
 import ArgumentParser
 import Coordination
+import JobModel
 import JobStorage
+import Planning
 import Reports
 
 struct GcCommand: AsyncParsableCommand {
@@ -9,7 +11,8 @@ struct GcCommand: AsyncParsableCommand {
         abstract: "Forget old runs, and remove what killed ones have left.",
         discussion: """
             What is known of outputs stays, no picture is touched, and the originals of blurred pictures stay. (With --originals \
-            those go that 'penumbra unblur' has put back under other names.) Every run keeps the history small by itself: a \
+            those go that 'penumbra unblur' has put back under other names, and with --give-up those of pictures that you have \
+            removed.) Every run keeps the history small by itself: a \
             hundred runs of each job, and of the latest ten their attempts.
             """)
 
@@ -28,7 +31,15 @@ struct GcCommand: AsyncParsableCommand {
         ))
     var originals = false
 
+    @Option(
+        name: .customLong("give-up"),
+        help: ArgumentHelp(
+            "Forget the originals of a picture that was removed since it was blurred, or of all such pictures of a folder. They "
+                + "cannot be put back then, under other names neither. Repeatable.", valueName: "picture"))
+    var givenUp: [String] = []
+
     func validate() throws {
+        if givenUp.contains("") { throw ValidationError("A path of --give-up is empty; name a picture or a folder.") }
         if keep < 0 { throw ValidationError("--keep takes 0 or more, not \(keep).") }
     }
 
@@ -45,23 +56,30 @@ struct GcCommand: AsyncParsableCommand {
             RunDirectory.sweep(state: archive.state)
             if !before.isEmpty { try RunHistory.prune(keeping: keep, state: archive.state) }
             let forgotten = before.count - (try archive.runs().count)
-            try await sweepOriginals(archive.state, reporting)
+            let isLeft = try await sweepOriginals(archive.state, reporting)
             if givenUp > 0 { reporting.say("\(Figures.plural(givenUp, "interrupted run")) given up") }
             reporting.say("\(Figures.plural(forgotten, "run")) forgotten")
-            return .done
+            return isLeft ? .someFailed : .done
         }
     }
 
     /// What 'blur' and 'unblur' have left that were killed. While one goes on it looks after that itself.
-    private func sweepOriginals(_ state: String, _ reporting: Reporting) async throws {
+    ///
+    /// - Returns: whether originals stay that were to be given up.
+    private func sweepOriginals(_ state: String, _ reporting: Reporting) async throws -> Bool {
         guard Originals.areKept(in: state), let lock = try await Originals.lock(state: state, wait: .zero) else {
-            return
+            guard givenUp.isEmpty || !Originals.areKept(in: state) else {
+                throw CommandError(
+                    .busy, "a 'penumbra blur' or 'penumbra unblur' is going on; give the originals up after it")
+            }
+            return false
         }
         defer { withExtendedLifetime(lock) {} }
         let kept = Originals(state: state)
         let unneeded = kept.sweep()
         if unneeded > 0 { reporting.say("\(Figures.plural(unneeded, "original")) that no picture needs removed") }
-        guard originals else { return }
+        let isLeft = giveUp(kept, reporting)
+        guard originals else { return isLeft }
         let restored = kept.forgetRestored()
         reporting.say(
             "\(Figures.plural(restored.forgotten, "original")) that \(restored.forgotten == 1 ? "was" : "were") put "
@@ -75,5 +93,24 @@ struct GcCommand: AsyncParsableCommand {
                 "\(Figures.plural(restored.left, "original")) left: the folders of the pictures are not there, or are others now"
             )
         }
+        return isLeft
+    }
+
+    private func giveUp(_ kept: Originals, _ reporting: Reporting) -> Bool {
+        guard !givenUp.isEmpty else { return false }
+        let named = givenUp.map {
+            InputFile(bytes: PictureSearch.realPath(RawArguments.bytes(of: $0), in: currentFolder()), dir: "")
+        }
+        let folders = named.map(\.path) + named.map { PathText.folder(of: $0.path) }
+        let (forgotten, left) = kept.giveUp(andIn: folders) { picture in
+            named.contains { $0.exactPath == picture.exactPath || PictureSearch.holds($0, picture) }
+        }
+        reporting.say("\(Figures.plural(forgotten, "original")) of removed pictures given up")
+        if left > 0 {
+            reporting.complain(
+                "\(Figures.plural(left, "original")) left: the pictures may be on a disk that is not mounted; mount it, or put "
+                    + "them back with 'unblur --force'")
+        }
+        return left > 0
     }
 }
