@@ -57,15 +57,17 @@ struct OpenFile: ~Copyable {
 }
 
 extension FileSystem {
-    /// Tries again where another process has just removed the folder that this one has made.
+    /// Tries again where another process has just removed the folder that this one has made. On a busy machine that can happen
+    /// many times in a row.
     static func retrying<Result>(
         _ code: Int32, _ body: () throws(FileTrouble) -> Result
     ) throws(FileTrouble) -> Result {
-        for _ in 0..<4 {
+        for _ in 0..<100 {
             do throws(FileTrouble) {
                 return try body()
             } catch {
                 guard error.code == code else { throw error }
+                usleep(1000)
             }
         }
         return try body()
