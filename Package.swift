@@ -140,8 +140,15 @@ let package = Package(
                 "WorkerProtocol", "Dispatching", "JobStorage",
             ]),
 
+        module("Farm", "Settings", ["Manifests", "Catalogs", "JobModel"]),
+        module(
+            "Farm", "RenderFarm",
+            [
+                "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
+                "WorkerProtocol", "Dispatching", "JobStorage", "Coordination", "Reports", "Settings",
+            ]),
+
         // Programs
-        module("Programs", "Settings", ["Manifests", "Catalogs", "JobModel"]),
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
         .target(name: "CProcessState", path: "Sources/Programs/CProcessState"),
         module(
@@ -156,6 +163,7 @@ let package = Package(
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
                 "WorkerProtocol", "Dispatching", "JobStorage", "Coordination", "Exports", "Reports", "Settings",
+                "RenderFarm",
                 argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
@@ -240,6 +248,13 @@ let package = Package(
             [
                 "Coordination", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Catalogs", "JobModel",
                 "TestSupport",
+            ]),
+        tests(
+            "RenderFarmTests",
+            [
+                "penumbra", "penumbra-worker", "RenderFarm", "Coordination", "JobModel", "Scheduling",
+                "ExamplePictures",
+                "TestSupport", subprocess, system,
             ]),
         tests("ExportsTests", ["Exports", yams]),
         tests("ReportsTests", ["Reports", "JobModel"]),

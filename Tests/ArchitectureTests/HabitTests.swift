@@ -27,6 +27,23 @@ import Testing
         }
     }
 
+    /// Programs of others may run the farm. Their terminal, folder and signals are theirs.
+    private static let frontsOnly = [
+        "getcwd", "currentDirectoryPath", "chdir(", "isatty(", "STDOUT_FILENO", "STDERR_FILENO", "sigaction(",
+        "ExitCode",
+        "Console.",
+    ]
+
+    @Test func `the farm has no terminal, no current folder and no signals`() throws {
+        for file in try SourceTree.swiftFiles(below: "Sources/Farm") {
+            for (number, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                for word in Self.frontsOnly where line.contains(word) {
+                    Issue.record("\(file.path):\(number + 1): \(word)")
+                }
+            }
+        }
+    }
+
     @Test func `unchecked sendability has its proof beside it`() throws {
         for file in try SourceTree.swiftFiles(below: "Sources") where file.text.contains("@unchecked Sendable") {
             #expect(file.text.contains("// Sendable:"), "\(file.path) has no '// Sendable:' comment")

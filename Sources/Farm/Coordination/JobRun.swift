@@ -266,7 +266,7 @@ extension JobRun: RunLoop.Delegate {
         if directory.isSuperseded { return .stop(.superseded) }
         directory.beat(at: clock.now) { state.withLock { $0.summary.total - $0.summary.concluded } }
         let requests = directory.requests
-        return requests.isCancelled ? .stop(.cancelled) : .pause(requests.isPaused)
+        return requests.isCancelled ? .stop(.cancelled) : .pause(requests.isPaused || observer.isBehind)
     }
 
     private func expect(_ temporary: String, of frame: FrameID) throws(FileTrouble) {

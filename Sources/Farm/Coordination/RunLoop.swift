@@ -41,23 +41,25 @@ package struct RunLoop: Sendable {
     package enum Request: Hashable, Sendable {
         case pause(Bool)
         case stop(StopReason)
+
+        fileprivate var isStop: Bool { if case .stop = self { true } else { false } }
     }
 
     let engine: any Engine
-    let signals: AsyncStream<Int32>
+    let control: RunControl
     let deadline: Deadline?
     /// Whether what ends this process, a signal or a trouble of its place, ends the run: or another coordinator is to go on.
     let isGoneOnWith: Bool
     let clock: ContinuousClock
 
     package init(
-        engine: any Engine, signals: AsyncStream<Int32>, deadline: Deadline? = nil, isGoneOnWith: Bool = false,
+        engine: any Engine, control: RunControl, deadline: Deadline? = nil, isGoneOnWith: Bool = false,
         clock: ContinuousClock = ContinuousClock()
     ) {
         self.isGoneOnWith = isGoneOnWith
         self.deadline = deadline
         self.engine = engine
-        self.signals = signals
+        self.control = control
         self.clock = clock
     }
 
@@ -71,7 +73,7 @@ package struct RunLoop: Sendable {
         async let crew: Void = engine.run(commands) { post.yield($0) }
         let reason = await withDiscardingTaskGroup { group in
             group.addTask { await keepTicking(post, delegate) }
-            group.addTask { await forwardSignals(post) }
+            group.addTask { await forwardStops(post) }
             defer { group.cancelAll() }
             return await decide(scheduler, events, delegate, command, post, in: &group)
         }
@@ -88,6 +90,7 @@ package struct RunLoop: Sendable {
         var scheduler = scheduler
         var watch = StallWatch()
         let start = clock.now
+        if control.isPaused { post.yield(.pause(true)) }
         post.yield(.tick)
         for await event in events {
             switch event {
@@ -171,10 +174,12 @@ package struct RunLoop: Sendable {
         var last: Request?
         // Sleeping fails when the run is over.
         while (try? await clock.sleep(for: Self.tick)) != nil {
-            let request = delegate.request
+            var request = delegate.request
+            if control.isPaused, request?.isStop != true { request = .pause(true) }
             switch request {
             case .pause(let isPaused) where request != last: post.yield(.pause(isPaused))
             case .stop(let reason) where request != last: post.yield(.stop(reason))
+            case nil where last == .pause(true): post.yield(.pause(false))
             case .pause, .stop, nil: break
             }
             last = request
@@ -185,8 +190,8 @@ package struct RunLoop: Sendable {
         }
     }
 
-    private func forwardSignals(_ post: AsyncStream<Event>.Continuation) async {
-        for await signal in signals { post.yield(.stop(.interrupted(signal: signal))) }
+    private func forwardStops(_ post: AsyncStream<Event>.Continuation) async {
+        for await reason in control.stops() { post.yield(.stop(reason)) }
     }
 }
 

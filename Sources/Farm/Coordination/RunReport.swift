@@ -138,9 +138,39 @@ package struct RunSummary: Hashable, Sendable {
     var open: Int { total - published - skipped - kept - stillBroken.count - failures.count - left }
 }
 
+extension RunOutcome {
+    package init(_ reason: StopReason) {
+        switch reason {
+        case .interrupted(let signal): self.init(signal: signal)
+        case .place: self = .storage
+        case .engine, .machine, .cluster, .lastSlot: self = .unavailable
+        case .pluginFault, .failures: self = .someFailed
+        case .deadline: self = .workLeft
+        case .cancelled, .superseded: self = .interrupted
+        case .detached: self = .done
+        }
+    }
+
+    /// - Parameter isStrict: broken pictures that are known, and outputs that are kept, count as failures too.
+    package init(_ summary: RunSummary, isStrict: Bool = false) {
+        if let reason = summary.stop {
+            self.init(reason)
+        } else {
+            let hasTroubles = !(summary.stillBroken.isEmpty && summary.keptOutputs.isEmpty)
+            self = summary.failures.isEmpty && !(isStrict && hasTroubles) ? .done : .someFailed
+        }
+    }
+}
+
 /// Is told what happens during a run. Called from one task at a time.
 package protocol RunObserver: Sendable {
     func began(frames: Int)
     func progressed(_ progress: RunProgress)
     func concluded(_ report: FrameReport)
+    /// It has so much to do that no further frames should begin. Asked for at every tick.
+    var isBehind: Bool { get }
+}
+
+extension RunObserver {
+    package var isBehind: Bool { false }
 }

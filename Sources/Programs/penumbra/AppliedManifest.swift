@@ -1,3 +1,4 @@
+import Manifests
 import JobModel
 import Planning
 
@@ -72,5 +73,24 @@ extension Substring {
         while let first = text.first, first.isWhitespace { text.removeFirst() }
         while let last = text.last, last.isWhitespace { text.removeLast() }
         return String(text)
+    }
+}
+
+extension AppliedManifest {
+    /// The text of a manifest with whole paths in place of those that it names pictures by.
+    static func withWholePaths(_ text: String, _ mentions: [PictureMention]) -> String {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        // From the right to the left, so that places stay what they are.
+        let mentions = mentions.filter { $0.span.source == .file }.sorted { $0.span.start > $1.span.start }
+        for mention in mentions where lines.indices.contains(mention.span.start.line - 1) {
+            let line = Array(lines[mention.span.start.line - 1].unicodeScalars)
+            let start = min(mention.span.start.column - 1, line.count)
+            let end = min(start + mention.span.length, line.count)
+            var changed = String.UnicodeScalarView(line[..<start])
+            changed.append(contentsOf: AppliedManifest.quoted(mention.path).unicodeScalars)
+            changed.append(contentsOf: line[end...])
+            lines[mention.span.start.line - 1] = String(changed)
+        }
+        return lines.joined(separator: "\n")
     }
 }

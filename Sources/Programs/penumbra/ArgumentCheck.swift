@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import JobModel
 import Manifests
 import Planning
 
@@ -9,7 +10,7 @@ struct ArgumentCheck {
     let arguments: [String]
 
     /// - Parameter arguments: without the program's name.
-    init(_ arguments: [String]) throws(CommandError) {
+    init(_ arguments: [String]) throws(FarmError) {
         let arguments = Self.withOrphans(try Self.refusingOrphanValue(arguments))
         guard let first = arguments.first, !first.hasPrefix("-") else {
             self.arguments = arguments
@@ -34,14 +35,14 @@ struct ArgumentCheck {
             ?? Command(commandName: "")
     }
 
-    private static func refusingOrphanValue(_ arguments: [String]) throws(CommandError) -> [String] {
+    private static func refusingOrphanValue(_ arguments: [String]) throws(FarmError) -> [String] {
         for (option, value) in zip(arguments, arguments.dropFirst())
         where option == "--delete-orphans" && value == "all" {
-            throw CommandError(.usage, "--delete-orphans all: write --delete-orphans=all, with '='")
+            throw FarmError(.usage, "--delete-orphans all: write --delete-orphans=all, with '='")
         }
         guard let wrong = arguments.first(where: { $0.hasPrefix("--delete-orphans=") && $0 != "--delete-orphans=all" })
         else { return arguments }
-        throw CommandError(.usage, "\(wrong): only --delete-orphans, or --delete-orphans=all to remove even many")
+        throw FarmError(.usage, "\(wrong): only --delete-orphans, or --delete-orphans=all to remove even many")
     }
 
     /// See ``RunCommand``'s flag for all orphans.
@@ -51,7 +52,7 @@ struct ArgumentCheck {
 
     /// Refuses an option that is given twice, of which the parser would take the last one in silence. A negative number
     /// becomes an option's value, which says what is wrong with it; the parser takes it for another option.
-    private static func options(_ arguments: [String], of command: Command) throws(CommandError) -> [String] {
+    private static func options(_ arguments: [String], of command: Command) throws(FarmError) -> [String] {
         var (result, place): ([String], Int) = ([], 0)
         var given: [String: String] = [:]
         while place < arguments.count {
@@ -65,7 +66,7 @@ struct ArgumentCheck {
             let (name, value) = Self.split(argument)
             let next = value ?? (place < arguments.count ? arguments[place] : "")
             if let before = given.updateValue(next, forKey: option.name), !option.isRepeating {
-                throw CommandError(
+                throw FarmError(
                     .usage,
                     "\(name) is given twice, as '\(PathText.visible(before))' and as '\(PathText.visible(next))': it takes one "
                         + "value; leave one of them out"
@@ -130,7 +131,7 @@ private struct Command: Decodable {
     /// The command that words name, and how many of them do.
     ///
     /// - Parameter parent: this command, as a person writes it; empty for the program.
-    func command(_ words: ArraySlice<String>, of parent: String) throws(CommandError) -> (Command, Int) {
+    func command(_ words: ArraySlice<String>, of parent: String) throws(FarmError) -> (Command, Int) {
         let commands = (subcommands ?? []).filter { $0.commandName != "help" }
         guard !commands.isEmpty, let word = words.first else { return (self, 0) }
         guard let next = commands.first(where: { $0.commandName == word }) else {
@@ -139,7 +140,7 @@ private struct Command: Decodable {
             let meant =
                 isManifest ? "did you mean 'penumbra run \(word)'? " : nearest.map { "did you mean '\($0)'? " } ?? ""
             let owner = parent.isEmpty ? "penumbra" : "penumbra \(parent)"
-            throw CommandError(
+            throw FarmError(
                 .usage,
                 "\(PathText.visible(owner)): no command is called '\(PathText.visible(word))'\n   = \(meant)'\(owner) --help' lists the commands"
             )

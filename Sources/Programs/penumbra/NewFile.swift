@@ -1,4 +1,5 @@
 import Glibc
+import JobModel
 import Planning
 
 /// Files that a command was asked to write, where nothing was.
@@ -6,11 +7,11 @@ enum NewFile {
     /// - Parameters:
     ///   - what: it is, for messages: `the template`.
     ///   - option: by which it was named.
-    /// - Throws: ``CommandError`` where something is there already, or it cannot be written; then nothing of it is left.
-    static func write(_ text: String, to path: String, _ what: String, option: String) throws(CommandError) {
+    /// - Throws: ``FarmError`` where something is there already, or it cannot be written; then nothing of it is left.
+    static func write(_ text: String, to path: String, _ what: String, option: String) throws(FarmError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         if descriptor < 0, errno == EEXIST {
-            throw CommandError(.usage, "\(PathText.visible(path)): is there already; \(option) replaces no file")
+            throw FarmError(.usage, "\(PathText.visible(path)): is there already; \(option) replaces no file")
         }
         guard descriptor >= 0 else { throw trouble(errno, path, what) }
         defer { close(descriptor) }
@@ -27,8 +28,8 @@ enum NewFile {
         }
     }
 
-    private static func trouble(_ code: Int32, _ path: String, _ what: String) -> CommandError {
-        CommandError(
-            .badPlace, "\(PathText.visible(path)): \(what) cannot be saved: \(String(cString: strerror(code)))")
+    private static func trouble(_ code: Int32, _ path: String, _ what: String) -> FarmError {
+        FarmError(
+            .storage, "\(PathText.visible(path)): \(what) cannot be saved: \(String(cString: strerror(code)))")
     }
 }

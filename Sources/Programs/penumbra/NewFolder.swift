@@ -12,10 +12,10 @@ enum NewFolder {
 
     /// Writes files into a new folder; nothing is left of one that cannot be written whole.
     ///
-    /// - Throws: ``CommandError`` where something is at `folder` already, or it cannot be written.
-    static func write(_ files: [File], to folder: String) throws(CommandError) {
+    /// - Throws: ``FarmError`` where something is at `folder` already, or it cannot be written.
+    static func write(_ files: [File], to folder: String) throws(FarmError) {
         guard !FileManager.default.fileExists(atPath: folder) else {
-            throw CommandError(.usage, "\(folder) is there already; choose another name, or another folder with -o")
+            throw FarmError(.usage, "\(folder) is there already; choose another name, or another folder with -o")
         }
         try fill(folder, files) { try? FileManager.default.removeItem(atPath: folder) }
     }
@@ -23,13 +23,13 @@ enum NewFolder {
     /// The same, also into an empty folder.
     ///
     /// - Parameter option: by which the folder was named.
-    static func write(_ files: [File], toEmpty folder: String, option: String) throws(CommandError) {
+    static func write(_ files: [File], toEmpty folder: String, option: String) throws(FarmError) {
         let manager = FileManager.default
         guard manager.fileExists(atPath: folder) else {
             return try fill(folder, files) { try? manager.removeItem(atPath: folder) }
         }
         guard let names = try? manager.contentsOfDirectory(atPath: folder), names.isEmpty else {
-            throw CommandError(.usage, "\(folder): is there already, and no empty folder; \(option) replaces nothing")
+            throw FarmError(.usage, "\(folder): is there already, and no empty folder; \(option) replaces nothing")
         }
         try fill(folder, files) {
             for file in files { try? manager.removeItem(atPath: "\(folder)/\(file.path)") }
@@ -37,7 +37,7 @@ enum NewFolder {
     }
 
     /// - Parameter undo: takes away what was written. What is left of it is in nobody's way: the next try says that it is there.
-    private static func fill(_ folder: String, _ files: [File], undo: () -> Void) throws(CommandError) {
+    private static func fill(_ folder: String, _ files: [File], undo: () -> Void) throws(FarmError) {
         do {
             for file in files {
                 let path = "\(folder)/\(file.path)"
@@ -47,7 +47,7 @@ enum NewFolder {
             }
         } catch {
             undo()
-            throw CommandError(.badPlace, "\(folder) cannot be written: \(error.localizedDescription)")
+            throw FarmError(.storage, "\(folder) cannot be written: \(error.localizedDescription)")
         }
     }
 }

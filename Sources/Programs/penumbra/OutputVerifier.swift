@@ -4,6 +4,7 @@ import Glibc
 import JobModel
 import JobStorage
 import Planning
+import RenderFarm
 import Reports
 import Scheduling
 import Settings
@@ -11,16 +12,16 @@ import Settings
 /// Looks at outputs for `penumbra verify`, and tells what it has found.
 struct OutputVerifier {
     let installation: Installation
-    let signals: Signals
+    let control: RunControl
     let reporting: Reporting
     let search: RecordSearch
 
     /// The outputs that a command line names, each once, sorted by their paths.
     ///
     /// - Returns: also how the command ends if they are all as published: something may not be known.
-    func wanted(_ files: [String]) async throws -> (outputs: [RecordedOutput], status: ExitStatus) {
+    func wanted(_ files: [String]) async throws -> (outputs: [RecordedOutput], status: RunOutcome) {
         var (found, unknown): ([PathKey: RecordedOutput], [String]) = ([:], [])
-        var status = ExitStatus.done
+        var status = RunOutcome.done
         for job in try await jobs(files.filter(Self.isManifest)) {
             let outputs = try search.outputs(of: job, folders: OutputFolders.of(job))
             if outputs.isEmpty {
@@ -31,7 +32,7 @@ struct OutputVerifier {
         }
         for file in files where !Self.isManifest(file) {
             let outputs = try outputs(at: file)
-            if outputs.isEmpty { unknown.append(PathText.normalized(file, in: currentFolder())) }
+            if outputs.isEmpty { unknown.append(PathText.normalized(file, in: reporting.folder)) }
             for output in outputs { found[PathKey(output.record.path)] = output }
         }
         if !unknown.isEmpty { tell(unknown: unknown) }
@@ -54,7 +55,7 @@ struct OutputVerifier {
 
     /// By the path as it was given, or as its folder's real path has it: that is how a job knows its outputs.
     private func outputs(at file: String) throws -> [RecordedOutput] {
-        let path = PathText.normalized(file, in: currentFolder())
+        let path = PathText.normalized(file, in: reporting.folder)
         let real = PathNames.joined(realPath(PathText.folder(of: path)), PathText.name(of: path))
         let known = try search.outputs(at: path)
         return known.isEmpty && PathKey(real) != PathKey(path) ? try search.outputs(at: real) : known
@@ -64,14 +65,14 @@ struct OutputVerifier {
         if reporting.json {
             for path in unknown { JSONLine.verified(VerifiedLine(unknown: path)).print() }
         } else {
-            for line in VerificationText.unknown(unknown, folder: currentFolder()) { Console.complain(line) }
+            for line in VerificationText.unknown(unknown, folder: reporting.folder) { Console.complain(line) }
         }
     }
 
-    func verify(_ chosen: ChosenOutputs, rerenders: Bool) async throws -> ExitStatus {
+    func verify(_ chosen: ChosenOutputs, rerenders: Bool) async throws -> RunOutcome {
         guard !chosen.outputs.isEmpty else { return .done }
         let outputs = try await compare(chosen)
-        let compared = outputs.contains(where: \.condition.isDamage) ? ExitStatus.someFailed : .done
+        let compared = outputs.contains(where: \.condition.isDamage) ? RunOutcome.someFailed : .done
         guard rerenders else { return compared }
         return max(compared, try await rerender(outputs.map(\.output)))
     }
@@ -79,7 +80,7 @@ struct OutputVerifier {
     private func compare(_ chosen: ChosenOutputs) async throws -> [VerifiedOutput] {
         let start = ContinuousClock.now
         let verification = try await Verification(
-            chosen.outputs, search, settings: installation.runSettings, observer: reporting.verificationObserver,
+            chosen.outputs, search, settings: installation.runSettings, observer: reporting.observer(of: "verify"),
             loop: loop)
         reporting.endProgress()
         try refuse(verification.stop)
@@ -88,7 +89,7 @@ struct OutputVerifier {
             for output in verification.outputs { JSONLine.verified(VerifiedLine(output)).print() }
             JSONLine.verification(line).print()
         } else {
-            for text in VerificationText.damage(verification.outputs, folder: currentFolder()) {
+            for text in VerificationText.damage(verification.outputs, folder: reporting.folder) {
                 Console.complain(text)
             }
             reporting.say(line.text(elapsed: .now - start))
@@ -96,7 +97,7 @@ struct OutputVerifier {
         return verification.outputs
     }
 
-    private func rerender(_ outputs: [RecordedOutput]) async throws -> ExitStatus {
+    private func rerender(_ outputs: [RecordedOutput]) async throws -> RunOutcome {
         let start = ContinuousClock.now
         let settings = installation.settings
         let scratch = try VerificationScratch(
@@ -104,7 +105,7 @@ struct OutputVerifier {
             name: String(UInt64.random(in: .min ... .max), radix: 36))
         let results = await Rerendering.run(
             outputs, catalog: try await catalog(), scratch: scratch.path, settings: installation.runSettings,
-            observer: reporting.verificationObserver, loop: loop)
+            observer: reporting.observer(of: "verify"), loop: loop)
         withExtendedLifetime(scratch) {}
         reporting.endProgress()
         try refuse(results.stop)
@@ -113,7 +114,7 @@ struct OutputVerifier {
             for output in results.outputs { JSONLine.rerendered(RerenderedLine(output)).print() }
             JSONLine.verification(line).print()
         } else {
-            let text = RerenderingText(results.outputs, folder: currentFolder())
+            let text = RerenderingText(results.outputs, folder: reporting.folder)
             for line in text.damage { Console.complain(line) }
             if !reporting.quiet { for line in text.remarks { Console.complain(line) } }
             reporting.say(line.text(elapsed: .now - start))
@@ -125,16 +126,16 @@ struct OutputVerifier {
         getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
     }
 
-    private func loop() -> RunLoop { RunLoop(engine: installation.engine(), signals: signals.stream) }
+    private func loop() -> RunLoop { RunLoop(engine: installation.engine(), control: control) }
 
     private func refuse(_ stop: StopReason?) throws {
         guard let stop else { return }
         var summary = RunSummary()
         summary.stop = stop
         if case .interrupted(let signal) = stop {
-            throw CommandError(
-                ExitStatus(summary), "stopped by \(SummaryText.name(ofSignal: signal)); nothing was changed")
+            throw FarmError(
+                RunOutcome(summary), "stopped by \(StopWords.name(ofSignal: signal)); nothing was changed")
         }
-        throw CommandError(ExitStatus(summary), SummaryText.describe(stop))
+        throw FarmError(RunOutcome(summary), StopWords.describe(stop))
     }
 }

@@ -45,14 +45,14 @@ struct Penumbra: AsyncParsableCommand {
         Shortage.saveAddresses()
         if let shortage = Shortage.found(threads: threads, room: addresses, for: "begin") {
             Console.complain("\(shortage)")
-            Glibc.exit(ExitStatus.unavailable.rawValue)
+            Glibc.exit(RunOutcome.unavailable.rawValue)
         }
         StarvationWatch.start()
-        do throws(CommandError) {
+        do throws(FarmError) {
             await run(try ArgumentCheck(Array(CommandLine.arguments.dropFirst())).arguments)
         } catch {
             Console.complain(error.message)
-            Glibc.exit(error.status.rawValue)
+            Glibc.exit(error.outcome.rawValue)
         }
     }
 

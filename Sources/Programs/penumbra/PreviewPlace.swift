@@ -20,12 +20,12 @@ struct PreviewPlace {
     /// - Parameters:
     ///   - picture: what the preview shows.
     ///   - job: of which no input is overwritten, and to which none is added.
-    func temporaryPath(showing picture: InputFile, of job: JobSpec, _ catalog: Catalog) throws(CommandError) -> String {
+    func temporaryPath(showing picture: InputFile, of job: JobSpec, _ catalog: Catalog) throws(FarmError) -> String {
         try refuseInputs(picture, pictures: job.picturePaths, InputQuestion(job, catalog: catalog))
         let folder = PathText.folder(of: path)
         guard FileStamp(of: folder) != nil else {
-            throw CommandError(
-                .badPlace, "\(PathText.visible(output)): its folder is not there; create it, or choose another")
+            throw FarmError(
+                .storage, "\(PathText.visible(output)): its folder is not there; create it, or choose another")
         }
         return "\(folder)/.penumbra-preview-\(getpid())"
     }
@@ -33,7 +33,7 @@ struct PreviewPlace {
     /// Whatever is there that no preview wrote stays: a published output, a picture of somebody else's, an edited preview.
     func refuseForeign(_ book: PreviewBook) throws {
         guard try !book.mayReplace(path) else { return }
-        throw CommandError(
+        throw FarmError(
             .usage,
             "\(PathText.visible(output)): is there, and is no preview that 'penumbra preview' wrote; choose another name, or --force replaces it"
         )
@@ -52,25 +52,25 @@ struct PreviewPlace {
 
     private func refuseInputs(
         _ picture: InputFile, pictures: [String], _ question: InputQuestion
-    ) throws(CommandError) {
+    ) throws(FarmError) {
         let there = FileStamp(of: path)?.identity
         if let there, there == FileStamp(of: picture)?.identity {
-            throw CommandError(
+            throw FarmError(
                 .usage, "\(PathText.visible(output)): the preview would overwrite the picture that it shows")
         }
         for read in pictures where there != nil && there == FileStamp(of: read)?.identity {
             let shown = PathText.shown(read, from: currentFolder())
-            throw CommandError(
+            throw FarmError(
                 .usage, "\(PathText.visible(output)): the preview would overwrite \(shown), which a filter reads")
         }
         if let there, let input = question.input(being: there) {
             let shown = PathText.shown(input, from: currentFolder())
-            throw CommandError(
+            throw FarmError(
                 .usage, "\(PathText.visible(output)): the preview would overwrite \(shown), an input of the job")
         }
         if let entry = question.entry(taking: path) {
             let shown = PathText.shown(entry, from: currentFolder())
-            throw CommandError(
+            throw FarmError(
                 .usage,
                 "\(PathText.visible(output)): the preview would be an input of the job, by '\(shown)'; write it to another folder"
             )

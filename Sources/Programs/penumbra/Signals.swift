@@ -1,5 +1,6 @@
 import Coordination
 import Glibc
+import Scheduling
 import Synchronization
 
 /// SIGINT, SIGTERM and SIGHUP as streams, instead of an end of the process.
@@ -10,19 +11,17 @@ final class Signals: Sendable {
     /// For runs, of which a process may have several, one after the other: what ends one ends all.
     static let ofRuns = Signals()
 
-    private let inbox = SignalInbox()
+    /// Each signal stops what has it.
+    let control = RunControl()
 
-    /// Of several in a process each signal reaches but one, the latest.
-    init() { SignalThread.tell(inbox) }
+    /// If a process has several, a signal reaches the latest one alone.
+    init() { SignalThread.tell(control) }
 
-    /// What was received so far and what comes. A new stream each time: cancelling its reader ends a stream.
-    var stream: AsyncStream<Int32> { inbox.stream() }
+    /// The first signal; nil for none.
+    var first: Int32? { if case .interrupted(let signal) = control.stop { signal } else { nil } }
 
-    /// What was received first by whoever listens now; nil for nothing, and where nobody does.
-    static var received: Int32? { SignalThread.received }
-
-    /// What was received first; nil for nothing.
-    var first: Int32? { inbox.first }
+    /// What signals stop now; nil as long as they end the process.
+    static var current: RunControl? { SignalThread.current }
 }
 
 /// The thread that hears signals.
@@ -30,7 +29,7 @@ private enum SignalThread {
     /// How long a process that was asked to end may have no thread that could do so, in seconds.
     private static let patience: UInt32 = 10
 
-    private static let inbox = Mutex<SignalInbox?>(nil)
+    private static let control = Mutex<RunControl?>(nil)
 
     /// Both ends of a pipe, and what the process would end with if nothing else ended it. Handlers may touch nothing more.
     private struct Wires: Sendable {
@@ -61,10 +60,10 @@ private enum SignalThread {
         return Wires(reads: reads, writes: writes)
     }()
 
-    static var received: Int32? { inbox.withLock { $0 }?.first }
+    static var current: RunControl? { control.withLock { $0 } }
 
-    static func tell(_ listener: SignalInbox) {
-        inbox.withLock { $0 = listener }
+    static func tell(_ listener: RunControl) {
+        control.withLock { $0 = listener }
         guard wires != nil else { return }
         for number in [SIGINT, SIGTERM, SIGHUP] { handle(number) { SignalThread.pass($0) } }
         handle(SIGALRM) { _ in SignalThread.giveUp() }
@@ -105,7 +104,7 @@ private enum SignalThread {
     private static func receive(_ number: Int32) {
         asked.store(number, ordering: .relaxed)
         alarm(patience)
-        let count = inbox.withLock { $0 }?.receive(number) ?? 0
+        let count = control.withLock { $0 }?.stop(.interrupted(signal: number)) ?? 0
         // Who asks three times is not made to wait: workers see the end of their input and leave, and what they were
         // writing is removed by the next run.
         if count >= 3 { _exit(128 + number) }

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import JobModel
 import Synchronization
 import WorkerProtocol
 
@@ -55,7 +56,7 @@ enum StarvationWatch {
             last = now
             guard let shortage, looks >= patience else { continue }
             Console.complain("\(shortage)")
-            _exit(ExitStatus.unavailable.rawValue)
+            _exit(RunOutcome.unavailable.rawValue)
         }
     }
 }

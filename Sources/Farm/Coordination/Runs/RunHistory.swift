@@ -10,9 +10,6 @@ package final class RunHistory: Sendable {
     private let store: JobStore
     private let now: @Sendable () -> Int64
 
-    /// Exit code of a coordinator that was killed, as a shell tells it.
-    package static let killed = 137
-
     /// The latest run of a job whose coordinator was killed, and that can be gone on with. Others that it left are
     /// removed.
     ///
@@ -53,7 +50,8 @@ package final class RunHistory: Sendable {
         let run = try store.write { writer -> RunID in
             let job = try writer.job(manifest: spec.manifestPath, name: spec.name)
             for other in try writer.reader.runs(of: job) where other.name != name && !other.state.isEnded {
-                try writer.end(other.id, at: time, exitCode: Self.killed, reason: "its coordinator was killed")
+                try writer.end(
+                    other.id, at: time, exitCode: RunOutcome.killed.number, reason: "its coordinator was killed")
             }
             if let known {
                 try writer.claim(

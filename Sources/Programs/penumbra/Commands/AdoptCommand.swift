@@ -2,6 +2,7 @@ import ArgumentParser
 import Coordination
 import JobModel
 import Planning
+import RenderFarm
 import Settings
 
 struct AdoptCommand: AsyncParsableCommand {
@@ -41,15 +42,18 @@ struct AdoptCommand: AsyncParsableCommand {
             let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
             let specs = try reporting.jobs(files.read())
             var preparation = JobPreparation(
-                installation: installation, catalog: catalog, selection: jobs.selection, limit: jobs.limit,
-                list: try jobs.list(), isForced: false, signals: signals, deadline: nil, reread: files.rereader())
+                installation: installation, catalog: catalog, folder: currentFolder(), selection: jobs.selection,
+                limit: jobs.limit,
+                list: try jobs.list(), isForced: false, control: signals.control, deadline: nil,
+                reread: files.rereader())
             preparation.allowsMissing = jobs.allowEmpty
             var wishes = RunWishes()
             wishes.allowsEmpty = jobs.allowEmpty
             wishes.acceptsEmpty = jobs.allowEmpty
             wishes.allowsGone = jobs.allowGone
+            (wishes.isQuiet, wishes.isSilent) = (quiet, quiet)
             return try await JobRunner(
-                installation: installation, signals: signals, reporting: reporting, preparation: preparation,
+                installation: installation, control: signals.control, reporting: reporting, preparation: preparation,
                 wishes: wishes
             ).adopt(specs.map(updating), moved: moved)
         }

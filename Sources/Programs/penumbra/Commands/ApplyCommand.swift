@@ -4,6 +4,7 @@ import Glibc
 import JobModel
 import Manifests
 import Planning
+import RenderFarm
 import Settings
 
 struct ApplyCommand: AsyncParsableCommand {
@@ -75,10 +76,11 @@ struct ApplyCommand: AsyncParsableCommand {
             var wishes = RunWishes()
             wishes.remembers = false
             let preparation = JobPreparation(
-                installation: installation, catalog: catalog, selection: JobPlan.Selection(), list: nil,
-                isForced: force, signals: signals, deadline: nil, reread: { _, _ in result })
+                installation: installation, catalog: catalog, folder: currentFolder(), selection: JobPlan.Selection(),
+                list: nil,
+                isForced: force, control: signals.control, deadline: nil, reread: { _, _ in result })
             return try await JobRunner(
-                installation: installation, signals: signals, reporting: reporting, preparation: preparation,
+                installation: installation, control: signals.control, reporting: reporting, preparation: preparation,
                 wishes: wishes
             ).run(specs)
         }
@@ -91,7 +93,7 @@ struct ApplyCommand: AsyncParsableCommand {
         }
         let missing = files.filter(\.isMissing).map { PathText.shown($0.path, from: currentFolder()) }
         guard missing.isEmpty else {
-            throw CommandError(.missingInput, missing.map { "\($0): no such file" }.joined(separator: "\n"))
+            throw FarmError(.missingInput, missing.map { "\($0): no such file" }.joined(separator: "\n"))
         }
     }
 
@@ -116,7 +118,7 @@ struct ApplyCommand: AsyncParsableCommand {
                 whole: isHere ? nil : whole
             ).text
         }
-        return isHere ? text : FilterPictures.withWholePaths(text, pictures)
+        return isHere ? text : AppliedManifest.withWholePaths(text, pictures)
     }
 
     private func manifest(inputs: [String], output: String) throws -> String {
@@ -127,7 +129,7 @@ struct ApplyCommand: AsyncParsableCommand {
         do {
             return try applied.text()
         } catch {
-            throw CommandError(.usage, error.message)
+            throw FarmError(.usage, error.message)
         }
     }
 }

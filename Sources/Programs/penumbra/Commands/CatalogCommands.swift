@@ -1,8 +1,10 @@
 import ArgumentParser
 import Catalogs
 import FoundationEssentials
+import JobModel
 import Manifests
 import Planning
+import RenderFarm
 import Settings
 
 struct FiltersCommand: AsyncParsableCommand {
@@ -25,7 +27,7 @@ struct FiltersCommand: AsyncParsableCommand {
                 guard let filter = catalog.filter(named: name) else {
                     catalog.pluginProblems.forEach(Console.complain)
                     let remedy = UnknownFilter(name, in: catalog).remedy
-                    throw CommandError(.usage, "no filter is called '\(PathText.visible(name))'\n   = \(remedy)")
+                    throw FarmError(.usage, "no filter is called '\(PathText.visible(name))'\n   = \(remedy)")
                 }
                 filters = [filter]
             }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import JobModel
+import RenderFarm
 import Reports
 import Settings
 

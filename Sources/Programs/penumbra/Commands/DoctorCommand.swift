@@ -7,6 +7,7 @@ import Glibc
 import JobModel
 import JobStorage
 import Planning
+import RenderFarm
 import Reports
 import SafeFiles
 import Settings
@@ -26,9 +27,9 @@ struct DoctorCommand: AsyncParsableCommand {
     func run() async throws {
         try await Reporting(json: false).handling { _ in
             let settings = try Settings.load(place, engine: engine.engine)
-            try engine.check(against: settings)
+            try settings.check(slurmArguments: engine.slurmArguments)
             if shared != nil, settings.engine.value != .slurm {
-                throw CommandError(.usage, "--shared is a folder for --engine slurm, and the engine is local")
+                throw FarmError(.usage, "--shared is a folder for --engine slurm, and the engine is local")
             }
             var worst = await examineWorker(Installation(settings))
             worst = max(worst, examineFolder("state", settings.stateFolder.value))
@@ -41,7 +42,7 @@ struct DoctorCommand: AsyncParsableCommand {
         }
     }
 
-    private func examineCluster(_ settings: Settings) async -> ExitStatus {
+    private func examineCluster(_ settings: Settings) async -> RunOutcome {
         var flags = SlurmWishes()
         if !engine.slurmArguments.isEmpty { flags.arguments = engine.slurmArguments }
         let wishes = flags.over(settings.slurm.value)
@@ -53,7 +54,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     private func say(_ isWell: Bool, _ text: String) { Console.print((isWell ? "ok    " : "FAIL  ") + text) }
 
-    private func examineWorker(_ installation: Installation) async -> ExitStatus {
+    private func examineWorker(_ installation: Installation) async -> RunOutcome {
         do {
             let catalog = try await installation.catalog()
             let versions = catalog.versions.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
@@ -66,12 +67,12 @@ struct DoctorCommand: AsyncParsableCommand {
             for plugin in catalog.unpinnedPlugins { Console.print("note  \(plugin)") }
             return sameVersion && catalog.pluginProblems.isEmpty ? .done : .unavailable
         } catch {
-            say(false, (error as? CommandError)?.message ?? "\(error)")
+            say(false, (error as? FarmError)?.message ?? "\(error)")
             return .unavailable
         }
     }
 
-    private func examineDatabase(_ path: String) -> ExitStatus {
+    private func examineDatabase(_ path: String) -> RunOutcome {
         guard access(path, F_OK) == 0 else {
             say(true, "no database yet; the first run makes it")
             return .done
@@ -82,18 +83,18 @@ struct DoctorCommand: AsyncParsableCommand {
             return .done
         } catch {
             say(false, error.message)
-            return .badPlace
+            return .storage
         }
     }
 
-    private func examineFolder(_ name: String, _ path: String) -> ExitStatus {
+    private func examineFolder(_ name: String, _ path: String) -> RunOutcome {
         do {
             let free = try WritableFolder.examine(path)
             say(true, "\(name) folder \(path): writable, \(Figures.bytes(free)) free")
             return .done
         } catch {
             say(false, "\(name) folder: \(error.message)")
-            return .badPlace
+            return .storage
         }
     }
 }

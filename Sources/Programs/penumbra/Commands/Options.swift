@@ -2,6 +2,7 @@ import ArgumentParser
 import JobModel
 import Manifests
 import Planning
+import RenderFarm
 import Settings
 
 /// Where settings, state and scratch space are; the same for every command.
@@ -37,15 +38,6 @@ struct EngineOptions: ParsableArguments {
     var slurmArguments: [String] = []
 
     func validate() throws { try Self.check(slurmArguments) }
-
-    /// - Throws: ``CommandError`` for what the engine has no use for.
-    func check(against settings: Settings) throws {
-        guard !slurmArguments.isEmpty, settings.engine.value != .slurm else { return }
-        throw CommandError(
-            .usage,
-            "--slurm-arg is for a cluster, and the engine is \(settings.engine.value.rawValue): give --engine slurm, too"
-        )
-    }
 
     static func check(_ slurmArguments: [String]) throws {
         for argument in slurmArguments {
@@ -131,24 +123,11 @@ struct SelectionOptions: ParsableArguments {
             + (filesFrom == nil ? [] : ["--files-from"])
     }
 
-    var selection: JobPlan.Selection { selection(of: nil) }
-
-    /// - Parameters:
-    ///   - inputs: nil for any.
-    ///   - done: those that are passed by.
-    func selection(of inputs: Set<PathKey>?, without done: Set<PathKey> = []) -> JobPlan.Selection {
-        JobPlan.Selection(only: only, from: currentFolder(), inputs: inputs, done: done)
-    }
+    var selection: JobPlan.Selection { JobPlan.Selection(only: only, from: currentFolder()) }
 
     /// - Throws: with all problems of the list.
     func list() throws -> FileList? {
-        guard let filesFrom else { return nil }
-        let bytes = try ListedFiles.read(filesFrom)
-        do {
-            return try FileList(bytes, name: filesFrom, folder: currentFolder())
-        } catch {
-            throw CommandError(.badManifest, error.message)
-        }
+        try ListedFiles.list(filesFrom, in: currentFolder(), control: Signals.current)
     }
 
     func validate() throws {

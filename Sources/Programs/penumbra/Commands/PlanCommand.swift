@@ -4,6 +4,7 @@ import Geometry
 import JobModel
 import JobStorage
 import Planning
+import RenderFarm
 import Reports
 import Scheduling
 import SafeFiles
@@ -44,15 +45,18 @@ struct PlanCommand: AsyncParsableCommand {
             let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
             let specs = try reporting.jobs(await files.examined(by: installation.worker))
             var preparation = JobPreparation(
-                installation: installation, catalog: catalog, selection: jobs.selection, limit: jobs.limit,
-                list: try jobs.list(), isForced: force, signals: Signals(), deadline: nil, reread: files.rereader())
+                installation: installation, catalog: catalog, folder: currentFolder(), selection: jobs.selection,
+                limit: jobs.limit,
+                list: try jobs.list(), isForced: force, control: Signals().control, deadline: nil,
+                reread: files.rereader())
             preparation.allowsMissing = jobs.allowEmpty || jobs.allowGone
             preparation.allowsNothing = jobs.allowEmpty || jobs.allowGone
             preparation.allowsGone = jobs.allowGone
             var planned: [PreparedJob] = []
             for spec in specs {
                 try await allowingEmpty(jobs.allowEmpty) {
-                    let refusal = LossRefusal(allowsEmpty: jobs.allowEmpty, allowsGone: jobs.allowGone)
+                    let refusal = LossRefusal(
+                        allowsEmpty: jobs.allowEmpty, allowsGone: jobs.allowGone, folder: reporting.folder)
                     let state = installation.settings.stateFolder.value
                     try refusal.refuseLostOutputs(of: spec, state: state)
                     let contents = try Ledger.look(state: state, job: spec, folders: OutputFolders.of(spec))
@@ -65,11 +69,11 @@ struct PlanCommand: AsyncParsableCommand {
                     planned.append(prepared)
                 }
             }
-            var status = ExitStatus.done
-            for (job, problems) in zip(planned, try SharedOutputs.problems(of: planned)) {
+            var status = RunOutcome.done
+            for (job, problems) in zip(planned, try SharedOutputs.problems(of: planned, folder: reporting.folder)) {
                 var prepared = job
                 prepared.fail(problems)
-                reporting.hint(prepared.plan)
+                reporting.hint(prepared.plan, folder: reporting.folder)
                 reporting.tellMadeBefore(prepared)
                 if !prepared.ended.isEmpty || prepared.targets.contains(where: \.isRefused) { status = .someFailed }
                 reporting.planned(prepared)

@@ -1,5 +1,8 @@
 import ArgumentParser
+import Coordination
+import JobModel
 import Planning
+import RenderFarm
 import Settings
 
 struct PrepareCommand: AsyncParsableCommand {
@@ -47,30 +50,32 @@ struct PrepareCommand: AsyncParsableCommand {
 
     func run() async throws {
         let folder = PathText.normalized(runDir, in: currentFolder())
-        var command = try RunCommand.parse(arguments)
-        command.request = RunRequest(arguments: arguments, folder: currentFolder())
-        command.engine.engine = .local
-        command.sharing = .prepared(shards: shards, place: folder)
-        command.ownState = Settings.ownState(place)
-        try await PassingState.with(place.stateDir) { state in
-            command.place.stateDir = state
-            do {
-                try await command.run()
-            } catch let exit as ExitCode where exit.rawValue == ExitStatus.someFailed.rawValue {
-                // Whoever goes on tells of the pictures that have failed: other machines may just be beginning.
+        var prepared = RequestedRun(request, sharing: .prepared(shards: shards, place: folder))
+        prepared.ownState = Settings.ownState(place)
+        let run = prepared
+        try await Reporting(json: false).handling { reporting in
+            try await TemporaryState.with(place.stateDir) { state in
+                var run = run
+                run.request.stateFolder = state
+                let outcome = try await reporting.follow(run)
+                // Who resumes the run tells of the pictures that have failed: other machines may just be beginning.
+                return outcome == .someFailed ? .done : outcome
             }
         }
     }
 
-    /// Those of 'penumbra run' that ask for the same.
-    private var arguments: [String] {
-        func option(_ name: String, _ value: String?) -> [String] { value.map { [name, $0] } ?? [] }
-        let whole = { PathText.normalized($0, in: currentFolder()) }
-        return manifests.manifests + manifests.overrides.flatMap { ["--set", $0] }
-            + jobs.only.flatMap { ["--only", $0] } + option("--limit", jobs.limit.map(String.init))
-            + (jobs.allowEmpty ? ["--allow-empty"] : [])
-            + (jobs.allowGone ? ["--allow-gone"] : []) + option("--files-from", jobs.filesFrom.map(whole))
-            + option("--config", place.configFile.map(whole)) + option("--workers", place.workers.map(String.init))
-            + (force ? ["--force"] : [])
+    /// A run that asks for the same, on any machine.
+    private var request: RunRequest {
+        let here = currentFolder()
+        let whole = { PathText.normalized($0, in: here) }
+        var request = RunRequest(
+            manifests: manifests.manifests.map { RunRequest.Manifest(path: $0) }, folder: here)
+        request.overrides = manifests.overrides
+        (request.only, request.limit) = (jobs.only, jobs.limit)
+        request.filesFrom = jobs.filesFrom.map(whole)
+        (request.allowsEmpty, request.allowsGone) = (jobs.allowEmpty, jobs.allowGone)
+        (request.isForced, request.workers) = (force, place.workers)
+        (request.configFile, request.engine) = (place.configFile.map(whole), .local)
+        return request
     }
 }

@@ -7,6 +7,7 @@ import Glibc
 import JobModel
 import Manifests
 import Planning
+import RenderFarm
 import Scheduling
 import Settings
 import WorkerProtocol
@@ -86,7 +87,7 @@ struct PreviewCommand: AsyncParsableCommand {
             let format = try fileFormat(catalog)
             let (spec, filters) = try job(reporting, catalog, installation.settings, set: [])
             guard spec.outputs.indices.contains(outputNumber - 1) else {
-                throw CommandError(
+                throw FarmError(
                     .usage,
                     spec.outputs.count == 1
                         ? "--output-number: \(spec.name) has only one output"
@@ -125,7 +126,7 @@ extension PreviewCommand {
             let (at, size) = (try PreviewWish.place(at), try PreviewWish.size(size))
             return PreviewTask.View(x: at.x, y: at.y, width: size.width, height: size.height)
         } catch {
-            throw CommandError(.usage, error.message)
+            throw FarmError(.usage, error.message)
         }
     }
 
@@ -138,10 +139,10 @@ extension PreviewCommand {
                 ext.isEmpty
                 ? "the name has no extension, which decides the format"
                 : "no format is written to '.\(PathText.visible(ext))'"
-            throw CommandError(.usage, "\(PathText.visible(output)): \(found); a preview is written to \(known)")
+            throw FarmError(.usage, "\(PathText.visible(output)): \(found); a preview is written to \(known)")
         }
         if compare == .blink, !format.holdsAnimation {
-            throw CommandError(
+            throw FarmError(
                 .usage, "\(PathText.visible(output)): --compare blink is an animation; write it to .gif or .webp")
         }
         return format.name
@@ -156,7 +157,7 @@ extension PreviewCommand {
         options.overrides = overrides + more
         let outcome = ManifestFiles(options: options, catalog: catalog, settings: settings).read()
         guard let job = try reporting.jobs(outcome).first, let filters = outcome.filters.first else {
-            throw ExitStatus.badManifest.code
+            throw RunOutcome.badManifest.code
         }
         return (job, filters)
     }
@@ -172,7 +173,7 @@ extension PreviewCommand {
             let specs = try sweep.values.map { try job(reporting, catalog, settings, set: ["\(path)=\($0)"]).spec }
             return (sweep.values.map { "\(sweep.name) \($0)" }, specs)
         } catch let problem as PreviewWish.Problem {
-            throw CommandError(.usage, problem.message)
+            throw FarmError(.usage, problem.message)
         }
     }
 
@@ -180,7 +181,7 @@ extension PreviewCommand {
         if let picture {
             let file = InputFile(argument: RawArguments.bytes(of: picture), in: currentFolder())
             guard FileStamp(of: file) != nil else {
-                throw CommandError(.missingInput, "\(PathText.shown(file.path, from: currentFolder())): no such file")
+                throw FarmError(.missingInput, "\(PathText.shown(file.path, from: currentFolder())): no such file")
             }
             return file
         }
@@ -189,7 +190,7 @@ extension PreviewCommand {
             guard let frame = plan.frames.first else { throw PlanProblem.nothingMatched(patterns: spec.inputs) }
             return frame.input
         } catch let problem as PlanProblem {
-            throw CommandError(
+            throw FarmError(
                 problem.isMissingInput ? .missingInput : .badManifest,
                 "\(PathText.visible(manifest)): error: \(problem.message)")
         }
@@ -212,9 +213,9 @@ extension PreviewCommand {
     ) async throws -> PreviewReceipt {
         do {
             let receipt = try await installation.engine().ask(
-                .preview(task), signals: signals.stream, limit: Self.limit)
+                .preview(task), signals: signals.control.signals(), limit: Self.limit)
             guard case .preview(let preview) = receipt else {
-                throw CommandError(
+                throw FarmError(
                     .unavailable, "the worker answered another question; reinstall both programs together")
             }
             return preview
@@ -225,29 +226,29 @@ extension PreviewCommand {
 
     private static func error(
         _ reason: NoAnswer, _ task: PreviewTask, _ output: String
-    ) -> CommandError {
+    ) -> FarmError {
         switch reason {
         case .failed(let failure):
-            let status: ExitStatus =
-                failure.kind == .place ? .badPlace : failure.kind == .machine ? .unavailable : .someFailed
-            return CommandError(
+            let status: RunOutcome =
+                failure.kind == .place ? .storage : failure.kind == .machine ? .unavailable : .someFailed
+            return FarmError(
                 status, VisibleText.message(failure.message.replacing(task.path, with: output)))
         case .died(let death):
             let words = death.lastWords.isEmpty ? "" : ": \(death.lastWords)"
-            return CommandError(
+            return FarmError(
                 .someFailed, "\(PathText.visible(task.input.path)): the worker ended (\(death.manner))\(words)")
-        case .refused(let reason): return CommandError(.unavailable, SummaryText.describe(reason))
+        case .refused(let reason): return FarmError(.unavailable, StopWords.describe(reason))
         case .interrupted(let signal):
-            return CommandError(ExitStatus(rawValue: 128 + signal) ?? .terminated, "interrupted; nothing was written")
+            return FarmError(RunOutcome(signal: signal), "interrupted; nothing was written")
         case .tookTooLong:
-            return CommandError(.someFailed, "\(PathText.visible(task.input.path)): no preview after \(limit)")
+            return FarmError(.someFailed, "\(PathText.visible(task.input.path)): no preview after \(limit)")
         }
     }
 
     private func put(_ temporary: String) throws {
         guard rename(temporary, output) == 0 else {
-            throw CommandError(
-                .badPlace, "\(PathText.visible(output)): cannot be written: \(String(cString: strerror(errno)))")
+            throw FarmError(
+                .storage, "\(PathText.visible(output)): cannot be written: \(String(cString: strerror(errno)))")
         }
     }
 

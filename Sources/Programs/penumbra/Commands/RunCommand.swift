@@ -4,6 +4,7 @@ import Dispatching
 import FoundationEssentials
 import JobModel
 import Planning
+import RenderFarm
 import Scheduling
 import Settings
 
@@ -78,70 +79,6 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write figures for Prometheus' textfile collector.", valueName: "file.prom"))
     var metrics: String?
 
-    /// A file that has just appeared may still be written.
-    private static func resting(_ job: JobSpec) -> JobSpec {
-        var job = job
-        if job.minAge == 0 { job.minAge = 2 }
-        return job
-    }
-
-    /// What it is known by, when this command goes on with an earlier one.
-    var request: RunRequest?
-
-    /// Of several jobs the one that is gone on with, by its manifest and name; nil for all.
-    var single: (manifest: String, job: String)?
-
-    /// The inputs that `penumbra retry` has chosen; broken ones are tried again.
-    var retried: Set<PathKey>?
-
-    /// The run of which 'penumbra retry --state left' does what was left, and the inputs that it passes by therefore.
-    var leftOf: String?
-    var done: Set<PathKey> = []
-
-    /// What 'penumbra retry' says of the frames that it was asked for.
-    var notes: [String] = []
-
-    /// What `--limit` said when the run began that this one goes on with; nil for what it says now.
-    var firstLimit: Int?
-
-    /// How the run goes on without this process; nil for what ``detach`` says.
-    var sharing: RunWishes.Sharing?
-
-    /// The user's state folder, where the run has another one.
-    var ownState: String?
-
-    /// Progress is told to a scheduler of Open Job Description.
-    var openjd = false
-
-    enum CodingKeys: CodingKey {
-        case manifests, jobs, place, engine, force, quiet, strict, json, lockWait, deadline, deleteOrphans,
-            deleteAllOrphans, watch, detach, report, metrics
-    }
-
-    private var wishes: RunWishes {
-        var wishes = RunWishes()
-        let own = RunRequest(arguments: Array(CommandLine.arguments.dropFirst(2)), folder: currentFolder())
-        wishes.request = RunRequest(
-            arguments: (request ?? own).arguments, folder: (request ?? own).folder, inputs: retried, leftOf: leftOf)
-        wishes.lockWait = lockWait?.seconds ?? 0
-        wishes.allowsEmpty = jobs.allowEmpty || watch
-        wishes.acceptsEmpty = jobs.allowEmpty
-        wishes.allowsGone = jobs.allowGone
-        wishes.isStrict = strict
-        wishes.slurmArguments = engine.slurmArguments
-        wishes.sharing = sharing ?? (detach ? .detached : .none)
-        wishes.ownState = ownState
-        switch wishes.sharing {
-        case .resumed: wishes.beginner = "penumbra prepare"
-        case .none, .detached: if request != nil { wishes.beginner = "penumbra run" }
-        case .prepared: break
-        }
-        wishes.deadline = deadline.map { Deadline(start: .now, allowed: $0.duration) }
-        if deleteOrphans { wishes.orphans = .removed }
-        if deleteAllOrphans { wishes.orphans = .allRemoved }
-        return wishes
-    }
-
     func validate() throws {
         if jobs.filesFrom != nil, manifests.manifests.count > 1 {
             throw ValidationError("--files-from names the files of one job; give one manifest.")
@@ -158,73 +95,29 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let wishes = wishes
-        try await Reporting(
-            json: json, quiet: quiet, isStrict: strict, isWatching: watch, openjd: openjd
-        ).handling { reporting in
-            for note in notes { reporting.note(note) }
-            if deleteOrphans || deleteAllOrphans, !jobs.narrowing.isEmpty {
-                reporting.warn(
-                    "--delete-orphans does nothing together with \(jobs.narrowing.joined(separator: " and ")): a run of some "
-                        + "frames knows of no outputs whose inputs are gone")
-            }
-            var wishes = wishes
-            wishes.reports.page = try report.map { try ReportFile($0, .page) }
-            wishes.reports.metrics = try metrics.map { try ReportFile($0, .metrics) }
-            let installation = Installation(try Settings.load(place, engine: engine.engine))
-            // What goes on with a run may have another engine than the one that began it.
-            if request == nil, sharing == nil { try engine.check(against: installation.settings) }
-            if wishes.sharing == .detached, installation.settings.engine.value != .slurm {
-                throw CommandError(.usage, "--detach needs a cluster: give --engine slurm, too")
-            }
-            let signals = Signals.ofRuns
-            let catalog = try await installation.introducedCatalog()
-            reporting.warn(ofPluginsIn: catalog)
-            let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
-            func read() async throws -> (specs: [JobSpec], runner: JobRunner) {
-                let read = await files.withExaminedPictures(by: installation.worker)
-                let specs = try reporting.jobs(read).filter { spec in
-                    single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
-                }
-                var preparation = JobPreparation(
-                    installation: installation, catalog: catalog,
-                    selection: jobs.selection(of: retried, without: done), limit: jobs.limit,
-                    firstLimit: firstLimit ?? jobs.limit, list: try jobs.list(),
-                    isForced: force, signals: signals, deadline: wishes.deadline, reread: files.rereader())
-                preparation.allowsMissing = wishes.allowsEmpty || wishes.allowsGone
-                preparation.allowsNothing = wishes.acceptsEmpty || wishes.allowsGone
-                preparation.allowsGone = wishes.allowsGone
-                let runner = JobRunner(
-                    installation: installation, signals: signals, reporting: reporting, preparation: preparation,
-                    wishes: wishes)
-                return (specs, runner)
-            }
-            var texts = files.texts()
-            let (specs, runner) = try await read()
-            guard watch else { return try await runner.runTellingMetrics(specs) }
-            func watched(_ specs: [JobSpec], _ runner: JobRunner) -> WatchedJobs {
-                let resting = specs.map(Self.resting)
-                return WatchedJobs(jobs: resting) { try await runner.runTellingMetrics(resting) }
-            }
-            var loop = WatchLoop(
-                watched(specs, runner), manifests: files.paths, signals: signals, reporting: reporting
-            ) {
-                let now = files.texts()
-                guard now != texts else { return nil }
-                texts = now
-                let (specs, runner) = try await read()
-                return watched(specs, runner)
-            }
-            return try await loop()
+        try await Reporting(json: json, quiet: quiet, isStrict: strict, isWatching: watch).handling { reporting in
+            try await reporting.follow(RequestedRun(request(), sharing: detach ? .detached : .none))
         }
     }
-}
 
-/// With `--allow-empty`, a job without inputs is left out and is no error.
-func allowingEmpty(_ allowed: Bool, _ body: () async throws -> Void) async throws {
-    do {
-        try await body()
-    } catch let error as CommandError where allowed && error.status == .missingInput && !error.isLoss {
-        return
+    /// What the command line asks for.
+    ///
+    /// - Parameter folder: where it was given.
+    func request(in folder: String = currentFolder()) -> RunRequest {
+        var request = RunRequest(
+            manifests: manifests.manifests.map { RunRequest.Manifest(path: $0) }, folder: folder)
+        request.overrides = manifests.overrides
+        (request.only, request.limit, request.filesFrom) = (jobs.only, jobs.limit, jobs.filesFrom)
+        (request.allowsEmpty, request.allowsGone) = (jobs.allowEmpty, jobs.allowGone)
+        (request.isForced, request.isStrict) = (force, strict)
+        request.orphans = deleteAllOrphans ? .allRemoved : deleteOrphans ? .removed : .listed
+        (request.lockWait, request.deadline) = (lockWait?.seconds ?? 0, deadline?.seconds)
+        (request.isWatching, request.isDetached) = (watch, detach)
+        (request.engine, request.slurmArguments) = (engine.engine, engine.slurmArguments)
+        (request.configFile, request.stateFolder) = (place.configFile, place.stateDir)
+        (request.scratch, request.workers) = (place.scratch, place.workers)
+        (request.reportPage, request.metricsFile) = (report, metrics)
+        (request.isQuiet, request.printsJSON) = (quiet, json)
+        return request
     }
 }

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Catalogs
+import JobModel
 import Manifests
+import RenderFarm
 import Settings
 
 struct SchemaCommand: AsyncParsableCommand {

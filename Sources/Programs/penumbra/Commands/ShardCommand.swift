@@ -2,7 +2,9 @@ import ArgumentParser
 import Coordination
 import Dispatching
 import FoundationEssentials
+import JobModel
 import Planning
+import RenderFarm
 import Settings
 import WorkerProtocol
 
@@ -41,7 +43,7 @@ struct ShardCommand: AsyncParsableCommand {
         try await Reporting(json: false).handling { reporting in
             do {
                 let signals = Signals()
-                var worst = ExitStatus.done
+                var worst = RunOutcome.done
                 for shard in try wanted(reporting) {
                     worst = max(worst, try await carryOut(shard, signals, reporting, teller))
                 }
@@ -49,8 +51,8 @@ struct ShardCommand: AsyncParsableCommand {
                 return worst
             } catch let trouble as SharedFolder.Trouble {
                 teller.tell(failure: trouble.message)
-                throw CommandError(.badPlace, trouble.message)
-            } catch let error as CommandError {
+                throw FarmError(.storage, trouble.message)
+            } catch let error as FarmError {
                 teller.tell(failure: error.message)
                 throw error
             }
@@ -63,7 +65,7 @@ struct ShardCommand: AsyncParsableCommand {
         let folder = PathText.normalized(runDir ?? "", in: currentFolder())
         let runs = SharedRun.meant(in: folder)
         guard !runs.isEmpty else {
-            throw CommandError(
+            throw FarmError(
                 .missingInput, "\(PathText.visible(folder)): no run; 'penumbra prepare --run-dir' writes shards there")
         }
         let found = try runs.compactMap { run -> (SharedFolder, PreparedShards.Range)? in
@@ -74,7 +76,7 @@ struct ShardCommand: AsyncParsableCommand {
             try LossRefusal.refuseLostDisks(of: run)
             let shared = SharedFolder(scratch)
             guard let shards = PreparedShards.Range(of: shared) else {
-                throw CommandError(
+                throw FarmError(
                     .missingInput, "\(PathText.visible(folder)): is not prepared yet; 'penumbra prepare' does that")
             }
             return (shared, shards)
@@ -82,7 +84,7 @@ struct ShardCommand: AsyncParsableCommand {
         // Of several runs in a folder some have fewer.
         guard let most = found.map(\.1.count).max() else { return [] }
         guard (1...most).contains(index) else {
-            throw CommandError(.usage, "--index takes 1 to \(most) here, not \(index): so many shards were prepared")
+            throw FarmError(.usage, "--index takes 1 to \(most) here, not \(index): so many shards were prepared")
         }
         return found.filter { index <= $0.1.count }.map { ($0.0, $0.1.first + index - 1) }
     }
@@ -90,7 +92,7 @@ struct ShardCommand: AsyncParsableCommand {
     private func carryOut(
         _ shard: (folder: SharedFolder, number: Int), _ signals: Signals, _ reporting: Reporting,
         _ teller: OpenJDTeller
-    ) async throws -> ExitStatus {
+    ) async throws -> RunOutcome {
         let allocation = Allocation(ProcessInfo.processInfo.environment)
         let run = ShardRun(
             folder: shard.folder, number: shard.number, place: allocation.place,
@@ -103,15 +105,15 @@ struct ShardCommand: AsyncParsableCommand {
         try installation.secureDescriptors(workers: settings.workers.value)
         let end = try await run.run(
             written, engine: installation.engine(), workers: settings.workers.value
-        ) { signals.stream }
+        ) { signals.control.signals() }
         switch end {
         case .done(let tasks, let failed):
             reporting.say("shard \(index), attempt \(run.attempt): \(tasks) tasks, \(failed) failed")
             return .done
-        case .refused(let reason): throw CommandError(.unavailable, "shard \(index): \(reason)")
+        case .refused(let reason): throw FarmError(.unavailable, "shard \(index): \(reason)")
         case .interrupted(let signal):
-            throw CommandError(
-                ExitStatus(rawValue: 128 + signal) ?? .terminated,
+            throw FarmError(
+                RunOutcome(signal: signal),
                 "shard \(index), attempt \(run.attempt): ended by a signal; what was done is in its log")
         }
     }

@@ -3,6 +3,7 @@ import Coordination
 import Dispatching
 import FoundationEssentials
 import JobModel
+import RenderFarm
 import Reports
 import SafeFiles
 import Scheduling
@@ -20,7 +21,7 @@ struct SlurmExamination {
 
     private static let limit = Duration.seconds(300)
 
-    func run() async -> ExitStatus {
+    func run() async -> RunOutcome {
         if let words = SlurmAdvice.missingConfiguration(ProcessInfo.processInfo.environment) {
             say(false, words)
             return .unavailable
@@ -49,7 +50,7 @@ struct SlurmExamination {
         return await examine(folder)
     }
 
-    private func examine(_ folder: String) async -> ExitStatus {
+    private func examine(_ folder: String) async -> RunOutcome {
         do {
             // One that was made here, for a slip of the pen perhaps, would be shared with nobody.
             let free = try WritableFolder.examine(folder, creates: false)
@@ -59,7 +60,7 @@ struct SlurmExamination {
             return .done
         } catch let trouble as FileTrouble {
             say(false, "shared folder: \(trouble.message)")
-            return .badPlace
+            return .storage
         } catch {
             say(false, Self.words(error))
             return .unavailable
@@ -77,7 +78,7 @@ struct SlurmExamination {
                 workers: Shard.Workers(plugins: installation.worker.plugins, silence: settings.silence.value))
         ) { Console.complain($0) }
         defer { engine.forgetTrial() }
-        return try await engine.tryOut(signals: Signals().stream, limit: Self.limit)
+        return try await engine.tryOut(signals: Signals().control.signals(), limit: Self.limit)
     }
 
     private static func words(_ error: any Error) -> String {
@@ -85,11 +86,11 @@ struct SlurmExamination {
         case NoAnswer.failed(let failure): failure.message
         case NoAnswer.died(let death): "an element came to nothing: \(death.manner.words)"
         case NoAnswer.refused(.cluster(let message)): message
-        case NoAnswer.refused(let reason): SummaryText.describe(reason)
+        case NoAnswer.refused(let reason): StopWords.describe(reason)
         case NoAnswer.interrupted: "interrupted"
         case NoAnswer.tookTooLong:
             "no node has answered within \(limit.components.seconds) s; 'squeue' tells what is waited for"
-        case let error as CommandError: error.message
+        case let error as FarmError: error.message
         default: "\(error)"
         }
     }

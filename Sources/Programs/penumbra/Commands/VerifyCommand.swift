@@ -2,6 +2,7 @@ import ArgumentParser
 import Coordination
 import JobModel
 import Planning
+import RenderFarm
 import Settings
 
 struct VerifyCommand: AsyncParsableCommand {
@@ -52,7 +53,7 @@ struct VerifyCommand: AsyncParsableCommand {
             let installation = Installation(try Settings.load(place))
             let search = try RecordSearch(state: installation.settings.stateFolder.value)
             let verifier = OutputVerifier(
-                installation: installation, signals: Signals(), reporting: reporting, search: search)
+                installation: installation, control: Signals().control, reporting: reporting, search: search)
             let wanted = try await verifier.wanted(files)
             let chosen = wanted.outputs.sampled(sample?.sample, seed: seed ?? UInt64(UInt32.random(in: .min ... .max)))
             let status = try await verifier.verify(chosen, rerenders: rerender)

@@ -2,6 +2,7 @@ import Coordination
 import FoundationEssentials
 import JobModel
 import Planning
+import RenderFarm
 import Reports
 import SafeFiles
 
@@ -10,7 +11,7 @@ struct BlurList {
     let session: InPlaceSession
 
     /// - Parameter paths: those of pictures and folders that are meant; empty for all.
-    func run(_ paths: [String]) async throws -> ExitStatus {
+    func run(_ paths: [String]) async throws -> RunOutcome {
         let search = session.search(paths)
         let named = Set(search.pictures.filter(\.isNamed).map(\.file.exactPath))
         let folders = search.pictures.map { PathText.folder(of: $0.file.path) } + search.folders.map(\.path)

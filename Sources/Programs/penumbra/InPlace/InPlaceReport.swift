@@ -2,6 +2,7 @@ import Coordination
 import FoundationEssentials
 import JobModel
 import Planning
+import RenderFarm
 import Reports
 
 /// Tells what became of pictures: one by one what somebody may want to know, and at the end how many there were.
@@ -16,7 +17,7 @@ final class InPlaceReport {
     private let reporting: Reporting
     private let folder = currentFolder()
     private var counts: [String: Int] = [:]
-    private(set) var status = ExitStatus.done
+    private(set) var status = RunOutcome.done
     /// Pictures that were blurred, and are of another kind now.
     private var converted: [InPlaceConversion: [String]] = [:]
     /// Originals that were put back under another name than that of the blurred picture.
@@ -168,14 +169,14 @@ extension InPlaceResult.Outcome {
         }
     }
 
-    var status: ExitStatus {
+    var status: RunOutcome {
         switch self {
         case .blurred, .alreadyBlurred, .unblurred, .notBlurred, .left: .done
         // Whoever blurs a folder must hear of what is still sharp in it, and of what is not blurred as he wants it.
         case .blurredOtherwise, .edited, .refused, .skipped, .removed: .someFailed
         case .gone: .missingInput
         case .busy: .busy
-        case .unfit: .badPlace
+        case .unfit: .storage
         }
     }
 

@@ -3,6 +3,7 @@ import Coordination
 import Glibc
 import JobModel
 import Planning
+import RenderFarm
 import Reports
 import Scheduling
 import Settings
@@ -24,7 +25,7 @@ struct InPlaceSession {
         catalog = try await installation.introducedCatalog()
     }
 
-    func loop() -> RunLoop { RunLoop(engine: installation.engine(), signals: signals.stream) }
+    func loop() -> RunLoop { RunLoop(engine: installation.engine(), control: signals.control) }
 
     func search(_ paths: [String]) -> PictureSearch {
         let search = PictureSearch(
@@ -34,9 +35,9 @@ struct InPlaceSession {
     }
 
     /// Keeps other commands away that change pictures in place.
-    func locked(_ wait: Double, _ body: () async throws -> ExitStatus) async throws -> ExitStatus {
+    func locked(_ wait: Double, _ body: () async throws -> RunOutcome) async throws -> RunOutcome {
         guard let lock = try await Originals.lock(state: state, wait: .seconds(wait)) else {
-            throw CommandError(
+            throw FarmError(
                 .busy,
                 "another 'penumbra blur' or 'penumbra unblur' is going on; --lock-wait TIME, such as 5m, waits for it")
         }
@@ -120,11 +121,11 @@ struct InPlaceSession {
     }
 
     /// - Returns: how a command ends that was stopped.
-    func tell(_ stop: StopReason?, left: Int) -> ExitStatus {
+    func tell(_ stop: StopReason?, left: Int) -> RunOutcome {
         guard let stop else { return .done }
         var summary = RunSummary()
         summary.stop = stop
-        reporting.complain(SummaryText.describe(stop, left: left))
-        return ExitStatus(summary)
+        reporting.complain(StopWords.describe(stop, left: left))
+        return RunOutcome(summary)
     }
 }

@@ -2,6 +2,7 @@ import Coordination
 import FoundationEssentials
 import JobModel
 import Planning
+import RenderFarm
 import Reports
 import Scheduling
 import WorkerProtocol
@@ -179,6 +180,14 @@ struct ProblemLine: Encodable {
     var column: Int?
 }
 
+extension ProblemLine {
+    init(_ problem: ManifestProblem) {
+        self.init(
+            manifest: problem.manifest, message: problem.message, severity: problem.isError ? "error" : "warning",
+            remedy: problem.remedy, line: problem.line, column: problem.column)
+    }
+}
+
 struct SummaryLine: Encodable {
     let event = "summary"
     let exitCode: Int32
@@ -245,8 +254,8 @@ struct SummaryLine: Encodable {
             seconds += summary.elapsed / .seconds(1)
             workersReplaced += summary.workersLost
             failedByCause.merge(summary.failedByCause, uniquingKeysWith: +)
-            notes += SummaryText.notes(summary)
-            stopped = stopped ?? summary.stop.map { SummaryText.describe($0, left: summary.left) }
+            notes += StopWords.notes(summary)
+            stopped = stopped ?? summary.stop.map { StopWords.describe($0, left: summary.left) }
         }
     }
 }

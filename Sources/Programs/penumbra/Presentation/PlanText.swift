@@ -4,6 +4,7 @@ import FoundationEssentials
 import Geometry
 import JobModel
 import Planning
+import RenderFarm
 import Reports
 import Scheduling
 import WorkerProtocol

@@ -1,3 +1,4 @@
+import Coordination
 import FoundationEssentials
 import JobModel
 import JobStorage
@@ -28,7 +29,7 @@ struct RunLine: Encodable {
     /// What `--run-dir` takes; nil for a run of one machine.
     var runDir: String?
 
-    init(_ run: KnownRun, concluded: Int) {
+    init(_ run: RunStatus, concluded: Int) {
         runDir = run.sharedFolder
         self.run = run.stored.name
         job = run.stored.job
@@ -150,7 +151,7 @@ enum RunText {
     }
 
     static func details(
-        _ line: RunLine, _ run: KnownRun, _ frames: [StoredFrame], _ attempts: [StoredAttempt]
+        _ line: RunLine, _ run: RunStatus, _ frames: [StoredFrame], _ attempts: [StoredAttempt]
     ) -> [String] {
         var lines = [
             "run       \(PathText.visible(line.run))", "job       \(PathText.visible(line.job))",
@@ -222,21 +223,7 @@ enum RunText {
     }
 }
 
-extension StoredFrame.State {
-    var word: String {
-        switch self {
-        case .open: "open"
-        case .published: "published"
-        case .skipped: "skipped"
-        case .failed: "failed"
-        case .left: "left"
-        }
-    }
-}
-
 extension StoredFrame {
-    var id: FrameID { FrameID(number, page: page) }
-
     /// `37`, and `37p2` for the second page of a picture whose pages are frames.
     var name: String { page == 0 ? "\(number)" : "\(number)p\(page + 1)" }
 }

@@ -113,8 +113,3 @@ struct VerificationLine: Encodable {
         return "\(done) \(whole): \(counts) in \(Figures.duration(elapsed))\(read)"
     }
 }
-
-extension Reporting {
-    /// Shows how far a command is that looks at outputs.
-    var verificationObserver: any RunObserver { observer(named: "verify") }
-}

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Exports
 import FoundationEssentials
+import JobModel
 import Planning
+import RenderFarm
 import Settings
 
 /// Prints the line that runs jobs from cron.
@@ -12,7 +14,7 @@ struct CrontabExport {
     let engine: EngineOptions
     let place: PlaceOptions
 
-    func write(_ reporting: Reporting) async throws -> ExitStatus {
+    func write(_ reporting: Reporting) async throws -> RunOutcome {
         let arguments = runArguments(in: currentFolder())
         try Self.refuse(arguments)
         let (schedule, line) = try written(arguments)
@@ -23,8 +25,8 @@ struct CrontabExport {
             options: manifests, catalog: try await installation.catalog(), settings: installation.settings)
         _ = try reporting.jobs(files.read())
         // Each would be refused every night.
-        if let report = options.report { _ = try ReportFile(report, .page) }
-        if let metrics = options.metrics { _ = try ReportFile(metrics, .metrics) }
+        if let report = options.report { _ = try ReportFile(report, .page, in: currentFolder()) }
+        if let metrics = options.metrics { _ = try ReportFile(metrics, .metrics, in: currentFolder()) }
         _ = try jobs.list()
         Console.print(line.text)
         for hint in schedule.hints { Console.complain("hint: \(hint.message)") }
@@ -32,7 +34,7 @@ struct CrontabExport {
         return .done
     }
 
-    private func written(_ arguments: [String]) throws(CommandError) -> (CronSchedule, CrontabLine) {
+    private func written(_ arguments: [String]) throws(FarmError) -> (CronSchedule, CrontabLine) {
         do {
             let schedule = try CronSchedule(options.schedule ?? "")
             let line = try CrontabLine(
@@ -40,7 +42,7 @@ struct CrontabExport {
                 folder: countsFromHere ? currentFolder() : nil)
             return (schedule, line)
         } catch {
-            throw CommandError(.usage, error.message)
+            throw FarmError(.usage, error.message)
         }
     }
 
@@ -70,29 +72,25 @@ struct CrontabExport {
     /// Patterns and the entries of a list count from the folder in which the command was given.
     private var countsFromHere: Bool { !jobs.only.isEmpty || jobs.filesFrom != nil }
 
-    private func refuseEngine(_ settings: Settings) throws(CommandError) {
-        do {
-            try engine.check(against: settings)
-        } catch {
-            throw error as? CommandError ?? CommandError(.usage, "\(error)")
-        }
+    private func refuseEngine(_ settings: Settings) throws(FarmError) {
+        try settings.check(slurmArguments: engine.slurmArguments)
         if options.detach, settings.engine.value != .slurm {
-            throw CommandError(.usage, "--detach needs a cluster: give --engine slurm, too")
+            throw FarmError(.usage, "--detach needs a cluster: give --engine slurm, too")
         }
     }
 
     /// What `penumbra run` would refuse every night is refused now, in its words.
-    private static func refuse(_ arguments: [String]) throws(CommandError) {
+    private static func refuse(_ arguments: [String]) throws(FarmError) {
         if arguments.contains("-") {
-            throw CommandError(.usage, "--files-from - is the standard input, and cron gives none; give a file")
+            throw FarmError(.usage, "--files-from - is the standard input, and cron gives none; give a file")
         }
         do {
             let checked = try ArgumentCheck(["run"] + arguments)
             _ = try RunCommand.parse(Array(checked.arguments.dropFirst()))
-        } catch let error as CommandError {
+        } catch let error as FarmError {
             throw error
         } catch {
-            throw CommandError(.usage, RunCommand.message(for: error))
+            throw FarmError(.usage, RunCommand.message(for: error))
         }
     }
 

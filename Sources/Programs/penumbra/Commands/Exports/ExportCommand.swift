@@ -1,5 +1,6 @@
 import ArgumentParser
 import Planning
+import RenderFarm
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import Dispatching
 import Exports
 import JobModel
 import Planning
+import RenderFarm
 import Reports
 import Scheduling
 import Settings

@@ -2,6 +2,7 @@ import Exports
 import FoundationEssentials
 import JobModel
 import Planning
+import RenderFarm
 import Settings
 
 /// Writes a job down for a scheduler that hands out its shards.
@@ -17,19 +18,20 @@ struct ShardExport {
 
     static let shardCounts = ExportedJob.shardCounts
 
-    func write(_ reporting: Reporting) async throws -> ExitStatus {
+    func write(_ reporting: Reporting) async throws -> RunOutcome {
         let installation = Installation(try Settings.load(place))
         let catalog = try await installation.introducedCatalog()
         reporting.warn(ofPluginsIn: catalog)
         let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
         let specs = try reporting.jobs(await files.withExaminedPictures(by: installation.worker))
         var jobPreparation = JobPreparation(
-            installation: installation, catalog: catalog, selection: jobs.selection, limit: jobs.limit,
-            list: try jobs.list(), isForced: false, signals: Signals(), deadline: nil, reread: files.rereader())
+            installation: installation, catalog: catalog, folder: currentFolder(), selection: jobs.selection,
+            limit: jobs.limit,
+            list: try jobs.list(), isForced: false, control: Signals().control, deadline: nil, reread: files.rereader())
         jobPreparation.allowsMissing = jobs.allowEmpty || jobs.allowGone
         for spec in specs {
             let survey = try await WorkSurvey(of: spec, jobPreparation)
-            reporting.hint(survey.plan)
+            reporting.hint(survey.plan, folder: reporting.folder)
             let draft = ExportDraft(
                 spec: spec, survey: survey, settings: installation.settings, options: options,
                 slurmArguments: slurmArguments, overrides: manifests.overrides, preparation: preparation,
@@ -68,11 +70,11 @@ struct ShardExport {
         hint("to submit it: sh \(ShellWord.quoted("\(folder)/submit.sh"))")
     }
 
-    private func exported<Form>(_ form: () throws(ExportProblem) -> Form) throws(CommandError) -> Form {
+    private func exported<Form>(_ form: () throws(ExportProblem) -> Form) throws(FarmError) -> Form {
         do {
             return try form()
         } catch {
-            throw CommandError(.usage, error.message)
+            throw FarmError(.usage, error.message)
         }
     }
 

@@ -4,6 +4,7 @@ import Coordination
 import JobModel
 import Manifests
 import Planning
+import RenderFarm
 import Reports
 import Scheduling
 import Settings
@@ -122,14 +123,15 @@ struct BlurCommand: AsyncParsableCommand {
         do throws(AppliedManifest.Problem) {
             read = try Self.read(chain, catalog)
         } catch {
-            throw CommandError(.usage, error.message)
+            throw FarmError(.usage, error.message)
         }
         let result = try await examined(read, session)
         let jobs = try session.reporting.jobs(ManifestFiles.Outcome(result, of: "blur"))
-        guard let job = jobs.first else { throw CommandError(.badManifest, "\(chain): no filters could be read") }
+        guard let job = jobs.first else { throw FarmError(.badManifest, "\(chain): no filters could be read") }
         let preparation = JobPreparation(
-            installation: session.installation, catalog: catalog, selection: JobPlan.Selection(), list: nil,
-            isForced: force, signals: session.signals, deadline: nil, reread: { _, _ in result })
+            installation: session.installation, catalog: catalog, folder: currentFolder(),
+            selection: JobPlan.Selection(), list: nil,
+            isForced: force, control: session.signals.control, deadline: nil, reread: { _, _ in result })
         return Wish(job: try await preparation.readingPictures(of: job)) { [chain = job.chain] filters in
             // What no filters can be made of is something else.
             (try? Self.read(filters, catalog))?.job?.chain == chain
@@ -152,7 +154,7 @@ struct BlurCommand: AsyncParsableCommand {
             session.reporting.warn("the filters could not be examined: \(failure)")
         }
         guard !examination.changeNothing(read.filters) else {
-            throw CommandError(
+            throw FarmError(
                 .usage,
                 "\(PathText.visible(chain)): changes no pixel, and the pictures would stay as sharp as they are\n"
                     + "   = give other values, or another filter")
@@ -160,10 +162,10 @@ struct BlurCommand: AsyncParsableCommand {
         return examination.adding(to: read)
     }
 
-    private func blur(_ session: InPlaceSession, _ wish: Wish) async throws -> ExitStatus {
+    private func blur(_ session: InPlaceSession, _ wish: Wish) async throws -> RunOutcome {
         let (reporting, search) = (session.reporting, session.search(pictures))
         if let folder = search.folders.first, radius == nil, sigma == nil, filter == nil {
-            throw CommandError(
+            throw FarmError(
                 .usage,
                 "\(PathText.shown(folder.path, from: currentFolder())): a folder's pictures are blurred only with a radius that "
                     + "you choose\n   = give --radius, such as --radius 10, or --filter")
@@ -181,7 +183,7 @@ struct BlurCommand: AsyncParsableCommand {
             wanted, by: wish.job, filters: chain, areSame: wish.isChain, keeping: keep, isForced: force,
             catalog: session.catalog, originals: session.originals, directory: directory,
             settings: session.installation.runSettings, time: Int(currentTime() / 1_000_000_000),
-            observer: reporting.observer(named: "blur"), loop: { session.loop() },
+            observer: reporting.observer(of: "blur"), loop: { session.loop() },
             ended: { report.add($0, filters: chain) })
         let isEmpty = wanted.isEmpty && passedBy.isNothing && search.problems.isEmpty
         report.end(
@@ -190,8 +192,8 @@ struct BlurCommand: AsyncParsableCommand {
                 ("already blurred", "already blurred"), ("blurred otherwise", "blurred with other filters before"),
                 ("left", "left"),
             ], others: passedBy.others)
-        let trouble = search.problems.isEmpty ? ExitStatus.done : .badPlace
-        let sharp = passedBy.isNothing ? ExitStatus.done : .someFailed
+        let trouble = search.problems.isEmpty ? RunOutcome.done : .storage
+        let sharp = passedBy.isNothing ? RunOutcome.done : .someFailed
         return max(report.status, trouble, sharp, session.tell(stop, left: report.count("left")))
     }
 

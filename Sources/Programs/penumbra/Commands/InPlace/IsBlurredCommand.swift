@@ -2,6 +2,7 @@ import ArgumentParser
 import Coordination
 import JobModel
 import Planning
+import RenderFarm
 import SafeFiles
 
 struct IsBlurredCommand: AsyncParsableCommand {
@@ -39,7 +40,7 @@ struct IsBlurredCommand: AsyncParsableCommand {
             let search = session.search(pictures)
             var passedBy = search.passedBy()
             if search.pictures.isEmpty, passedBy.isNothing, search.problems.isEmpty {
-                throw CommandError(.missingInput, "there is no picture in what was named")
+                throw FarmError(.missingInput, "there is no picture in what was named")
             }
             let (looked, stop) = try await LookedAtPicture.look(
                 at: search.pictures.map(\.file), session.originals, readsOriginals: false,
@@ -49,12 +50,12 @@ struct IsBlurredCommand: AsyncParsableCommand {
             if unlooked != nil { return session.tell(unlooked, left: more.count) }
             let statuses = (looked + more).map { answer(InPlaceAnswer($0), reporting) }
             if json || !quiet { session.tell(passedBy, all: "--json") }
-            let sharp = passedBy.isNothing ? ExitStatus.done : .someFailed
-            return max(statuses.max() ?? .done, sharp, search.problems.isEmpty ? .done : .badPlace)
+            let sharp = passedBy.isNothing ? RunOutcome.done : .someFailed
+            return max(statuses.max() ?? .done, sharp, search.problems.isEmpty ? .done : .storage)
         }
     }
 
-    private func answer(_ answer: InPlaceAnswer, _ reporting: Reporting) -> ExitStatus {
+    private func answer(_ answer: InPlaceAnswer, _ reporting: Reporting) -> RunOutcome {
         if json {
             JSONLine.picture(answer.line).print()
         } else if !quiet {
@@ -70,7 +71,7 @@ struct IsBlurredCommand: AsyncParsableCommand {
 struct InPlaceAnswer {
     let line: InPlaceLine
     let words: String
-    let status: ExitStatus
+    let status: RunOutcome
 
     static let nothingThere = "no such file or folder; look at its name, or mount its disk"
 
@@ -88,7 +89,7 @@ struct InPlaceAnswer {
         self.line = line
     }
 
-    private static func answer(_ looked: LookedAtPicture) -> (String, ExitStatus, StoredOriginal?) {
+    private static func answer(_ looked: LookedAtPicture) -> (String, RunOutcome, StoredOriginal?) {
         if let odd = looked.odd { return (odd.message, .someFailed, looked.originals.first) }
         return switch looked.condition {
         case .blurred(let kept) where looked.isStrange:

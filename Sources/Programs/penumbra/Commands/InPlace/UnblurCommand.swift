@@ -2,6 +2,7 @@ import ArgumentParser
 import Coordination
 import JobModel
 import Planning
+import RenderFarm
 import Reports
 
 struct UnblurCommand: AsyncParsableCommand {
@@ -50,7 +51,7 @@ struct UnblurCommand: AsyncParsableCommand {
         }
     }
 
-    private func unblur(_ session: InPlaceSession) async throws -> ExitStatus {
+    private func unblur(_ session: InPlaceSession) async throws -> RunOutcome {
         let search = session.search(pictures)
         var passedBy = search.passedBy()
         let wanted = session.withKept(search, passedBy)
@@ -71,8 +72,8 @@ struct UnblurCommand: AsyncParsableCommand {
         let done =
             count > 0 || wanted.isEmpty ? "put back \(Figures.plural(count, "original"))" : ""
         report.end(done, [("not blurred", "not blurred"), ("left", "left")], others: 0)
-        let trouble = search.problems.isEmpty ? ExitStatus.done : .badPlace
-        let blurred = blurredLinks.isEmpty && lost.isEmpty ? ExitStatus.done : .someFailed
+        let trouble = search.problems.isEmpty ? RunOutcome.done : .storage
+        let blurred = blurredLinks.isEmpty && lost.isEmpty ? RunOutcome.done : .someFailed
         return max(report.status, trouble, blurred, session.tell(stop, left: report.count("left")))
     }
 

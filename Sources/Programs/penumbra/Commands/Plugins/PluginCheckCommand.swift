@@ -3,6 +3,7 @@ import Dispatching
 import Foundation
 import JobModel
 import Planning
+import RenderFarm
 import Settings
 import WorkerProtocol
 
@@ -57,12 +58,12 @@ struct PluginCheckCommand: AsyncParsableCommand {
         do {
             files = try FileManager.default.contentsOfDirectory(atPath: path)
         } catch {
-            throw CommandError(
+            throw FarmError(
                 .missingInput, "\(PathText.visible(name)): the folder cannot be read; correct its permissions")
         }
         let libraries = files.filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }.sorted()
         guard !libraries.isEmpty else {
-            throw CommandError(
+            throw FarmError(
                 .missingInput, "\(PathText.visible(name)): there is no lib….so in this folder; name a plugin's library")
         }
         let folder = name.hasSuffix("/") ? name : "\(name)/"
@@ -72,12 +73,12 @@ struct PluginCheckCommand: AsyncParsableCommand {
     private func check(_ file: String, _ installation: Installation) async throws -> [PluginFinding] {
         let path = realPath(PathText.normalized(file, in: currentFolder()))
         guard isReadable(path) else {
-            throw CommandError(.missingInput, "\(PathText.visible(file)): there is no such file")
+            throw FarmError(.missingInput, "\(PathText.visible(file)): there is no such file")
         }
         do {
             return try await PluginExaminer.check(path, installation.worker)
         } catch {
-            throw CommandError(.unavailable, error.message)
+            throw FarmError(.unavailable, error.message)
         }
     }
 

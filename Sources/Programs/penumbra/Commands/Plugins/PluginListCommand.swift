@@ -2,6 +2,7 @@ import ArgumentParser
 import Catalogs
 import Dispatching
 import JobModel
+import RenderFarm
 import Settings
 import WorkerProtocol
 
@@ -43,12 +44,12 @@ struct PluginListCommand: AsyncParsableCommand {
 }
 
 extension Installation {
-    /// - Throws: ``CommandError`` with the exit code of a missing component.
+    /// - Throws: ``FarmError`` with the exit code of a missing component.
     func pluginList() async throws -> PluginList {
         do {
             return try await PluginExaminer.list(worker)
         } catch {
-            throw CommandError(.unavailable, error.message)
+            throw FarmError(.unavailable, error.message)
         }
     }
 }

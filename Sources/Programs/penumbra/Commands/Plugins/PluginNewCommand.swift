@@ -2,6 +2,7 @@ import ArgumentParser
 import Catalogs
 import JobModel
 import Planning
+import RenderFarm
 import Settings
 
 struct PluginNewCommand: AsyncParsableCommand {
@@ -38,7 +39,7 @@ struct PluginNewCommand: AsyncParsableCommand {
     func run() async throws {
         try await Reporting(json: false).handling { _ in
             guard let names = PluginNames(name) else {
-                throw CommandError(
+                throw FarmError(
                     .usage, "'\(name)' cannot name a filter; use small letters, digits, - and _, a letter first")
             }
             try await refuseTaken(name)
@@ -59,7 +60,7 @@ struct PluginNewCommand: AsyncParsableCommand {
             case .builtIn: "is built in"
             case .plugin(let path): "is in \(path)"
             }
-        throw CommandError(.usage, "a filter '\(name)' \(owner); choose another name")
+        throw FarmError(.usage, "a filter '\(name)' \(owner); choose another name")
     }
 
     private func template(_ names: PluginNames) throws -> [PluginTemplate.File] {
@@ -67,7 +68,7 @@ struct PluginNewCommand: AsyncParsableCommand {
         case .c: return PluginTemplate.c(names, penumbra: "\(programFolder())/penumbra", guide: guide(sources()))
         case .swift:
             guard let sources = sources() else {
-                throw CommandError(
+                throw FarmError(
                     .missingInput,
                     "Penumbra's sources are not there, and a plugin in Swift is built with them; say where they are "
                         + "with --sdk, or use --language c")

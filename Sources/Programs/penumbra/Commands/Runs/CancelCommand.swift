@@ -1,7 +1,9 @@
 import ArgumentParser
 import Coordination
 import Dispatching
+import JobModel
 import JobStorage
+import RenderFarm
 
 struct CancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -29,11 +31,11 @@ struct CancelCommand: AsyncParsableCommand {
                 if let scratch = RunDirectory.scratch(of: run.stored.name, state: run.place) {
                     try await Self.endJobs(of: SharedFolder(scratch))
                 }
-                // As where its coordinator ends it.
-                let code = Int(ExitStatus.interrupted.rawValue)
-                let removal = try archive.giveUp(run, reason: "cancelled", exitCode: code)
+                // As if its coordinator had ended it.
+                let removal = try archive.abandon(
+                    run, reason: "cancelled", outcome: .interrupted, now: currentTime())
                 guard removal != .refused else {
-                    throw CommandError(.busy, "\(run.stored.name): another coordinator has just taken it over")
+                    throw FarmError(.busy, "\(run.stored.name): another coordinator has just taken it over")
                 }
                 SharedFolder.removeIfEmpty(logs: "\(run.place)/logs/\(run.stored.name)")
                 if removal == .complete {
@@ -62,7 +64,7 @@ extension CancelCommand {
             try await SlurmEngine.endCoordinators(of: folder)
             try await SlurmEngine.endArrays(of: folder, before: .max)
         } catch {
-            throw CommandError(
+            throw FarmError(
                 .unavailable, "the run's jobs are in Slurm's queue and cannot be cancelled: \(error.message)")
         }
     }
@@ -82,10 +84,10 @@ struct PauseCommand: AsyncParsableCommand {
         try await Reporting(json: options.json).handling { reporting in
             let archive = try options.archive(shared)
             guard let run = try archive.run(toEnd: argument.run) else {
-                throw CommandError(.someFailed, "all runs have ended, so that none can be paused")
+                throw FarmError(.someFailed, "all runs have ended, so that none can be paused")
             }
             guard run.condition == .running || run.condition == .paused else {
-                throw CommandError(.someFailed, "\(run.stored.name): is not running, so that it cannot be paused")
+                throw FarmError(.someFailed, "\(run.stored.name): is not running, so that it cannot be paused")
             }
             try RunRequests.make(.pause, of: run.stored.name, state: run.place)
             let place = shared.runDir.map { " --run-dir \($0)" } ?? ""

@@ -3,6 +3,7 @@ import Coordination
 import JobModel
 import JobStorage
 import Planning
+import RenderFarm
 import Reports
 
 struct GcCommand: AsyncParsableCommand {
@@ -51,7 +52,7 @@ struct GcCommand: AsyncParsableCommand {
             // A cluster may have jobs of a detached one: 'cancel' ends them, too.
             for run in before
             where interrupted && run.condition == .interrupted && run.place == archive.state {
-                if try archive.giveUp(run, reason: "given up") != .refused { givenUp += 1 }
+                if try archive.abandon(run, reason: "given up", now: currentTime()) != .refused { givenUp += 1 }
             }
             RunDirectory.sweep(state: archive.state)
             if !before.isEmpty { try RunHistory.prune(keeping: keep, state: archive.state) }
@@ -69,7 +70,7 @@ struct GcCommand: AsyncParsableCommand {
     private func sweepOriginals(_ state: String, _ reporting: Reporting) async throws -> Bool {
         guard Originals.areKept(in: state), let lock = try await Originals.lock(state: state, wait: .zero) else {
             guard givenUp.isEmpty || !Originals.areKept(in: state) else {
-                throw CommandError(
+                throw FarmError(
                     .busy, "a 'penumbra blur' or 'penumbra unblur' is going on; give the originals up after it")
             }
             return false

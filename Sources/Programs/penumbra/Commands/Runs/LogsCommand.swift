@@ -1,5 +1,8 @@
 import ArgumentParser
+import Coordination
+import JobModel
 import JobStorage
+import RenderFarm
 
 struct LogsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -39,7 +42,7 @@ struct LogsCommand: AsyncParsableCommand {
         }
     }
 
-    private func why(noAttemptsOf run: KnownRun, _ details: RunArchive.Details) -> String {
+    private func why(noAttemptsOf run: RunStatus, _ details: RunArchive.Details) -> String {
         if !run.condition.isEnded { return "no task has been tried yet" }
         if details.frames.contains(where: \.wasBegun) {
             return "its attempts are not kept any more: those of the latest ten runs of each job are"
@@ -57,7 +60,7 @@ struct LogsCommand: AsyncParsableCommand {
             let details = try archive.details(of: run)
             let attempts = details.attempts.filter { filter?.includes($0) ?? true }
             if task == nil, attempts.isEmpty { reporting.say("\(run.stored.name): \(why(noAttemptsOf: run, details))") }
-            if let task, attempts.isEmpty { throw CommandError(.missingInput, "the run has no attempt of '\(task)'") }
+            if let task, attempts.isEmpty { throw FarmError(.missingInput, "the run has no attempt of '\(task)'") }
             for attempt in attempts {
                 if options.json {
                     JSONLine.attempt(AttemptLine(attempt)).print()

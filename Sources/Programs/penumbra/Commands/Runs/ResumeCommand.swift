@@ -5,6 +5,7 @@ import Glibc
 import JobModel
 import JobStorage
 import Planning
+import RenderFarm
 import Reports
 import Settings
 
@@ -68,13 +69,13 @@ struct ResumeCommand: AsyncParsableCommand {
             let archive = try options.archive(shared)
             if archive.isShared { throw ExitCode(try await goOnWithAll(archive)) }
             let wanted =
-                try run.map { [try archive.run($0)] } ?? archive.runs().filter { $0.condition.canGoOn }
+                try run.map { [try archive.run($0)] } ?? archive.runs().filter { $0.condition.canBeResumed }
             if wanted.isEmpty, options.json {
                 JSONLine.header.print()
                 JSONLine.summary(SummaryLine(exitCode: 0, [])).print()
             } else if wanted.isEmpty {
                 Console.print("no run was interrupted")
-                if let latest = try archive.runs().first, latest.exitCode == Int(ExitStatus.workLeft.rawValue),
+                if let latest = try archive.runs().first, latest.exitCode == Int(RunOutcome.workLeft.rawValue),
                     let left = Self.left(of: latest)
                 {
                     Console.print(left)
@@ -88,7 +89,7 @@ struct ResumeCommand: AsyncParsableCommand {
         }
     }
 
-    private func goOn(with run: KnownRun, _ archive: RunArchive) async throws -> Int32 {
+    private func goOn(with run: RunStatus, _ archive: RunArchive) async throws -> Int32 {
         switch run.condition {
         case .paused:
             RunRequests.takeBack(.pause, of: run.stored.name, state: run.place)
@@ -96,7 +97,7 @@ struct ResumeCommand: AsyncParsableCommand {
             return 0
         case .interrupted:
             let place = run.place
-            return try await give(
+            return try await resume(
                 run, archive, place == archive.state ? nil : SharedRun(place: place, name: run.stored.name))
         case .detached:
             if !options.json {
@@ -114,7 +115,7 @@ struct ResumeCommand: AsyncParsableCommand {
     }
 
     /// Of a run that has ended before all was done, such as by its deadline: what does the rest. Nil for all others.
-    private static func left(of run: KnownRun) -> String? {
+    private static func left(of run: RunStatus) -> String? {
         guard run.condition.isEnded, run.counts.left > 0 else { return nil }
         let (name, left) = (run.stored.name, run.counts.left)
         let manifest = PathText.shown(run.stored.manifest, from: currentFolder())
@@ -133,35 +134,84 @@ struct ResumeCommand: AsyncParsableCommand {
             } else if run.condition == .paused {
                 worst = max(worst, try await goOn(with: run, archive))
             } else {
-                worst = max(worst, try await give(run, archive, SharedRun(place: archive.state, name: run.stored.name)))
+                worst = max(
+                    worst, try await resume(run, archive, SharedRun(place: archive.state, name: run.stored.name)))
             }
         }
         return max(worst, signals.first.map { 128 + $0 } ?? 0)
     }
 
-    /// The run's own command again.
+    /// Carries the run's own request out again.
     ///
     /// - Parameter shared: where it is, if not in this machine's state folder.
-    private func give(_ run: KnownRun, _ archive: RunArchive, _ shared: SharedRun? = nil) async throws -> Int32 {
-        guard var command = try RepeatedRun(run, options, archive).command else {
-            return ExitStatus.missingInput.rawValue
-        }
-        command.json = command.json || options.json
-        command.openjd = openjd
-        command.engine.engine = engine ?? command.engine.engine
-        command.place.workers = workers ?? command.place.workers
-        guard let shared else { return try await exitCode(of: command) }
-        command.sharing = .resumed(shared, asJob: asJob)
-        command.ownState = Settings.ownState(options.place)
-        return try await PassingState.with(options.stateDir) { state in
-            command.place.stateDir = state
-            return try await exitCode(of: command)
+    private func resume(_ run: RunStatus, _ archive: RunArchive, _ shared: SharedRun? = nil) async throws -> Int32 {
+        guard var repeated = try RepeatedRun(run, options, archive) else { return RunOutcome.missingInput.rawValue }
+        repeated.run.request.engine = engine ?? repeated.run.request.engine
+        repeated.run.request.workers = workers ?? repeated.run.request.workers
+        guard let shared else { return try await repeated.exitCode(openjd: openjd) }
+        repeated.run.sharing = .resumed(shared, asJob: asJob)
+        repeated.run.ownState = Settings.ownState(options.place)
+        return try await TemporaryState.with(options.stateDir) { state in
+            repeated.run.request.stateFolder = state
+            return try await repeated.exitCode(openjd: openjd)
         }
     }
+}
 
-    private func exitCode(of command: RunCommand) async throws -> Int32 {
+/// A stored run, whose request is carried out again.
+struct RepeatedRun {
+    var run: RequestedRun
+    /// Without what is other in this process.
+    private var stored: RunRequest
+    private let isForJSON: Bool
+
+    /// Nil if it cannot be repeated, which is told.
+    init?(_ known: RunStatus, _ options: RunOptions, _ archive: RunArchive) throws {
+        func refuse(_ reason: String) { Console.complain("\(known.stored.name): \(reason)") }
+        let text = known.stored.request
+        guard let found = RunRequest(text: text), access(found.folder, X_OK) == 0 else {
+            refuse("the folder in which it was started is gone; run its manifest again")
+            return nil
+        }
+        guard found.isKnown else {
+            refuse("a later version of Penumbra has begun it; resume it by that version, or run its manifest again")
+            return nil
+        }
+        stored = try StoredArguments.request(found)
+        var request = stored
+        guard request.filesFrom != "-" else {
+            refuse("its list of files came from the standard input; run it again with the same list")
+            return nil
+        }
+        request.isWatching = false
+        if !archive.isShared { request.stateFolder = archive.state }
+        let here = currentFolder()
+        request.configFile = options.configFile.map { PathText.normalized($0, in: here) } ?? request.configFile
+        run = RequestedRun(resuming: request, storedText: text)
+        // Frames that are done count no more.
+        if let limit = request.limit, !known.condition.isEnded {
+            run.remainingLimit = max(1, min(limit, known.counts.work - (try archive.concluded(of: known))))
+        }
+        if let left = request.leftOf { run.concluded = try archive.concludedInputs(ofRun: left) }
+        run.single = (known.stored.manifest, known.stored.job)
+        isForJSON = options.json || request.printsJSON
+    }
+
+    /// Makes it another run, with another request.
+    mutating func change(by change: (inout RunRequest) -> Void) { run.change(&stored, by: change) }
+
+    /// Runs it as a command of its own, with its first and last line of JSON.
+    ///
+    /// - Parameter notes: are told first.
+    func exitCode(openjd: Bool = false, notes: [String] = []) async throws -> Int32 {
+        let (run, request) = (run, run.request)
+        let reporting = Reporting(
+            json: isForJSON, quiet: request.isQuiet, isStrict: request.isStrict, openjd: openjd, folder: request.folder)
         do {
-            try await command.run()
+            try await reporting.handling { reporting in
+                for note in notes { reporting.note(note) }
+                return try await reporting.follow(run)
+            }
             return 0
         } catch let exit as ExitCode {
             return exit.rawValue
@@ -169,49 +219,17 @@ struct ResumeCommand: AsyncParsableCommand {
     }
 }
 
-extension KnownRun.Condition {
-    var canGoOn: Bool { self == .interrupted || self == .paused }
-}
-
-/// A run's command, to be given again in its folder.
-struct RepeatedRun {
-    /// Nil when it cannot be given again; that was told.
-    let command: RunCommand?
-
-    init(_ run: KnownRun, _ options: RunOptions, _ archive: RunArchive) throws {
-        guard let request = RunRequest(text: run.stored.request), chdir(request.folder) == 0 else {
-            Console.complain("\(run.stored.name): the folder in which it was started is gone; run its manifest again")
-            command = nil
-            return
+/// Requests of version 1, which are command lines.
+private enum StoredArguments {
+    /// The request itself if it is of a later version.
+    static func request(_ stored: RunRequest) throws -> RunRequest {
+        guard let arguments = stored.arguments else { return stored }
+        let words = ArgumentCheck.withOrphans(arguments)
+        guard let command = try Penumbra.parseAsRoot(["run"] + words) as? RunCommand else {
+            throw FarmError(.storage, "the stored command of the run is none of 'penumbra run'")
         }
-        guard
-            var command = try Penumbra.parseAsRoot(["run"] + ArgumentCheck.withOrphans(request.arguments))
-                as? RunCommand
-        else {
-            command = nil
-            return
-        }
-        guard command.jobs.filesFrom != "-" else {
-            Console.complain(
-                "\(run.stored.name): its list of files came from the standard input; run it again with the same list")
-            self.command = nil
-            return
-        }
-        command.firstLimit = command.jobs.limit
-        // What is done of it counts no more.
-        if let limit = command.jobs.limit, !run.condition.isEnded {
-            command.jobs.limit = max(1, min(limit, run.counts.work - (try archive.concluded(of: run))))
-        }
-        command.request = request
-        command.retried = request.inputs.map { Set($0.map(PathKey.init)) }
-        command.leftOf = request.leftOf
-        if let left = request.leftOf { command.done = try archive.concludedInputs(ofRun: left) }
-        command.single = (run.stored.manifest, run.stored.job)
-        if !archive.isShared { command.place.stateDir = archive.state }
-        command.place.configFile = options.configFile ?? command.place.configFile
-        // It comes to an end, whatever the command was.
-        command.watch = false
-        command.detach = false
-        self.command = command
+        var request = command.request(in: stored.folder)
+        (request.inputs, request.leftOf) = (stored.inputs, stored.leftOf)
+        return request
     }
 }

@@ -1,7 +1,9 @@
 import ArgumentParser
+import Coordination
 import JobModel
 import JobStorage
 import Planning
+import RenderFarm
 import Reports
 
 struct RetryCommand: AsyncParsableCommand {
@@ -57,7 +59,7 @@ struct RetryCommand: AsyncParsableCommand {
         case inputs(Set<PathKey>, notes: [String] = [])
         /// What was left.
         case left
-        case nothing(String, ExitStatus)
+        case nothing(String, RunOutcome)
     }
 
     func run() async throws {
@@ -66,37 +68,34 @@ struct RetryCommand: AsyncParsableCommand {
             let archive = try options.archive()
             let run = try archive.run(toRepeat: argument.run)
             guard run.condition.isEnded else {
-                throw CommandError(
+                throw FarmError(
                     .busy, "\(run.stored.name): has not ended; 'penumbra resume' goes on with an interrupted run")
             }
             let choice = try choice(of: run, archive)
             if case .nothing(let words, let status) = choice { return tell(words, status) }
-            guard var command = try RepeatedRun(run, options, archive).command else { return .missingInput }
-            command.json = command.json || options.json
-            command.place.workers = workers ?? command.place.workers
-            command.deadline = deadline ?? command.deadline
-            // For who goes on with this retry, or repeats it.
-            command.request = command.request?.with(
-                (workers.map { ["--workers", "\($0)"] } ?? [])
-                    + (deadline.map { ["--deadline", "\(Int($0.seconds.rounded(.up)))s"] } ?? []))
+            guard var repeated = try RepeatedRun(run, options, archive) else { return .missingInput }
+            repeated.change { request in
+                request.workers = workers ?? request.workers
+                request.deadline = deadline?.seconds.rounded(.up) ?? request.deadline
+            }
+            var notes: [String] = []
             switch choice {
-            case .inputs(let inputs, let notes):
-                command.retried = inputs
-                command.notes = notes
+            case .inputs(let inputs, let found):
+                notes = found
+                repeated.change { $0.inputs = inputs.sorted().map(\.path) }
             case .left:
-                if try !archive.isGoneOnWith(byItself: run) {
-                    command.leftOf = run.stored.name
-                    command.done = try archive.concludedInputs(ofRun: run.stored.name)
+                if try !archive.isContinuedByItsCommand(run, now: currentTime()) {
+                    repeated.change { $0.leftOf = run.stored.name }
+                    repeated.run.concluded = try archive.concludedInputs(ofRun: run.stored.name)
                 }
-                if command.jobs.limit != nil { command.jobs.limit = run.counts.left }
+                if repeated.run.request.limit != nil { repeated.run.remainingLimit = run.counts.left }
             case .nothing: break
             }
-            try await command.run()
-            return .done
+            throw ExitCode(try await repeated.exitCode(notes: notes))
         }
     }
 
-    private func tell(_ words: String, _ status: ExitStatus) -> ExitStatus {
+    private func tell(_ words: String, _ status: RunOutcome) -> RunOutcome {
         let reporting = Reporting(json: options.json)
         if options.json { JSONLine.header.print() }
         if status == .done { reporting.say(words) } else { reporting.complain(words) }
@@ -104,7 +103,7 @@ struct RetryCommand: AsyncParsableCommand {
         return status
     }
 
-    private func choice(of run: KnownRun, _ archive: RunArchive) throws -> Choice {
+    private func choice(of run: RunStatus, _ archive: RunArchive) throws -> Choice {
         let known = try archive.frames(of: run)
         let (left, name) = (run.counts.left, run.stored.name)
         if state == .skipped, frames == nil { return skipped(run) }
@@ -149,7 +148,7 @@ struct RetryCommand: AsyncParsableCommand {
     }
 
     /// No list is kept of them.
-    private func skipped(_ run: KnownRun) -> Choice {
+    private func skipped(_ run: RunStatus) -> Choice {
         let (name, count) = (run.stored.name, run.counts.skipped)
         guard count > 0 else { return .nothing("\(name): no frame was skipped", .done) }
         let manifest = PathText.shown(run.stored.manifest, from: currentFolder())

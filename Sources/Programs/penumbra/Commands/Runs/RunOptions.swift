@@ -1,4 +1,5 @@
 import ArgumentParser
+import Coordination
 import Planning
 import Settings
 

@@ -1,4 +1,7 @@
 import ArgumentParser
+import Coordination
+import JobModel
+import RenderFarm
 
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,7 @@
 import ArgumentParser
+import Coordination
+import JobModel
+import RenderFarm
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -34,7 +37,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
     }
 
-    private func chosen(of runs: [KnownRun]) -> [KnownRun] {
+    private func chosen(of runs: [RunStatus]) -> [RunStatus] {
         all ? runs : runs.filter { !$0.condition.isEnded } + runs.filter(\.condition.isEnded).prefix(10)
     }
 }

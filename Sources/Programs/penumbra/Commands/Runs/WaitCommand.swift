@@ -1,6 +1,9 @@
 import ArgumentParser
+import Coordination
 import Dispatching
+import JobModel
 import JobStorage
+import RenderFarm
 
 struct WaitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -41,7 +44,7 @@ struct WaitCommand: AsyncParsableCommand {
     }
 
     /// - Returns: the exit code for it.
-    private func tell(_ run: KnownRun, _ archive: RunArchive, _ reporting: Reporting) throws -> Int32 {
+    private func tell(_ run: RunStatus, _ archive: RunArchive, _ reporting: Reporting) throws -> Int32 {
         let line = RunLine(run, concluded: try archive.concluded(of: run))
         if options.json {
             JSONLine.run(line).print()
@@ -73,7 +76,7 @@ private struct Vigil {
     private static let longPatience = Duration.seconds(150)
 
     /// - Returns: the run as it is when nobody goes on with it any more; nil when the time is over.
-    func wait(for begun: KnownRun) async throws -> KnownRun? {
+    func wait(for begun: RunStatus) async throws -> RunStatus? {
         let clock = ContinuousClock()
         var run = begun
         var lost: ContinuousClock.Instant?
@@ -93,7 +96,7 @@ private struct Vigil {
 
     /// Nobody goes on with it by himself.
     private static func isGivenUp(
-        _ run: KnownRun, _ coordinators: SlurmEngine.Coordinators, after time: Duration
+        _ run: RunStatus, _ coordinators: SlurmEngine.Coordinators, after time: Duration
     ) -> Bool {
         switch coordinators {
         case .queued: false
@@ -102,5 +105,13 @@ private struct Vigil {
         case .never: run.condition == .interrupted
         case .unknown: run.condition == .interrupted && time > longPatience
         }
+    }
+}
+
+extension RunArchive {
+    /// Whether a job in a cluster's queue is to go on with the run.
+    func coordinators(of run: RunStatus) async -> SlurmEngine.Coordinators {
+        guard let scratch = RunDirectory.scratch(of: run.stored.name, state: run.place) else { return .never }
+        return await SlurmEngine.coordinators(of: SharedFolder(scratch))
     }
 }

@@ -1,0 +1,38 @@
+import JobModel
+package import JobStorage
+
+/// A run that makes everything again, by `--force` or `existing: overwrite`. Deadlines may divide it into several runs: each
+/// continues where the one before had to stop.
+package struct FullRerun: Hashable, Codable {
+    /// The frames that the command line chose. A run of others is another one.
+    package let only: [String]
+    package let limit: Int?
+    package let list: String?
+
+    package init(only: [String], limit: Int?, list: String?) {
+        self.only = only
+        self.limit = limit
+        self.list = list
+    }
+
+    /// A part that was not continued for so long is forgotten: a new command makes everything again. In nanoseconds.
+    private static let memory: Int64 = 7 * 86_400 * 1_000_000_000
+
+    /// When its first part began, in nanoseconds since 1970; nil unless the latest part left frames at its deadline.
+    ///
+    /// - Parameter runs: of the job, the latest first.
+    package func begin(in runs: [StoredRun], now: Int64) -> Int64? {
+        var begin: Int64?
+        for run in runs where RunCounts(json: run.counts).rerun == self {
+            guard case .ended(let end, let code, _) = run.state else { continue }
+            switch RunOutcome(number: code) {
+            case .workLeft where (begin ?? now) - end < Self.memory: begin = run.started
+            // A run that ended, or that a person ended, leaves nothing to continue.
+            case .workLeft, .done, .someFailed, .interrupted: return begin
+            // After a full disk, or a machine that was switched off, the next part continues.
+            default: continue
+            }
+        }
+        return begin
+    }
+}

@@ -1,0 +1,275 @@
+import FoundationEssentials
+package import JobModel
+package import JobStorage
+import Planning
+package import Scheduling
+
+/// Reads the runs that a state folder knows, past and present, or those of a folder that several machines share.
+///
+/// Any program can use it while runs go on: it takes no lock that a run needs.
+package struct RunArchive: Sendable {
+    /// The state folder, or the shared folder of runs.
+    package let state: String
+    /// Nil where nothing ever ran, and for shared runs: no database knows those.
+    private let store: JobStore?
+    /// Nil for the runs of a database.
+    private let shared: [SharedRun]?
+
+    package init(state: String) throws {
+        self.state = state
+        store = try JobStore.looking(at: Ledger.databasePath(state: state))
+        shared = nil
+    }
+
+    /// - Parameter folder: that of one run, or one that holds runs.
+    package init(runFolder folder: String) throws(FarmError) {
+        let found = SharedRun.find(folder)
+        guard let first = found.first else { throw FarmError(.missingInput, Self.why(noRunIn: folder)) }
+        (state, store, shared) = (first.place, nil, found)
+    }
+
+    private static func why(noRunIn folder: String) -> String {
+        let shown = PathText.visible(folder)
+        func has(_ name: String, in folder: String) -> Bool { FileSystem.exists("\(folder)/\(name)") }
+        if has("submit.sh", in: folder) || has("submit.sh", in: PathText.folder(of: folder)) {
+            return
+                "\(shown): no run yet; it begins with 'sh submit.sh', when Slurm has begun prepare.sh; if that has failed, "
+                + "'logs' beside submit.sh says why"
+        }
+        guard has("", in: folder) else { return "\(shown): no such folder" }
+        let names = FileSystem.names(in: folder)
+        if has("journal", in: folder) || names.contains(where: { $0.hasPrefix("penumbra-2") }) {
+            return
+                "\(shown): the work of a run that was neither detached nor prepared; 'penumbra status' lists it where it was "
+                + "begun"
+        }
+        return "\(shown): no run; 'penumbra run --detach' and 'penumbra prepare' say where they keep theirs"
+    }
+
+    package var isShared: Bool { shared != nil }
+
+    /// Other machines may resume it.
+    package func isShared(_ run: RunStatus) -> Bool { shared != nil || run.place != state }
+}
+
+// MARK: Which run
+
+extension RunArchive {
+    /// All runs, the latest first. Takes the ends of detached runs into the database.
+    package func runs() throws -> [RunStatus] {
+        if let shared {
+            return shared.compactMap { run in run.stored.map { RunStatus($0, state: run.place) } }
+                .sorted { $0.stored.started > $1.stored.started }
+        }
+        DetachedEnds.take(into: state)
+        let runs = try readRuns()
+        // A run may have ended after its row was read and before its lock was looked at.
+        return runs.contains { $0.condition == .interrupted } ? try readRuns() : runs
+    }
+
+    private func readRuns() throws -> [RunStatus] {
+        let detached = DetachedRuns.all(state: state)
+        return try store?.read { try $0.runs() }.map { RunStatus($0, state: state, detached: detached) } ?? []
+    }
+
+    /// The runs of a shared folder that are meant if nobody names one, the latest first: see ``SharedRun/meant(in:)``.
+    package func meantRuns() throws -> [RunStatus] {
+        let names = Set(SharedRun.meant(of: shared ?? []).map(\.name))
+        return try runs().filter { names.contains($0.stored.name) }
+    }
+
+    /// The run as it is now.
+    package func renewed(_ run: RunStatus) throws -> RunStatus {
+        guard shared != nil else { return try self.run(run.stored.name) }
+        return SharedRun(place: run.place, name: run.stored.name).stored.map { RunStatus($0, state: run.place) } ?? run
+    }
+
+    /// - Parameter name: a run's name, or the beginning of one run's name alone, or a job's name for its latest run; nil for
+    ///   the latest run of all.
+    package func run(_ name: String?) throws -> RunStatus {
+        let all = try runs()
+        guard let name else {
+            guard let latest = all.first else { throw FarmError(.missingInput, "nothing has run yet") }
+            return latest
+        }
+        if let exact = all.first(where: { $0.stored.name == name }) { return exact }
+        let matches = all.filter { $0.stored.name.hasPrefix(name) }
+        if matches.count == 1 { return matches[0] }
+        if let latest = all.first(where: { $0.stored.job == name }) { return latest }
+        let option = shared == nil ? "" : " --run-dir \(state)"
+        throw FarmError(
+            .missingInput,
+            matches.isEmpty
+                ? "no run or job is called '\(PathText.visible(name))'; 'penumbra status\(option)' lists them"
+                : "\(matches.count) runs begin with '\(PathText.visible(name))'; give more of the name")
+    }
+
+    /// As ``run(_:)``, for what cannot be undone: if several runs have not ended, one has to be named.
+    ///
+    /// - Returns: nil if none was named, and all have ended.
+    package func run(toEnd name: String?) throws -> RunStatus? {
+        guard name == nil else { return try run(name) }
+        let open = try runs().filter { !$0.condition.isEnded }
+        guard open.count > 1 else {
+            // In a shared folder the caller tells how the latest run has ended.
+            let latest = open.isEmpty ? try run(nil) : nil
+            return open.first ?? (isShared ? latest : nil)
+        }
+        let names = open.map { "\($0.stored.name) of \($0.stored.job)" }
+        let subject = isShared ? "\(state): \(open.count) runs go on there" : "\(open.count) runs have not ended"
+        throw FarmError(.usage, "\(subject); name one of them: \(names.joined(separator: ", "))")
+    }
+
+    /// As ``run(_:)``; for a job, its latest run that was no retry.
+    package func run(toRepeat name: String?) throws -> RunStatus {
+        let found = try run(name)
+        guard found.isRetry, name.map({ !found.stored.name.hasPrefix($0) }) ?? true else { return found }
+        let others = try runs().filter {
+            $0.stored.job == found.stored.job && $0.stored.manifest == found.stored.manifest
+        }
+        return others.first { !$0.isRetry } ?? found
+    }
+
+    /// Whether the run's command, given again, continues with the frames that the run has left: see ``FullRerun``.
+    ///
+    /// - Parameter now: nanoseconds since 1970.
+    package func isContinuedByItsCommand(_ run: RunStatus, now: Int64) throws -> Bool {
+        guard let rerun = run.counts.rerun else { return false }
+        let others = try runs().map(\.stored).filter { $0.job == run.stored.job && $0.manifest == run.stored.manifest }
+        return rerun.begin(in: others, now: now) != nil
+    }
+}
+
+// MARK: What a run has done
+
+extension RunArchive {
+    package struct Details: Sendable {
+        package fileprivate(set) var frames: [StoredFrame] = []
+        package fileprivate(set) var attempts: [StoredAttempt] = []
+        fileprivate var publications: [StoredPublication] = []
+
+        /// When the last output of each frame was published, in nanoseconds since 1970.
+        package var publicationTimes: [FrameID: Int64] {
+            Dictionary(publications.map { (FrameID($0.number, page: $0.page), $0.at) }, uniquingKeysWith: max)
+        }
+    }
+
+    /// For a shared run its folder overrides the database.
+    package func details(of run: RunStatus) throws -> Details {
+        let own = try store?.read { reader in
+            Details(
+                frames: try reader.frames(of: run.stored.id), attempts: try reader.attempts(of: run.stored.id),
+                publications: try reader.publications(of: run.stored.id))
+        }
+        guard isShared(run) else { return own ?? Details() }
+        let history = try SharedRun(place: run.place, name: run.stored.name).history.contents()
+        let frames = Dictionary(((own?.frames ?? []) + history.frames).map { ($0.id, $0) }) { $1 }
+        return Details(
+            frames: frames.values.sorted { $0.id < $1.id }, attempts: history.attempts,
+            publications: history.publications)
+    }
+
+    package func frames(of run: RunStatus) throws -> [StoredFrame] {
+        guard !isShared(run) else { return try details(of: run).frames }
+        return try store?.read { try $0.frames(of: run.stored.id) } ?? []
+    }
+
+    /// How many of its frames have ended.
+    package func concluded(of run: RunStatus) throws -> Int {
+        let shared = SharedRun(place: run.place, name: run.stored.name)
+        if isShared(run), let left = shared.left { return max(0, run.counts.work - left) }
+        return try store?.read { try $0.concluded(of: run.stored.id) } ?? 0
+    }
+
+    /// The inputs of the frames of a run that have ended. If the run did what another run had left, also those of the other
+    /// run. Empty if the run is forgotten.
+    package func concludedInputs(ofRun name: String) throws -> Set<PathKey> {
+        var others = Dictionary(try runs().map { ($0.stored.name, $0) }) { first, _ in first }
+        var (inputs, next): (Set<PathKey>, String?) = ([], name)
+        while let name = next, let run = others.removeValue(forKey: name) {
+            let frames = try frames(of: run)
+            let open = frames.filter { $0.state == .left || $0.state == .open }
+            inputs.formUnion(Set(frames.map { PathKey($0.input) }).subtracting(open.map { PathKey($0.input) }))
+            next = RunRequest(text: run.stored.request)?.leftOf
+        }
+        return inputs
+    }
+
+    /// Pictures of the run's job that failed as data and have not changed.
+    package func broken(of run: RunStatus) throws -> [BrokenRecord] {
+        try store?.read { reader in
+            try reader.job(manifest: run.stored.manifest, name: run.stored.job).map { try reader.broken(of: $0) } ?? []
+        } ?? []
+    }
+
+    /// Pictures of the run's job that were broken before the run began, and that the run did not try; sorted. If the run had
+    /// only some of the job's pictures, others may be among them.
+    package func stillBroken(in run: RunStatus, _ details: Details) throws -> [BrokenRecord] {
+        guard run.counts.stillBroken > 0 else { return [] }
+        let tried = Set(details.frames.map { PathKey($0.input) })
+        return try broken(of: run).filter {
+            Int64($0.since) <= run.stored.started / 1_000_000_000 && !tried.contains(PathKey($0.input))
+        }.sorted { PathKey($0.input) < PathKey($1.input) }
+    }
+}
+
+// MARK: Abandoning a run
+
+extension RunArchive {
+    /// Ends a run whose coordinator is gone, and removes what it left.
+    ///
+    /// - Parameters:
+    ///   - outcome: what is stored of it.
+    ///   - now: nanoseconds since 1970.
+    /// - Returns: `.refused` if another coordinator has the run: then nothing was done.
+    package func abandon(
+        _ run: RunStatus, reason: String, outcome: RunOutcome = .killed, now: Int64
+    ) throws -> RunDirectory.Removal {
+        let exitCode = outcome.number
+        let folder = SharedRun(place: run.place, name: run.stored.name)
+        // A history that cannot be read does not keep the run from being abandoned.
+        let counts = ((try? countsSoFar(of: run)) ?? run.counts).json
+        var record = folder.record
+        record?.counts = counts
+        let removal = RunDirectory.remove(folder.name, state: folder.place)
+        guard removal != .refused else { return .refused }
+        if let record {
+            try folder.write(
+                SharedRun.End(
+                    record: record, epoch: run.stored.epoch, ended: now, exitCode: exitCode, reason: reason))
+        }
+        if shared == nil {
+            DetachedEnds.take(into: state)
+            try RunHistory.giveUp(
+                run.stored, state: state, exitCode: exitCode, reason: reason, counts: counts, at: now)
+        }
+        return removal
+    }
+
+    /// From what its coordinators recorded before they were killed.
+    private func countsSoFar(of run: RunStatus) throws -> RunCounts {
+        var counts = run.counts
+        let frames = try frames(of: run)
+        let begun = frames.filter(\.wasBegun)
+        let states = frames.map(\.state.word)
+        counts.published = states.count { $0 == "published" }
+        counts.failed = states.count { $0 == "failed" }
+        // Frames with which nothing was to be done are in no list.
+        let others = frames.count - begun.count + counts.work + counts.kept + counts.stillBroken
+        counts.skipped = max(0, counts.frames - others) + states.count { $0 == "skipped" }
+        counts.left = max(0, counts.work - begun.count { !["open", "left"].contains($0.state.word) })
+        return counts
+    }
+}
+
+/// The ends of runs that other machines finished.
+package enum DetachedEnds {
+    /// Copies each end from the run's folder to the database. What cannot be written now is copied another time.
+    package static func take(into state: String) {
+        for run in DetachedRuns.all(state: state) {
+            guard let end = run.end else { continue }
+            guard (try? RunHistory.end(run, as: end, state: state)) != nil else { continue }
+            DetachedRuns.forget(run, state: state)
+        }
+    }
+}

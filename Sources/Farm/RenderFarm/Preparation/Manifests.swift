@@ -1,0 +1,176 @@
+package import Catalogs
+package import Coordination
+package import Dispatching
+import FoundationEssentials
+import Glibc
+package import JobModel
+package import Manifests
+import Planning
+package import Settings
+
+/// Reads the manifests of a request, all of them before anything starts.
+package struct ManifestFiles {
+    package let manifests: [RunRequest.Manifest]
+    package let overrides: [String]
+    /// Where relative paths start.
+    package let folder: String
+    package let catalog: Catalog
+    package let settings: Settings
+    /// Ends the wait for a pipe.
+    package let control: RunControl?
+
+    package struct Outcome {
+        /// In the order of the command line; those with errors are missing.
+        package var jobs: [JobSpec] = []
+        /// Of each of the jobs, in the order of its filters.
+        package var filters: [[FilterMention]] = []
+        package var problems: [ManifestProblem] = []
+        /// As they are printed for a person.
+        package var texts: [String] = []
+        /// How the command ends because a manifest could not be read at all.
+        package var unread: RunOutcome?
+        package var hasErrors: Bool { problems.contains { $0.isError } }
+
+        package init() {}
+
+        /// Of one manifest.
+        package init(_ result: ReadResult, of path: String) { add(result, of: path) }
+
+        /// Of no one manifest.
+        package mutating func warn(_ message: String) {
+            texts.append("warning: \(message)")
+            problems.append(ManifestProblem(manifest: "", message: message, isError: false))
+        }
+
+        package mutating func add(_ result: ReadResult, of path: String) {
+            if let job = result.job {
+                jobs.append(job)
+                filters.append(result.filters)
+            }
+            texts += result.messages
+            for diagnostic in result.diagnostics {
+                problems.append(
+                    ManifestProblem(
+                        manifest: path, message: diagnostic.problem.words.message,
+                        isError: diagnostic.severity == .error, remedy: diagnostic.problem.words.remedy,
+                        line: diagnostic.position.line, column: diagnostic.position.column))
+            }
+        }
+    }
+
+    /// Goes on after a manifest that cannot be read, so that the others' problems are told too.
+    package func read() -> Outcome { outcome(of: results()) { $0 } }
+
+    /// The same with what only workers know of filters and of the pictures that these read.
+    package func examined(by worker: WorkerCommand) async -> Outcome {
+        let results = results()
+        let examination = await ExaminedManifests(results.compactMap { try? $0.result.get() }, by: worker)
+        var outcome = outcome(of: results, examination.adding)
+        if let failure = examination.failure { outcome.warn("the filters could not be examined: \(failure)") }
+        return outcome
+    }
+
+    /// The same with what only workers know of the pictures that filters read, which no frame could be rendered without.
+    package func withExaminedPictures(by worker: WorkerCommand) async -> Outcome {
+        let results = results()
+        // Where nothing is known the first frame tells.
+        let examination = await ExaminedManifests(picturesOf: results.compactMap { try? $0.result.get() }, by: worker)
+        return outcome(of: results, examination.adding)
+    }
+
+    package init(_ request: RunRequest, catalog: Catalog, settings: Settings, control: RunControl?) {
+        (manifests, overrides, folder) = (request.manifests, request.overrides, request.folder)
+        (self.catalog, self.settings, self.control) = (catalog, settings, control)
+    }
+
+    /// Absolute, with the links that the manifests were named by.
+    package var paths: [String] { manifests.map { PathText.normalized($0.path, in: folder) } }
+
+    /// What the manifests' files hold; nil for one that cannot be read.
+    package func texts() -> [[UInt8]?] {
+        manifests.map { manifest in
+            do throws(FarmError) { return try contents(of: manifest) } catch { return nil }
+        }
+    }
+
+    private typealias Reading = (path: String, result: Result<ReadResult, FarmError>)
+
+    private func results() -> [Reading] {
+        manifests.map { manifest in
+            (manifest.path, Result { () throws(FarmError) in read(try contents(of: manifest), manifest.path) })
+        }
+    }
+
+    private func outcome(of results: [Reading], _ changed: (ReadResult) -> ReadResult) -> Outcome {
+        var outcome = Outcome()
+        for (path, result) in results {
+            switch result {
+            case .success(let result): outcome.add(changed(result), of: path)
+            case .failure(let error):
+                outcome.unread = outcome.unread ?? error.outcome
+                outcome.texts.append(error.message)
+                outcome.problems.append(ManifestProblem(manifest: path, message: error.message, isError: true))
+            }
+        }
+        return outcome
+    }
+
+    private func read(_ bytes: [UInt8], _ path: String, more: [Override] = []) -> ReadResult {
+        JobReader.read(
+            bytes: bytes, path: path, realPath: realPath(PathText.normalized(path, in: folder)),
+            catalog: catalog, overrides: overrides.map { Override($0) } + more,
+            shared: settings.sharedParameters, look: FilterPictures.look)
+    }
+
+    /// Reads a job's manifest again with more overrides, as often as it is asked.
+    package func rereader() -> (JobSpec, [Override]) throws -> ReadResult {
+        var known: [PathKey: (path: String, bytes: [UInt8])] = [:]
+        return { job, overrides in
+            let key = PathKey(job.manifestPath)
+            if known[key] == nil {
+                let manifest =
+                    manifests.first { PathKey(realPath(PathText.normalized($0.path, in: folder))) == key }
+                    ?? RunRequest.Manifest(path: job.manifestPath)
+                known[key] = (manifest.path, try contents(of: manifest))
+            }
+            let manifest = known[key]
+            return read(manifest?.bytes ?? [], manifest?.path ?? job.manifestPath, more: overrides)
+        }
+    }
+
+    /// A manifest has at most a megabyte; the reader says so of a longer one.
+    private func contents(of manifest: RunRequest.Manifest) throws(FarmError) -> [UInt8] {
+        if let text = manifest.text { return Array(text.utf8) }
+        do {
+            return try GivenFile.read(manifest.path, in: folder, limit: (1 << 20) + 1, control: control)
+        } catch {
+            throw error.error { "\(PathText.visible(manifest.path)): the manifest cannot be read: \($0)" }
+        }
+    }
+}
+
+/// What is wrong with a manifest, or may be meant otherwise.
+package struct ManifestProblem: Hashable, Sendable {
+    /// As it was named; empty for what belongs to none.
+    package let manifest: String
+    package let message: String
+    package let isError: Bool
+    /// What to do about it.
+    package var remedy: String?
+    /// From 1.
+    package var line: Int?
+    package var column: Int?
+}
+
+extension RunListener {
+    /// - Throws: an error that was reported, if a manifest has errors.
+    package func jobs(_ outcome: ManifestFiles.Outcome) throws(FarmError) -> [JobSpec] {
+        receive(.manifests(outcome))
+        guard outcome.hasErrors else { return outcome.jobs }
+        let isOnlyProblem = outcome.problems.count(where: \.isError) == 1
+        var result = RunOutcome.badManifest
+        // A signal ends the request, whatever else is wrong.
+        if let unread = outcome.unread, isOnlyProblem || unread != .missingInput { result = unread }
+        throw FarmError(result, outcome.texts.joined(separator: "\n"), isReported: true)
+    }
+}

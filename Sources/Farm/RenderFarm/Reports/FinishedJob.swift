@@ -1,0 +1,89 @@
+import Coordination
+package import FoundationEssentials
+import JobModel
+import JobStorage
+import Planning
+import Reports
+import Scheduling
+import WorkerProtocol
+
+/// A job that was run, with what a report tells of it.
+package struct FinishedJob {
+    package let prepared: PreparedJob
+    let summary: RunSummary
+    let reports: [FrameReport]
+    let status: RunOutcome
+    let started: Date
+    package let ended: Date
+    let workers: Int
+    /// By the frames' inputs and outputs.
+    var thumbnails: [PathKey: Thumbnail] = [:]
+
+    /// - Parameter versions: of the programs and libraries that took part.
+    func record(versions: [String: String]) -> RunRecord {
+        let job = prepared.job
+        let folder = job.folder
+        return RunRecord(
+            job: job.name, manifest: job.manifestPath, started: Self.moment(started), ended: Self.moment(ended),
+            elapsed: summary.elapsed, exitCode: status.rawValue,
+            stopped: summary.stop.map { StopWords.describe($0, left: summary.left) }, counts: counts,
+            bytesRead: summary.bytesRead, bytesWritten: summary.bytesWritten, megapixels: summary.megapixels,
+            workers: workers, workersReplaced: summary.workersLost, frames: reports.map { frame($0, folder) },
+            orphans: prepared.orphans.map { PathText.shown($0.path, from: folder) },
+            causes: summary.failedByCause,
+            retiredSlots: summary.retired.count,
+            settings: [
+                RunRecord.Fact("filters", job.chain.map(\.filter).joined(separator: ", ")),
+                RunRecord.Fact("outputs", job.outputs.map(\.template.source).joined(separator: ", ")),
+                RunRecord.Fact("existing", prepared.freshness.existing.rawValue),
+            ], versions: versions.sorted { $0.key < $1.key }.map { RunRecord.Fact($0.key, $0.value) })
+    }
+
+    private static func moment(_ date: Date) -> RunRecord.Moment {
+        RunRecord.Moment(text: date.formatted(.iso8601), seconds: date.timeIntervalSince1970)
+    }
+
+    private var counts: RunRecord.Counts {
+        RunRecord.Counts(
+            frames: summary.total, published: summary.published, skipped: summary.skipped, kept: summary.kept,
+            failed: summary.failures.count, stillBroken: summary.stillBroken.count, left: summary.left)
+    }
+
+    private func frame(_ report: FrameReport, _ folder: String) -> FrameRecord {
+        let (files, megapixels) = written(report)
+        return FrameRecord(
+            input: PathText.shown(report.input, from: folder),
+            outputs: report.outputs.map {
+                ReportedOutput(path: PathText.shown($0, from: folder), file: files[PathKey($0)])
+            },
+            kept: report.kept.map { KeptFile(path: PathText.shown($0.path, from: folder), reason: $0.reason) },
+            state: state(report), time: report.seconds.map { .seconds($0) }, megapixels: megapixels,
+            before: thumbnails[PathKey(report.input)], after: report.outputs.first.flatMap { thumbnails[PathKey($0)] })
+    }
+
+    private func written(_ report: FrameReport) -> ([PathKey: ReportedOutput.File], Double?) {
+        guard case .published(let outputs, let probe) = report.state else { return ([:], nil) }
+        let files = outputs.map { output in
+            let image = output.receipt.image
+            return (
+                PathKey(output.path),
+                ReportedOutput.File(
+                    bytes: output.receipt.bytes, width: image.width, height: image.height,
+                    digest: output.receipt.digest)
+            )
+        }
+        return (Dictionary(files) { $1 }, probe.megapixels)
+    }
+
+    private func state(_ report: FrameReport) -> FrameRecord.State {
+        switch report.state {
+        case .published: .published
+        case .skipped(let reason): .skipped(reason: reason)
+        case .kept: .kept(reason: report.kept.first?.reason ?? "")
+        case .failed(let failure): .failed(cause: failure.cause.rawValue, message: failure.message)
+        case .stillBroken(let since, let message):
+            .stillBroken(cause: "since \(Figures.day(since))", message: message)
+        case .left: .left
+        }
+    }
+}

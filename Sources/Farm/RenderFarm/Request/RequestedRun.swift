@@ -1,0 +1,169 @@
+package import Coordination
+import Dispatching
+import FoundationEssentials
+package import JobModel
+import JobStorage
+import Planning
+import Scheduling
+import Settings
+
+/// Carries out a request, from the reading of its manifests to the end of its last job.
+package struct RequestedRun {
+    package var request: RunRequest
+    /// What is stored of the request, so that another process can resume the run. A resumed run keeps its first one: if that were
+    /// another, nothing of what was done would count.
+    private(set) var storedText: String
+    package var sharing = RunWishes.Sharing.none
+    /// An earlier process has begun the run, or one that it repeats.
+    package var isRepeated = false
+    /// Of several jobs the one that is resumed, by its manifest and name; nil for all.
+    package var single: (manifest: String, job: String)?
+    /// The inputs that are passed by, if the request names a run by ``RunRequest/leftOf``.
+    package var concluded: Set<PathKey> = []
+    /// How many frames of ``RunRequest/limit`` are left; nil for all of them.
+    package var remainingLimit: Int?
+    /// The user's state folder, if the run has another one.
+    package var ownState: String?
+
+    package init(_ request: RunRequest, sharing: RunWishes.Sharing = .none) {
+        self.request = request
+        self.sharing = sharing
+        storedText = request.text
+    }
+
+    /// - Parameter storedText: of a run that is resumed.
+    package init(resuming request: RunRequest, storedText: String) {
+        self.request = request
+        self.storedText = storedText
+        isRepeated = true
+    }
+
+    /// Makes it another run, whose request differs from the stored one.
+    ///
+    /// - Parameter stored: the stored request.
+    package mutating func change(_ stored: inout RunRequest, by change: (inout RunRequest) -> Void) {
+        change(&stored)
+        change(&request)
+        storedText = stored.text
+    }
+
+    /// - Parameters:
+    ///   - control: may stop or pause it meanwhile.
+    ///   - reporting: is told what happens.
+    /// - Returns: the worst outcome of its jobs.
+    package func callAsFunction(
+        _ control: RunControl, _ reporting: any RunListener
+    ) async throws(FarmError) -> RunOutcome {
+        do {
+            return try await run(control, reporting)
+        } catch {
+            throw FarmError(error)
+        }
+    }
+
+    private func run(_ control: RunControl, _ reporting: any RunListener) async throws -> RunOutcome {
+        if let narrowing = request.narrowing, request.orphans != .listed {
+            reporting.warn(
+                "--delete-orphans does nothing together with \(narrowing): a run of some frames knows of no outputs whose inputs "
+                    + "are gone")
+        }
+        var wishes = wishes
+        wishes.reports.page = try request.reportPage.map { try ReportFile($0, .page, in: request.folder) }
+        wishes.reports.metrics = try request.metricsFile.map { try ReportFile($0, .metrics, in: request.folder) }
+        let installation = Installation(try Settings.load(request))
+        // Another process may resume a run with another engine than the one that began it.
+        if !isRepeated, sharing == .none || sharing == .detached {
+            try installation.settings.check(slurmArguments: request.slurmArguments)
+        }
+        if sharing == .detached, installation.settings.engine.value != .slurm {
+            throw FarmError(.usage, "--detach needs a cluster: give --engine slurm, too")
+        }
+        let catalog = try await installation.introducedCatalog()
+        reporting.warn(ofPluginsIn: catalog)
+        let files = ManifestFiles(request, catalog: catalog, settings: installation.settings, control: control)
+        let memory = request.isWatching ? WatchMemory() : nil
+        func read() async throws -> (specs: [JobSpec], runner: JobRunner) {
+            let read = await files.withExaminedPictures(by: installation.worker)
+            let specs = try reporting.jobs(read).filter { spec in
+                single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
+            }
+            var preparation = JobPreparation(
+                installation: installation, catalog: catalog, folder: request.folder, selection: selection,
+                limit: remainingLimit ?? request.limit, firstLimit: request.limit,
+                list: try ListedFiles.list(request.filesFrom, in: request.folder, control: control),
+                isForced: request.isForced,
+                control: control, deadline: wishes.deadline, reread: files.rereader())
+            preparation.allowsMissing = wishes.allowsEmpty || wishes.allowsGone
+            preparation.allowsNothing = wishes.acceptsEmpty || wishes.allowsGone
+            preparation.allowsGone = wishes.allowsGone
+            let runner = JobRunner(
+                installation: installation, control: control, reporting: reporting, preparation: preparation,
+                wishes: wishes, memory: memory)
+            return (specs, runner)
+        }
+        var texts = files.texts()
+        let (specs, runner) = try await read()
+        guard request.isWatching else { return try await runner.runTellingMetrics(specs) }
+        func watched(_ specs: [JobSpec], _ runner: JobRunner) -> WatchedJobs {
+            let resting = specs.map(Self.resting)
+            return WatchedJobs(jobs: resting) { try await runner.runTellingMetrics(resting) }
+        }
+        var loop = WatchLoop(
+            watched(specs, runner), manifests: files.paths, control: control, folder: request.folder,
+            reporting: reporting
+        ) {
+            let now = files.texts()
+            guard now != texts else { return nil }
+            texts = now
+            let (specs, runner) = try await read()
+            return watched(specs, runner)
+        }
+        return try await loop()
+    }
+
+    /// A file that has just appeared may still be written.
+    private static func resting(_ job: JobSpec) -> JobSpec {
+        var job = job
+        if job.minAge == 0 { job.minAge = 2 }
+        return job
+    }
+
+    private var selection: JobPlan.Selection {
+        JobPlan.Selection(
+            only: request.only, from: request.folder, inputs: request.inputs.map { Set($0.map(PathKey.init)) },
+            done: concluded)
+    }
+
+    private var wishes: RunWishes {
+        var wishes = RunWishes()
+        wishes.request = storedText
+        wishes.lockWait = request.lockWait
+        wishes.allowsEmpty = request.allowsEmpty || request.isWatching
+        wishes.acceptsEmpty = request.allowsEmpty
+        wishes.allowsGone = request.allowsGone
+        wishes.isStrict = request.isStrict
+        wishes.slurmArguments = request.slurmArguments
+        wishes.sharing = sharing
+        wishes.ownState = ownState
+        switch sharing {
+        case .resumed: wishes.beginner = "penumbra prepare"
+        case .none, .detached: if isRepeated { wishes.beginner = "penumbra run" }
+        case .prepared: break
+        }
+        wishes.deadline = request.deadline.map { Deadline(start: .now, allowed: .seconds($0)) }
+        wishes.orphans = request.orphans
+        (wishes.isWatching, wishes.isQuiet) = (request.isWatching, request.isQuiet)
+        wishes.isSilent = request.isQuiet && !request.printsJSON
+        return wishes
+    }
+}
+
+extension RunRequest {
+    /// The options that choose some of the frames; nil if all are wanted.
+    fileprivate var narrowing: String? {
+        let options =
+            (only.isEmpty ? [] : ["--only"]) + (limit == nil ? [] : ["--limit"])
+            + (filesFrom == nil ? [] : ["--files-from"])
+        return options.isEmpty ? nil : options.joined(separator: " and ")
+    }
+}

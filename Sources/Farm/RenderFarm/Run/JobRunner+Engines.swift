@@ -1,0 +1,217 @@
+import Catalogs
+package import Coordination
+package import Dispatching
+import FoundationEssentials
+package import JobModel
+import Scheduling
+package import Settings
+
+/// Who does a run's work, and where it keeps what workers share.
+extension JobRunner {
+    private var settings: Settings { installation.settings }
+
+    private var isOnCluster: Bool { settings.engine.value == .slurm }
+
+    /// A folder for runs' scratch space; nil for the run's own. What nodes of a cluster share lies beside the outputs, which
+    /// they have to reach anyway, unless somebody names another place.
+    func scratchPlace(for job: JobSpec) -> String? {
+        if case .prepared(_, let place) = wishes.sharing { return place }
+        guard isOnCluster else { return settings.scratch.value }
+        if case .flag = settings.scratch.origin { return settings.scratch.value }
+        let outputs = OutputFolders.of(job).first ?? job.folder
+        return slurmWishes(for: job).folder ?? PathNames.joined(outputs, RunDirectory.sharedName)
+    }
+
+    package func slurmWishes(for job: JobSpec) -> SlurmWishes {
+        settings.slurmWishes(for: job, arguments: wishes.slurmArguments)
+    }
+
+    /// What a run uses of this machine, or of others.
+    package func runSettings(for prepared: PreparedJob) -> RunSettings {
+        let (here, options) = (settings.workers.value, SlurmOptions(slurmWishes(for: prepared.job)))
+        switch wishes.sharing {
+        case .resumed(let run, _):
+            guard let record = run.record else { break }
+            // As it was planned: what others have done of it would not fit into another plan.
+            return runSettings(
+                record.workers, memory: record.memory,
+                isOnCluster ? Self.cluster(options) : .substitutes(here))
+        case .prepared(let shards, _):
+            return runSettings(shards, memory: settings.memory.value / here * shards, Self.others(prepared))
+        case .none, .detached: break
+        }
+        guard isOnCluster else { return installation.runSettings(for: prepared) }
+        let workers = options.throttle * options.cpusPerTask
+        // As an element's own workers share what it has; the same tasks do with less.
+        let each = options.memory.map { $0 / 10 * 6 / options.cpusPerTask } ?? settings.memory.value / here
+        return runSettings(
+            workers, memory: each * workers, wishes.sharing == .detached ? Self.others(prepared) : Self.cluster(options)
+        )
+    }
+
+    /// Enough tasks for some shards of small pictures for each core. Each picture in tiles takes twice its samples of the shared
+    /// file system.
+    private static func cluster(_ options: SlurmOptions) -> RunSettings.Doers {
+        let wanted = options.throttle * options.cpusPerTask * 64
+        return .away(tasks: min(max(wanted, SlurmEngine.leastTasks), SlurmEngine.mostTasks), tiledFrames: 16)
+    }
+
+    /// Everything is handed over at once. Each task takes some kilobytes of this process until it is written down.
+    private static func others(_ prepared: PreparedJob) -> RunSettings.Doers {
+        .away(tasks: max(200_000, prepared.targets.count), tiledFrames: .max)
+    }
+
+    private func runSettings(_ workers: Int, memory: Int, _ doers: RunSettings.Doers) -> RunSettings {
+        RunSettings(
+            workers: workers, memory: memory, silence: settings.silence.value,
+            seed: UInt64.random(in: .min ... .max), doers: doers)
+    }
+
+    /// Before anything is begun, or taken from others.
+    func refuseMissingCluster() throws(FarmError) {
+        guard isOnCluster, let words = SlurmAdvice.missingConfiguration(ProcessInfo.processInfo.environment) else {
+            return
+        }
+        throw FarmError(.unavailable, words)
+    }
+
+    /// - Throws: ``FarmError`` where the run was begun elsewhere and cannot be gone on with by this engine.
+    package func engine(for started: StartedJob) async throws -> any Engine {
+        let directory = started.directory
+        let folder = SharedFolder(directory.scratch)
+        let installation = installation.working(for: directory)
+        if isShared { directory.expectStrangers() }
+        if case .resumed(_, asJob: false) = wishes.sharing { await endCoordinators(of: folder) }
+        if case .prepared(let shards, _) = wishes.sharing {
+            if directory.epoch > 1 { await endArrays(of: folder, before: directory.epoch) }
+            let (control, workers) = (control, settings.workers.value)
+            let recipient = PreparedShards(
+                setup(for: started).source, count: shards, command: installation.workerOfRun, workers: workers
+            ) { control.signals() }
+            return HandingOverEngine(folder: folder, recipient: recipient)
+        }
+        guard isOnCluster else {
+            if directory.epoch > 1 { await endArrays(of: folder, before: directory.epoch) }
+            return isShared ? AdoptingEngine(installation.engine(), folder: folder) : installation.engine()
+        }
+        return try clusterEngine(for: started)
+    }
+
+    private func clusterEngine(for started: StartedJob) throws -> any Engine {
+        let (directory, job) = (started.directory, started.prepared.job)
+        let place = scratchPlace(for: job) ?? ""
+        guard isShared || directory.scratch.hasPrefix("\(place)/") else {
+            throw FarmError(
+                .usage,
+                "\(job.name): the interrupted run \(directory.name) keeps its tiles at \(directory.scratch), and not on "
+                    + "\(place), where a cluster's nodes look for them\n"
+                    + "   = go on with it by --engine local, or give it up by 'penumbra cancel \(directory.name)'")
+        }
+        directory.expectStrangers()
+        let (reporting, options) = (reporting, SlurmOptions(slurmWishes(for: job)))
+        let tell: @Sendable (String) -> Void = { reporting.note("\(job.name): \($0)") }
+        guard wishes.sharing == .detached else {
+            return SlurmEngine(options: options, setup: setup(for: started), tell: tell)
+        }
+        return HandingOverEngine(
+            folder: SharedFolder(directory.scratch),
+            recipient: SlurmDetachment(
+                options: options, setup: setup(for: started), runFolder: directory.shared.folder, tell: tell))
+    }
+
+    private func setup(for started: StartedJob) -> SlurmEngine.Setup {
+        let directory = started.directory
+        let place = PathNames.folder(of: directory.scratch) ?? ""
+        return SlurmEngine.Setup(
+            folder: SharedFolder(directory.scratch), logs: "\(place)/logs/\(directory.name)", run: directory.name,
+            epoch: directory.epoch, program: programPath(), versions: preparation.catalog.makings,
+            workers: Shard.Workers(plugins: installation.worker.plugins, silence: settings.silence.value),
+            succession: succession(of: directory.shared),
+            variables: WorkerEnvironment.namesForJobs(
+                of: ProcessInfo.processInfo.environment, more: settings.workerEnvironment.value))
+    }
+
+    private func succession(of run: SharedRun) -> SlurmSuccession? {
+        guard case .resumed(_, asJob: true) = wishes.sharing,
+            let job = ProcessInfo.processInfo.environment["SLURM_JOB_ID"]
+        else { return nil }
+        return SlurmSuccession(job: job, runFolder: run.folder, left: run.left)
+    }
+
+    /// After a trouble that may last, the successor waits for some minutes: it would find the same at once.
+    ///
+    /// - Returns: whether a job goes on with the run by itself, as far as anybody knows.
+    func keepSuccessor(of started: StartedJob, after stop: StopReason) async -> Bool {
+        guard let succession = succession(of: started.directory.shared) else { return false }
+        let setup = setup(for: started)
+        do {
+            switch stop {
+            case .place, .engine, .machine, .cluster, .lastSlot: try await succession.postpone(SlurmClient(), setup)
+            case .interrupted, .detached, .superseded, .cancelled, .pluginFault, .deadline, .failures: break
+            }
+            return try await succession.isThere(SlurmClient(), setup)
+        } catch {
+            reporting.note("whether a job goes on with the run is not known: \(error.message)")
+            return true
+        }
+    }
+
+    /// A run that this process took from a cluster's job goes on there.
+    ///
+    /// - Returns: whether a job goes on with it.
+    func giveBack(_ started: StartedJob, after stop: StopReason) async -> Bool {
+        var isTrouble = true
+        if case .interrupted = stop { isTrouble = false }
+        let (reporting, job) = (reporting, started.prepared.job)
+        do {
+            let number = try await SlurmSuccession.giveBack(
+                started.directory.shared.folder, after: isTrouble, SlurmClient(), SlurmOptions(slurmWishes(for: job)),
+                setup(for: started)
+            ) { reporting.note("\(job.name): \($0)") }
+            return number != nil
+        } catch {
+            reporting.complain("\(job.name): Slurm does not go on with the run: \(error.message)")
+            return false
+        }
+    }
+
+    /// Jobs that were to go on with what this process goes on with.
+    private func endCoordinators(of folder: SharedFolder) async {
+        do {
+            try await SlurmEngine.endCoordinators(of: folder)
+        } catch {
+            reporting.note("a job that was to go on with the run may be left in Slurm's queue: \(error.message)")
+        }
+    }
+
+    /// An earlier coordinator of the run may have had a cluster.
+    private func endArrays(of folder: SharedFolder, before epoch: Int) async {
+        do {
+            try await SlurmEngine.endArrays(of: folder, before: epoch)
+        } catch {
+            reporting.note("jobs of the run's earlier coordinator may be left in Slurm's queue: \(error.message)")
+        }
+    }
+}
+
+extension Settings {
+    /// - Parameter arguments: further ones of `sbatch`, from the command line.
+    package func slurmWishes(for job: JobSpec, arguments: [String]) -> SlurmWishes {
+        var flags = SlurmWishes()
+        if !arguments.isEmpty { flags.arguments = arguments }
+        return flags.over((job.slurm ?? SlurmWishes()).over(slurm.value))
+    }
+}
+
+extension SlurmOptions {
+    package init(_ wishes: SlurmWishes) {
+        self.init(
+            partition: wishes.partition, account: wishes.account, qos: wishes.qos, time: wishes.time,
+            memory: wishes.memory, arguments: wishes.arguments ?? [])
+        (coordinatorTime, coordinatorMemory) = (wishes.coordinatorTime, wishes.coordinatorMemory)
+        if let cores = wishes.cpusPerTask { cpusPerTask = cores }
+        if let throttle = wishes.throttle { self.throttle = throttle }
+        if let seconds = wishes.shardSeconds { shardSeconds = seconds }
+        if let grace = wishes.grace { self.grace = grace }
+    }
+}

@@ -1,0 +1,81 @@
+import Dispatch
+import Synchronization
+
+/// Stands between runs and a listener that may take its time, such as a terminal or a pipe that nobody reads.
+///
+/// Frames and notices wait in their order, and none is dropped. Of a job's progress the newest alone waits. While ``capacity`` events
+/// wait, runs begin no further frames.
+package final class RunEventQueue: RunListener {
+    package static let capacity = 1000
+
+    private struct State {
+        var events: [RunEvent] = []
+        var isFinished = false
+    }
+
+    private let state = Mutex(State())
+    private let arrival = DispatchSemaphore(value: 0)
+    private let reader: DispatchQueue
+    private let ended = DispatchSemaphore(value: 0)
+
+    /// - Parameter listener: is called on a thread that nothing else uses.
+    package init(_ listener: any RunListener) {
+        reader = DispatchQueue(label: "penumbra.events")
+        reader.async { [self] in
+            while let events = next() {
+                for event in events { listener.receive(event) }
+            }
+            ended.signal()
+        }
+    }
+
+    package var isBehind: Bool { state.withLock { $0.events.count >= Self.capacity } }
+
+    package func receive(_ event: RunEvent) {
+        let isNew = state.withLock { state in
+            if event.isSameProgress(as: state.events.last) {
+                state.events[state.events.count - 1] = event
+                return false
+            }
+            state.events.append(event)
+            return true
+        }
+        if isNew { arrival.signal() }
+    }
+
+    /// Waits until the listener has received all events. Nothing is received afterwards.
+    package func finish() async {
+        state.withLock { $0.isFinished = true }
+        arrival.signal()
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [ended] in
+                ended.wait()
+                continuation.resume()
+            }
+        }
+    }
+
+    /// All that wait; nil when there will be none.
+    private func next() -> [RunEvent]? {
+        while true {
+            arrival.wait()
+            let (events, isFinished) = state.withLock { state in
+                defer { state.events = [] }
+                return (state.events, state.isFinished)
+            }
+            if !events.isEmpty {
+                // What came later has told of itself; this end has to be seen once more.
+                if isFinished { arrival.signal() }
+                return events
+            }
+            if isFinished { return nil }
+        }
+    }
+}
+
+extension RunEvent {
+    fileprivate func isSameProgress(as other: RunEvent?) -> Bool {
+        guard case .progress(let job, _) = self, case .progress(let before, _)? = other else { return false }
+        return job == before
+    }
+}

@@ -1,0 +1,53 @@
+/// How a run, or another request to the farm, ended. Ordered: of several outcomes the worst counts.
+///
+/// Databases, `ended/` and metrics store the numbers, and commands exit with them. They never change.
+package enum RunOutcome: Int32, Comparable, Hashable, Sendable {
+    case done = 0
+    case someFailed = 1
+    /// The run's deadline came first.
+    case workLeft = 3
+    /// The request contradicts itself, or does not say enough.
+    case usage = 64
+    case badManifest = 65
+    /// A picture, a run or another file that was asked for is missing.
+    case missingInput = 66
+    /// A plugin, the workers, a cluster, or a limit of the machine.
+    case unavailable = 69
+    /// Files or databases cannot be read or written.
+    case storage = 74
+    /// Another run has what this one needs.
+    case busy = 75
+    case hungUp = 129
+    case interrupted = 130
+    /// The process that had the run was killed.
+    case killed = 137
+    case terminated = 143
+
+    package var number: Int { Int(rawValue) }
+
+    /// Nil for a number that no version of Penumbra stores.
+    package init?(number: Int) { self.init(rawValue: Int32(clamping: number)) }
+
+    package static func < (a: RunOutcome, b: RunOutcome) -> Bool { a.rawValue < b.rawValue }
+
+    /// Of a request that SIGHUP, SIGINT or SIGTERM ended.
+    package init(signal: Int32) { self = RunOutcome(rawValue: 128 + signal) ?? .terminated }
+}
+
+/// Why the farm did not do what it was asked for.
+package struct FarmError: Error, Hashable {
+    package let outcome: RunOutcome
+    /// One line that says where and what. Lines that begin with `   = ` may follow, and say what to do.
+    package let message: String
+    /// Something is gone that was there in the last run. A job with a loss is no empty job.
+    package let isLoss: Bool
+    /// Listeners were told of it in detail.
+    package let isReported: Bool
+
+    package init(_ outcome: RunOutcome, _ message: String, isLoss: Bool = false, isReported: Bool = false) {
+        self.isReported = isReported
+        self.outcome = outcome
+        self.message = message
+        self.isLoss = isLoss
+    }
+}

@@ -1,0 +1,185 @@
+import Coordination
+import ExamplePictures
+import Foundation
+import JobModel
+import RenderFarm
+import Scheduling
+import Subprocess
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The farm as a library: jobs that run in the process of a test, with real workers.
+@Suite struct TwoRunsTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Keeps what it is told.
+    private final class Listener: RunListener {
+        private let events = Mutex<[RunEvent]>([])
+        let began: AsyncStream<String>
+        private let tell: AsyncStream<String>.Continuation
+
+        init() { (began, tell) = AsyncStream.makeStream(of: String.self) }
+
+        func receive(_ event: RunEvent) {
+            events.withLock { $0.append(event) }
+            if case .began(let job, _) = event { tell.yield(job) }
+        }
+
+        /// The inputs of frames that were published, by their names.
+        var published: Set<String> {
+            Set(
+                events.withLock { $0 }.compactMap { event in
+                    guard case .frame(_, let report) = event, case .published = report.state else { return nil }
+                    return URL(filePath: report.input).lastPathComponent
+                })
+        }
+
+        var jobs: Set<String> {
+            Set(
+                events.withLock { $0 }.compactMap { event in
+                    switch event {
+                    case .began(let job, _), .progress(let job, _), .frame(let job, _): job
+                    case .ended(let end): end.job.name
+                    case .manifests, .notice, .handedOver, .detached: nil
+                    }
+                })
+        }
+
+        var ends: [RunSummary] {
+            events.withLock { $0 }.compactMap { if case .ended(let end) = $0 { end.summary } else { nil } }
+        }
+    }
+
+    private func draw(_ count: Int, in name: String) throws {
+        try FileManager.default.createDirectory(
+            atPath: folder.file("\(name)/photos"), withIntermediateDirectories: true)
+        for number in 0..<count {
+            try PictureFiles.write(
+                Scene.eclipse(width: 60 + number, height: 40), to: folder.file("\(name)/photos/\(number).png"))
+        }
+    }
+
+    private func request(_ name: String) -> RunRequest {
+        let manifest = """
+            job: \(name)
+            inputs: photos/*
+            filters: [{gaussian: {radius: 4}}]
+            output: out/{stem}.png
+
+            """
+        // Nobody has written it to a file.
+        var request = RunRequest(
+            manifests: [RunRequest.Manifest(path: "\(name).yaml", text: manifest)], folder: folder.file(name))
+        request.stateFolder = folder.file("state")
+        request.workers = 1
+        return request
+    }
+
+    private func outputs(_ name: String) throws -> [String: Data] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.file(name)).filter { !$0.hasPrefix(".") }
+        return Dictionary(
+            uniqueKeysWithValues: try names.map {
+                ($0, try Data(contentsOf: URL(filePath: folder.file("\(name)/\($0)"))))
+            })
+    }
+
+    @Test func `of two jobs that run at once in one process one is cancelled, and the other is as on the command line`()
+        async throws
+    {
+        try draw(300, in: "cancelled")
+        try draw(5, in: "done")
+        let (first, second) = (Listener(), Listener())
+        let control = RunControl()
+        control.pause()
+        async let cancelled = RequestedRun(request("cancelled"))(control, first)
+        for await job in first.began {
+            #expect(job == "cancelled")
+            break
+        }
+        #expect(try await RequestedRun(request("done"))(RunControl(), second) == .done)
+        control.cancel()
+        #expect(try await cancelled == .interrupted)
+
+        #expect(first.jobs == ["cancelled"])
+        #expect(first.published.isEmpty)
+        #expect(first.ends.map(\.stop) == [.cancelled])
+        #expect(second.jobs == ["done"])
+        #expect(second.published == Set((0..<5).map { "\($0).png" }))
+        #expect(second.ends.map(\.published) == [5])
+
+        // What any other process would see of them, too.
+        let archive = try RunArchive(state: folder.file("state"))
+        #expect(try archive.run("cancelled").condition == .stopped)
+        #expect(try archive.run("done").condition == .done)
+
+        let inProcess = try outputs("done/out")
+        try FileManager.default.moveItem(atPath: folder.file("done/out"), toPath: folder.file("done/before"))
+        let text = try #require(request("done").manifests[0].text)
+        try Data(text.utf8).write(to: URL(filePath: folder.file("done/done.yaml")))
+        let program = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+            .deletingLastPathComponent().appending(path: "penumbra").path
+        let result = try await Subprocess.run(
+            .path(FilePath(program)),
+            arguments: ["run", "done.yaml", "--state-dir", folder.file("other"), "--quiet"],
+            workingDirectory: FilePath(folder.file("done")), output: .string(limit: 1 << 16),
+            error: .string(limit: 1 << 16))
+        #expect(result.terminationStatus == .exited(0), "\(result.standardError)")
+        #expect(try outputs("done/out") == inProcess)
+    }
+
+    @Test func `a manifest with mistakes is told, and thrown as one error`() async throws {
+        try draw(1, in: "wrong")
+        var request = request("wrong")
+        request.manifests = [
+            RunRequest.Manifest(path: "wrong.yaml", text: "job: wrong\ninputs: photos/*\nfilters: []\n")
+        ]
+        let listener = Listener()
+        let error = await #expect(throws: FarmError.self) {
+            _ = try await RequestedRun(request)(RunControl(), listener)
+        }
+        #expect(error?.outcome == .badManifest)
+        #expect(error?.isReported == true)
+        #expect(error?.message.contains("wrong.yaml") == true)
+    }
+}
+
+/// A listener that takes its time, behind a queue.
+@Suite struct RunEventQueueTests {
+    private final class Reader: RunListener {
+        let received = Mutex<[String]>([])
+        private let gate = DispatchSemaphore(value: 0)
+
+        func open() { gate.signal() }
+
+        func receive(_ event: RunEvent) {
+            gate.wait()
+            gate.signal()
+            if case .notice(let notice) = event { received.withLock { $0.append(notice.message) } }
+            if case .began(let job, _) = event { received.withLock { $0.append(job) } }
+        }
+    }
+
+    @Test func `a reader that takes its time gets everything, in order, and blocks nobody`() async {
+        let reader = Reader()
+        let queue = RunEventQueue(reader)
+        for number in 0..<RunEventQueue.capacity * 2 { queue.receive(.notice(RunNotice(.result, "\(number)"))) }
+        #expect(queue.isBehind)
+        #expect(reader.received.withLock { $0 }.isEmpty)
+        reader.open()
+        await queue.finish()
+        #expect(reader.received.withLock { $0 } == (0..<RunEventQueue.capacity * 2).map(String.init))
+        #expect(!queue.isBehind)
+    }
+
+    @Test func `a queue of nothing ends`() async {
+        let reader = Reader()
+        let queue = RunEventQueue(reader)
+        reader.open()
+        await queue.finish()
+        #expect(reader.received.withLock { $0 }.isEmpty)
+    }
+}
