@@ -55,6 +55,33 @@ import Testing
                 != nil)
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func `a picture that failed before its run was killed is told by the next run, and once`() async throws {
+        let gate = try await Gate(in: workspace)
+        try workspace.remove("photos/cut.jpg")
+        // The broken one comes first; the next one waits at the gate.
+        try FileManager.default.moveItem(
+            atPath: "\(workspace.path)/photos/notes.png", toPath: "\(workspace.path)/photos/0.png")
+        try workspace.writeManifest(filters: "[\(Gate.filter)]", more: "existing: update\n\(Gate.patience)")
+        let killed = try RunningProgram(["run", "job.yaml", "--workers", "1", "--quiet"], in: workspace)
+        var failed = ""
+        while killed.isRunning, !failed.contains("0.png") {
+            failed = try await Program.run("show", in: workspace).output
+        }
+        kill(killed.processID, SIGKILL)
+        #expect(killed.finish().errors == "")
+
+        try gate.open(for: 10)
+        let next = try await Program.run("run", "job.yaml", "--quiet", in: workspace)
+        #expect(next.code == 1)
+        #expect(
+            next.errors.hasPrefix("test: 1 frame failed: broken or unreadable picture\n  photos/0.png: not an image "))
+        let show = try await Program.run("show", in: workspace)
+        #expect(show.output.contains("1 failed") && !show.output.contains("still broken"), "\(show.output)")
+        let last = try await Program.run("run", "job.yaml", "--quiet", in: workspace)
+        #expect((last.code, last.errors) == (0, ""))
+    }
+
     /// Drawing it takes some two seconds for 40 octaves, and minutes for 3000.
     private func drawTurbulence(_ name: String, octaves: Int, more: String = "") throws {
         try workspace.write(

@@ -252,8 +252,8 @@ enum FileSystem {
         if changed.addingReportingOverflow(step).partialValue >= begin { rmdir(path) }
     }
 
-    /// When what is at a path was last changed in any way, in nanoseconds since 1970. Unlike times of modification nobody can
-    /// set it; what was made has none before that.
+    /// The change time (ctime) of what is at a path, in nanoseconds since 1970. No program can set it to a time before the file was
+    /// made, as it can with the modification time.
     static func changed(_ path: String) -> Int64? {
         var found = stat()
         guard lstat(path, &found) == 0 else { return nil }

@@ -43,6 +43,17 @@ import Testing
         #expect(workspace.leftovers() == [])
     }
 
+    @Test func `a name of which no original is kept is told`() async throws {
+        let missing = "photos/none.png: no original is kept of it; look at its name\n"
+        let before = try await penumbra("gc", "--give-up", "photos/none.png")
+        #expect((before.code, before.errors) == (66, missing))
+        #expect(try await penumbra("blur", "photos", "--radius", "2").code == 0)
+        try workspace.remove("photos/a.png")
+        let both = try await penumbra("gc", "--give-up", "photos/none.png", "--give-up", "photos/a.png")
+        #expect((both.code, both.errors) == (66, missing))
+        #expect(both.output.hasPrefix("1 original of removed pictures given up\n"))
+    }
+
     @Test func `a picture that is there is not given up`() async throws {
         let before = try workspace.read("photos/a.png")
         #expect(try await penumbra("blur", "photos", "--radius", "2").code == 0)

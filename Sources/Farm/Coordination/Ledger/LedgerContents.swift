@@ -22,6 +22,13 @@ package struct LedgerContents: Sendable {
 
     package init() {}
 
+    /// Forgets the pictures that failed since a run began. Its coordinator was killed before it told anybody of them, so they are
+    /// tried again, and told.
+    package mutating func forgetBroken(since run: String) {
+        guard let run = runs.first(where: { $0.name == run }) else { return }
+        broken.removeAll { Int64($0.since) >= run.started / 1_000_000_000 }
+    }
+
     /// What the database says.
     ///
     /// - Parameter settled: what a run that was killed had published last.

@@ -199,23 +199,26 @@ package struct JobPreparation {
     }
 
     private static func unreadable(_ frame: PlannedFrame, _ folder: UnreadableFolder) -> FrameReport {
-        let remedy = folder.isForbidden ? "let the user who runs the job read it" : "look after its disk or its server"
+        closed(frame, folder, folder.trouble, remedy: "read it", or: ", or name it in 'exclude'")
+    }
+
+    /// - Parameter remedy: what the user has to be allowed to do.
+    private static func closed(
+        _ frame: PlannedFrame, _ folder: UnreadableFolder, _ trouble: String, remedy: String, or other: String = ""
+    ) -> FrameReport {
+        let remedy =
+            folder.isForbidden ? "let the user who runs the job \(remedy)" : "look after its disk or its server"
         return frame.report(
             .failed(
                 FrameFailure(
                     folder.isForbidden ? .permission : .input,
-                    "\(PathText.visible(frame.input.path)): \(folder.trouble); \(remedy), or name it in 'exclude'")))
+                    "\(PathText.visible(frame.input.path)): \(trouble); \(remedy)\(other)")))
     }
 
     private static func missing(_ frame: PlannedFrame) -> FrameReport {
         let path = PathText.visible(frame.input.path)
         if let closed = UnreadableFolder(hiding: frame.input.exactPath) {
-            let remedy = closed.isForbidden ? "let the user who runs the job" : "look after its disk or its server"
-            return frame.report(
-                .failed(
-                    FrameFailure(
-                        closed.isForbidden ? .permission : .input,
-                        "\(path): cannot be looked at: \(closed.reason); \(remedy)")))
+            return self.closed(frame, closed, "cannot be looked at: \(closed.reason)", remedy: "open its folder")
         }
         let reason = FileStamp(of: frame.input) == nil ? "no such file" : "is a folder; list the files in it"
         return frame.report(.failed(FrameFailure(.input, "\(path): \(reason)")))

@@ -13,7 +13,7 @@ package struct RequestedRun {
     /// What is stored of the request, so that another process can resume the run. A resumed run keeps its first one: if that were
     /// another, nothing of what was done would count.
     private(set) var storedText: String
-    package var sharing = RunWishes.Sharing.none
+    package var sharing: RunWishes.Sharing
     /// An earlier process has begun the run, or one that it repeats.
     package var isRepeated = false
     /// Of several jobs the one that is resumed, by its manifest and name; nil for all.
@@ -25,9 +25,10 @@ package struct RequestedRun {
     /// The user's state folder, if the run has another one.
     package var ownState: String?
 
-    package init(_ request: RunRequest, sharing: RunWishes.Sharing = .none) {
+    /// - Parameter sharing: nil for what the request says.
+    package init(_ request: RunRequest, sharing: RunWishes.Sharing? = nil) {
         self.request = request
-        self.sharing = sharing
+        self.sharing = sharing ?? (request.isDetached ? .detached : .none)
         storedText = request.text
     }
 
@@ -35,6 +36,7 @@ package struct RequestedRun {
     package init(resuming request: RunRequest, storedText: String) {
         self.request = request
         self.storedText = storedText
+        sharing = .none
         isRepeated = true
     }
 
@@ -152,7 +154,7 @@ package struct RequestedRun {
         }
         wishes.deadline = request.deadline.map { Deadline(start: .now, allowed: .seconds($0)) }
         wishes.orphans = request.orphans
-        (wishes.isWatching, wishes.isQuiet) = (request.isWatching, request.isQuiet)
+        wishes.isWatching = request.isWatching
         wishes.isSilent = request.isQuiet && !request.printsJSON
         return wishes
     }

@@ -20,9 +20,7 @@ package struct RunWishes {
     package var isStrict = false
     /// The jobs are repeated until somebody stops them.
     package var isWatching = false
-    /// Only what somebody has to know is printed, ...
-    package var isQuiet = false
-    /// ... and no program reads the rest: what is told once is remembered as told.
+    /// Only what somebody has to know is told. What needs to be told once is then remembered as told.
     package var isSilent = false
     package var orphans = RunRequest.Orphans.listed
     package var deadline: Deadline?

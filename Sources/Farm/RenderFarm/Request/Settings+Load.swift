@@ -69,7 +69,6 @@ extension Settings {
             .badManifest,
             "\(stateFolder.value): the state folder is on a network filesystem; name a local one by --state-dir")
     }
-
 }
 
 /// The folder of the running program.

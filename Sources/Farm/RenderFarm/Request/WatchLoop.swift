@@ -7,7 +7,7 @@ import SafeFiles
 /// Jobs that are watched, as their manifests say now.
 struct WatchedJobs {
     let jobs: [JobSpec]
-    package let run: () async throws -> RunOutcome
+    let run: () async throws -> RunOutcome
 }
 
 /// Runs jobs whenever something has changed in the folders of their inputs, or in their manifests, until it is told to stop.

@@ -125,7 +125,9 @@ package struct JobRunner {
             for doubt in ledger.contents.doubts where try ledger.tellOnce("doubt: \(doubt.path)") {
                 reporting.note("\(job.name): \(doubt.message)")
             }
-            var prepared = try await preparation.working(for: directory).prepare(job, contents: ledger.contents)
+            var contents = ledger.contents
+            if directory.epoch > 1, !isShared { contents.forgetBroken(since: directory.name) }
+            var prepared = try await preparation.working(for: directory).prepare(job, contents: contents)
             if memory?.isNew(prepared.plan) ?? true { reporting.hint(prepared.plan, folder: preparation.folder) }
             try tellDanglingLinks(prepared, ledger)
             if wishes.allowsGone { prepared.giveUpLost() }
@@ -187,10 +189,11 @@ package struct JobRunner {
         let settings = runSettings(for: prepared)
         let engine = try await engine(for: job)
         let isAsBefore = try share(job, settings)
+        let history = try history(of: job, settings)
+        // Nothing fails in a run before the run has begun.
         let books = RunBooks(
             ledger: job.ledger, freshness: prepared.freshness,
             hasPictures: !prepared.job.picturePaths.isEmpty, now: Int(currentTime() / 1_000_000_000))
-        let history = try history(of: job, settings)
         job.beginsToRun()
         var heritage = history?.heritage ?? Heritage()
         if isShared, isAsBefore { heritage.add(journalOf: job.directory) }

@@ -51,7 +51,7 @@ struct AdoptCommand: AsyncParsableCommand {
             wishes.allowsEmpty = jobs.allowEmpty
             wishes.acceptsEmpty = jobs.allowEmpty
             wishes.allowsGone = jobs.allowGone
-            (wishes.isQuiet, wishes.isSilent) = (quiet, quiet)
+            wishes.isSilent = quiet
             return try await JobRunner(
                 installation: installation, control: signals.control, reporting: reporting, preparation: preparation,
                 wishes: wishes

@@ -96,7 +96,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Reporting(json: json, quiet: quiet, isStrict: strict, isWatching: watch).handling { reporting in
-            try await reporting.follow(RequestedRun(request(), sharing: detach ? .detached : .none))
+            try await reporting.follow(RequestedRun(request()))
         }
     }
 

@@ -57,30 +57,30 @@ struct GcCommand: AsyncParsableCommand {
             RunDirectory.sweep(state: archive.state)
             if !before.isEmpty { try RunHistory.prune(keeping: keep, state: archive.state) }
             let forgotten = before.count - (try archive.runs().count)
-            let isLeft = try await sweepOriginals(archive.state, reporting)
+            let outcome = try await sweepOriginals(archive.state, reporting)
             if givenUp > 0 { reporting.say("\(Figures.plural(givenUp, "interrupted run")) given up") }
             reporting.say("\(Figures.plural(forgotten, "run")) forgotten")
-            return isLeft ? .someFailed : .done
+            return outcome
         }
     }
 
     /// What 'blur' and 'unblur' have left that were killed. While one goes on it looks after that itself.
     ///
-    /// - Returns: whether originals stay that were to be given up.
-    private func sweepOriginals(_ state: String, _ reporting: Reporting) async throws -> Bool {
+    /// - Returns: what came of the originals that were to be given up.
+    private func sweepOriginals(_ state: String, _ reporting: Reporting) async throws -> RunOutcome {
         guard Originals.areKept(in: state), let lock = try await Originals.lock(state: state, wait: .zero) else {
             guard givenUp.isEmpty || !Originals.areKept(in: state) else {
                 throw FarmError(
                     .busy, "a 'penumbra blur' or 'penumbra unblur' is going on; give the originals up after it")
             }
-            return false
+            return unknown(givenUp.map(GivenUpPath.init), reporting)
         }
         defer { withExtendedLifetime(lock) {} }
         let kept = Originals(state: state)
         let unneeded = kept.sweep()
         if unneeded > 0 { reporting.say("\(Figures.plural(unneeded, "original")) that no picture needs removed") }
-        let isLeft = giveUp(kept, reporting)
-        guard originals else { return isLeft }
+        let outcome = giveUp(kept, reporting)
+        guard originals else { return outcome }
         let restored = kept.forgetRestored()
         reporting.say(
             "\(Figures.plural(restored.forgotten, "original")) that \(restored.forgotten == 1 ? "was" : "were") put "
@@ -94,17 +94,17 @@ struct GcCommand: AsyncParsableCommand {
                 "\(Figures.plural(restored.left, "original")) left: the folders of the pictures are not there, or are others now"
             )
         }
-        return isLeft
+        return outcome
     }
 
-    private func giveUp(_ kept: Originals, _ reporting: Reporting) -> Bool {
-        guard !givenUp.isEmpty else { return false }
-        let named = givenUp.map {
-            InputFile(bytes: PictureSearch.realPath(RawArguments.bytes(of: $0), in: currentFolder()), dir: "")
-        }
-        let folders = named.map(\.path) + named.map { PathText.folder(of: $0.path) }
+    private func giveUp(_ kept: Originals, _ reporting: Reporting) -> RunOutcome {
+        guard !givenUp.isEmpty else { return .done }
+        var named = givenUp.map(GivenUpPath.init)
+        let folders = named.map(\.file.path) + named.map { PathText.folder(of: $0.file.path) }
         let (forgotten, left) = kept.giveUp(andIn: folders) { picture in
-            named.contains { $0.exactPath == picture.exactPath || PictureSearch.holds($0, picture) }
+            let isMeant = named.map { $0.means(picture) }
+            for index in named.indices where isMeant[index] { named[index].isKnown = true }
+            return isMeant.contains(true)
         }
         reporting.say("\(Figures.plural(forgotten, "original")) of removed pictures given up")
         if left > 0 {
@@ -112,6 +112,33 @@ struct GcCommand: AsyncParsableCommand {
                 "\(Figures.plural(left, "original")) left: the pictures may be on a disk that is not mounted; mount it, or put "
                     + "them back with 'unblur --force'")
         }
-        return left > 0
+        return max(unknown(named, reporting), left > 0 ? .someFailed : .done)
+    }
+
+    /// Names that are probably wrong: no original is known of them, and nothing is there.
+    private func unknown(_ named: [GivenUpPath], _ reporting: Reporting) -> RunOutcome {
+        let wrong = named.filter { !$0.isKnown && $0.file.isMissing }
+        for path in wrong {
+            reporting.complain(
+                "\(PathText.shown(path.file.path, from: reporting.folder)): no original is kept of it; look at its name"
+            )
+        }
+        return wrong.isEmpty ? .done : .missingInput
+    }
+}
+
+/// A picture or a folder that `--give-up` names.
+private struct GivenUpPath {
+    let file: InputFile
+    /// Originals are kept of it.
+    var isKnown = false
+
+    init(_ argument: String) {
+        file = InputFile(
+            bytes: PictureSearch.realPath(RawArguments.bytes(of: argument), in: currentFolder()), dir: "")
+    }
+
+    func means(_ picture: InputFile) -> Bool {
+        file.exactPath == picture.exactPath || PictureSearch.holds(file, picture)
     }
 }
