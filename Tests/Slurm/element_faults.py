@@ -71,8 +71,10 @@ def out_of_time(cluster, place, wanted):
     stopped = []
     while not stopped:
         element = alone(cluster)
-        index = f"SLURM_ARRAY_TASK_ID={element.split('_')[1]}\0"
-        stopped = [number for number in element_processes(space) if index in environ(number)]
+        # Another array may have an element of the same index.
+        array, index = element.split("_")
+        own = {f"SLURM_ARRAY_JOB_ID={array}", f"SLURM_ARRAY_TASK_ID={index}"}
+        stopped = [number for number in element_processes(space) if own <= set(environ(number).split("\0"))]
     for number in [*stopped, *(int(key[0]) for key in processes() if parent(key[0]) in stopped)]:
         os.kill(number, signal.SIGSTOP)
     cluster.run("scontrol", "update", f"jobid={element}", "EndTime=now")
