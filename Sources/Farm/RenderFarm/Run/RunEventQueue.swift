@@ -10,6 +10,8 @@ package final class RunEventQueue: RunListener {
 
     private struct State {
         var events: [RunEvent] = []
+        /// The listener took these last, and has perhaps not received all of them yet.
+        var taken = 0
         var isFinished = false
     }
 
@@ -29,7 +31,7 @@ package final class RunEventQueue: RunListener {
         }
     }
 
-    package var isBehind: Bool { state.withLock { $0.events.count >= Self.capacity } }
+    package var isBehind: Bool { state.withLock { $0.taken + $0.events.count >= Self.capacity } }
 
     package func receive(_ event: RunEvent) {
         let isNew = state.withLock { state in
@@ -60,7 +62,10 @@ package final class RunEventQueue: RunListener {
         while true {
             arrival.wait()
             let (events, isFinished) = state.withLock { state in
-                defer { state.events = [] }
+                defer {
+                    state.taken = state.events.count
+                    state.events = []
+                }
                 return (state.events, state.isFinished)
             }
             if !events.isEmpty {
