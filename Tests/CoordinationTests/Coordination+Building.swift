@@ -120,7 +120,7 @@ extension EncodedPixels {
 
 /// What lies at a path now.
 func stamp(at path: String, isFolder: Bool = false) -> FileStamp? {
-    var place = OutputPlace()
+    var place = OutputLookup()
     return place.stamp(at: path, isFolder: isFolder)
 }
 

@@ -77,8 +77,8 @@ import WorkerProtocol
         var night = Night()
         night.record = nil
         let book = night.book
-        func verdict(_ origin: FormerOutput.Origin) -> FrameVerdict {
-            let former = FormerOutput(
+        func verdict(_ origin: PriorOutput.Origin) -> FrameVerdict {
+            let former = PriorOutput(
                 record: .make(), recipe: "{}", job: "web", manifest: "/old/web.yaml", origin: origin)
             return night.freshness(book).knowing([PathKey(Night.output): former]).verdict(of: night.frame(book))
         }
@@ -151,12 +151,12 @@ import WorkerProtocol
         var night = Night()
         #expect(night.firstVerdict == .upToDate)
         night.inputStamp = night.inputStamp?.touched
-        #expect(night.firstVerdict == .compare([CompareTask.File(path: Night.input)]))
+        #expect(night.firstVerdict == .compare([DigestTask.File(path: Night.input)]))
         night.outputStamp = nil
         #expect(night.firstVerdict == .new("output missing"))
         night = Night()
         night.outputStamp = night.outputStamp?.touched
-        #expect(night.firstVerdict == .compare([CompareTask.File(path: Night.output)]))
+        #expect(night.firstVerdict == .compare([DigestTask.File(path: Night.output)]))
         night.job.compare = .size
         #expect(night.firstVerdict == .upToDate)
     }
@@ -165,7 +165,7 @@ import WorkerProtocol
         var night = Night()
         (night.inputStamp, night.outputStamp) = (night.inputStamp?.touched, night.outputStamp?.touched)
         let book = night.book
-        let findings = night.findings(of: [CompareTask.File(path: Night.input), CompareTask.File(path: Night.output)])
+        let findings = night.findings(of: [DigestTask.File(path: Night.input), DigestTask.File(path: Night.output)])
         let refreshed = night.freshness(book).refreshed(night.frame(book), findings)
         #expect(refreshed.map(\.source.stamp) == [night.inputStamp])
         #expect(refreshed.map(\.file.stamp) == [night.outputStamp])
@@ -178,7 +178,7 @@ import WorkerProtocol
         (night.inputStamp, night.inputDigest) = (night.inputStamp?.touched, .make(9))
         (night.outputStamp, night.outputDigest) = (night.outputStamp?.touched, .make(9))
         let book = night.book
-        let findings = night.findings(of: [CompareTask.File(path: Night.input), CompareTask.File(path: Night.output)])
+        let findings = night.findings(of: [DigestTask.File(path: Night.input), DigestTask.File(path: Night.output)])
         #expect(night.freshness(book).refreshed(night.frame(book), findings) == [])
     }
 
@@ -192,7 +192,7 @@ import WorkerProtocol
     }
 
     @Test func `a picture whose name only looks the same is another one`() {
-        let frame = { (input: String, night: Night, book: RecipeBook) in
+        let frame = { (input: String, night: Night, book: RecipeTable) in
             FrameFiles(
                 input: input, inputBytes: nil, page: 0, stamp: night.inputStamp,
                 outputs: night.frame(book).outputs)
@@ -206,7 +206,7 @@ import WorkerProtocol
     }
 
     @Test func `what was read of a file is not known of one whose name only looks the same`() {
-        let files = ["/caf\u{E9}.jpg", "/cafe\u{301}.jpg"].map { CompareTask.File(path: $0) }
+        let files = ["/caf\u{E9}.jpg", "/cafe\u{301}.jpg"].map { DigestTask.File(path: $0) }
         #expect(files[0] != files[1])
         #expect(Set(files).count == 2)
     }

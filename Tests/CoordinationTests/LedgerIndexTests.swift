@@ -63,9 +63,9 @@ extension LedgerTests {
         "\n   = if it is right, give it to the user who runs the job, and let only that user write to it (chown, chmod 644); "
         + "'penumbra adopt' accepts the outputs one by one"
 
-    private func formers(_ contents: LedgerContents, at name: String) throws -> [PathKey: FormerOutput] {
+    private func formers(_ contents: LedgerContents, at name: String) throws -> [PathKey: PriorOutput] {
         let path = place.file(name)
-        let key = RecipeBook(catalog: .make(), texts: [:]).key(of: .make())
+        let key = RecipeTable(catalog: .make(), texts: [:]).key(of: .make())
         let output = FrameFiles.Output(path: path, stamp: stamp(at: path), recipe: key)
         return try #require(contents.formers).outputs([output]) { _, _ in nil }
     }

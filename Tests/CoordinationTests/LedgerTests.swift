@@ -19,7 +19,7 @@ import Testing
     }
 
     func ledger(of job: JobSpec) throws -> Ledger {
-        try Ledger(state: state, job: job, folders: OutputFolders.of(job), roots: OutputRoots(of: job))
+        try Ledger(state: state, job: job, folders: OutputFolders.of(job), roots: LockedFolders(of: job))
     }
 
     func look(_ job: JobSpec) throws -> LedgerContents {

@@ -24,16 +24,16 @@ struct Night: Sendable {
     var oldRecipe: String = Recipe.make().text
     var recipe = Recipe.make()
     var catalog = Catalog.make()
-    var book: RecipeBook { RecipeBook(catalog: catalog, texts: [RecipeID(place: 0): oldRecipe]) }
+    var book: RecipeTable { RecipeTable(catalog: catalog, texts: [RecipeID(place: 0): oldRecipe]) }
 
-    func freshness(_ book: RecipeBook) -> Freshness {
+    func freshness(_ book: RecipeTable) -> Freshness {
         Freshness(
             job: job, isForced: isForced, madeSince: madeSince, records: record.map { [$0] } ?? [],
             broken: broken.map { [$0] } ?? [],
             book: book, now: Self.now)
     }
 
-    func frame(_ book: RecipeBook) -> FrameFiles {
+    func frame(_ book: RecipeTable) -> FrameFiles {
         let output = FrameFiles.Output(path: Self.output, stamp: outputStamp, recipe: book.key(of: recipe))
         return FrameFiles(input: Self.input, inputBytes: nil, page: 0, stamp: inputStamp, outputs: [output])
     }
@@ -53,7 +53,7 @@ struct Night: Sendable {
         return freshness.verdict(of: frame, findings: findings(of: files))
     }
 
-    func findings(of files: [CompareTask.File]) -> Freshness.Findings {
+    func findings(of files: [DigestTask.File]) -> Freshness.Findings {
         var findings: Freshness.Findings = [:]
         for file in files {
             let isInput = file.path == Self.input

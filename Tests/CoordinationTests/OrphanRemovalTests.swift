@@ -28,7 +28,7 @@ import WorkerProtocol
     }
 
     private func findings(_ record: OutputRecord, _ digest: Digest?) -> Freshness.Findings {
-        [CompareTask.File(path: record.path): digest.map { FileFacts(stamp: record.file.stamp, digest: $0) }]
+        [DigestTask.File(path: record.path): digest.map { FileFacts(stamp: record.file.stamp, digest: $0) }]
     }
 
     private func touch(_ record: OutputRecord) throws {
@@ -57,7 +57,7 @@ import WorkerProtocol
     @Test func `what was only touched is read, and removed`() throws {
         let orphan = try orphan()
         try touch(orphan)
-        #expect(OrphanRemoval.touched([orphan]) == [CompareTask.File(path: orphan.path)])
+        #expect(OrphanRemoval.touched([orphan]) == [DigestTask.File(path: orphan.path)])
         #expect(
             OrphanRemoval([orphan], below: [place.path], findings: findings(orphan, .make(6))).removed == [orphan.path])
         #expect(!exists("a.webp"))

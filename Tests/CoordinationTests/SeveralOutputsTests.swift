@@ -5,7 +5,7 @@ import Testing
 
 /// Frames with several outputs, and names that are known by heart.
 @Suite struct SeveralOutputsTests {
-    private let book = RecipeBook(catalog: .make(), texts: [RecipeID(place: 0): Recipe.make().text])
+    private let book = RecipeTable(catalog: .make(), texts: [RecipeID(place: 0): Recipe.make().text])
     private let paths = ["/jobs/out/a.webp", "/jobs/thumbs/a.webp"]
 
     private func record(_ part: Int, recipe: RecipeID = RecipeID(place: 0)) -> OutputRecord {

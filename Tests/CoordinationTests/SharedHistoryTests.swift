@@ -82,8 +82,8 @@ import Testing
 
     // Where a run was begun, its database is told of what others have done.
 
-    private func broken(_ message: String) -> ToldBroken {
-        ToldBroken(
+    private func broken(_ message: String) -> BrokenTransfer {
+        BrokenTransfer(
             input: "/in/3", page: 0, inode: 7, size: 4, modified: 6, recipe: "blur", message: message, since: 5)
     }
 
@@ -143,7 +143,7 @@ import Testing
         try FileManager.default.createSymbolicLink(
             atPath: place.file("history/run-1"), withDestinationPath: place.file("elsewhere"))
         #expect(try history().contents().frames == [])
-        RunDirectory.sweep(state: place.path)
+        RunFolder.sweep(state: place.path)
         #expect(FileManager.default.fileExists(atPath: place.file("elsewhere/1")))
         #expect(!FileManager.default.fileExists(atPath: place.file("history")))
     }

@@ -19,8 +19,8 @@ import Testing
             request: "{}", counts: "{}")
     }
 
-    private func begin(_ name: String) throws -> (run: SharedRun, directory: RunDirectory) {
-        let directory = try RunDirectory(state: place.path, name: name, scratch: place.path)
+    private func begin(_ name: String) throws -> (run: SharedRun, directory: RunFolder) {
+        let directory = try RunFolder(state: place.path, name: name, scratch: place.path)
         try directory.shared.write(record(name))
         return (directory.shared, directory)
     }
@@ -58,7 +58,7 @@ import Testing
         let refusal = "\(place.file(name)): cannot open the folder: it is a link, and Penumbra did not make it so"
         switch name {
         case "runs":
-            #expect(message { _ = try RunDirectory(state: place.path, name: "run-2", scratch: nil) } == refusal)
+            #expect(message { _ = try RunFolder(state: place.path, name: "run-2", scratch: nil) } == refusal)
             #expect(message { try run.write(record("run-1")) } == refusal)
         case "ended": #expect(message { try end(run) } == refusal)
         default:
@@ -111,7 +111,7 @@ import Testing
             for lane in 0..<6 {
                 group.addTask {
                     for turn in 0..<40 {
-                        try RunDirectory(state: path, name: "run-\(lane)-\(turn)", scratch: path).remove()
+                        try RunFolder(state: path, name: "run-\(lane)-\(turn)", scratch: path).remove()
                     }
                 }
             }
@@ -149,20 +149,20 @@ import Testing
     }
 
     private func isClaimed() throws -> Bool {
-        try RunDirectory(claiming: "run-1", state: place.path) != nil
+        try RunFolder(claiming: "run-1", state: place.path) != nil
     }
 
     @Test func `a coordinator on another machine that was heard of a moment ago is left alone`() throws {
         _ = try leave(by: "77.123@elsewhere", age: 20)
         #expect(try !isClaimed())
-        #expect(RunRequests.isAlive(run: "run-1", state: place.path))
+        #expect(ControlFiles.isAlive(run: "run-1", state: place.path))
         let names = try FileManager.default.contentsOfDirectory(atPath: place.file("runs/run-1"))
         #expect(names.sorted() == ["coordinator.1", "journal", "lock"])
     }
 
     @Test func `one that was not heard of for more than a minute is gone`() throws {
         _ = try leave(by: "77.123@elsewhere", age: 70)
-        #expect(!RunRequests.isAlive(run: "run-1", state: place.path))
+        #expect(!ControlFiles.isAlive(run: "run-1", state: place.path))
         #expect(try isClaimed())
     }
 
@@ -177,23 +177,23 @@ import Testing
         let folder = try leave(by: "77.123@elsewhere", age: 70)
         let run = SharedRun(place: place.path, name: "run-1")
         try run.write(record("run-1"))
-        RunDirectory.sweep(state: place.path)
+        RunFolder.sweep(state: place.path)
         #expect(FileManager.default.fileExists(atPath: folder), "it can be gone on with")
         try end(run)
-        RunDirectory.sweep(state: place.path)
+        RunFolder.sweep(state: place.path)
         #expect(!FileManager.default.fileExists(atPath: folder))
         #expect(run.end?.exitCode == 0)
     }
 
-    @Test(arguments: [(RunRequests.Kind.cancel, true), (.cancel, false), (.pause, true), (.detached, true)])
+    @Test(arguments: [(ControlFiles.Kind.cancel, true), (.cancel, false), (.pause, true), (.detached, true)])
     func `what was asked of a coordinator that died is asked of the one that follows by itself`(
-        kind: RunRequests.Kind, followsByItself: Bool
+        kind: ControlFiles.Kind, followsByItself: Bool
     ) throws {
         _ = try leave(by: "77.123@elsewhere", age: 70)
-        try RunRequests.make(kind, of: "run-1", state: place.path)
-        let directory = try RunDirectory(claiming: "run-1", state: place.path, keepsRequests: followsByItself)
+        try ControlFiles.make(kind, of: "run-1", state: place.path)
+        let directory = try RunFolder(claiming: "run-1", state: place.path, keepsRequests: followsByItself)
         #expect(directory?.epoch == 2)
-        let asked = RunRequests.of(run: "run-1", state: place.path)
+        let asked = ControlFiles.of(run: "run-1", state: place.path)
         #expect(asked.isCancelled == (kind == .cancel && followsByItself))
         #expect(asked.isPaused == (kind == .pause))
         #expect(!asked.isDetached)

@@ -124,7 +124,7 @@ import WorkerProtocol
         // An encoder that lies: the bytes are those that it wrote, and decode to other pixels.
         guard
             case .finished(_, .compare(let files)) = try worker.ask(
-                .compare(CompareTask(files: [.init(path: path("out.png"))]))),
+                .compare(DigestTask(files: [.init(path: path("out.png"))]))),
             let found = files[0]
         else { throw Unexpected() }
         let lie = OutputReceipt(

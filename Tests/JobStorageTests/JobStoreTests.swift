@@ -117,7 +117,7 @@ import Testing
         let look = try JobStore(lookingAt: path)
         #expect(try look.read { try $0.outputs(of: job) }.map(\.pixels) == [nil])
         #expect(try look.read { try $0.outputs(at: "/out/a.webp") }.map(\.job) == ["a"])
-        #expect(try look.read { try $0.places(of: job) } == KnownPlaces())
+        #expect(try look.read { try $0.places(of: job) } == KnownDisks())
         #expect(try look.read { try $0.preview(at: "/p.png") } == nil)
         #expect(try migrations == ["1", "2"])
         let store = try store()
@@ -139,16 +139,16 @@ import Testing
             )
             // Two patterns to a file system, and one to Swift's strings.
             let counts = [PathKey("/caf\u{E9}/*"): 3, PathKey("/cafe\u{301}/*"): 0]
-            try writer.setPlaces(KnownPlaces(inputs: [PathKey("/old/*"): 1]), of: job)
-            let places = KnownPlaces(
+            try writer.setPlaces(KnownDisks(inputs: [PathKey("/old/*"): 1]), of: job)
+            let places = KnownDisks(
                 inputs: counts,
                 mounts: [
-                    PathKey("/disk"): KnownPlaces.Mount(path: "/disk", disk: "ef53-1"),
-                    PathKey("/photos/new"): KnownPlaces.Mount(path: "/media/card"),
+                    PathKey("/disk"): KnownDisks.Mount(path: "/disk", disk: "ef53-1"),
+                    PathKey("/photos/new"): KnownDisks.Mount(path: "/media/card"),
                 ])
             try writer.setPlaces(places, of: job)
             #expect(try writer.reader.places(of: job) == places)
-            #expect(try writer.reader.places(of: other) == KnownPlaces())
+            #expect(try writer.reader.places(of: other) == KnownDisks())
             for size in [10, 20] {
                 try writer.setPreview(
                     FileStamp(device: 0, inode: .max, size: size, modified: -5, changed: 0), at: "/p.png")

@@ -41,8 +41,8 @@ import Testing
                 job: job)
             try writer.setIndexMark(IndexMark(inode: 1, size: 2), of: job, at: "/out")
             try writer.setPlaces(
-                KnownPlaces(
-                    inputs: [PathKey("/in/*"): 1], mounts: [PathKey("/in"): KnownPlaces.Mount(path: "/", disk: "x")]),
+                KnownDisks(
+                    inputs: [PathKey("/in/*"): 1], mounts: [PathKey("/in"): KnownDisks.Mount(path: "/", disk: "x")]),
                 of: job)
             try writer.setPreview(facts.stamp, at: "/p.png")
             let run = try writer.begin(run: "run-1", of: job, at: 1, workers: 2, request: "{}", counts: "{}")

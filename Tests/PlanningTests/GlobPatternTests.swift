@@ -70,7 +70,7 @@ import Testing
 
     @Test func `the pattern of a name that is not UTF-8 matches its bytes alone`() {
         let name = Array("gr".utf8) + [0xF6, 0xDF] + Array("e[1].jpg".utf8)
-        let pattern = GlobPattern(GlobPattern.matching(OddName.text(of: name)), in: "/jobs")
+        let pattern = GlobPattern(GlobPattern.matching(NonUTF8Name.text(of: name)), in: "/jobs")
         #expect(pattern.matches(Array("/jobs/".utf8) + name))
         for other in ["gröe[1].jpg", "größe[1].jpg", "gr%F6%DFe[1].jpg", "gr\u{FFFD}\u{FFFD}e[1].jpg"] {
             #expect(!pattern.matches("/jobs/\(other)"))

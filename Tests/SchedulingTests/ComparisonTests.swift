@@ -8,7 +8,7 @@ import WorkerProtocol
     private func order(_ number: Int) -> FrameOrder {
         FrameOrder(
             id: FrameID(number), input: "/jobs/\(number).png",
-            compared: [CompareTask.File(path: "/jobs/\(number).png")],
+            compared: [DigestTask.File(path: "/jobs/\(number).png")],
             formats: ["png"], goal: .publish(outputs: [nil], probe: nil))
     }
 

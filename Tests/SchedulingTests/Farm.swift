@@ -13,7 +13,7 @@ struct Farm {
     var published: [String] = []
     var killed: [WorkerID] = []
     var retired: [Retirement] = []
-    var flagged: [Haste] = []
+    var flagged: [ImplausibleSpeed] = []
     var recycled: [WorkerID] = []
     /// Workers that the scheduler wants kept running.
     var slots = 1

@@ -33,7 +33,7 @@ import WorkerProtocol
     }
 
     @Test func `what falls due comes soonest first, and at the same time in the order of adding`() {
-        var agenda = Agenda<String>()
+        var agenda = DeadlineQueue<String>()
         for (item, time) in [("c", 3.0), ("a", 1), ("b", 1), ("d", 4)] { agenda.add(item, at: .seconds(time)) }
         #expect(agenda.popDue(at: .seconds(0.5)) == nil)
         #expect((0..<4).map { _ in agenda.popDue(at: .seconds(3)) } == ["a", "b", "c", nil])
@@ -49,7 +49,7 @@ import WorkerProtocol
     }
 
     @Test func `an agenda lets go of what is void once that is most of it`() {
-        var agenda = Agenda<Int>()
+        var agenda = DeadlineQueue<Int>()
         for number in 1...1000 { agenda.add(number, at: .seconds(Double(number))) }
         agenda.prune(downTo: 500) { $0 > 990 }
         #expect(agenda.count == 1000)

@@ -148,7 +148,7 @@ struct RandomWorld {
     }
 
     private mutating func order(_ number: Int) -> FrameOrder {
-        let compared = draw(4) == 0 ? [CompareTask.File(path: "/jobs/\(number).png")] : []
+        let compared = draw(4) == 0 ? [DigestTask.File(path: "/jobs/\(number).png")] : []
         let goal: FrameOrder.Goal =
             switch draw(10) {
             case 0: .survey

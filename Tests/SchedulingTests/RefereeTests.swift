@@ -180,7 +180,7 @@ extension Referee {
                     input: input, chain: [], outputs: [output], tile: .auto, tileMemory: 1, frameMemory: 1,
                     digestsContent: false))
         case .frame: .frame(FrameTask(input: input, chain: [], outputs: [], tileMemory: 1, frameMemory: 1))
-        default: .compare(CompareTask(files: []))
+        default: .compare(DigestTask(files: []))
         }
     }
 

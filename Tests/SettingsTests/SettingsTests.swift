@@ -9,7 +9,7 @@ import Testing
     ) throws -> Settings {
         try Settings(
             flags,
-            Settings.Surroundings(
+            Settings.LaunchEnvironment(
                 environment: environment, currentFolder: "/work", programFolder: "/opt/penumbra/bin", cores: 8,
                 memory: 10_000_000_000, homeFolder: home
             ) { path in

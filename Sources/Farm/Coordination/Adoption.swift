@@ -13,16 +13,16 @@ package struct Adoption: Sendable {
     }
 
     /// Frames with outputs that are known as current from now on.
-    package private(set) var adopted: [Target] = []
+    package private(set) var adopted: [FrameTarget] = []
     /// Frames of which an output is not there.
-    package private(set) var missing: [Target] = []
+    package private(set) var missing: [FrameTarget] = []
     /// One for each file.
     package private(set) var faults: [Fault] = []
     private var faulty: Set<PathKey> = []
 
     /// The frames with outputs that are there and may not be known as current already. A picture that is still broken has
     /// none: its failure stays known.
-    package static func candidates(_ targets: [Target]) -> [Target] {
+    package static func candidates(_ targets: [FrameTarget]) -> [FrameTarget] {
         targets.filter { target in
             if case .stillBroken = target.verdict { return false }
             return target.verdict != .upToDate && target.hasOutputs
@@ -30,8 +30,8 @@ package struct Adoption: Sendable {
     }
 
     /// Inputs, and the outputs that are there; each once.
-    package static func files(of targets: [Target]) -> [CompareTask.File] {
-        var seen: Set<CompareTask.File> = []
+    package static func files(of targets: [FrameTarget]) -> [DigestTask.File] {
+        var seen: Set<DigestTask.File> = []
         return targets.flatMap { target in
             [target.files.inputFile] + target.files.outputs.filter(\.isOutput).map(\.file)
         }.filter { seen.insert($0).inserted }
@@ -41,7 +41,7 @@ package struct Adoption: Sendable {
     ///   - findings: of the files that ``files(of:)`` names.
     ///   - headers: of the same.
     package init(
-        _ targets: [Target], findings: Freshness.Findings, headers: HeaderSurvey.Headers, books: RunBooks
+        _ targets: [FrameTarget], findings: Freshness.Findings, headers: HeaderQuery.Headers, books: OutputTracker
     ) throws {
         let candidates = Set(Self.candidates(targets).map(\.frame))
         let outputs = Self.files(of: targets.filter { candidates.contains($0.frame) })
@@ -62,8 +62,8 @@ package struct Adoption: Sendable {
     }
 
     private mutating func accept(
-        _ files: FrameFiles, _ findings: Freshness.Findings, _ headers: HeaderSurvey.Headers,
-        _ published: [Digest: Set<Digest>], _ books: RunBooks
+        _ files: FrameFiles, _ findings: Freshness.Findings, _ headers: HeaderQuery.Headers,
+        _ published: [Digest: Set<Digest>], _ books: OutputTracker
     ) throws -> [OutputRecord] {
         guard let source = findings[files.inputFile] ?? nil else {
             add(nil, at: files.input)
@@ -84,7 +84,7 @@ package struct Adoption: Sendable {
                 add(FrameFailure(.output, "made of a picture that has changed since; \(remedy)"), at: output.path)
                 continue
             }
-            let accepted = AcceptedOutput(part: part, digest: found.digest, header: header)
+            let accepted = AdoptedOutput(part: part, digest: found.digest, header: header)
             if let record = try books.record(of: accepted, files, source: source) { records.append(record) }
         }
         return records
@@ -101,19 +101,19 @@ package struct Adoption: Sendable {
 }
 
 /// An output that somebody else has made, as it was found.
-struct AcceptedOutput {
+struct AdoptedOutput {
     /// Its place among the job's outputs.
     let part: Int
     let digest: Digest
     let header: PictureHeader
 }
 
-extension Target {
+extension FrameTarget {
     fileprivate var hasOutputs: Bool { !outputs.isEmpty && files.outputs.contains(where: \.isOutput) }
 }
 
 extension FrameFiles.Output {
-    fileprivate var file: CompareTask.File { CompareTask.File(path: path) }
+    fileprivate var file: DigestTask.File { DigestTask.File(path: path) }
 }
 
 extension Result {

@@ -16,7 +16,7 @@ package final class JobRun: Sendable {
     }
 
     private struct OpenFrame {
-        let target: Target
+        let target: FrameTarget
         /// What of it is made, and in place of what; empty until that is known.
         var replacements: [Replacement?]
         /// What of it stays.
@@ -29,18 +29,18 @@ package final class JobRun: Sendable {
     }
 
     private let plan: JobPlan
-    private let targets: [Target]
-    private let directory: RunDirectory
+    private let targets: [FrameTarget]
+    private let directory: RunFolder
     private let settings: RunSettings
     private let observer: any RunObserver
-    private let books: RunBooks
+    private let books: OutputTracker
     /// Nil where the job wants no receipts.
     private let receipts: ReceiptMaker?
     /// Nil for a run that is not remembered.
     private let recorder: RunRecorder?
-    private let heritage: Heritage
+    private let heritage: RecoveredWork
     private let outputs: OutputGuard
-    private let desk: PublicationDesk
+    private let desk: PublishQueue
     private let clock: ContinuousClock
     private let state = Mutex(State())
 
@@ -49,8 +49,9 @@ package final class JobRun: Sendable {
     ///   - roots: the folders that the run has locked.
     ///   - ended: frames that failed before the run began, or were left because a deadline came before their names.
     package init(
-        _ plan: JobPlan, targets: [Target], ended: [FrameReport], roots: OutputRoots, directory: RunDirectory,
-        settings: RunSettings, books: RunBooks, recorder: RunRecorder? = nil, heritage: Heritage = Heritage(),
+        _ plan: JobPlan, targets: [FrameTarget], ended: [FrameReport], roots: LockedFolders, directory: RunFolder,
+        settings: RunSettings, books: OutputTracker, recorder: RunRecorder? = nil,
+        heritage: RecoveredWork = RecoveredWork(),
         receipts: ReceiptMaker? = nil,
         observer: any RunObserver, clock: ContinuousClock = ContinuousClock()
     ) {
@@ -69,7 +70,7 @@ package final class JobRun: Sendable {
             folders: Set(
                 targets.lazy.filter(\.isWork).flatMap(\.outputs).map { PathKey(PathText.folder(of: $0)) }),
             inputs: targets.compactMap { $0.files.stamp?.identity })
-        desk = PublicationDesk(
+        desk = PublishQueue(
             publisher: Publisher(journal: directory.journal, outputs: outputs), ledger: books.ledger,
             durability: plan.job.durability)
         state.withLock { $0.summary.total = targets.count + ended.count }
@@ -114,7 +115,7 @@ package final class JobRun: Sendable {
         record(report)
     }
 
-    private func takeTarget() -> Target? {
+    private func takeTarget() -> FrameTarget? {
         state.withLock { state in
             defer { state.next += 1 }
             return state.next < targets.count ? targets[state.next] : nil
@@ -148,7 +149,7 @@ extension JobRun: RunLoop.Delegate {
     }
 
     /// Nil for a frame that the run's earlier coordinators have not published.
-    private func publishedBefore(_ target: Target) -> FrameReport? {
+    private func publishedBefore(_ target: FrameTarget) -> FrameReport? {
         switch target.verdict {
         case .render, .refused: break
         case .current, .compare, .kept, .stillBroken, .young: return nil
@@ -157,17 +158,17 @@ extension JobRun: RunLoop.Delegate {
         return target.report(.skipped(reason: "published before the run was interrupted"))
     }
 
-    private func prepareFolders(of target: Target) throws(FileTrouble) {
+    private func prepareFolders(of target: FrameTarget) throws(FileTrouble) {
         for output in target.outputs {
             try outputs.begin(PathText.folder(of: output), in: directory)
         }
     }
 
-    private func order(for target: Target) -> FrameOrder {
+    private func order(for target: FrameTarget) -> FrameOrder {
         let frame = target.frame
         var open = OpenFrame(
             target: target, replacements: target.outputs.map { _ in nil }, kept: target.verdict.kept)
-        var compared: [CompareTask.File] = []
+        var compared: [DigestTask.File] = []
         var adopted: AdoptedWork?
         switch target.verdict {
         case .compare(let files): compared = files
@@ -178,7 +179,7 @@ extension JobRun: RunLoop.Delegate {
             )
             if case .outputs(_, let receipts, _) = work {
                 // Not before their digests are what the receipts say.
-                compared = receipts.map { CompareTask.File(path: $0.path) }
+                compared = receipts.map { DigestTask.File(path: $0.path) }
                 open.adoptable = work
                 open.temporaries = receipts.map(\.path)
             } else {
@@ -195,7 +196,7 @@ extension JobRun: RunLoop.Delegate {
             goal: .publish(outputs: replacements.map { $0?.path }, probe: target.probe), adopted: adopted)
     }
 
-    private func record(of target: Target, _ replacements: [Replacement?]) -> StoredFrame {
+    private func record(of target: FrameTarget, _ replacements: [Replacement?]) -> StoredFrame {
         StoredFrame(
             number: target.frame.id.number, page: target.frame.id.page, input: target.files.input,
             recipe: books.recipeText(of: target.files), outputs: replacements.map { $0?.path ?? "" })
@@ -252,7 +253,7 @@ extension JobRun: RunLoop.Delegate {
 
     package func ended(_ lease: Lease, _ end: AttemptEnd) { recorder?.ended(lease, end) }
 
-    package func flagged(_ lease: Lease, _ haste: Haste) {
+    package func flagged(_ lease: Lease, _ haste: ImplausibleSpeed) {
         state.withLock { $0.summary.flagged += 1 }
         recorder?.flagged(lease, haste)
     }
@@ -284,13 +285,13 @@ extension JobRun: RunLoop.Delegate {
             return .refused(
                 "\(open.target.files.input): changed after its outputs got their names; the next run renders it")
         }
-        let items: [PublicationDesk.Item]
+        let items: [PublishQueue.Item]
         do throws(StoreProblem) {
             items = try outputs.map { (output) throws(StoreProblem) in
                 let (files, rule) = (open.target.files, open.replacements[output.part]?.rule ?? .nothing)
                 let record = try books.record(of: output, files)
                 let receipt = record.flatMap { receipts?.receipt(of: output, $0, books.recipe(of: output, files)) }
-                return PublicationDesk.Item(publication: output, rule: rule, record: record, receipt: receipt)
+                return PublishQueue.Item(publication: output, rule: rule, record: record, receipt: receipt)
             }
         } catch {
             return PublishProblem(error)

@@ -19,8 +19,8 @@ package struct OrphanRemoval: Sendable {
     }
 
     /// Outputs that have to be read to know that they are as they were published.
-    package static func touched(_ orphans: [OutputRecord]) -> [CompareTask.File] {
-        orphans.filter { !$0.isAdopted && !$0.isInPlace() }.map { CompareTask.File(path: $0.path) }
+    package static func touched(_ orphans: [OutputRecord]) -> [DigestTask.File] {
+        orphans.filter { !$0.isAdopted && !$0.isInPlace() }.map { DigestTask.File(path: $0.path) }
     }
 
     /// - Parameters:
@@ -46,7 +46,7 @@ package struct OrphanRemoval: Sendable {
 
     private static func isSame(_ record: OutputRecord, _ findings: Freshness.Findings) -> Bool {
         !FileSystem.isLink(record.path)
-            && (findings[CompareTask.File(path: record.path)] ?? nil)?.digest == record.file.digest
+            && (findings[DigestTask.File(path: record.path)] ?? nil)?.digest == record.file.digest
     }
 
     /// Removes an output, and its receipt.

@@ -19,7 +19,7 @@ package struct RunLoop: Sendable {
         /// An attempt is over, for whoever writes down what happened.
         func ended(_ lease: Lease, _ end: AttemptEnd)
         /// An attempt's result came too soon, and is looked at closely.
-        func flagged(_ lease: Lease, _ haste: Haste)
+        func flagged(_ lease: Lease, _ haste: ImplausibleSpeed)
         /// A slot is used no more.
         func retired(_ retirement: Retirement)
         /// A worker wrote to its standard error.
@@ -199,7 +199,7 @@ package struct RunLoop: Sendable {
 extension RunLoop.Delegate {
     package var request: RunLoop.Request? { nil }
     package func ended(_ lease: Lease, _ end: AttemptEnd) {}
-    package func flagged(_ lease: Lease, _ haste: Haste) {}
+    package func flagged(_ lease: Lease, _ haste: ImplausibleSpeed) {}
     package func retired(_ retirement: Retirement) {}
     package func heard(_ worker: WorkerID, _ words: String) {}
 }

@@ -11,7 +11,7 @@ package struct RunSettings: Hashable, Sendable {
     package let silence: Duration
     package let seed: UInt64
     /// Who does a run's tasks.
-    package enum Doers: Hashable, Sendable {
+    package enum Capacity: Hashable, Sendable {
         /// As many processes here as the run has workers.
         case here
         /// Another number of processes here: the run was planned for others.
@@ -21,9 +21,9 @@ package struct RunSettings: Hashable, Sendable {
         case away(tasks: Int, tiledFrames: Int)
     }
 
-    package let doers: Doers
+    package let doers: Capacity
 
-    package init(workers: Int, memory: Int, silence: Duration = .seconds(30), seed: UInt64, doers: Doers = .here) {
+    package init(workers: Int, memory: Int, silence: Duration = .seconds(30), seed: UInt64, doers: Capacity = .here) {
         self.doers = doers
         self.silence = silence
         self.workers = workers

@@ -19,7 +19,7 @@ package enum CatalogReader {
     /// A describing worker that is killed from outside is asked again, as a rendering one is.
     private static let mostTries = 20
 
-    private typealias Answer = WorkerQuestion.Answer
+    private typealias Answer = OneShotWorker.Answer
 
     /// Runs `penumbra-worker describe`. Libraries that it refused are not tried by the workers that `command` starts
     /// later.
@@ -28,7 +28,7 @@ package enum CatalogReader {
     package static func read(
         _ command: WorkerCommand, patience: Duration = WorkerProcess.startLimit
     ) async throws(Failure) -> Catalog {
-        let question = WorkerQuestion(
+        let question = OneShotWorker(
             command: command, arguments: ["describe"], patience: patience, longestAnswer: longestAnswer)
         var answer = try await ask(question)
         var tries = 1
@@ -39,7 +39,7 @@ package enum CatalogReader {
         return try catalog(from: answer, command)
     }
 
-    private static func ask(_ question: WorkerQuestion) async throws(Failure) -> Answer {
+    private static func ask(_ question: OneShotWorker) async throws(Failure) -> Answer {
         do {
             return try await question.ask()
         } catch {

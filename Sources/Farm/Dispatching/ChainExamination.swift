@@ -17,9 +17,9 @@ package enum ChainExamination {
     package static func ask(
         _ chains: ExaminedChains, _ command: WorkerCommand, patience: Duration = WorkerProcess.startLimit
     ) async throws(Failure) -> Examination {
-        let answer: WorkerQuestion.Answer
+        let answer: OneShotWorker.Answer
         do {
-            answer = try await WorkerQuestion(
+            answer = try await OneShotWorker(
                 command: command, arguments: ["examine"], patience: patience, longestAnswer: longestAnswer,
                 input: FrameCodec.json(chains)
             ).ask()
@@ -34,7 +34,7 @@ package enum ChainExamination {
         return examination
     }
 
-    private static func trouble(in answer: WorkerQuestion.Answer) -> String? {
+    private static func trouble(in answer: OneShotWorker.Answer) -> String? {
         switch (answer.interruption, answer.status) {
         case (.silence(let patience), _):
             "no answer within \(patience); if they have a plugin, try it with 'penumbra plugin check'"

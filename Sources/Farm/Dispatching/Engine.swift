@@ -43,7 +43,7 @@ package struct WorkerCommand: Sendable {
     /// Which plugins it may use.
     package let plugins: PluginConditions
     /// Told to every worker that is started later.
-    let refusals = Refusals()
+    let refusals = RefusedLibraries()
 
     package init(
         executable: String, arguments: [String] = [], environment: [String: String] = [:],
@@ -58,7 +58,7 @@ package struct WorkerCommand: Sendable {
 }
 
 /// The libraries that workers refused to open, as the latest one that said so had it.
-final class Refusals: Sendable {
+final class RefusedLibraries: Sendable {
     private let libraries = Mutex<[RefusedLibrary]>([])
 
     var all: [RefusedLibrary] { libraries.withLock { $0 } }

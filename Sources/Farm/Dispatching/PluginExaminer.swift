@@ -48,9 +48,9 @@ package enum PluginExaminer {
 
     private static func ask(
         _ arguments: [String], _ command: WorkerCommand, _ patience: Duration
-    ) async throws(Failure) -> WorkerQuestion.Answer {
+    ) async throws(Failure) -> OneShotWorker.Answer {
         do {
-            return try await WorkerQuestion(
+            return try await OneShotWorker(
                 command: command, arguments: arguments, patience: patience, longestAnswer: longestAnswer
             ).ask()
         } catch {
@@ -61,7 +61,7 @@ package enum PluginExaminer {
 
     /// A line that was cut off when the process ended is left out.
     private static func lines(
-        of answer: WorkerQuestion.Answer, _ command: WorkerCommand
+        of answer: OneShotWorker.Answer, _ command: WorkerCommand
     ) throws(Failure) -> [PluginFinding] {
         guard let end = answer.output.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
         do {
@@ -76,7 +76,7 @@ package enum PluginExaminer {
         }
     }
 
-    private static func words(for answer: WorkerQuestion.Answer) -> String {
+    private static func words(for answer: OneShotWorker.Answer) -> String {
         switch (answer.interruption, answer.status) {
         case (.silence(let patience), _): "it hangs: it was not done within \(patience)"
         case (.tooLong, _): "it says more than a megabyte"
@@ -86,7 +86,7 @@ package enum PluginExaminer {
     }
 }
 
-extension WorkerQuestion.Interruption: CustomStringConvertible {
+extension OneShotWorker.Interruption: CustomStringConvertible {
     var description: String {
         switch self {
         case .silence(let patience):

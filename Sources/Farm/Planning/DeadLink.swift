@@ -24,7 +24,7 @@ package struct DeadLink: Hashable, Sendable {
     private static func target(of path: String) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(path, &bytes, bytes.count)
-        return count < 0 ? nil : OddName.readable(bytes.prefix(count).map { UInt8(bitPattern: $0) })
+        return count < 0 ? nil : NonUTF8Name.readable(bytes.prefix(count).map { UInt8(bitPattern: $0) })
     }
 
     /// Begins with the link.

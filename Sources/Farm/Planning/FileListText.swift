@@ -37,7 +37,7 @@ enum FileListText {
     }
 
     private static func path(_ path: [UInt8]) -> Result<FileListRecord, FileListFault> {
-        let text = OddName.readable(path)
+        let text = NonUTF8Name.readable(path)
         guard !PathText.isRemote(text) else { return .failure(FileListFault(kinds: [.remotePath(text)])) }
         return .success(FileListRecord(path: path, settings: []))
     }

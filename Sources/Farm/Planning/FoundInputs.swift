@@ -73,7 +73,7 @@ private struct ListedFolders {
     /// What the rules say of a folder, and where it is below the manifest's.
     private mutating func look(at folder: [UInt8]) -> (rules: FolderRules, dir: String) {
         if let found = known[folder] { return found }
-        let names = PathText.components(OddName.readable(folder))
+        let names = PathText.components(NonUTF8Name.readable(folder))
         let isBelow = names.starts(with: manifestFolder) { PathKey($0) == PathKey($1) }
         let dir = isBelow ? names.dropFirst(manifestFolder.count).joined(separator: "/") : ""
         let found = (FolderRules(rules, in: folder), dir)

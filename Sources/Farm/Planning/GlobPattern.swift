@@ -51,13 +51,13 @@ package struct GlobPattern: Hashable, Sendable {
 
     /// A pattern that matches this path, whatever is in its names. (Braces have no escape: any character stands for one.)
     ///
-    /// - Parameter path: bytes that are not UTF-8 stand in it as ``OddName/text(of:)`` gives them.
+    /// - Parameter path: bytes that are not UTF-8 stand in it as ``NonUTF8Name/text(of:)`` gives them.
     package static func matching(_ path: String) -> String {
         path.map { character in
             switch character {
             case "*", "?", "[": "[\(character)]"
             case "{", "}": "?"
-            case _ where OddName.isByte(character): "[\(character)]"
+            case _ where NonUTF8Name.isByte(character): "[\(character)]"
             default: String(character)
             }
         }.joined()

@@ -18,7 +18,7 @@ package struct InputFile: Hashable, Sendable {
     /// - Parameter bytes: the path as the file system has it, absolute and without `.` and `..`.
     package init(bytes: [UInt8], dir: String) {
         let text = String(validating: bytes, as: UTF8.self)
-        path = text ?? OddName.readable(bytes)
+        path = text ?? NonUTF8Name.readable(bytes)
         self.bytes = text == nil ? bytes : nil
         self.dir = dir
     }

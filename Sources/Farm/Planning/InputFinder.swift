@@ -1,7 +1,7 @@
 import JobModel
 
 /// What a search for inputs found beside them: slips of the pen, and links that lost what they led to.
-struct FindingOddities: Sendable {
+struct SearchWarnings: Sendable {
     /// Patterns that no file matched, excluded ones included, in the manifest's order.
     var unmatched: [String] = []
     /// How many files each pattern matched, excluded ones included.
@@ -23,7 +23,7 @@ struct FindingOddities: Sendable {
 struct InputFinder {
     private(set) var rules: InputRules
     /// What was found beside inputs, and may be a slip of the pen.
-    private(set) var oddities = FindingOddities()
+    private(set) var oddities = SearchWarnings()
     private var found: [InputFile] = []
     /// By their places among the rules.
     private var usedExcludes: Set<Int> = []
@@ -163,20 +163,20 @@ struct InputFinder {
                 }
             case .other where entry.leadsNowhere && pattern.accepts(name, at: places):
                 guard folderRules.exclusions(of: name).isEmpty else { continue }
-                oddities.danglingLinks.append(OddName.readable(PathBytes.joined(folder, entry.name)))
+                oddities.danglingLinks.append(NonUTF8Name.readable(PathBytes.joined(folder, entry.name)))
             case .folder:
                 let deeper = pattern.glob.places(below: name, from: places, isSymbolicLink: entry.isSymbolicLink)
                 guard !deeper.isEmpty, !entry.isSymbolicLink || pattern.kind != .folder else {
                     if entry.isSymbolicLink { passBy(name, "links to folders", pattern, folderRules) }
                     continue
                 }
-                let readable = OddName.readable(entry.name)
+                let readable = NonUTF8Name.readable(entry.name)
                 walk(
                     PathBytes.joined(folder, entry.name), below: dir.isEmpty ? readable : "\(dir)/\(readable)",
                     pattern, deeper, &matches)
             case .file:
                 let ext = PathBytes.lowercased(PathBytes.fileExtension(of: name))
-                let kind = ext.isEmpty ? "without an extension" : ".\(OddName.readable(ext))"
+                let kind = ext.isEmpty ? "without an extension" : ".\(NonUTF8Name.readable(ext))"
                 if !places.isEmpty { passBy(name, kind, pattern, folderRules) }
             case .other:
                 // Pipes are never opened: nobody may be writing to them.

@@ -56,7 +56,7 @@ struct FolderRules {
 
     /// - Parameter folder: absolute, without `.` and `..`.
     init(_ rules: InputRules, in folder: [UInt8]) {
-        let names = PathText.components(OddName.readable(folder))
+        let names = PathText.components(NonUTF8Name.readable(folder))
         patterns = rules.patterns.map { pattern in
             let dir = names.dropFirst(pattern.glob.fixedFolder.count).joined(separator: "/")
             return (pattern, pattern.glob.places(in: folder), dir)

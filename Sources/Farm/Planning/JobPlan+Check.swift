@@ -16,7 +16,7 @@ extension JobPlan {
     package func check(
         _ outputs: [PlannedOutput], inputStamps: [FileStamp?], pictures: [String] = []
     ) throws(PlanProblem) -> [PlannedOutput.Owner: PlanProblem] {
-        var unlucky = UnluckyNames(outputs + otherOutputs)
+        var unlucky = NameCollisions(outputs + otherOutputs)
         unlucky.refuseCollisions()
         unlucky.refuseFilesAsFolders()
         unlucky.keep(Set(outputs.map(\.owner)))
@@ -117,9 +117,11 @@ extension JobPlan {
     }
 
     private func refuseFutureInputs(_ paths: [String]) throws(PlanProblem) {
-        let taken = concurrentMap(paths, keeping: FutureLook(rules)) { path, look in look.pattern(taking: path) != nil }
+        let taken = concurrentMap(paths, keeping: OutputInputCollision(rules)) { path, look in
+            look.pattern(taking: path) != nil
+        }
         guard let first = taken.firstIndex(of: true) else { return }
-        var look = FutureLook(rules)
+        var look = OutputInputCollision(rules)
         if let pattern = look.pattern(taking: paths[first]) {
             throw .wouldBecomeInput(
                 output: paths[first], pattern: pattern.text, exclude: excludeLine(for: paths[first]))

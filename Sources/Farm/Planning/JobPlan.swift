@@ -106,12 +106,12 @@ package struct JobPlan: Sendable {
         guard !found.inputs.isEmpty else {
             throw list.entries.isEmpty ? .emptyList(list.name) : .allListedExcluded(count: list.entries.count)
         }
-        try self.init(job, catalog, date, selection, rules, FindingOddities(), found)
+        try self.init(job, catalog, date, selection, rules, SearchWarnings(), found)
     }
 
     private init(
         _ job: JobSpec, _ catalog: Catalog, _ date: String, _ selection: Selection, _ rules: InputRules,
-        _ oddities: FindingOddities, _ found: FoundInputs
+        _ oddities: SearchWarnings, _ found: FoundInputs
     ) throws(PlanProblem) {
         self.job = job
         self.catalog = catalog

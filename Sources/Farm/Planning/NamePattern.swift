@@ -49,7 +49,7 @@ struct NamePattern: Hashable, Sendable {
         if let byteAlternatives, name.allSatisfy({ $0 < 0x80 }) {
             return Alternative.anyMatches(byteAlternatives, name, folded: Self.foldingExtension(name))
         }
-        let characters = OddName.characters(of: name)
+        let characters = NonUTF8Name.characters(of: name)
         let folded = Self.foldingExtension(characters)
         guard Alternative.anyMatches(alternatives, characters[...], folded: folded[...]) else { return false }
         return exactAlternatives.map {

@@ -171,7 +171,7 @@ package struct PictureSearch {
 
     /// What of the folders stays as it is although it shows, or may show, pictures. Names alone do not tell: files are
     /// looked into.
-    package struct PassedBy {
+    package struct SkippedFiles {
         package struct Link: Hashable, Sendable {
             package let link: InputFile
             /// By its real path, as far as it exists.
@@ -203,8 +203,8 @@ package struct PictureSearch {
         }
     }
 
-    package func passedBy() -> PassedBy {
-        var found = PassedBy(others: others)
+    package func passedBy() -> SkippedFiles {
+        var found = SkippedFiles(others: others)
         for (path, isPicture, kind) in foundLinks {
             let real = Self.realPath(path)
             let target = InputFile(bytes: real, dir: "")
@@ -212,9 +212,9 @@ package struct PictureSearch {
             if kind == .folder {
                 guard !holds(target), !folders.contains(where: { $0.isSameFile(as: target) }) else { continue }
                 found.folderLinks.append(InputFile(bytes: path, dir: ""))
-            } else if isPicture || kind == .file && PictureHead.kind(at: path) != nil {
+            } else if isPicture || kind == .file && FileSignature.kind(at: path) != nil {
                 if !seen.contains(real) {
-                    found.links.append(PassedBy.Link(link: InputFile(bytes: path, dir: ""), target: target))
+                    found.links.append(SkippedFiles.Link(link: InputFile(bytes: path, dir: ""), target: target))
                 }
             } else {
                 continue
@@ -222,7 +222,7 @@ package struct PictureSearch {
             if !isHidden { found.others -= 1 }
         }
         for path in unnamed where !seen.contains(path) {
-            switch PictureHead.kind(at: path) {
+            switch FileSignature.kind(at: path) {
             case .readable: found.unnamed.append(InputFile(bytes: path, dir: ""))
             case .unread: found.unread.append(InputFile(bytes: path, dir: ""))
             case nil: continue
@@ -233,7 +233,7 @@ package struct PictureSearch {
         return found
     }
 
-    private func add(_ hidden: HiddenFolder, to found: inout PassedBy) {
+    private func add(_ hidden: HiddenFolder, to found: inout SkippedFiles) {
         let folder = InputFile(bytes: hidden.path, dir: "")
         // What was named itself is no longer hidden.
         let named = folders.filter { $0.exactPath == hidden.path || Self.holds(folder, $0) }
@@ -242,14 +242,14 @@ package struct PictureSearch {
         for path in hidden.files where !seen.contains(path) {
             let file = InputFile(bytes: path, dir: "")
             guard !named.contains(where: { Self.holds($0, file) }) else { continue }
-            switch PictureHead.kind(at: path) {
+            switch FileSignature.kind(at: path) {
             case .readable: pictures.append(file)
             case .unread: found.unread.append(file)
             case nil: continue
             }
         }
         if !pictures.isEmpty || !hidden.isWhole {
-            found.hidden.append(PassedBy.Hidden(folder: folder, pictures: pictures, isWhole: hidden.isWhole))
+            found.hidden.append(SkippedFiles.Hidden(folder: folder, pictures: pictures, isWhole: hidden.isWhole))
         }
     }
 

@@ -52,5 +52,5 @@ package struct UnreadableFolder: Error, Hashable, Sendable {
         }
     }
 
-    var message: String { "\(PathText.visible(OddName.readable(path))): \(trouble)" }
+    var message: String { "\(PathText.visible(NonUTF8Name.readable(path))): \(trouble)" }
 }

@@ -1,7 +1,7 @@
 /// Tasks that failed and wait for some time before they are tried again.
 struct DelayedTasks: Sendable {
     private var times: [FrameID: [TaskKind: Timestamp]] = [:]
-    private var agenda = Agenda<TaskID>()
+    private var agenda = DeadlineQueue<TaskID>()
 
     /// In no order.
     var tasks: [TaskID] { times.flatMap { frame, kinds in kinds.keys.map { TaskID(frame, $0) } } }

@@ -49,7 +49,7 @@ package enum Directive: Hashable, Sendable {
     /// An attempt is over. For whoever writes down what happened; nothing has to be done.
     case ended(Lease, AttemptEnd)
     /// An attempt that is about to be accepted came too soon; its frame is audited. For whoever writes that down.
-    case flag(Lease, Haste)
+    case flag(Lease, ImplausibleSpeed)
     /// Open so many slots in all, those that were retired counted too; one is open from the start.
     case widen(to: Int)
     /// Use the slot no more: its worker leaves and gets no successor.
@@ -110,7 +110,7 @@ package struct Lease: Hashable, Sendable {
     /// Of one core's time, in seconds, roughly: engines gather tasks by it.
     package let estimate: Double
     package var spec: TaskSpec { specApart.value }
-    private let specApart: Apart<TaskSpec>
+    private let specApart: Boxed<TaskSpec>
 
     package init(
         id: LeaseID, task: TaskID, attempt: Int, round: Int, worker: WorkerID, deadline: Timestamp,

@@ -19,7 +19,7 @@ package struct FrameOrder: Hashable, Sendable {
     /// The path, where it is not UTF-8.
     package let inputBytes: [UInt8]?
     /// Files that are read first, to tell whether anything is to be done; empty when that is known.
-    package let compared: [CompareTask.File]
+    package let compared: [DigestTask.File]
     /// What is done for this frame alone; nil for what the job says.
     package let variant: FrameVariant?
     package let pages: PageChoice
@@ -40,11 +40,11 @@ package struct FrameOrder: Hashable, Sendable {
     private enum Aim: Hashable {
         case survey
         case comparison
-        case publish(outputs: [String?], probe: Apart<ProbeReceipt>?)
+        case publish(outputs: [String?], probe: Boxed<ProbeReceipt>?)
     }
 
     package init(
-        id: FrameID, input: String, inputBytes: [UInt8]? = nil, compared: [CompareTask.File] = [],
+        id: FrameID, input: String, inputBytes: [UInt8]? = nil, compared: [DigestTask.File] = [],
         variant: FrameVariant? = nil, pages: PageChoice = .first, formats: [String], goal: Goal,
         adopted: AdoptedWork? = nil
     ) {
@@ -59,7 +59,7 @@ package struct FrameOrder: Hashable, Sendable {
             switch goal {
             case .survey: .survey
             case .comparison: .comparison
-            case .publish(let outputs, let probe): .publish(outputs: outputs, probe: probe.map(Apart.of))
+            case .publish(let outputs, let probe): .publish(outputs: outputs, probe: probe.map(Boxed.of))
             }
         self.adopted = adopted
     }

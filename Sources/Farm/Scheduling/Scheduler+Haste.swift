@@ -10,7 +10,7 @@ extension Scheduler {
         guard took < SpeedFloor.longestTime, let megapixels = leastWritten(by: lease),
             let shortest = SpeedFloor.shortestTime(megapixels: megapixels), took < shortest
         else { return }
-        directives.append(.flag(lease, Haste(megapixels: megapixels, took: took)))
+        directives.append(.flag(lease, ImplausibleSpeed(megapixels: megapixels, took: took)))
         frames[lease.task.frame]?.renderers.insert(lease.worker)
         if case .canvas = lease.task.kind {
             frames[lease.task.frame]?.doubt = .canvas

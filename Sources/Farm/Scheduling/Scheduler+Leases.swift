@@ -82,7 +82,7 @@ extension Scheduler {
         let order = frame.order
         switch (kind, frame.phase, frame.outputPaths) {
         case (.compare, .comparing, _):
-            return .compare(CompareTask(files: order.compared))
+            return .compare(DigestTask(files: order.compared))
         case (.probe, .probing, _):
             return factory.probe(order)
         case (.frame, .rendering, let paths?):

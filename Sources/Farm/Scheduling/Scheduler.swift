@@ -14,10 +14,10 @@ package struct Scheduler: Sendable {
     var delayed = DelayedTasks()
     var leases: [LeaseID: Lease] = [:]
     /// When each of them expires; those that ended have an entry until it comes up.
-    var deadlines = Agenda<LeaseID>()
+    var deadlines = DeadlineQueue<LeaseID>()
     var roster = WorkerRoster()
     /// When each worker would have been silent for too long, as it looked when that was last asked.
-    var silences = Agenda<WorkerID>()
+    var silences = DeadlineQueue<WorkerID>()
     var slotBook = SlotBook()
     var random: SplitMix64
     var lastLease = 0

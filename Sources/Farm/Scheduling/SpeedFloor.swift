@@ -18,7 +18,7 @@ package enum SpeedFloor {
 }
 
 /// An attempt whose worker answered faster than its pixels could be moved.
-package struct Haste: Hashable, Sendable {
+package struct ImplausibleSpeed: Hashable, Sendable {
     /// That it says it has written.
     package let megapixels: Double
     package let took: Duration

@@ -42,7 +42,7 @@ package struct Settings: Sendable {
     }
 
     /// Where values come from that nobody set.
-    package struct Surroundings: Sendable {
+    package struct LaunchEnvironment: Sendable {
         package var environment: [String: String]
         package var currentFolder: String
         /// The folder of the running program.
@@ -96,7 +96,7 @@ package struct Settings: Sendable {
     }
 
     /// Defaults ← config file ← environment ← flags.
-    package init(_ flags: Flags, _ surroundings: Surroundings) throws(Problem) {
+    package init(_ flags: Flags, _ surroundings: LaunchEnvironment) throws(Problem) {
         let file = try Self.configFile(flags, surroundings)
         let environment = EnvironmentWishes(surroundings.environment)
         let errors = (file?.contents.errors ?? []) + environment.errors
@@ -148,7 +148,7 @@ package struct Settings: Sendable {
         }
     }
 
-    private static func standardStateFolder(_ surroundings: Surroundings) -> String {
+    private static func standardStateFolder(_ surroundings: LaunchEnvironment) -> String {
         if let folder = surroundings.environment["XDG_STATE_HOME"], PathNames.isAbsolute(folder) {
             return "\(folder)/penumbra"
         }
@@ -157,7 +157,7 @@ package struct Settings: Sendable {
 
     /// A file that was asked for must be there; one at a usual place may be.
     private static func configFile(
-        _ flags: Flags, _ surroundings: Surroundings
+        _ flags: Flags, _ surroundings: LaunchEnvironment
     ) throws(Problem) -> (path: String, contents: ConfigFile)? {
         let variable = surroundings.environment["PENUMBRA_CONFIG"]
         if let path = flags.configFile ?? variable, !path.isEmpty {
@@ -182,7 +182,7 @@ package struct Settings: Sendable {
                 "\(path): \(reason); correct \(wish), or leave it out: then the file at a usual place counts, or none")
     }
 
-    private static func contents(_ bytes: [UInt8], _ path: String, _ surroundings: Surroundings) -> ConfigFile {
+    private static func contents(_ bytes: [UInt8], _ path: String, _ surroundings: LaunchEnvironment) -> ConfigFile {
         let absolute = PathNames.isAbsolute(path) ? path : "\(surroundings.currentFolder)/\(path)"
         let folder = PathNames.folder(of: absolute) ?? ""
         return ConfigFile(bytes: bytes, name: path, folder: folder)

@@ -15,7 +15,7 @@ package enum TaskSpec: Hashable, Sendable, Codable {
     case audit(AuditTask)
     case check(CheckTask)
     case preview(PreviewTask)
-    case compare(CompareTask)
+    case compare(DigestTask)
 }
 
 /// How an input is opened; the same for every task that decodes it.

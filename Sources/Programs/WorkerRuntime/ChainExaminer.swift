@@ -21,7 +21,7 @@ struct ChainExaminer {
         return Examination(
             filters: question.filters.map { examination(of: $0, registry) },
             pictures: question.pictures.map { picture in
-                PictureShelf.trouble(with: picture.path, DecodeLimits(maxPixels: picture.maxPixels, scratchFolder: nil))
+                PictureCache.trouble(with: picture.path, DecodeLimits(maxPixels: picture.maxPixels, scratchFolder: nil))
             })
     }
 

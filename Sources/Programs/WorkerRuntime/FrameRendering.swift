@@ -9,7 +9,7 @@ import WorkerProtocol
 /// Brings an opened input's pixels to the encoders of its outputs, however the frame goes through the worker.
 struct FrameRendering {
     let input: OpenedInput
-    let passage: Passage
+    let passage: RenderRoute
     /// The branches that are rendered, by their places in the input.
     let branches: [Int]
     /// For tiles of a picture that is held, in bytes.

@@ -14,7 +14,7 @@ extension TaskRunner {
             let wanted = input.branches.indices.filter { task.outputs[input.branches[$0].index].temporaryPath != nil }
             guard !wanted.isEmpty else { continue }
             let rendering = FrameRendering(
-                input: input, passage: Passage(input, memoryBudget: task.frameMemory, pictures: pictures.bytes),
+                input: input, passage: RenderRoute(input, memoryBudget: task.frameMemory, pictures: pictures.bytes),
                 branches: wanted,
                 tileMemory: task.tileMemory, cancellation: toolbox.cancellation)
             let written = try rendering(conversion: conversion(input)) { branch, rows, conversion in

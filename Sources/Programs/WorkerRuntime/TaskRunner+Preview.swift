@@ -121,7 +121,8 @@ extension TaskRunner {
     /// For parts that need much of a large picture: its bands go by, and the part is kept.
     private func streamed(_ part: PixelRect, _ input: OpenedInput, _ task: PreviewTask) throws -> AnyRaster {
         let rendering = FrameRendering(
-            input: input, passage: Passage(input, memoryBudget: task.memory, pictures: pictures.bytes), branches: [0],
+            input: input, passage: RenderRoute(input, memoryBudget: task.memory, pictures: pictures.bytes),
+            branches: [0],
             tileMemory: task.memory,
             cancellation: toolbox.cancellation)
         return try rendering(conversion: conversion(input)) { _, rows, conversion in

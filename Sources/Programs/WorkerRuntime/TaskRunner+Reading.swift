@@ -45,7 +45,7 @@ extension TaskRunner {
     }
 
     /// Nil when nothing is there.
-    func facts(_ file: CompareTask.File) throws -> FileFacts? {
+    func facts(_ file: DigestTask.File) throws -> FileFacts? {
         do {
             if FolderFacts.isFolder(file.path) { return try FolderFacts.read(file.path) }
             return try SourceFile(file.path, bytes: file.bytes).facts()

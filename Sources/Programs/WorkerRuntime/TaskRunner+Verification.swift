@@ -26,7 +26,7 @@ extension TaskRunner {
         let audited = input.branches.indices.filter { !task.outputs[input.branches[$0].index].bands.isEmpty }
         guard !audited.isEmpty else { return 0 }
         let rendering = FrameRendering(
-            input: input, passage: Passage(input, memoryBudget: task.frameMemory, pictures: pictures.bytes),
+            input: input, passage: RenderRoute(input, memoryBudget: task.frameMemory, pictures: pictures.bytes),
             branches: audited,
             tileMemory: task.tileMemory, cancellation: toolbox.cancellation, isShifted: true)
         return try rendering(conversion: conversion(input)) { branch, rows, _ in

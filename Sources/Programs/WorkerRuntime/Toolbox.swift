@@ -18,7 +18,7 @@ struct Toolbox: Sendable {
     private let entries: [FilterEntry]
     /// Libraries that this worker would not open as plugins.
     let refused: [RefusedLibrary]
-    let pictures = PictureShelf()
+    let pictures = PictureCache()
 
     /// What the catalog's versions have beside those of plugins.
     static let ownVersions = ["penumbra", "rendering", "libvips", "cpu"]

@@ -6,7 +6,7 @@ import Planning
 struct AppliedManifest {
     /// Filters as a manifest has them, divided by `|`.
     let chain: String
-    /// As they were given, in the letters of ``OddName/text(of:)``; relative ones start from the current folder.
+    /// As they were given, in the letters of ``NonUTF8Name/text(of:)``; relative ones start from the current folder.
     let inputs: [String]
     let output: String
     /// Whether a path is a folder that exists.

@@ -11,9 +11,9 @@ import Settings
 
 /// Looks at outputs for `penumbra verify`, and tells what it has found.
 struct OutputVerifier {
-    let installation: Installation
+    let installation: Farm
     let control: RunControl
-    let reporting: Reporting
+    let reporting: ConsoleReporter
     let search: RecordSearch
 
     /// The outputs that a command line names, each once, sorted by their paths.

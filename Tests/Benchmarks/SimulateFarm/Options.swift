@@ -13,7 +13,7 @@ struct Options {
     /// Of a node, all of them an element's.
     private(set) var cores = 8
     /// Tasks that may be with the cluster at once.
-    private(set) var away = SlurmEngine.mostTasks
+    private(set) var away = ClusterEngine.mostTasks
     private(set) var seed: UInt64 = 1
     private(set) var verify = VerifyLevel.digest
     /// Weighs what is held of frames and leases, and simulates nothing.

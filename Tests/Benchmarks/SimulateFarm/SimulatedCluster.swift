@@ -4,24 +4,24 @@ import JobModel
 import Scheduling
 import WorkerProtocol
 
-/// A Slurm on paper: what the engine decides by (``SlurmBook``, ``ShardGathering``, ``SlurmFollowing``) is the real thing, and
+/// A Slurm on paper: what the engine decides by (``VirtualWorkers``, ``ShardBatcher``, ``ElementTracker``) is the real thing, and
 /// what it asks of files and of commands happens in virtual time. Everything is drawn from a seed.
 struct SimulatedCluster: Simulation {
     private enum Happening {
         case tick
         case frames(Int)
         case published(FrameID)
-        case submitted(SlurmSubmission)
+        case submitted(ArrayJob)
         case ends(shard: Int)
     }
 
     private var scheduler: Scheduler
     private(set) var plan: SimulatedPlan
     private var random: SplitMix64
-    private var agenda = Agenda<Happening>()
-    private var book = SlurmBook()
-    private var gathering: ShardGathering
-    private var following = SlurmFollowing(grace: .seconds(30), logs: "/shared/logs")
+    private var agenda = DeadlineQueue<Happening>()
+    private var book = VirtualWorkers()
+    private var gathering: ShardBatcher
+    private var following = ElementTracker(grace: .seconds(30), logs: "/shared/logs")
     /// By shard: those that were submitted and whose results have not come.
     private var elements: [Int: SimulatedElement] = [:]
     private var waiting: Deque<Int> = []
@@ -41,7 +41,7 @@ struct SimulatedCluster: Simulation {
     init(_ options: Options) {
         plan = SimulatedPlan(options)
         random = SplitMix64(seed: options.seed)
-        gathering = ShardGathering(seconds: 60, cores: options.cores)
+        gathering = ShardBatcher(seconds: 60, cores: options.cores)
         freeNodes = options.nodes
         coresOfNode = options.cores
         cores = options.nodes * options.cores
@@ -93,7 +93,7 @@ struct SimulatedCluster: Simulation {
     }
 
     /// Events that the engine makes of something.
-    private mutating func deliver(_ change: (inout SlurmBook) -> [Event]) {
+    private mutating func deliver(_ change: (inout VirtualWorkers) -> [Event]) {
         for event in timed({ change(&$0.book) }) { deliver(event) }
     }
 
@@ -133,7 +133,7 @@ struct SimulatedCluster: Simulation {
         guard !taken.isEmpty else { return }
         counts.arrays += 1
         counts.elements += taken.count
-        let submission = SlurmSubmission(
+        let submission = ArrayJob(
             name: "penumbra-run-1-\(counts.arrays)", firstShard: lastShard + 1, count: taken.count)
         for leases in taken {
             lastShard += 1
@@ -145,7 +145,7 @@ struct SimulatedCluster: Simulation {
         agenda.add(.submitted(submission), at: now + Slurm.answer)
     }
 
-    private mutating func begin(_ submission: SlurmSubmission) {
+    private mutating func begin(_ submission: ArrayJob) {
         guard let job = elements[submission.firstShard]?.job else { return }
         var limits: [Int: Duration] = [:]
         for shard in submission.shards { limits[shard] = .seconds(100_000) }
@@ -162,7 +162,7 @@ struct SimulatedCluster: Simulation {
     }
 
     /// What the element's log has counts; the rest is done again.
-    private mutating func settle(_ lost: SlurmFollowing.Lost) {
+    private mutating func settle(_ lost: ElementTracker.Lost) {
         guard let element = elements.removeValue(forKey: lost.shard) else { return }
         let (done, rest) = element.parts
         for lease in done { report(lease, .done(plan.receipt(for: lease))) }

@@ -14,12 +14,12 @@ struct SimulatedElement {
     var isLost = false
 
     /// As `squeue` has it.
-    var row: SlurmElement {
+    var row: ArrayElement {
         switch condition {
-        case .waiting: SlurmElement(job: job, index: index, of: submission, state: "PENDING", reason: "Resources")
-        case .running: SlurmElement(job: job, index: index, of: submission, state: "RUNNING", node: "n1")
+        case .waiting: ArrayElement(job: job, index: index, of: submission, state: "PENDING", reason: "Resources")
+        case .running: ArrayElement(job: job, index: index, of: submission, state: "RUNNING", node: "n1")
         case .lost:
-            SlurmElement(job: job, index: index, of: submission, state: "NODE_FAIL", reason: "NodeDown", node: "n1")
+            ArrayElement(job: job, index: index, of: submission, state: "NODE_FAIL", reason: "NodeDown", node: "n1")
         }
     }
 

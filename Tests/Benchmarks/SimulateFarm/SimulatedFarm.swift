@@ -23,7 +23,7 @@ struct SimulatedFarm: Simulation {
     private var scheduler: Scheduler
     private(set) var plan: SimulatedPlan
     private var random: SplitMix64
-    private var agenda = Agenda<Happening>()
+    private var agenda = DeadlineQueue<Happening>()
     private var work: [WorkerID: Work] = [:]
     /// The latest of each slot.
     private var workers: [SlotID: WorkerID] = [:]

@@ -10,7 +10,7 @@ private func lease(_ number: Int, worker: WorkerID = WorkerID(1), estimate: Doub
     Lease(
         id: LeaseID(number), task: TaskID(FrameID(number), .frame), attempt: 1, round: 0, worker: worker,
         deadline: Timestamp(.seconds(60)), timeLimit: .seconds(60), estimate: estimate,
-        spec: .compare(CompareTask(files: [CompareTask.File(path: "/in/\(number)")])))
+        spec: .compare(DigestTask(files: [DigestTask.File(path: "/in/\(number)")])))
 }
 
 @Suite struct DealingTests {
@@ -34,7 +34,7 @@ private func lease(_ number: Int, worker: WorkerID = WorkerID(1), estimate: Doub
 }
 
 /// Takes tasks with even numbers.
-private final class Recipient: HandingOverEngine.Recipient {
+private final class Recipient: HandoffEngine.Recipient {
     let done = Mutex<[Int]>([])
     let received = Mutex<[Int]>([])
     let wasWithdrawn = Mutex(false)
@@ -66,7 +66,7 @@ private final class Recipient: HandingOverEngine.Recipient {
     /// - Parameter accepts: whether the coordinator leaves the run then, or was told to give it up.
     private func events(_ recipient: Recipient, accepts: Bool = true) async throws -> [String] {
         let folder = try TemporaryFolder()
-        let engine = HandingOverEngine(folder: SharedFolder(folder.file("run")), recipient: recipient)
+        let engine = HandoffEngine(folder: ShardFolder(folder.file("run")), recipient: recipient)
         let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
         let (events, post) = AsyncStream.makeStream(of: Event.self)
         async let crew: Void = engine.run(commands) { post.yield($0) }

@@ -6,9 +6,9 @@ import WorkerProtocol
 /// report on its way from them. They speak before they greet, and greet again, too. Time stands still, so that what waits for a limit waits for ever.
 struct MortalFarm {
     private var choice: SplitMix64
-    private var desk = ShardDesk(
+    private var desk = ShardState(
         (1...40).map {
-            Shard.Task(lease: LeaseID($0), timeLimit: .seconds(60), spec: .compare(CompareTask(files: [])))
+            Shard.Task(lease: LeaseID($0), timeLimit: .seconds(60), spec: .compare(DigestTask(files: [])))
         }, workers: 2, silence: .seconds(30))
     /// Processes that live and are ready, and what they are doing.
     private var living: [WorkerID: LeaseID?] = [:]

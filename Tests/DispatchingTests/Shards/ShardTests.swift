@@ -4,7 +4,7 @@ import Scheduling
 import Testing
 import WorkerProtocol
 
-private let nothing = TaskSpec.compare(CompareTask(files: []))
+private let nothing = TaskSpec.compare(DigestTask(files: []))
 
 private func lease(_ number: Int, worker: WorkerID = WorkerID(1), estimate: Double = 0) -> Lease {
     Lease(
@@ -14,9 +14,9 @@ private func lease(_ number: Int, worker: WorkerID = WorkerID(1), estimate: Doub
 
 private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(milliseconds)) }
 
-@Suite struct ShardGatheringTests {
+@Suite struct ShardBatcherTests {
     private func sizes(_ estimates: [Double], seconds: Double, cores: Int) -> [Int] {
-        var gathering = ShardGathering(seconds: seconds, cores: cores)
+        var gathering = ShardBatcher(seconds: seconds, cores: cores)
         for (number, estimate) in estimates.enumerated() { gathering.add(lease(number, estimate: estimate), at: at(0)) }
         return gathering.take(1000, at: at(300)).map(\.count)
     }
@@ -35,7 +35,7 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
     }
 
     @Test func `nothing is handed on while more comes`() {
-        var gathering = ShardGathering(seconds: 5, cores: 1)
+        var gathering = ShardBatcher(seconds: 5, cores: 1)
         gathering.add(lease(1, estimate: 1), at: at(0))
         #expect(gathering.take(10, at: at(200)).isEmpty)
         gathering.add(lease(2, estimate: 1), at: at(250))
@@ -45,7 +45,7 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
     }
 
     @Test func `a task that the run wants no more is in no shard`() {
-        var gathering = ShardGathering(seconds: 5, cores: 1)
+        var gathering = ShardBatcher(seconds: 5, cores: 1)
         gathering.add(lease(1), at: at(0))
         gathering.add(lease(2), at: at(0))
         let (wasThere, isThere) = (gathering.remove(LeaseID(1)), gathering.remove(LeaseID(1)))
@@ -54,7 +54,7 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
     }
 }
 
-@Suite struct SlurmBookTests {
+@Suite struct VirtualWorkersTests {
     private func workers(_ events: [Event]) -> [String] {
         events.map { event in
             switch event {
@@ -68,7 +68,7 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
     }
 
     @Test func `every slot has its worker, and who dies is followed by another`() {
-        var book = SlurmBook()
+        var book = VirtualWorkers()
         #expect(workers(book.open(to: 2)) == ["ready 1 in 1", "ready 2 in 2"])
         #expect(book.open(to: 2).isEmpty)
         book.start(lease(5, worker: WorkerID(1, slot: SlotID(1))))
@@ -82,7 +82,7 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
     }
 
     @Test func `what is reported for a lease that was given up is dropped`() {
-        var book = SlurmBook()
+        var book = VirtualWorkers()
         _ = book.open(to: 1)
         let worker = WorkerID(1, slot: SlotID(1))
         book.start(lease(5, worker: worker))

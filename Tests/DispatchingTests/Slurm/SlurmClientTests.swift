@@ -16,20 +16,20 @@ import WorkerProtocol
         SlurmClient(programs: folder.path, patience: patience)
     }
 
-    private func submitter() throws -> (SlurmSubmitter, Told) {
+    private func submitter() throws -> (ArraySubmitter, Told) {
         let told = Told()
         let shards = folder.appending(path: "shards")
         try FileManager.default.createDirectory(at: shards, withIntermediateDirectories: true)
-        let setup = SlurmEngine.Setup(
-            folder: SharedFolder(folder.path), logs: folder.path, run: "r", epoch: 1, program: "/bin/penumbra",
+        let setup = ClusterEngine.Setup(
+            folder: ShardFolder(folder.path), logs: folder.path, run: "r", epoch: 1, program: "/bin/penumbra",
             versions: [:], workers: Shard.Workers(plugins: PluginConditions(), silence: .seconds(30)))
-        let submitter = SlurmSubmitter(
+        let submitter = ArraySubmitter(
             client: client(), options: SlurmOptions(), setup: setup, pause: .milliseconds(10)
         ) { told.note($0) }
         return (submitter, told)
     }
 
-    private let submission = SlurmSubmission(name: "penumbra-r-1-1", firstShard: 1, count: 2)
+    private let submission = ArrayJob(name: "penumbra-r-1-1", firstShard: 1, count: 2)
 
     @Test func `sbatch gets the script's path, and prints the job's number`() async throws {
         try program("sbatch", "echo \"$@\" > '\(folder.path)/arguments'; echo '12;north'")

@@ -13,17 +13,17 @@ import Testing
             """
         #expect(
             SlurmTables.elements(text) == [
-                SlurmElement(job: "2", index: 3, of: "a", state: "RUNNING", node: "n1"),
-                SlurmElement(
+                ArrayElement(job: "2", index: 3, of: "a", state: "RUNNING", node: "n1"),
+                ArrayElement(
                     job: "2", index: 4, of: "a", state: "PENDING", reason: "Nodes required for job are DOWN | and more",
                     restarts: 1),
-                SlurmElement(
+                ArrayElement(
                     job: "2", index: 5, of: "b", state: "FAILED", reason: "NonZeroExitCode", status: 768, node: "n2"),
             ])
     }
 
     @Test(arguments: [
-        ("PENDING", "Priority", SlurmElement.Condition.waiting),
+        ("PENDING", "Priority", ArrayElement.Condition.waiting),
         ("PENDING", "BeginTime", .waiting),
         ("PENDING", "JobHeldUser", .waiting),
         ("PENDING", "launch failed requeued held", .stuck),
@@ -34,9 +34,9 @@ import Testing
         ("TIMEOUT", "TimeLimit", .ended),
         ("NODE_FAIL", "NodeDown", .ended),
     ]) func `a state tells whether a result may still come`(
-        state: String, reason: String, condition: SlurmElement.Condition
+        state: String, reason: String, condition: ArrayElement.Condition
     ) {
-        #expect(SlurmElement(job: "1", index: 0, of: "a", state: state, reason: reason).condition == condition)
+        #expect(ArrayElement(job: "1", index: 0, of: "a", state: state, reason: reason).condition == condition)
     }
 
     @Test func `sbatch prints a number, with a cluster's name behind it or not`() {
@@ -54,7 +54,7 @@ import Testing
 
     @Test func `a submission says what is wanted and nothing else`() {
         var options = SlurmOptions(cpusPerTask: 2, throttle: 3)
-        let submission = SlurmSubmission(name: "penumbra-r-1-2", firstShard: 5, count: 4)
+        let submission = ArrayJob(name: "penumbra-r-1-2", firstShard: 5, count: 4)
         #expect(
             submission.arguments(options, folder: "/s/50% off", logs: "/s/50% off/logs") == [
                 "--parsable", "--job-name=penumbra-r-1-2", "--comment=penumbra-r-1-2",
@@ -82,7 +82,7 @@ import Testing
         options.account = "art"
         options.memory = 64 << 30
         options.arguments = ["--constraint=fast"]
-        let job = SlurmCoordinator(name: "penumbra-r-1-coordinator", after: ["12", "13"], runFolder: "/s/runs/it's")
+        let job = CoordinatorJob(name: "penumbra-r-1-coordinator", after: ["12", "13"], runFolder: "/s/runs/it's")
         #expect(
             job.arguments(options, folder: "/s/penumbra-r", logs: "/s/logs") == [
                 "--constraint=fast", "--parsable", "--job-name=penumbra-r-1-coordinator",
@@ -121,13 +121,13 @@ import Testing
             "it asks for more than the site allows one job; ask for less under 'slurm'"
         ),
     ]) func `a reason that does not pass by itself is told with what to do`(reason: String, words: String) {
-        let element = SlurmElement(job: "12", index: 3, of: "a", state: "PENDING", reason: reason)
-        #expect(SlurmHindrance.words(element) == "element 12_3 is not started (\(reason)): \(words)")
+        let element = ArrayElement(job: "12", index: 3, of: "a", state: "PENDING", reason: reason)
+        #expect(PendingReason.words(element) == "element 12_3 is not started (\(reason)): \(words)")
     }
 
     @Test(arguments: ["None", "Priority", "Resources", "Dependency", "JobArrayTaskLimit", "QOSMaxJobsPerUserLimit"])
     func `what waits for its turn is not told`(reason: String) {
         #expect(
-            SlurmHindrance.words(SlurmElement(job: "1", index: 0, of: "a", state: "PENDING", reason: reason)) == nil)
+            PendingReason.words(ArrayElement(job: "1", index: 0, of: "a", state: "PENDING", reason: reason)) == nil)
     }
 }

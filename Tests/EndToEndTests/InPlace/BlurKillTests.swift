@@ -12,8 +12,8 @@ import Testing
 
     /// The files that can be there, and nothing between them.
     private struct Truth {
-        let original: WholeFile
-        let blurred: WholeFile
+        let original: AtomicFile
+        let blurred: AtomicFile
     }
 
     private let workspace: Workspace

@@ -7,7 +7,7 @@ struct MutationsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mutations", abstract: "Shows that every check can fail, with programs that do wrong.")
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var place: LocationOptions
 
     func run() throws {
         let real = try Programs(penumbra: place.penumbra, worker: place.worker)

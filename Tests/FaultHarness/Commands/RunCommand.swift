@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 
 /// Which programs are tested, and where.
-struct PlaceOptions: ParsableArguments {
+struct LocationOptions: ParsableArguments {
     @Option(help: "The penumbra that is tested. Default: the one beside this program.") var penumbra: String?
     @Option(help: "Its worker program. Default: the one beside this program.") var worker: String?
     @Option(help: "Where workspaces are made. Default: a new folder for temporary files.") var folder: String?
@@ -24,7 +24,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "For so long, with seeds from a random one on.") var minutes: Double?
     @Option(help: "Only these kinds: worker-kill,disk-full.") var kind: String?
     @Option(help: "Only on this job: tiles-png, zoom, … Default: one that the seed chooses.") var job: String?
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var place: LocationOptions
 
     func run() throws {
         PrivateMounts.enter()

@@ -37,7 +37,7 @@ package struct FrameFiles: Hashable, Sendable {
         self.outputs = outputs
     }
 
-    var inputFile: CompareTask.File { CompareTask.File(path: input, bytes: inputBytes) }
+    var inputFile: DigestTask.File { DigestTask.File(path: input, bytes: inputBytes) }
 }
 
 /// One of the recipes that a run knows, by its place in their list.

@@ -13,7 +13,7 @@ package enum FrameVerdict: Hashable, Sendable {
     /// It failed, and neither the picture nor what is done with it has changed.
     case stillBroken(since: Int, message: String)
     /// These files have to be read before more can be said.
-    case compare([CompareTask.File])
+    case compare([DigestTask.File])
     /// `existing: error`, and an output is there.
     case refused(output: String)
     /// It may still be being written.

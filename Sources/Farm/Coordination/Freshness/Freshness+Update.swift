@@ -9,12 +9,12 @@ extension Freshness {
         case current(String)
         case render(ReplacementRule, String)
         case kept(String)
-        case compare([CompareTask.File])
+        case compare([DigestTask.File])
     }
 
     func updating(_ frame: FrameFiles, _ findings: Findings) -> FrameVerdict {
         let parts = frame.outputs.map { part(of: $0, frame, findings) }
-        let unknown = parts.flatMap { part -> [CompareTask.File] in
+        let unknown = parts.flatMap { part -> [DigestTask.File] in
             if case .compare(let files) = part { files } else { [] }
         }
         guard unknown.isEmpty else { return .compare(unknown.uniqued()) }
@@ -45,11 +45,11 @@ extension Freshness {
         guard let input = hasChanged(frame, since: record, findings) else {
             // All at once: files are read one time for a frame.
             let isToBeRead = isEdited(output.path, stamp, since: record, findings, isReplaced: true) == nil
-            return .compare([frame.inputFile] + (isToBeRead ? [CompareTask.File(path: output.path)] : []))
+            return .compare([frame.inputFile] + (isToBeRead ? [DigestTask.File(path: output.path)] : []))
         }
         let reasons = (input ? ["input changed"] : []) + changes(since: record, output.recipe)
         let edited = isEdited(output.path, stamp, since: record, findings, isReplaced: !reasons.isEmpty)
-        guard let edited else { return .compare([CompareTask.File(path: output.path)]) }
+        guard let edited else { return .compare([DigestTask.File(path: output.path)]) }
         switch (reasons.isEmpty, edited) {
         case (true, false): return .current("up to date")
         case (true, true): return .kept("output was edited; 'penumbra adopt' accepts it, --force makes it again")
@@ -85,7 +85,7 @@ extension Freshness {
     private func isEdited(
         _ path: String, _ stamp: FileStamp, since record: OutputRecord, _ findings: Findings, isReplaced: Bool
     ) -> Bool? {
-        if let found = findings[CompareTask.File(path: path)] { return found?.digest != record.file.digest }
+        if let found = findings[DigestTask.File(path: path)] { return found?.digest != record.file.digest }
         if stamp.size != record.file.stamp.size { return true }
         switch compare {
         case .stamp: return stamp.isUntouched(since: record.file.stamp) ? false : nil
@@ -111,7 +111,7 @@ extension Freshness {
             {
                 record.source = found
             }
-            if let found = findings[CompareTask.File(path: output.path)] ?? nil, found.digest == old.file.digest,
+            if let found = findings[DigestTask.File(path: output.path)] ?? nil, found.digest == old.file.digest,
                 !stamp.isUntouched(since: old.file.stamp)
             {
                 record.file = FileFacts(stamp: stamp, digest: found.digest)

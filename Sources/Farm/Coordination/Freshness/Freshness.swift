@@ -5,7 +5,7 @@ package import WorkerProtocol
 /// Decides what a run does with a frame, by what is known of its outputs. Reads no file and no clock.
 package struct Freshness: Sendable {
     /// What is known of files that were read; nil for a file that is not there.
-    package typealias Findings = [CompareTask.File: FileFacts?]
+    package typealias Findings = [DigestTask.File: FileFacts?]
 
     private struct PictureKey: Hashable {
         let input: PathKey
@@ -32,15 +32,15 @@ package struct Freshness: Sendable {
     private let published: [PathKey: [OutputRecord]]
     private let broken: [PictureKey: BrokenRecord]
     /// What other jobs published at paths of this job's outputs.
-    package private(set) var formers: [PathKey: FormerOutput] = [:]
-    package let book: RecipeBook
+    package private(set) var formers: [PathKey: PriorOutput] = [:]
+    package let book: RecipeTable
 
     /// Of a frame that an earlier part of the same run has made.
     package static let madeBefore = "made again already, by an earlier part of this run"
 
     package init(
         job: JobSpec, isForced: Bool, madeSince: Int64? = nil, records: [OutputRecord], broken: [BrokenRecord],
-        book: RecipeBook, now: Int64
+        book: RecipeTable, now: Int64
     ) {
         self.madeSince = madeSince
         existing = isForced ? .overwrite : job.existing
@@ -58,7 +58,7 @@ package struct Freshness: Sendable {
     package func record(at path: String) -> OutputRecord? { records[PathKey(path)] }
 
     /// The same, knowing what other jobs published at paths of this job's outputs.
-    package func knowing(_ formers: [PathKey: FormerOutput]) -> Freshness {
+    package func knowing(_ formers: [PathKey: PriorOutput]) -> Freshness {
         var freshness = self
         freshness.formers = formers
         return freshness

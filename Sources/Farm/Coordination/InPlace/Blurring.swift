@@ -19,7 +19,7 @@ package struct Blurring: Sendable {
     let catalog: Catalog
     let originals: Originals
     /// Has the scratch folder.
-    let directory: RunDirectory
+    let directory: RunFolder
     let settings: RunSettings
     let time: Int
     let progress: InPlaceProgress
@@ -34,9 +34,9 @@ package struct Blurring: Sendable {
     ///   - time: in seconds since 1970.
     ///   - ended: is told what became of pictures, some at a time, in their order.
     package static func blur(
-        _ pictures: [WantedPicture], by job: JobSpec, filters: String,
+        _ pictures: [RequestedPicture], by job: JobSpec, filters: String,
         areSame: @escaping @Sendable (_ filters: String) -> Bool, keeping place: OriginalPlace, isForced: Bool,
-        catalog: Catalog, originals: Originals, directory: RunDirectory, settings: RunSettings, time: Int,
+        catalog: Catalog, originals: Originals, directory: RunFolder, settings: RunSettings, time: Int,
         observer: any RunObserver, loop: @escaping @Sendable () -> RunLoop, ended: ([InPlaceResult]) -> Void
     ) async throws -> StopReason? {
         for start in stride(from: 0, to: pictures.count, by: partSize) {
@@ -58,19 +58,19 @@ package struct Blurring: Sendable {
     /// A picture that will be rendered, if nothing about it forbids that.
     private struct Candidate {
         let index: Int
-        let wanted: WantedPicture
+        let wanted: RequestedPicture
         let folder: PictureFolder
         let found: PictureFolder.Found
         let generation: Int
         let older: [StoredOriginal]
     }
 
-    private func blur(_ pictures: [WantedPicture]) async throws -> ([InPlaceResult], StopReason?) {
-        var folders = HeldFolders(of: pictures.map(\.picture))
+    private func blur(_ pictures: [RequestedPicture]) async throws -> ([InPlaceResult], StopReason?) {
+        var folders = OpenFolders(of: pictures.map(\.picture))
         originals.open(in: &folders)
         var outcomes: [Int: InPlaceResult.Outcome] = [:]
         let before = pictures.map { folders.look(at: $0.picture) }
-        let (looked, unlooked) = try await LookedAtPicture.look(
+        let (looked, unlooked) = try await InspectedPicture.look(
             at: pictures.map(\.picture), in: folders, originals, readsOriginals: false, settings: settings, loop: loop)
         var candidates: [Candidate] = []
         for (index, picture) in looked.enumerated() where unlooked == nil {
@@ -108,8 +108,8 @@ package struct Blurring: Sendable {
 
     /// - Parameter before: what was there before it was read.
     private func candidate(
-        _ index: Int, _ wanted: WantedPicture, _ looked: LookedAtPicture, _ before: PictureFolder.Found?,
-        _ folders: HeldFolders
+        _ index: Int, _ wanted: RequestedPicture, _ looked: InspectedPicture, _ before: PictureFolder.Found?,
+        _ folders: OpenFolders
     ) throws(InPlaceTrouble) -> Candidate {
         guard let folder = try folders.folder(of: wanted) else {
             throw InPlaceTrouble(outcome: .gone(looked.originals.first))
@@ -168,7 +168,7 @@ package struct Blurring: Sendable {
         var plain = job
         plain.chain = []
         plain.outputs = [JobOutput(template: OutputTemplate(source: "", pieces: []))]
-        let answers = await Inquiry.run(plain, count: pictures.count, settings: settings, loop: loop()) { place in
+        let answers = await FileQuery.run(plain, count: pictures.count, settings: settings, loop: loop()) { place in
             FrameOrder(
                 id: FrameID(place), input: pictures[place].path, inputBytes: pictures[place].bytes, pages: .animation,
                 formats: ["png"], goal: .survey)

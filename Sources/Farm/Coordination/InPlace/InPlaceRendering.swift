@@ -141,7 +141,7 @@ extension InPlaceRendering: RunLoop.Delegate {
                 let output = JobOutput(template: OutputTemplate(source: "", pieces: []), save: item.save)
                 return FrameOrder(
                     id: FrameID(place), input: item.picture.path, inputBytes: item.picture.bytes,
-                    compared: [CompareTask.File(path: item.copy.path)],
+                    compared: [DigestTask.File(path: item.copy.path)],
                     variant: FrameVariant(chain: job.chain, outputs: [output]), pages: .animation,
                     formats: [item.format], goal: .publish(outputs: [path(of: place)], probe: nil))
             })

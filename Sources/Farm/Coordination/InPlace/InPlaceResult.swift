@@ -44,7 +44,7 @@ package struct InPlaceResult: Sendable {
 }
 
 /// A picture of a command line.
-package struct WantedPicture: Hashable, Sendable {
+package struct RequestedPicture: Hashable, Sendable {
     package let picture: InputFile
     /// Whether it was named itself, and not a folder that it is in.
     package let isNamed: Bool

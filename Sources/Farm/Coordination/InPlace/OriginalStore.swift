@@ -5,7 +5,7 @@ package import SafeFiles
 import Synchronization
 
 /// Who can have made a record, and the original that it names.
-struct Makers: Hashable, Sendable {
+struct TrustedWriters: Hashable, Sendable {
     /// Beside root. Nil where anybody can.
     private let users: Set<UInt32>?
 
@@ -80,7 +80,7 @@ package final class OriginalStore: Sendable {
         package let file: String
         /// Its original was put back under another name.
         package let isRestored: Bool
-        let makers: Makers
+        let makers: TrustedWriters
     }
 
     /// Records as they were found.
@@ -200,7 +200,7 @@ package final class OriginalStore: Sendable {
         var isNew = try parent.status(of: PathNames.last(of: root)) == nil
         let folder = try makingRoot(in: parent, for: owner)
         if isNew { try parent.sync() }
-        let makers = Makers([try folder.makers(isShut: folder.isShut())])
+        let makers = TrustedWriters([try folder.makers(isShut: folder.isShut())])
         // The user has chosen the state folder.
         guard isShared || makers.isTrusted(with: owner) else {
             throw FileTrouble(
@@ -331,7 +331,7 @@ package final class OriginalStore: Sendable {
                 var parts = [rootMakers, try records.makers(of: name, isShut: isShut)]
                 // An original that is gone has no maker.
                 if let objects { parts.append(try objects.makers(of: original.objectName, isShut: isShut)) }
-                let makers = Makers(parts)
+                let makers = TrustedWriters(parts)
                 let isRestored = RecordName(name)?.isRestored ?? false
                 body(Record(original: original, file: name, isRestored: isRestored, makers: makers))
             } catch {

@@ -20,7 +20,7 @@ package struct StoredOriginal: Sendable {
     let file: String
     /// It was put back under another name.
     package let isRestored: Bool
-    private let makers: Makers
+    private let makers: TrustedWriters
 
     init(_ found: OriginalStore.Record, in store: OriginalStore) {
         (record, file, isRestored, makers) = (found.original, found.file, found.isRestored, found.makers)
@@ -290,7 +290,7 @@ package final class Originals: Sendable {
 
     /// Removes originals that are not needed any more beside pictures in these folders, and in the state folder, and lets go
     /// of the stores.
-    func removeUnneeded(in folders: HeldFolders) {
+    func removeUnneeded(in folders: OpenFolders) {
         shared.removeUnneeded()
         for (folder, _) in folders.held {
             tidy(folder)
@@ -304,7 +304,7 @@ package final class Originals: Sendable {
 
     /// Forgets what was known of originals beside pictures before these folders were locked, and locks the stores there. Where
     /// another command holds a store nothing is done in its folder.
-    func open(in folders: inout HeldFolders) {
+    func open(in folders: inout OpenFolders) {
         for (folder, opened) in folders.held {
             let store = OriginalStore(beside: folder, try? opened.open(), readings: readings)
             beside.withLock { $0[PathKey(folder)] = store }
@@ -348,7 +348,7 @@ package final class Originals: Sendable {
     /// - Returns: how many originals that no picture needs.
     package func sweep() -> Int {
         removeUnfinishedNotes()
-        let folders = Dictionary(grouping: pictures(andIn: []).known) { HeldFolders.key(of: $0) }
+        let folders = Dictionary(grouping: pictures(andIn: []).known) { OpenFolders.key(of: $0) }
         for picture in folders.values.compactMap(\.first) {
             // Where another run writes, or which is not mounted, the next command looks again.
             (try? PictureFolder(of: picture))?.removeLeftovers()
@@ -416,7 +416,7 @@ package final class Originals: Sendable {
     }
 
     private func isFolderThere(_ original: StoredOriginal) -> Bool {
-        let folder = HeldFolders.key(of: original.picture)
+        let folder = OpenFolders.key(of: original.picture)
         guard let found = FileStamp(of: InputFile(bytes: folder.isEmpty ? [PathNames.slash] : folder, dir: "")) else {
             return false
         }
@@ -430,7 +430,7 @@ package final class Originals: Sendable {
     /// The picture's folder is not there, and that on the disk on which it was. Where that disk has no mark it is on none that
     /// could be mounted in an empty folder.
     private func isDiskThere(_ original: StoredOriginal) -> Bool {
-        guard var folder = String(validating: HeldFolders.key(of: original.picture), as: UTF8.self) else {
+        guard var folder = String(validating: OpenFolders.key(of: original.picture), as: UTF8.self) else {
             return false
         }
         if folder.isEmpty { folder = "/" }

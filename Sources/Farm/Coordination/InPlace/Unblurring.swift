@@ -18,20 +18,20 @@ package struct Unblurring: Sendable {
     ///   - loop: a new one each time.
     ///   - ended: is told what became of pictures, some at a time, in their order.
     package static func unblur(
-        _ pictures: [WantedPicture], _ originals: Originals, isForced: Bool, settings: RunSettings,
+        _ pictures: [RequestedPicture], _ originals: Originals, isForced: Bool, settings: RunSettings,
         loop: () -> RunLoop, ended: ([InPlaceResult]) -> Void
     ) async throws -> StopReason? {
         let lost = originals.foldersWithoutStore().map { $0 == "/" ? [] : Array($0.utf8) }
         let unblurring = Unblurring(originals: originals, isForced: isForced, lost: Set(lost))
         // What a killed command has left is removed even where there is nothing to put back.
-        originals.removeUnneeded(in: HeldFolders(of: []))
+        originals.removeUnneeded(in: OpenFolders(of: []))
         for start in stride(from: 0, to: pictures.count, by: partSize) {
             let part = pictures[start..<min(start + partSize, pictures.count)].map(\.picture)
             // Before anything is looked at.
-            var folders = HeldFolders(of: part)
+            var folders = OpenFolders(of: part)
             originals.open(in: &folders)
             let before = part.map { folders.look(at: $0) }
-            let (looked, stop) = try await LookedAtPicture.look(
+            let (looked, stop) = try await InspectedPicture.look(
                 at: part, in: folders, originals, readsOriginals: true, settings: settings, loop: loop)
             if let stop {
                 ended(pictures[start...].map { InPlaceResult($0.picture, .left) })
@@ -51,14 +51,14 @@ package struct Unblurring: Sendable {
     }
 
     /// Nothing is kept of it any more, or only for copies of it.
-    private func isSettled(_ looked: LookedAtPicture) -> Bool {
+    private func isSettled(_ looked: InspectedPicture) -> Bool {
         let kept = originals.all(of: looked.picture)
         return kept.odd == nil && kept.originals.allSatisfy(\.isRestored)
     }
 
     /// - Parameter found: what was there before it was read.
     private func unblur(
-        _ looked: LookedAtPicture, _ wanted: WantedPicture, found: PictureFolder.Found?, _ folders: HeldFolders
+        _ looked: InspectedPicture, _ wanted: RequestedPicture, found: PictureFolder.Found?, _ folders: OpenFolders
     ) -> InPlaceResult.Outcome {
         do throws(InPlaceTrouble) {
             guard let folder = try folders.folder(of: wanted) else {
@@ -77,7 +77,7 @@ package struct Unblurring: Sendable {
             case .missing(let original) where !isForced: return gone(original, wanted)
             case .missing(let original): return try putBack(original, looked, found, folder, isEdited: true)
             case .unknown where found == nil: return .gone(nil)
-            case .unknown where wanted.isNamed && lost.contains(HeldFolders.key(of: wanted.picture)):
+            case .unknown where wanted.isNamed && lost.contains(OpenFolders.key(of: wanted.picture)):
                 throw .refused(
                     "may be blurred: \(Originals.folderName), with the originals of its folder's pictures, is not there; restore "
                         + "it, or let 'penumbra gc --originals' forget it")
@@ -107,13 +107,13 @@ package struct Unblurring: Sendable {
         }
     }
 
-    private func gone(_ original: StoredOriginal?, _ wanted: WantedPicture) -> InPlaceResult.Outcome {
+    private func gone(_ original: StoredOriginal?, _ wanted: RequestedPicture) -> InPlaceResult.Outcome {
         guard let original, !wanted.isNamed else { return .gone(original) }
         return .removed(original)
     }
 
     private func putBack(
-        _ original: StoredOriginal, _ looked: LookedAtPicture, _ found: PictureFolder.Found?, _ folder: PictureFolder,
+        _ original: StoredOriginal, _ looked: InspectedPicture, _ found: PictureFolder.Found?, _ folder: PictureFolder,
         isEdited: Bool
     ) throws(InPlaceTrouble) -> InPlaceResult.Outcome {
         guard !looked.damaged.contains(PathKey(original.path)) else {

@@ -8,14 +8,14 @@ import Synchronization
 /// A run has it while it holds the job's lock.
 package final class Ledger: Sendable {
     package let contents: LedgerContents
-    private let formers: FormerSearch
+    private let formers: PriorLookup
     /// How the job tells that a file is what it was.
     let compare: ComparePolicy
     private let store: JobStore
     private let job: JobID
     private let indexes: [OutputIndex]
     /// An index is in a folder that the run has locked, or is not written.
-    private let roots: OutputRoots
+    private let roots: LockedFolders
     private let recipes: Mutex<[RecipeID: String]>
     /// Paths of indexes that lack some of what the database knows. They are written anew at the end of a run; the database
     /// does not know them until then, so that what a killed run leaves is found again.
@@ -35,7 +35,7 @@ package final class Ledger: Sendable {
     ///   - roots: the same, as the run has locked them.
     ///   - told: by other machines, of a run that is gone on with.
     package init(
-        state: String, job spec: JobSpec, folders: [String], roots: OutputRoots, told: SharedHistory? = nil
+        state: String, job spec: JobSpec, folders: [String], roots: LockedFolders, told: SharedHistory? = nil
     ) throws {
         _ = try FileSystem.createFolders(state)
         let store = try JobStore(path: Self.databasePath(state: state))
@@ -44,7 +44,7 @@ package final class Ledger: Sendable {
         let intents = try store.read { try $0.intents(of: job) }
         // A run that was killed has renamed an output or not: the file at its path tells.
         let settled = intents.filter { $0.isInPlace(by: spec.compare) }
-        let taking = IndexTaking(store: store, job: job, compare: spec.compare, indexes: indexes)
+        let taking = IndexImport(store: store, job: job, compare: spec.compare, indexes: indexes)
         var behind: Set<PathKey> = []
         var doubts: [FileTrouble] = []
         for index in indexes {
@@ -57,7 +57,7 @@ package final class Ledger: Sendable {
         self.behind = Mutex(behind)
         // After the indexes: what these tell of as published is no more taken for broken.
         if let told { try store.write { writer in for one in told.broken(.known) { try writer.put(one, job: job) } } }
-        formers = FormerSearch(state: state, job: spec, folders: folders)
+        formers = PriorLookup(state: state, job: spec, folders: folders)
         var contents = try store.read { try LedgerContents($0, job, settled: settled) }
         contents.formers = formers
         contents.doubts = doubts
@@ -83,7 +83,7 @@ package final class Ledger: Sendable {
             }
         }
         for index in indexes { try contents.takeIn(index, spec.compare) }
-        contents.formers = FormerSearch(state: state, job: spec, folders: folders)
+        contents.formers = PriorLookup(state: state, job: spec, folders: folders)
         return contents
     }
 
@@ -127,7 +127,7 @@ package final class Ledger: Sendable {
     /// Makes outputs this job's that others published, and no more theirs.
     ///
     /// - Parameter records: what this job is to know of them, with what others knew.
-    func takeOver(_ records: [(record: OutputRecord, former: FormerOutput)]) throws {
+    func takeOver(_ records: [(record: OutputRecord, former: PriorOutput)]) throws {
         try publish(records.map(\.record))
         // What is still at the path where it was published stays known there.
         let left = records.filter { $0.former.place.map { !FileSystem.exists($0) } ?? true }
@@ -230,7 +230,7 @@ package final class Ledger: Sendable {
     }
 
     /// What this run found at the job's inputs and outputs, for the next one.
-    package func setPlaces(_ places: KnownPlaces) throws(StoreProblem) {
+    package func setPlaces(_ places: KnownDisks) throws(StoreProblem) {
         let job = job
         guard places != contents.places else { return }
         try store.write { try $0.setPlaces(places, of: job) }

@@ -9,9 +9,9 @@ package struct LedgerContents: Sendable {
     /// How the outputs were made.
     package var recipes: [RecipeID: String] = [:]
     /// What the last run found at the job's inputs and outputs.
-    package var places = KnownPlaces()
+    package var places = KnownDisks()
     /// Tells who else published outputs; nil for a job without a manifest.
-    package var formers: FormerSearch?
+    package var formers: PriorLookup?
     /// The indexes that know more than the database, and are not believed.
     package var doubts: [FileTrouble] = []
     /// Of the job, the latest first.

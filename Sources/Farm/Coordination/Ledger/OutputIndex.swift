@@ -175,7 +175,7 @@ final class OutputIndex: Sendable {
 
     private func write(_ bytes: [UInt8], by temporary: String) throws(FileTrouble) {
         do {
-            try WholeFile.write(bytes, to: path, by: temporary, mode: Self.mode)
+            try AtomicFile.write(bytes, to: path, by: temporary, mode: Self.mode)
         } catch {
             throw trouble(error.code, "write the index of the outputs")
         }

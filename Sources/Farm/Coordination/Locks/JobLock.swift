@@ -20,9 +20,9 @@ package final class JobLock: Sendable {
     private let own: KernelLock
     private let folders: [FolderLock]
     /// All folders of the job's outputs, as they were when they were locked.
-    package let roots: OutputRoots
+    package let roots: LockedFolders
 
-    private init(_ own: KernelLock, _ folders: [FolderLock], _ roots: OutputRoots) {
+    private init(_ own: KernelLock, _ folders: [FolderLock], _ roots: LockedFolders) {
         (self.own, self.folders, self.roots) = (own, folders, roots)
     }
 
@@ -32,7 +32,7 @@ package final class JobLock: Sendable {
     ///   - directory: the run's, which removes folders that stay empty.
     ///   - wait: how long to wait for other runs to end.
     package static func take(
-        for job: JobSpec, folders: [String], held: Set<FileStamp.Identity>, directory: RunDirectory, state: String,
+        for job: JobSpec, folders: [String], held: Set<FileStamp.Identity>, directory: RunFolder, state: String,
         wait: Duration, clock: ContinuousClock = ContinuousClock()
     ) async throws -> Outcome {
         let end = clock.now + wait
@@ -66,7 +66,7 @@ package final class JobLock: Sendable {
             }
             guard realPath(folder) == way else { throw FileTrouble.exchanged(folder, "lock it") }
         }
-        return .taken(JobLock(own, locks, OutputRoots(roots)))
+        return .taken(JobLock(own, locks, LockedFolders(roots)))
     }
 
     /// A job is its manifest's real path and its name. FNV-1a makes a file name of them.

@@ -11,7 +11,7 @@ import Synchronization
 /// locked and in which it began to write, where their paths led when it began, and which files are its inputs. It asks
 /// again before each rename.
 final class OutputGuard: Sendable {
-    private let roots: OutputRoots
+    private let roots: LockedFolders
     /// Where the paths of folders led when the run began. Links that were there then are the user's own.
     private let ways: [PathKey: String]
     private let folders = Mutex<[PathKey: FileStamp.Identity]>([:])
@@ -20,7 +20,7 @@ final class OutputGuard: Sendable {
     /// - Parameters:
     ///   - folders: those of all outputs that the run may publish, whether they are there or not.
     ///   - inputs: of the run's inputs, as they were found.
-    init(roots: OutputRoots, folders: Set<PathKey>, inputs: some Sequence<FileStamp.Identity>) {
+    init(roots: LockedFolders, folders: Set<PathKey>, inputs: some Sequence<FileStamp.Identity>) {
         self.roots = roots
         self.inputs = Set(inputs)
         ways = Dictionary(uniqueKeysWithValues: folders.map { ($0, realPath($0.path)) })
@@ -29,7 +29,7 @@ final class OutputGuard: Sendable {
     /// Makes the folder of an output, unless it is there, and remembers it, before a worker writes in it.
     ///
     /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if its path leads somewhere else than it did.
-    func begin(_ folder: String, in directory: RunDirectory) throws(FileTrouble) {
+    func begin(_ folder: String, in directory: RunFolder) throws(FileTrouble) {
         try checkWay(to: folder)
         try directory.makeFolder(folder)
         if let identity = FileSystem.stamp(folder)?.identity {

@@ -224,14 +224,14 @@ extension RunArchive {
     /// - Returns: `.refused` if another coordinator has the run: then nothing was done.
     package func abandon(
         _ run: RunStatus, reason: String, outcome: RunOutcome = .killed, now: Int64
-    ) throws -> RunDirectory.Removal {
+    ) throws -> RunFolder.Removal {
         let exitCode = outcome.number
         let folder = SharedRun(place: run.place, name: run.stored.name)
         // A history that cannot be read does not keep the run from being abandoned.
         let counts = ((try? countsSoFar(of: run)) ?? run.counts).json
         var record = folder.record
         record?.counts = counts
-        let removal = RunDirectory.remove(folder.name, state: folder.place)
+        let removal = RunFolder.remove(folder.name, state: folder.place)
         guard removal != .refused else { return .refused }
         if let record {
             try folder.write(

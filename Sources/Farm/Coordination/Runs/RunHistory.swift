@@ -6,7 +6,7 @@ package import Scheduling
 package final class RunHistory: Sendable {
     package let recorder: RunRecorder
     /// What coordinators before had done of it.
-    package let heritage: Heritage
+    package let heritage: RecoveredWork
     private let store: JobStore
     private let now: @Sendable () -> Int64
 
@@ -15,12 +15,12 @@ package final class RunHistory: Sendable {
     ///
     /// - Throws: what the database says, where it cannot be read.
     package static func unfinished(of job: JobSpec, state: String) throws -> String? {
-        let names = RunDirectory.unfinished(of: job, state: state)
+        let names = RunFolder.unfinished(of: job, state: state)
         guard !names.isEmpty else { return nil }
         let path = Ledger.databasePath(state: state)
         let store = FileSystem.exists(path) ? try JobStore(path: path) : nil
         let known = try names.filter { name in try store?.read { try $0.run(named: name) }?.state.isEnded == false }
-        for name in names where name != known.first { RunDirectory.remove(name, state: state) }
+        for name in names where name != known.first { RunFolder.remove(name, state: state) }
         return known.first
     }
 
@@ -30,19 +30,19 @@ package final class RunHistory: Sendable {
     ///   - isShared: other machines read of it beside its folder.
     ///   - counts: what is known of its outcome, given the frames that earlier coordinators came to the end of.
     package init(
-        state: String, job spec: JobSpec, directory: RunDirectory, workers: Int, request: String,
+        state: String, job spec: JobSpec, directory: RunFolder, workers: Int, request: String,
         isShared: Bool = false, counts: (Set<FrameID>) -> String, now: @escaping @Sendable () -> Int64
     ) throws(StoreProblem) {
         // What happens to be lost with the power is done again.
         let store = try JobStore(path: Ledger.databasePath(state: state), survivesPowerLoss: false)
         let (name, epoch, time) = (directory.name, directory.epoch, now())
         let known = try store.read { try $0.run(named: name) }
-        var (heritage, concluded) = (Heritage(), Set<FrameID>())
+        var (heritage, concluded) = (RecoveredWork(), Set<FrameID>())
         if let known, !known.state.isEnded {
             let frames = try store.read { try $0.frames(of: known.id) }
             concluded = Set(
                 frames.filter { $0.state != .open && $0.wasBegun }.map { FrameID($0.number, page: $0.page) })
-            heritage = try store.read { Heritage(known, frames: frames, attempts: try $0.attempts(of: known.id)) }
+            heritage = try store.read { RecoveredWork(known, frames: frames, attempts: try $0.attempts(of: known.id)) }
         }
         let counts = counts(concluded)
         // Who asks for something else, such as --force, means all of it.

@@ -97,7 +97,7 @@ package final class RunRecorder: Sendable {
     }
 
     /// Comes before the attempt's end.
-    func flagged(_ lease: Lease, _ haste: Haste) {
+    func flagged(_ lease: Lease, _ haste: ImplausibleSpeed) {
         change { Self.log("\(haste.words)\n", of: lease.id, in: &$0) }
     }
 
@@ -222,7 +222,7 @@ extension TaskKind {
     }
 }
 
-extension Haste {
+extension ImplausibleSpeed {
     /// As `penumbra logs` says it.
     var words: String {
         let (size, time) = (Double(Int(megapixels * 10)) / 10, took / .milliseconds(1))

@@ -63,8 +63,8 @@ package struct RunStatus: Sendable {
     }
 
     private static func condition(of run: String, in place: String) -> Condition {
-        let requests = RunRequests.of(run: run, state: place)
-        if RunRequests.isAlive(run: run, state: place) { return requests.isPaused ? .paused : .running }
+        let requests = ControlFiles.of(run: run, state: place)
+        if ControlFiles.isAlive(run: run, state: place) { return requests.isPaused ? .paused : .running }
         return requests.isDetached ? .detached : .interrupted
     }
 }

@@ -87,15 +87,15 @@ package struct SharedHistory: Hashable, Sendable {
         case found
     }
 
-    package func broken(_ kind: BrokenPictures) -> [ToldBroken] {
+    package func broken(_ kind: BrokenPictures) -> [BrokenTransfer] {
         let found = try? ownFolder()?.contents(of: "\(kind)", limit: Self.largestList)
         let decoder = JSONDecoder()
         return (found ?? []).split(separator: UInt8(ascii: "\n")).compactMap {
-            try? decoder.decode(ToldBroken.self, from: Data($0))
+            try? decoder.decode(BrokenTransfer.self, from: Data($0))
         }.filter(\.isPlausible)
     }
 
-    package func tell(_ kind: BrokenPictures, _ broken: [ToldBroken]) throws(FileTrouble) {
+    package func tell(_ kind: BrokenPictures, _ broken: [BrokenTransfer]) throws(FileTrouble) {
         try append(Set(broken).subtracting(self.broken(kind)).sorted { $0.input < $1.input }, to: "\(kind)")
     }
 

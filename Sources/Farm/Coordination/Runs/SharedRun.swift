@@ -29,7 +29,7 @@ package struct SharedRun: Hashable, Sendable {
         package var command: String?
 
         /// The disks of the outputs when it was prepared; nil in what older versions wrote.
-        package var disks: OutputDisks?
+        package var disks: RecordedDisks?
 
         package init(
             run: String, job: String, manifest: String, started: Int64, workers: Int, memory: Int, request: String,
@@ -107,7 +107,7 @@ package struct SharedRun: Hashable, Sendable {
     /// The runs in a folder that a person has given: that of one run, or one with runs in it, of which those that have ended
     /// are there as long as they are remembered.
     package static func find(_ folder: String) -> [SharedRun] {
-        let inside = "\(folder)/\(RunDirectory.sharedName)"
+        let inside = "\(folder)/\(RunFolder.sharedName)"
         if FileSystem.isFolder(inside) { return find(inside) }
         // As 'export --to slurm' makes it.
         let exported = "\(folder)/run"
@@ -178,7 +178,7 @@ package struct SharedRun: Hashable, Sendable {
 
     /// What is lost of it is told again soon.
     package func note(left: Int) {
-        try? WholeFile.write(
+        try? AtomicFile.write(
             Array("\(left)".utf8), to: "\(folder)/left", by: "\(folder)/.left.\(CoordinatorClaim.aside)")
     }
 

@@ -50,10 +50,10 @@ package struct Verification {
     private mutating func read(
         _ batches: [[Int]], _ outputs: [RecordedOutput], _ results: inout [VerifiedOutput], _ loop: RunLoop
     ) async -> [Int] {
-        let answers = await Inquiry.run(
+        let answers = await FileQuery.run(
             .inquiring, count: batches.count, settings: settings, loop: loop, observer: observer
         ) { index in
-            let files = batches[index].map { CompareTask.File(path: outputs[$0].record.path) }
+            let files = batches[index].map { DigestTask.File(path: outputs[$0].record.path) }
             return FrameOrder(
                 id: FrameID(index), input: files[0].path, compared: files, formats: [], goal: .comparison)
         }

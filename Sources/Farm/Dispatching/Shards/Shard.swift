@@ -32,7 +32,7 @@ package struct Shard: Hashable, Sendable, Codable {
         /// What a worker does: it looks at what is there, or makes it.
         var order: TaskSpec {
             guard case .outputs(let receipts, _) = earlier else { return spec }
-            return .compare(CompareTask(files: receipts.map { CompareTask.File(path: $0.path) }))
+            return .compare(DigestTask(files: receipts.map { DigestTask.File(path: $0.path) }))
         }
 
         /// Whether this can be what the task came to: what a log or a result says is what a worker says, and may be edited besides.
@@ -96,18 +96,18 @@ package struct Shard: Hashable, Sendable, Codable {
 
 extension Shard: SharedRecord {
     var isPlausible: Bool {
-        id.isPlausible && SharedNumbers.durations.contains(workers.silence)
-            && tasks.allSatisfy { SharedNumbers.durations.contains($0.timeLimit) }
+        id.isPlausible && StoredLimits.durations.contains(workers.silence)
+            && tasks.allSatisfy { StoredLimits.durations.contains($0.timeLimit) }
     }
 
     /// What a file's name says that it is, and that writes nothing but files of its run.
-    func isOf(_ folder: SharedFolder, as number: Int) -> Bool {
+    func isOf(_ folder: ShardFolder, as number: Int) -> Bool {
         id.number == number && folder.run.map { $0 == id.run } ?? true
             && tasks.allSatisfy { $0.spec.writtenFiles.allSatisfy { isOwn($0, folder) } }
     }
 
     /// In the run's scratch space, or beside an output under the name of what is no output yet.
-    private func isOwn(_ file: String, _ folder: SharedFolder) -> Bool {
+    private func isOwn(_ file: String, _ folder: ShardFolder) -> Bool {
         let names = PathNames.all(in: file)
         guard PathNames.isAbsolute(file), !names.contains(where: { $0 == "." || $0 == ".." }) else { return false }
         return PathNames.isBelow(file, folder.path) || PathNames.last(of: file).hasPrefix(".penumbra-\(id.run)-")
@@ -115,7 +115,7 @@ extension Shard: SharedRecord {
 }
 
 extension Shard.ID {
-    var isPlausible: Bool { SharedNumbers.counts.contains(epoch) && SharedNumbers.counts.contains(number) }
+    var isPlausible: Bool { StoredLimits.counts.contains(epoch) && StoredLimits.counts.contains(number) }
 }
 
 extension Catalog {

@@ -4,7 +4,7 @@ import WorkerProtocol
 
 /// Does one shard with worker processes here: what an element of a job array is.
 package struct ShardRun: Sendable {
-    package let folder: SharedFolder
+    package let folder: ShardFolder
     package let number: Int
     /// As ``ShardResult/place``.
     package let place: String
@@ -21,7 +21,7 @@ package struct ShardRun: Sendable {
     }
 
     package init(
-        folder: SharedFolder, number: Int, place: String, attempt: String,
+        folder: ShardFolder, number: Int, place: String, attempt: String,
         onProgress: @escaping @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
     ) {
         self.onProgress = onProgress
@@ -37,12 +37,12 @@ package struct ShardRun: Sendable {
     }
 
     /// The shard as its coordinator wrote it.
-    package func shard() throws(SharedFolder.Trouble) -> Shard {
+    package func shard() throws(ShardFolder.Trouble) -> Shard {
         let path = folder.shard(number)
         guard let shard = folder.read(Shard.self, from: path), shard.format == Shard.currentFormat,
             shard.isOf(folder, as: number)
         else {
-            throw SharedFolder.Trouble(
+            throw ShardFolder.Trouble(
                 message: "\(path): no shard of this version of Penumbra; is the folder on a file system that this node "
                     + "shares, and the program the coordinator's?")
         }
@@ -98,7 +98,7 @@ package struct ShardRun: Sendable {
     private enum Stop: Error {
         case signal(Int32)
         case gaveUp(String, [TaskEnd])
-        case trouble(SharedFolder.Trouble)
+        case trouble(ShardFolder.Trouble)
     }
 
     /// The engine with its first worker. That one may end before it is ready: because all of the element is being ended, for a
@@ -129,7 +129,7 @@ package struct ShardRun: Sendable {
         }
     }
 
-    private func put(_ ends: [TaskEnd], of shard: Shard, refusal: String? = nil) throws(SharedFolder.Trouble) {
+    private func put(_ ends: [TaskEnd], of shard: Shard, refusal: String? = nil) throws(ShardFolder.Trouble) {
         let result = ShardResult(shard: shard.id, attempt: attempt, place: place, ends: ends, refusal: refusal)
         try folder.write(result, to: folder.result(shard.id, attempt), by: attempt)
     }
@@ -140,7 +140,7 @@ package struct ShardRun: Sendable {
         var found: [LeaseID: TaskReceipt] = [:]
         for case .ended(let end) in folder.logs(of: shard.id) {
             guard case .done(let receipt) = end.outcome, wanted[end.lease]?.isAnswered(by: receipt) == true,
-                receipt.files.allSatisfy(SharedFolder.holds)
+                receipt.files.allSatisfy(ShardFolder.holds)
             else { continue }
             found[end.lease] = receipt
         }
@@ -162,7 +162,7 @@ package struct ShardRun: Sendable {
                 while (try? await Task.sleep(for: .milliseconds(200))) != nil { tell.yield(.event(.tick)) }
             }
             defer { group.cancelAll() }
-            let desk = ShardDesk(
+            let desk = ShardState(
                 tasks, workers: workers, silence: shard.workers.silence, plugins: catalog.pluginNames)
             return await decide(desk, for: shard, before: shard.tasks.count - tasks.count, news, command)
         }
@@ -172,7 +172,7 @@ package struct ShardRun: Sendable {
     }
 
     private func decide(
-        _ desk: ShardDesk, for shard: Shard, before: Int, _ news: AsyncStream<News>,
+        _ desk: ShardState, for shard: Shard, before: Int, _ news: AsyncStream<News>,
         _ command: AsyncStream<EngineCommand>.Continuation
     ) async -> Result<[TaskEnd], Stop> {
         var desk = desk
@@ -207,7 +207,7 @@ package struct ShardRun: Sendable {
         return .success(ends)
     }
 
-    private func note(_ line: AttemptLine, of shard: Shard) -> SharedFolder.Trouble? {
+    private func note(_ line: AttemptLine, of shard: Shard) -> ShardFolder.Trouble? {
         do {
             try folder.append(line, to: folder.log(shard.id, attempt))
             return nil

@@ -34,10 +34,10 @@ extension JobPreparation {
     /// - Throws: when one of the pictures cannot be read.
     package func pictureDigests(_ paths: [String], _ job: JobSpec) async throws -> [PathKey: String] {
         guard !paths.isEmpty else { return [:] }
-        let findings = try await findings(of: paths.map { CompareTask.File(path: $0) }, job)
+        let findings = try await findings(of: paths.map { DigestTask.File(path: $0) }, job)
         var digests: [PathKey: String] = [:]
         for path in paths {
-            guard let found = findings[CompareTask.File(path: path)] ?? nil else {
+            guard let found = findings[DigestTask.File(path: path)] ?? nil else {
                 let manifest = PathText.shown(job.manifestPath, from: folder)
                 throw FarmError(
                     .missingInput,

@@ -128,8 +128,8 @@ struct FrameNaming {
     }
 
     /// Names, looks and decides in one go, on all cores: hundreds of thousands wait for it.
-    private func targets(of named: Named) -> [Target] {
-        concurrentMap(Array(named.frames.indices), keeping: OutputPlace()) { [plan, decisions] index, place in
+    private func targets(of named: Named) -> [FrameTarget] {
+        concurrentMap(Array(named.frames.indices), keeping: OutputLookup()) { [plan, decisions] index, place in
             let frame = named.frames[index]
             let paths = named.outputs?[index].paths ?? plan.outputs(of: frame, measures: nil)
             let stamps = zip(paths, frame.formats).map {
@@ -141,9 +141,9 @@ struct FrameNaming {
     }
 
     /// What lies at an output's path and cannot be replaced, or must not.
-    private func inTheWay(_ target: Target) -> (PlannedOutput.Owner, PlanProblem)? {
+    private func inTheWay(_ target: FrameTarget) -> (PlannedOutput.Owner, PlanProblem)? {
         let owner = PlannedOutput.Owner(target.frame)
-        for kept in target.verdict.kept where OutputPlace.isPlainFolder(kept.path) && isFile(kept.path, of: target) {
+        for kept in target.verdict.kept where OutputLookup.isPlainFolder(kept.path) && isFile(kept.path, of: target) {
             return (owner, .folderInTheWay(output: kept.path))
         }
         // A list is not all of a job's inputs: two that collide may come one after the other. A run that replaces whatever is there
@@ -159,23 +159,23 @@ struct FrameNaming {
         return nil
     }
 
-    private func isFile(_ path: String, of target: Target) -> Bool {
+    private func isFile(_ path: String, of target: FrameTarget) -> Bool {
         zip(target.outputs, target.frame.formats).contains { output, format in
             PathKey(output) == PathKey(path) && !plan.folderFormats.contains(format)
         }
     }
 
     /// The input that an output was made of, where it is another file, and still there.
-    private func otherInput(_ output: String, _ target: Target) -> String? {
+    private func otherInput(_ output: String, _ target: FrameTarget) -> String? {
         guard let input = freshness.record(at: output)?.input, PathKey(input) != PathKey(target.files.input),
-            OutputPlace.isInputThere(input), FileStamp(of: input)?.identity != target.files.stamp?.identity
+            OutputLookup.isInputThere(input), FileStamp(of: input)?.identity != target.files.stamp?.identity
         else { return nil }
         return input
     }
 
     /// - Returns: the frames that must not be rendered for their outputs' names.
     private func check(
-        _ targets: [Target], inputStamps: [FileStamp?]
+        _ targets: [FrameTarget], inputStamps: [FileStamp?]
     ) throws -> [PlannedOutput.Owner: PlanProblem] {
         let outputs = targets.flatMap { target in
             // Pictures that are left alone may have outputs without names.
@@ -203,9 +203,9 @@ struct FrameDecisions: Sendable {
 
     func target(
         _ frame: PlannedFrame, _ stamp: FileStamp?, _ outputs: [(path: String, stamp: FileStamp?)], probe: ProbeReceipt?
-    ) -> Target {
+    ) -> FrameTarget {
         let files = files(frame, stamp, outputs: outputs)
-        return Target(
+        return FrameTarget(
             frame: frame, outputs: outputs.map(\.path), probe: probe, variant: variants[frame], files: files,
             verdict: freshness.verdict(of: files))
     }
@@ -216,7 +216,7 @@ struct FrameDecisions: Sendable {
         let outputs = recipes.indices.map { index in
             let (path, stamp) = outputs.isEmpty ? ("", nil) : outputs[index]
             let isFolder = plan.folderFormats.contains(frame.formats[index])
-            let isOutput = stamp != nil && (!isFolder || OutputPlace.exists(path))
+            let isOutput = stamp != nil && (!isFolder || OutputLookup.exists(path))
             return FrameFiles.Output(path: path, stamp: stamp, isOutput: isOutput, recipe: recipes[index])
         }
         return FrameFiles(

@@ -78,7 +78,7 @@ final class FrameVariants: Sendable {
     subscript(frame: PlannedFrame) -> FrameVariant? { frame.settings.map { variants[$0] } }
 
     /// How each of a frame's outputs is made.
-    func recipes(of frame: PlannedFrame, in book: RecipeBook) -> [RecipeKey] {
+    func recipes(of frame: PlannedFrame, in book: RecipeTable) -> [RecipeKey] {
         let kind = Kind(
             settings: frame.settings, formats: frame.formats, isAnimation: frame.pages == .animation)
         return known.withLock { known in

@@ -14,7 +14,7 @@ import WorkerProtocol
 
 /// Prepares jobs. Opens pictures only where their names ask for it.
 package struct JobPreparation {
-    package var installation: Installation
+    package var installation: Farm
     package let catalog: Catalog
     /// Where relative paths start. Messages show paths as they are seen from there.
     let folder: String
@@ -41,7 +41,7 @@ package struct JobPreparation {
     ///   - limit: how many frames at most there is something to do with; nil for any number.
     ///   - reread: reads a job's manifest again, with more overrides.
     package init(
-        installation: Installation, catalog: Catalog, folder: String, selection: JobPlan.Selection, limit: Int? = nil,
+        installation: Farm, catalog: Catalog, folder: String, selection: JobPlan.Selection, limit: Int? = nil,
         firstLimit: Int? = nil, list: FileList?, isForced: Bool, control: RunControl, deadline: Deadline?,
         reread: @escaping (JobSpec, [Override]) throws -> ReadResult
     ) {
@@ -58,7 +58,7 @@ package struct JobPreparation {
     }
 
     /// The same, by workers of a run.
-    package func working(for directory: RunDirectory) -> JobPreparation {
+    package func working(for directory: RunFolder) -> JobPreparation {
         var preparation = self
         preparation.installation = installation.working(for: directory)
         return preparation
@@ -74,7 +74,7 @@ package struct JobPreparation {
         let freshness = Freshness(
             job: job, isForced: isForced, madeSince: rerun?.begin(in: contents.runs, now: now),
             records: contents.records, broken: selection.inputs == nil ? contents.broken : [],
-            book: RecipeBook(catalog: catalog, texts: contents.recipes), now: now)
+            book: RecipeTable(catalog: catalog, texts: contents.recipes), now: now)
         var prepared = PreparedJob(plan: plan, contents: contents, freshness: freshness)
         prepared.rerun = rerun
         prepared.ended = plan.missing.map(Self.missing)
@@ -99,7 +99,7 @@ package struct JobPreparation {
     /// Finds out who published the outputs that the job does not know, if another job of Penumbra did.
     private func recogniseFormerOutputs(_ prepared: inout PreparedJob) throws {
         guard prepared.job.existing == .update, !isForced, let search = prepared.contents.formers else { return }
-        let unknown = MovedOutputs.unknown(prepared.targets, prepared.freshness)
+        let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
         let formers = try search.outputs(unknown, jobName: jobName)
         guard !formers.isEmpty else { return }
         let freshness = prepared.freshness.knowing(formers)
@@ -110,7 +110,7 @@ package struct JobPreparation {
         }
     }
 
-    /// As ``FormerSearch/JobName``.
+    /// As ``PriorLookup/JobName``.
     package func jobName(in manifest: [UInt8], path: String) -> String? {
         JobReader.read(
             bytes: manifest, path: path, realPath: path, catalog: catalog,
@@ -122,8 +122,8 @@ package struct JobPreparation {
     /// The same of outputs that were copied without their times: their bytes are read.
     package func formersByBytes(_ prepared: PreparedJob) async throws -> Freshness {
         guard let search = prepared.contents.formers else { return prepared.freshness }
-        let unknown = MovedOutputs.unknown(prepared.targets, prepared.freshness)
-        let findings = try await findings(of: MovedOutputs.files(of: unknown, prepared.freshness), prepared.job)
+        let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
+        let findings = try await findings(of: OutputTakeover.files(of: unknown, prepared.freshness), prepared.job)
         return prepared.freshness.knowing(try search.outputs(unknown, findings: findings, jobName: jobName))
     }
 
@@ -229,7 +229,7 @@ package struct JobPreparation {
         let records = prepared.contents.records
         guard !records.isEmpty else { return }
         let inputs = Set(prepared.plan.inputs.map { PathKey($0.path) })
-        prepared.lost = LostPlaces.pictures(
+        prepared.lost = MissingDisks.pictures(
             records, inputs: inputs, before: prepared.contents.places, missing: prepared.plan.missingPlaces)
         // What lies below the mount point of a lost disk is not what its outputs were made of.
         let lost = Set(prepared.lost.flatMap(\.records).map { PathKey($0.input) })
@@ -262,11 +262,11 @@ package struct JobPreparation {
         for record in strange.sorted(by: { $0.path < $1.path })
         // Whether a picture that cannot be looked at, or in a folder that cannot be read, is an input, nobody can tell.
         where !closed.contains(where: { PathKey($0) == PathKey(record.input) || PathNames.isBelow(record.input, $0) })
-            && !planned.contains(PathKey(record.path)) && OutputPlace.exists(record.path)
+            && !planned.contains(PathKey(record.path)) && OutputLookup.exists(record.path)
         {
             if inputs.contains(PathKey(record.input)) {
                 prepared.orphans.append(record)
-            } else if OutputPlace.isInputThere(record.input) {
+            } else if OutputLookup.isInputThere(record.input) {
                 prepared.unselected.append(record)
             } else if lost.contains(PathKey(record.path)) {
                 prepared.lostOutputs.append(record)
@@ -294,11 +294,11 @@ package struct JobPreparation {
     func probes(
         of frames: [PlannedFrame], _ plan: JobPlan,
         variants: @escaping @Sendable (PlannedFrame) -> FrameVariant? = { _ in nil }
-    ) async throws -> Survey.Findings {
+    ) async throws -> ProbeQuery.Findings {
         guard !frames.isEmpty else { return [:] }
         let loop = RunLoop(
             engine: installation.engine(), control: control, deadline: deadline?.half(at: .now))
-        let (findings, stop) = await Survey.run(
+        let (findings, stop) = await ProbeQuery.run(
             plan, frames: frames, variants: variants, settings: installation.runSettings, loop: loop)
         if stop != .deadline { try refuse(stop) }
         return findings
@@ -310,7 +310,7 @@ package struct JobPreparation {
     }
 
     private func compare(_ prepared: inout PreparedJob, in places: Range<Int>) async throws {
-        let files = prepared.targets[places].flatMap { target -> [CompareTask.File] in
+        let files = prepared.targets[places].flatMap { target -> [DigestTask.File] in
             if case .compare(let files) = target.verdict { files } else { [] }
         }
         let findings = try await self.findings(of: files, prepared.job)
@@ -327,7 +327,7 @@ package struct JobPreparation {
         let work = prepared.targets.filter { $0.isWork && $0.probe == nil }
         let variants = Dictionary(work.map { ($0.frame.id, $0.variant) }) { $1 }
         try await survey(&prepared, work.map(\.frame)) { variants[$0.id] ?? nil }
-        var targets: [Target] = []
+        var targets: [FrameTarget] = []
         for target in prepared.targets {
             switch prepared.findings[target.frame.id] {
             case .success(let probe): targets.append(target.probed(probe))
@@ -338,19 +338,19 @@ package struct JobPreparation {
         prepared.targets = targets
     }
 
-    func findings(of files: [CompareTask.File], _ job: JobSpec) async throws -> Freshness.Findings {
+    func findings(of files: [DigestTask.File], _ job: JobSpec) async throws -> Freshness.Findings {
         guard !files.isEmpty else { return [:] }
         let loop = RunLoop(engine: installation.engine(), control: control, deadline: deadline)
-        let (findings, stop) = await Comparison.run(
+        let (findings, stop) = await DigestQuery.run(
             files, job: job, settings: installation.runSettings, loop: loop)
         try refuse(stop)
         return findings
     }
 
-    func headers(of files: [CompareTask.File], _ job: JobSpec) async throws -> HeaderSurvey.Headers {
+    func headers(of files: [DigestTask.File], _ job: JobSpec) async throws -> HeaderQuery.Headers {
         guard !files.isEmpty else { return [:] }
         let loop = RunLoop(engine: installation.engine(), control: control, deadline: deadline)
-        let (found, stop) = await HeaderSurvey.run(files, job: job, settings: installation.runSettings, loop: loop)
+        let (found, stop) = await HeaderQuery.run(files, job: job, settings: installation.runSettings, loop: loop)
         try refuse(stop)
         return found
     }
@@ -374,7 +374,7 @@ package func currentTime() -> Int64 {
     return FileStamp.nanoseconds(seconds: time.tv_sec, and: time.tv_nsec)
 }
 
-extension Installation {
+extension Farm {
     package var runSettings: RunSettings { runSettings(workers: settings.workers.value) }
 
     /// No more workers than there is work for: whole frames go one to a worker.

@@ -28,9 +28,9 @@ package enum ListedFiles {
     ///   - path: `-` for the standard input.
     ///   - folder: where a relative path starts.
     package static func read(_ path: String, in folder: String, control: RunControl?) throws(FarmError) -> [UInt8] {
-        do throws(GivenFile.Trouble) {
-            let bytes = try GivenFile.read(path, in: folder, limit: most, control: control)
-            if bytes.count == most { throw GivenFile.Trouble.system(EFBIG) }
+        do throws(InputArgument.Trouble) {
+            let bytes = try InputArgument.read(path, in: folder, limit: most, control: control)
+            if bytes.count == most { throw InputArgument.Trouble.system(EFBIG) }
             return bytes
         } catch {
             throw error.error { "\(PathText.visible(path)): the list of files cannot be read: \($0)" }

@@ -64,7 +64,7 @@ package struct ManifestFiles {
     /// The same with what only workers know of filters and of the pictures that these read.
     package func examined(by worker: WorkerCommand) async -> Outcome {
         let results = results()
-        let examination = await ExaminedManifests(results.compactMap { try? $0.result.get() }, by: worker)
+        let examination = await WorkerChecks(results.compactMap { try? $0.result.get() }, by: worker)
         var outcome = outcome(of: results, examination.adding)
         if let failure = examination.failure { outcome.warn("the filters could not be examined: \(failure)") }
         return outcome
@@ -74,7 +74,7 @@ package struct ManifestFiles {
     package func withExaminedPictures(by worker: WorkerCommand) async -> Outcome {
         let results = results()
         // Where nothing is known the first frame tells.
-        let examination = await ExaminedManifests(picturesOf: results.compactMap { try? $0.result.get() }, by: worker)
+        let examination = await WorkerChecks(picturesOf: results.compactMap { try? $0.result.get() }, by: worker)
         return outcome(of: results, examination.adding)
     }
 
@@ -142,7 +142,7 @@ package struct ManifestFiles {
     private func contents(of manifest: RunRequest.Manifest) throws(FarmError) -> [UInt8] {
         if let text = manifest.text { return Array(text.utf8) }
         do {
-            return try GivenFile.read(manifest.path, in: folder, limit: (1 << 20) + 1, control: control)
+            return try InputArgument.read(manifest.path, in: folder, limit: (1 << 20) + 1, control: control)
         } catch {
             throw error.error { "\(PathText.visible(manifest.path)): the manifest cannot be read: \($0)" }
         }

@@ -11,10 +11,10 @@ package struct PreparedJob {
     /// What was known of the outputs before.
     package let contents: LedgerContents
     package var freshness: Freshness
-    package var targets: [Target] = []
+    package var targets: [FrameTarget] = []
     /// Frames that failed already, gone or broken when they were probed for their names, or that a deadline left.
     package var ended: [FrameReport] = []
-    package var findings: Survey.Findings = [:]
+    package var findings: ProbeQuery.Findings = [:]
     /// Of the failed frames those that a survey could not read.
     package var brokenFiles: [(files: FrameFiles, failure: FrameFailure)] = []
     /// The run makes everything again, perhaps in several parts.
@@ -24,7 +24,7 @@ package struct PreparedJob {
     /// Published outputs whose inputs are gone.
     package var orphans: [OutputRecord] = []
     /// Pictures that are gone together with their disk.
-    package var lost: [LostPlaces.Pictures] = []
+    package var lost: [MissingDisks.Pictures] = []
     /// Their outputs, which are no orphans.
     package var lostOutputs: [OutputRecord] = []
     /// Published outputs whose inputs are there, but are not this job's any more.

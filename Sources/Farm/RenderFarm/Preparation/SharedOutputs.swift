@@ -12,7 +12,7 @@ package enum SharedOutputs {
     /// - Parameter folder: paths are shown as they are seen from there.
     /// - Throws: where no frame of any job is left.
     package static func problems(of jobs: [PreparedJob], folder: String) throws(FarmError) -> [[FrameID: String]] {
-        var owners: [PathKey: (job: Int, target: Target)] = [:]
+        var owners: [PathKey: (job: Int, target: FrameTarget)] = [:]
         var problems = jobs.map { _ in [FrameID: String]() }
         guard jobs.count > 1 else { return problems }
         var first: (output: String, jobs: [String])?
@@ -43,7 +43,9 @@ package enum SharedOutputs {
         return problems
     }
 
-    private static func message(_ target: Target, _ output: String, as other: Target, of job: JobSpec, _ folder: String)
+    private static func message(
+        _ target: FrameTarget, _ output: String, as other: FrameTarget, of job: JobSpec, _ folder: String
+    )
         -> String
     {
         let manifest = PathText.shown(job.manifestPath, from: folder)

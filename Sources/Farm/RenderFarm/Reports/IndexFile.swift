@@ -30,7 +30,7 @@ struct IndexFile {
     }
 
     /// - Parameter records: of all outputs that the job has published.
-    func write(_ records: [OutputRecord], _ directory: RunDirectory) throws {
+    func write(_ records: [OutputRecord], _ directory: RunFolder) throws {
         let folder = PathText.folder(of: file.path)
         let formats = Dictionary(
             prepared.targets.flatMap { zip($0.outputs, $0.frame.formats) }.map { (PathKey($0), $1) }
@@ -75,7 +75,7 @@ struct IndexFile {
     /// Those whose files are there, and not written since.
     private func inPlace(_ records: [OutputRecord]) -> [OutputRecord] {
         let bySize = prepared.job.compare == .size
-        let isInPlace = concurrentMap(records, keeping: OutputPlace()) { record, place in
+        let isInPlace = concurrentMap(records, keeping: OutputLookup()) { record, place in
             guard let stamp = place.stamp(at: record.path, isFolder: true) else { return false }
             // Where times and inodes wander, sizes alone are compared.
             return bySize ? stamp.size == record.file.stamp.size : stamp.isUntouched(since: record.file.stamp)

@@ -101,7 +101,7 @@ package struct ReportFile {
     /// Leaves a file alone that says the same already, and one that somebody else has put there meanwhile.
     ///
     /// - Parameter directory: whose journal knows what is written aside.
-    func write(_ bytes: [UInt8], _ directory: RunDirectory) throws {
+    func write(_ bytes: [UInt8], _ directory: RunFolder) throws {
         try write(bytes) { try directory.temporaryPath(in: PathText.folder(of: path), for: "report") }
     }
 
@@ -114,7 +114,7 @@ package struct ReportFile {
         guard contents != bytes else { return }
         try refuseForeign()
         do {
-            try WholeFile.write(bytes, to: path, by: try aside())
+            try AtomicFile.write(bytes, to: path, by: try aside())
         } catch let trouble as FileTrouble {
             throw FarmError(.storage, "\(kind.option): \(trouble.message)")
         }

@@ -72,7 +72,7 @@ package struct RequestedRun {
         var wishes = wishes
         wishes.reports.page = try request.reportPage.map { try ReportFile($0, .page, in: request.folder) }
         wishes.reports.metrics = try request.metricsFile.map { try ReportFile($0, .metrics, in: request.folder) }
-        let installation = Installation(try Settings.load(request))
+        let installation = Farm(try Settings.load(request))
         // Another process may resume a run with another engine than the one that began it.
         if !isRepeated, sharing == .none || sharing == .detached {
             try installation.settings.check(slurmArguments: request.slurmArguments)

@@ -33,7 +33,7 @@ extension Settings {
         _ flags: Flags, folder: String, cores: Int = Machine.cores(), memory: Int = Machine.memory()
     ) throws(FarmError) -> Settings {
         let environment = ProcessInfo.processInfo.environment
-        let surroundings = Surroundings(
+        let surroundings = LaunchEnvironment(
             environment: environment, currentFolder: folder, programFolder: programFolder(),
             cores: cores, memory: memory, homeFolder: Machine.homeFolder(environment)
         ) { foundFile(at: PathText.normalized($0, in: folder)) }

@@ -23,7 +23,7 @@ extension JobRunner {
         let name = job.prepared.job.name
         let preparation = preparation.working(for: job.directory)
         let freshness = try await preparation.formersByBytes(job.prepared)
-        let moved = try MovedOutputs(job.prepared.targets, freshness, ledger)
+        let moved = try OutputTakeover(job.prepared.targets, freshness, ledger)
         if !moved.owned.isEmpty {
             reporting.complain(
                 "\(name): not taken over", moved.owned.map(\.record.path),
@@ -53,7 +53,7 @@ extension JobRunner {
         let files = Adoption.files(of: candidates)
         let findings = try await preparation.findings(of: files, spec)
         let headers = try await preparation.headers(of: files, spec)
-        let books = RunBooks(
+        let books = OutputTracker(
             ledger: job.ledger, freshness: prepared.freshness,
             hasPictures: !prepared.job.picturePaths.isEmpty, now: Int(currentTime() / 1_000_000_000))
         let adoption = try Adoption(prepared.targets, findings: findings, headers: headers, books: books)

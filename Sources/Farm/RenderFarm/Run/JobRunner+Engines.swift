@@ -19,7 +19,7 @@ extension JobRunner {
         guard isOnCluster else { return settings.scratch.value }
         if case .flag = settings.scratch.origin { return settings.scratch.value }
         let outputs = OutputFolders.of(job).first ?? job.folder
-        return slurmWishes(for: job).folder ?? PathNames.joined(outputs, RunDirectory.sharedName)
+        return slurmWishes(for: job).folder ?? PathNames.joined(outputs, RunFolder.sharedName)
     }
 
     package func slurmWishes(for job: JobSpec) -> SlurmWishes {
@@ -51,17 +51,17 @@ extension JobRunner {
 
     /// Enough tasks for some shards of small pictures for each core. Each picture in tiles takes twice its samples of the shared
     /// file system.
-    private static func cluster(_ options: SlurmOptions) -> RunSettings.Doers {
+    private static func cluster(_ options: SlurmOptions) -> RunSettings.Capacity {
         let wanted = options.throttle * options.cpusPerTask * 64
-        return .away(tasks: min(max(wanted, SlurmEngine.leastTasks), SlurmEngine.mostTasks), tiledFrames: 16)
+        return .away(tasks: min(max(wanted, ClusterEngine.leastTasks), ClusterEngine.mostTasks), tiledFrames: 16)
     }
 
     /// Everything is handed over at once. Each task takes some kilobytes of this process until it is written down.
-    private static func others(_ prepared: PreparedJob) -> RunSettings.Doers {
+    private static func others(_ prepared: PreparedJob) -> RunSettings.Capacity {
         .away(tasks: max(200_000, prepared.targets.count), tiledFrames: .max)
     }
 
-    private func runSettings(_ workers: Int, memory: Int, _ doers: RunSettings.Doers) -> RunSettings {
+    private func runSettings(_ workers: Int, memory: Int, _ doers: RunSettings.Capacity) -> RunSettings {
         RunSettings(
             workers: workers, memory: memory, silence: settings.silence.value,
             seed: UInt64.random(in: .min ... .max), doers: doers)
@@ -69,7 +69,7 @@ extension JobRunner {
 
     /// Before anything is begun, or taken from others.
     func refuseMissingCluster() throws(FarmError) {
-        guard isOnCluster, let words = SlurmAdvice.missingConfiguration(ProcessInfo.processInfo.environment) else {
+        guard isOnCluster, let words = SlurmHints.missingConfiguration(ProcessInfo.processInfo.environment) else {
             return
         }
         throw FarmError(.unavailable, words)
@@ -78,7 +78,7 @@ extension JobRunner {
     /// - Throws: ``FarmError`` where the run was begun elsewhere and cannot be gone on with by this engine.
     package func engine(for started: StartedJob) async throws -> any Engine {
         let directory = started.directory
-        let folder = SharedFolder(directory.scratch)
+        let folder = ShardFolder(directory.scratch)
         let installation = installation.working(for: directory)
         if isShared { directory.expectStrangers() }
         if case .resumed(_, asJob: false) = wishes.sharing { await endCoordinators(of: folder) }
@@ -88,7 +88,7 @@ extension JobRunner {
             let recipient = PreparedShards(
                 setup(for: started).source, count: shards, command: installation.workerOfRun, workers: workers
             ) { control.signals() }
-            return HandingOverEngine(folder: folder, recipient: recipient)
+            return HandoffEngine(folder: folder, recipient: recipient)
         }
         guard isOnCluster else {
             if directory.epoch > 1 { await endArrays(of: folder, before: directory.epoch) }
@@ -111,19 +111,19 @@ extension JobRunner {
         let (reporting, options) = (reporting, SlurmOptions(slurmWishes(for: job)))
         let tell: @Sendable (String) -> Void = { reporting.note("\(job.name): \($0)") }
         guard wishes.sharing == .detached else {
-            return SlurmEngine(options: options, setup: setup(for: started), tell: tell)
+            return ClusterEngine(options: options, setup: setup(for: started), tell: tell)
         }
-        return HandingOverEngine(
-            folder: SharedFolder(directory.scratch),
-            recipient: SlurmDetachment(
+        return HandoffEngine(
+            folder: ShardFolder(directory.scratch),
+            recipient: ClusterHandoff(
                 options: options, setup: setup(for: started), runFolder: directory.shared.folder, tell: tell))
     }
 
-    private func setup(for started: StartedJob) -> SlurmEngine.Setup {
+    private func setup(for started: StartedJob) -> ClusterEngine.Setup {
         let directory = started.directory
         let place = PathNames.folder(of: directory.scratch) ?? ""
-        return SlurmEngine.Setup(
-            folder: SharedFolder(directory.scratch), logs: "\(place)/logs/\(directory.name)", run: directory.name,
+        return ClusterEngine.Setup(
+            folder: ShardFolder(directory.scratch), logs: "\(place)/logs/\(directory.name)", run: directory.name,
             epoch: directory.epoch, program: programPath(), versions: preparation.catalog.makings,
             workers: Shard.Workers(plugins: installation.worker.plugins, silence: settings.silence.value),
             succession: succession(of: directory.shared),
@@ -131,11 +131,11 @@ extension JobRunner {
                 of: ProcessInfo.processInfo.environment, more: settings.workerEnvironment.value))
     }
 
-    private func succession(of run: SharedRun) -> SlurmSuccession? {
+    private func succession(of run: SharedRun) -> SuccessorJob? {
         guard case .resumed(_, asJob: true) = wishes.sharing,
             let job = ProcessInfo.processInfo.environment["SLURM_JOB_ID"]
         else { return nil }
-        return SlurmSuccession(job: job, runFolder: run.folder, left: run.left)
+        return SuccessorJob(job: job, runFolder: run.folder, left: run.left)
     }
 
     /// After a trouble that may last, the successor waits for some minutes: it would find the same at once.
@@ -164,7 +164,7 @@ extension JobRunner {
         if case .interrupted = stop { isTrouble = false }
         let (reporting, job) = (reporting, started.prepared.job)
         do {
-            let number = try await SlurmSuccession.giveBack(
+            let number = try await SuccessorJob.giveBack(
                 started.directory.shared.folder, after: isTrouble, SlurmClient(), SlurmOptions(slurmWishes(for: job)),
                 setup(for: started)
             ) { reporting.note("\(job.name): \($0)") }
@@ -176,18 +176,18 @@ extension JobRunner {
     }
 
     /// Jobs that were to go on with what this process goes on with.
-    private func endCoordinators(of folder: SharedFolder) async {
+    private func endCoordinators(of folder: ShardFolder) async {
         do {
-            try await SlurmEngine.endCoordinators(of: folder)
+            try await ClusterEngine.endCoordinators(of: folder)
         } catch {
             reporting.note("a job that was to go on with the run may be left in Slurm's queue: \(error.message)")
         }
     }
 
     /// An earlier coordinator of the run may have had a cluster.
-    private func endArrays(of folder: SharedFolder, before epoch: Int) async {
+    private func endArrays(of folder: ShardFolder, before epoch: Int) async {
         do {
-            try await SlurmEngine.endArrays(of: folder, before: epoch)
+            try await ClusterEngine.endArrays(of: folder, before: epoch)
         } catch {
             reporting.note("jobs of the run's earlier coordinator may be left in Slurm's queue: \(error.message)")
         }

@@ -21,8 +21,8 @@ extension JobRunner {
     }
 
     /// What the next run is to know of the places of a job's inputs and outputs.
-    func places(of prepared: PreparedJob) -> KnownPlaces {
-        var found = LostPlaces.Findings()
+    func places(of prepared: PreparedJob) -> KnownDisks {
+        var found = MissingDisks.Findings()
         found.entries = preparation.list == nil ? prepared.plan.entries : nil
         found.matches = prepared.plan.matches
         found.inputs = prepared.plan.inputs.map(\.path)
@@ -31,7 +31,7 @@ extension JobRunner {
             + prepared.contents.records.map(\.path)
         found.lost = prepared.lost
         found.isEmptyRight = wishes.acceptsEmpty || wishes.allowsGone
-        return LostPlaces.known(found, job: prepared.job, before: prepared.contents.places)
+        return MissingDisks.known(found, job: prepared.job, before: prepared.contents.places)
     }
 
     /// Refuses folders of outputs in which nothing may be written: every frame would fail for that one reason. With

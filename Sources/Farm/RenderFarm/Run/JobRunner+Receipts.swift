@@ -11,7 +11,7 @@ extension JobRunner {
         let maker = ReceiptMaker(spec, run: job.directory, catalog: preparation.catalog, now: currentTime)
         guard let ledger = job.ledger, let maker else { return .done }
         do {
-            let keeper = try ReceiptKeeper(
+            let keeper = try ReceiptRepair(
                 try ledger.records(), recipes: ledger.recipeTexts, by: maker, directory: job.directory)
             try tell(keeper, spec, ledger)
             return .done
@@ -22,7 +22,7 @@ extension JobRunner {
         }
     }
 
-    private func tell(_ keeper: ReceiptKeeper, _ job: JobSpec, _ ledger: Ledger) throws {
+    private func tell(_ keeper: ReceiptRepair, _ job: JobSpec, _ ledger: Ledger) throws {
         if keeper.written > 0 {
             reporting.say(
                 "\(job.name): \(Figures.plural(keeper.written, "receipt")) written of outputs that were published before"

@@ -24,7 +24,7 @@ extension JobRunner {
     }
 
     /// Nil for a run of this process alone.
-    func sharedDirectory(for job: JobSpec) async throws -> RunDirectory? {
+    func sharedDirectory(for job: JobSpec) async throws -> RunFolder? {
         switch wishes.sharing {
         case .none:
             try refuseDetached(job)
@@ -32,17 +32,17 @@ extension JobRunner {
         case .detached:
             try refuseDetached(job)
             let place = scratchPlace(for: job) ?? ""
-            RunDirectory.sweep(state: place)
-            return try RunDirectory(state: place, token: installation.newToken(), scratch: place, job: job)
+            RunFolder.sweep(state: place)
+            return try RunFolder(state: place, token: installation.newToken(), scratch: place, job: job)
         case .prepared(_, let place):
-            RunDirectory.sweep(state: place)
-            let known = RunDirectory.unfinished(of: job, state: place).map { SharedRun(place: place, name: $0) }
+            RunFolder.sweep(state: place)
+            let known = RunFolder.unfinished(of: job, state: place).map { SharedRun(place: place, name: $0) }
             if let open = known.first(where: { $0.end == nil }), let directory = try await claimed(open, job) {
                 return directory
             }
-            return try RunDirectory(state: place, token: installation.newToken(), scratch: place, job: job)
+            return try RunFolder(state: place, token: installation.newToken(), scratch: place, job: job)
         case .resumed(let run, _):
-            try LossRefusal.refuseLostDisks(of: run)
+            try MissingDiskCheck.refuseLostDisks(of: run)
             guard let directory = try await claimed(run, job) else {
                 let outcome = RunOutcome(number: run.end?.exitCode ?? 0) ?? .someFailed
                 throw FarmError(outcome, "\(run.name): another coordinator has ended it", isReported: true)
@@ -55,12 +55,12 @@ extension JobRunner {
     private static let longestWait = Duration.seconds(150)
 
     /// Nil for a run that another coordinator has brought to its end.
-    private func claimed(_ run: SharedRun, _ job: JobSpec) async throws -> RunDirectory? {
+    private func claimed(_ run: SharedRun, _ job: JobSpec) async throws -> RunFolder? {
         var isJob = false
         if case .resumed(_, asJob: true) = wishes.sharing { isJob = true }
         let end = ContinuousClock.now + (isJob ? Self.longestWait : .zero)
         repeat {
-            if let directory = try RunDirectory(claiming: run.name, state: run.place, keepsRequests: isJob) {
+            if let directory = try RunFolder(claiming: run.name, state: run.place, keepsRequests: isJob) {
                 guard run.end != nil else { return directory }
                 // Its coordinator was killed before it had removed what the run kept.
                 directory.remove()
@@ -79,7 +79,7 @@ extension JobRunner {
     private func refuseDetached(_ job: JobSpec) throws {
         var known = DetachedRuns.all(state: installation.settings.stateFolder.value)
         if let place = scratchPlace(for: job) {
-            known += RunDirectory.unfinished(of: job, state: place).map { SharedRun(place: place, name: $0) }
+            known += RunFolder.unfinished(of: job, state: place).map { SharedRun(place: place, name: $0) }
         }
         let open = known.first { run in
             run.record?.manifest == job.manifestPath && run.record?.job == job.name && run.end == nil
@@ -109,7 +109,7 @@ extension JobRunner {
             run: job.directory.name, job: prepared.job.name, manifest: prepared.job.manifestPath,
             started: known?.started ?? currentTime(), workers: settings.workers, memory: settings.memory,
             request: wishes.request ?? "{}", counts: counts.json, command: wishes.command)
-        record.disks = OutputDisks(of: prepared.job)
+        record.disks = RecordedDisks(of: prepared.job)
         try job.directory.shared.write(record)
         return known?.request == wishes.request
     }
@@ -145,12 +145,12 @@ extension JobRunner {
         if case .detached = wishes.sharing {
             try DetachedRuns.remember(run, state: installation.settings.stateFolder.value)
         }
-        if stop == .detached { return try RunRequests.make(.detached, of: run.name, state: run.place) }
+        if stop == .detached { return try ControlFiles.make(.detached, of: run.name, state: run.place) }
         // On a disk that is full the reason is not written, and somebody goes on all the same.
         let noting = Result { try run.note(lastStop: StopWords.describe(stop, left: summary.left)) }
         defer { if case .failure(let error as FileTrouble) = noting { reporting.complain(error.message) } }
         guard await isKept(job, after: stop) else { return }
-        try RunRequests.make(.detached, of: run.name, state: run.place)
+        try ControlFiles.make(.detached, of: run.name, state: run.place)
     }
 
     /// It could not begin to go on with a run that it had taken from a cluster's job.
@@ -159,7 +159,7 @@ extension JobRunner {
         try? job.directory.shared.note(lastStop: reason)
         if case .resumed(_, asJob: false) = wishes.sharing, await giveBack(job, after: .engine("")) {
             let run = job.directory.shared
-            try? RunRequests.make(.detached, of: run.name, state: run.place)
+            try? ControlFiles.make(.detached, of: run.name, state: run.place)
         }
     }
 
@@ -189,7 +189,7 @@ extension JobRunner {
         // One that was interrupted has left the shards as they were.
         case .prepared(let shards, let place) where stop == .detached:
             reporting.say("\(name): \(left) in \(Figures.plural(shards, "shard")) at \(place)")
-        case .resumed where RunRequests.of(run: run.name, state: run.place).isDetached:
+        case .resumed where ControlFiles.of(run: run.name, state: run.place).isDetached:
             reporting.say("\(name): \(left) left, which a job in Slurm's queue goes on with")
         case .resumed:
             reporting.say(
@@ -207,7 +207,7 @@ extension JobRunner {
         // Of one that could not be handed over nobody else has ever heard.
         guard isShared, wishes.sharing != .detached, var record = run.record else { return }
         tellBroken(.found, job.ledger, run)
-        SharedFolder.removeIfEmpty(logs: "\(run.place)/logs/\(run.name)")
+        ShardFolder.removeIfEmpty(logs: "\(run.place)/logs/\(run.name)")
         let work = RunCounts(json: record.counts).work
         var counts = RunCounts(
             summary, work: max(work, job.prepared.workCount), notes: StopWords.notes(summary))

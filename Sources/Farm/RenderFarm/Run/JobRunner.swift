@@ -12,7 +12,7 @@ import Settings
 
 /// Runs jobs here, one after another: all are prepared before the first one starts.
 package struct JobRunner {
-    let installation: Installation
+    let installation: Farm
     let control: RunControl
     let reporting: any RunListener
     let preparation: JobPreparation
@@ -21,7 +21,7 @@ package struct JobRunner {
     package var memory: WatchMemory?
 
     package init(
-        installation: Installation, control: RunControl, reporting: any RunListener, preparation: JobPreparation,
+        installation: Farm, control: RunControl, reporting: any RunListener, preparation: JobPreparation,
         wishes: RunWishes, memory: WatchMemory? = nil
     ) {
         self.installation = installation
@@ -56,7 +56,7 @@ package struct JobRunner {
     ) async throws -> RunOutcome {
         try refuseMissingCluster()
         try installation.secureDescriptors(jobs: jobs.count)
-        RunDirectory.sweep(state: state)
+        RunFolder.sweep(state: state)
         importEnds()
         var started: [StartedJob] = []
         defer {
@@ -93,13 +93,13 @@ package struct JobRunner {
     }
 
     private func start(_ job: JobSpec, _ lockedFolders: inout Set<FileStamp.Identity>) async throws -> StartedJob {
-        let refusal = LossRefusal(
+        let refusal = MissingDiskCheck(
             allowsEmpty: wishes.allowsEmpty, allowsGone: wishes.allowsGone, folder: preparation.folder,
             beginner: wishes.beginner)
         let known = wishes.ownState ?? state
         // Before the lock, which creates the folders that are missing, and cannot where a disk is.
         if wishes.remembers { try refusal.refuseLostDisks(of: job, state: known) }
-        let there = LostPlaces.foldersThere(of: job)
+        let there = MissingDisks.foldersThere(of: job)
         var directory = try await directory(for: job)
         do {
             guard wishes.remembers else {
@@ -152,21 +152,21 @@ package struct JobRunner {
     }
 
     /// That of a shared run, or a new one.
-    private func directory(for job: JobSpec) async throws -> RunDirectory {
+    private func directory(for job: JobSpec) async throws -> RunFolder {
         if let shared = try await sharedDirectory(for: job) { return shared }
-        return try RunDirectory(
+        return try RunFolder(
             state: state, token: installation.newToken(), scratch: scratchPlace(for: job),
             job: wishes.isRecorded ? job : nil)
     }
 
     /// The run that was killed, for whoever has the job's lock. Nil where none was, or it cannot be gone on with: its disk is
     /// not mounted, say.
-    private func claimInterrupted(_ job: JobSpec) throws -> RunDirectory? {
+    private func claimInterrupted(_ job: JobSpec) throws -> RunFolder? {
         guard wishes.isRecorded, !isShared, let name = try RunHistory.unfinished(of: job, state: state) else {
             return nil
         }
         do {
-            return try RunDirectory(claiming: name, state: state)
+            return try RunFolder(claiming: name, state: state)
         } catch {
             reporting.note("\(job.name): the interrupted run \(name) cannot be gone on with: \(error.message)")
             return nil
@@ -191,17 +191,17 @@ package struct JobRunner {
         let isAsBefore = try share(job, settings)
         let history = try history(of: job, settings)
         // Nothing fails in a run before the run has begun.
-        let books = RunBooks(
+        let books = OutputTracker(
             ledger: job.ledger, freshness: prepared.freshness,
             hasPictures: !prepared.job.picturePaths.isEmpty, now: Int(currentTime() / 1_000_000_000))
         job.beginsToRun()
-        var heritage = history?.heritage ?? Heritage()
+        var heritage = history?.heritage ?? RecoveredWork()
         if isShared, isAsBefore { heritage.add(journalOf: job.directory) }
         for broken in prepared.brokenFiles { books.remember(broken.failure, of: broken.files) }
         let collector = wishes.reports.areWanted ? FrameCollector(reporting.observer(of: prepared.job.name)) : nil
         let run = JobRun(
             prepared.plan, targets: prepared.targets, ended: prepared.ended,
-            roots: job.lock?.roots ?? OutputRoots(of: prepared.job), directory: job.directory,
+            roots: job.lock?.roots ?? LockedFolders(of: prepared.job), directory: job.directory,
             settings: settings, books: books, recorder: history?.recorder,
             heritage: heritage,
             receipts: ReceiptMaker(
@@ -280,10 +280,10 @@ package struct JobRunner {
 
     private func lookAfterOrphans(_ job: StartedJob, _ summary: RunSummary) async throws -> RunOutcome {
         guard let ledger = job.ledger, summary.stop == nil else { return .done }
-        if !wishes.isWatching || summary.didSomething { OrphanKeeper.listUnselected(job.prepared, reporting) }
+        if !wishes.isWatching || summary.didSomething { OrphanCleanup.listUnselected(job.prepared, reporting) }
         guard !(job.prepared.orphans + job.prepared.lostOutputs).isEmpty else { return .done }
         if wishes.isWatching, case .listed = wishes.orphans, !summary.didSomething { return .done }
-        let keeper = OrphanKeeper(
+        let keeper = OrphanCleanup(
             prepared: job.prepared, ledger: ledger, wishes: wishes, folder: preparation.folder,
             reporting: reporting)
         let preparation = preparation.working(for: job.directory)
@@ -329,7 +329,7 @@ package struct JobRunner {
     }
 
     private func lock(
-        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ directory: RunDirectory
+        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ directory: RunFolder
     ) async throws -> JobLock {
         switch try await locked(job, folders, held, directory) {
         case .taken(let lock): return lock
@@ -346,7 +346,7 @@ package struct JobRunner {
 
     /// A signal ends the wait.
     private func locked(
-        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ directory: RunDirectory
+        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ directory: RunFolder
     ) async throws -> JobLock.Outcome {
         let (state, wait, control) = (state, Duration.seconds(wishes.lockWait), control)
         return try await withThrowingTaskGroup(of: JobLock.Outcome?.self) { group in

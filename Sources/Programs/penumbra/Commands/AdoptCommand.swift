@@ -23,7 +23,7 @@ struct AdoptCommand: AsyncParsableCommand {
 
     @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     @Flag(
         help:
@@ -35,8 +35,8 @@ struct AdoptCommand: AsyncParsableCommand {
     var quiet = false
 
     func run() async throws {
-        try await Reporting(json: false, quiet: quiet).handling { reporting in
-            let installation = Installation(try Settings.load(place))
+        try await ConsoleReporter(json: false, quiet: quiet).handling { reporting in
+            let installation = Farm(try Settings.load(place))
             let signals = Signals()
             let catalog = try await installation.introducedCatalog()
             let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)

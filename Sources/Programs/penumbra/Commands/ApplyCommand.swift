@@ -43,7 +43,7 @@ struct ApplyCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Also writes the job to a file that does not exist yet.", valueName: "file"))
     var saveManifest: String?
 
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     @Flag(help: "Replace what is there already.")
     var force = false
@@ -57,11 +57,11 @@ struct ApplyCommand: AsyncParsableCommand {
     func validate() throws { try ManifestOptions.refuseRepeated(overrides) }
 
     func run() async throws {
-        try await Reporting(json: json, quiet: quiet).handling { reporting in
+        try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
             // Nobody remembers what a command made: whatever is there may be somebody's.
             let text = try manifest() + "existing: error\n"
             try refuseMissing()
-            let installation = Installation(try Settings.load(place))
+            let installation = Farm(try Settings.load(place))
             let signals = Signals()
             let catalog = try await installation.introducedCatalog()
             let result = JobReader.read(
@@ -98,7 +98,7 @@ struct ApplyCommand: AsyncParsableCommand {
     }
 
     /// As patterns take them, whatever their bytes.
-    private var inputs: [String] { pictures.map { OddName.text(of: RawArguments.bytes(of: $0)) } }
+    private var inputs: [String] { pictures.map { NonUTF8Name.text(of: RawArguments.bytes(of: $0)) } }
 
     private func manifest() throws -> String { try manifest(inputs: inputs, output: output) }
 

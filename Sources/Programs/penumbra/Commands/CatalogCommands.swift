@@ -14,14 +14,14 @@ struct FiltersCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("A filter, for its parameters.", valueName: "name"))
     var name: String?
 
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     @Flag(help: "Print the descriptors as JSON.")
     var json = false
 
     func run() async throws {
-        try await Reporting(json: false).handling { _ in
-            let catalog = try await Installation(try Settings.load(place)).catalog()
+        try await ConsoleReporter(json: false).handling { _ in
+            let catalog = try await Farm(try Settings.load(place)).catalog()
             var filters = catalog.filters
             if let name {
                 guard let filter = catalog.filter(named: name) else {
@@ -48,14 +48,14 @@ struct FormatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "formats", abstract: "List the image formats that are read and written, with their save options.")
 
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     @Flag(help: "Print the descriptors as JSON.")
     var json = false
 
     func run() async throws {
-        try await Reporting(json: false).handling { _ in
-            let catalog = try await Installation(try Settings.load(place)).catalog()
+        try await ConsoleReporter(json: false).handling { _ in
+            let catalog = try await Farm(try Settings.load(place)).catalog()
             if json {
                 printJSON(catalog.formats)
             } else {

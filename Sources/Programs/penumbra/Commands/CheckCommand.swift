@@ -14,7 +14,7 @@ struct CheckCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var manifests: ManifestOptions
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
     var quiet = false
@@ -23,8 +23,8 @@ struct CheckCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await Reporting(json: json, quiet: quiet).handling { reporting in
-            let installation = Installation(try Settings.load(place))
+        try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
+            let installation = Farm(try Settings.load(place))
             let catalog = try await installation.catalog()
             reporting.warn(ofPluginsIn: catalog)
             let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)

@@ -18,20 +18,20 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Check that this installation can work, and say what to mend.")
 
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
     @OptionGroup(title: "Engine Options") var engine: EngineOptions
 
     @Option(help: ArgumentHelp("With --engine slurm: a folder that all nodes share.", valueName: "dir"))
     var shared: String?
 
     func run() async throws {
-        try await Reporting(json: false).handling { _ in
+        try await ConsoleReporter(json: false).handling { _ in
             let settings = try Settings.load(place, engine: engine.engine)
             try settings.check(slurmArguments: engine.slurmArguments)
             if shared != nil, settings.engine.value != .slurm {
                 throw FarmError(.usage, "--shared is a folder for --engine slurm, and the engine is local")
             }
-            var worst = await examineWorker(Installation(settings))
+            var worst = await examineWorker(Farm(settings))
             worst = max(worst, examineFolder("state", settings.stateFolder.value))
             worst = max(worst, examineDatabase(Ledger.databasePath(state: settings.stateFolder.value)))
             if let scratch = settings.scratch.value { worst = max(worst, examineFolder("scratch", scratch)) }
@@ -47,14 +47,14 @@ struct DoctorCommand: AsyncParsableCommand {
         if !engine.slurmArguments.isEmpty { flags.arguments = engine.slurmArguments }
         let wishes = flags.over(settings.slurm.value)
         let examination = SlurmExamination(
-            settings: settings, installation: Installation(settings), options: SlurmOptions(wishes),
+            settings: settings, installation: Farm(settings), options: SlurmOptions(wishes),
             folder: shared.map { PathText.normalized($0, in: currentFolder()) } ?? wishes.folder, say: say)
         return await examination.run()
     }
 
     private func say(_ isWell: Bool, _ text: String) { Console.print((isWell ? "ok    " : "FAIL  ") + text) }
 
-    private func examineWorker(_ installation: Installation) async -> RunOutcome {
+    private func examineWorker(_ installation: Farm) async -> RunOutcome {
         do {
             let catalog = try await installation.catalog()
             let versions = catalog.versions.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }

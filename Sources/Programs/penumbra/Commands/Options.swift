@@ -6,7 +6,7 @@ import RenderFarm
 import Settings
 
 /// Where settings, state and scratch space are; the same for every command.
-struct PlaceOptions: ParsableArguments {
+struct LocationOptions: ParsableArguments {
     @Option(name: .customLong("config"), help: ArgumentHelp("The config file.", valueName: "file"))
     var configFile: String?
 

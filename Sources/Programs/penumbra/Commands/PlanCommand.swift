@@ -23,7 +23,7 @@ struct PlanCommand: AsyncParsableCommand {
 
     @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     @Flag(help: "Print JSON lines, with every tile and the rectangles that it reads.")
     var json = false
@@ -38,8 +38,8 @@ struct PlanCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Reporting(json: json).handling { reporting in
-            let installation = Installation(try Settings.load(place))
+        try await ConsoleReporter(json: json).handling { reporting in
+            let installation = Farm(try Settings.load(place))
             let catalog = try await installation.introducedCatalog()
             reporting.warn(ofPluginsIn: catalog)
             let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
@@ -55,7 +55,7 @@ struct PlanCommand: AsyncParsableCommand {
             var planned: [PreparedJob] = []
             for spec in specs {
                 try await allowingEmpty(jobs.allowEmpty) {
-                    let refusal = LossRefusal(
+                    let refusal = MissingDiskCheck(
                         allowsEmpty: jobs.allowEmpty, allowsGone: jobs.allowGone, folder: reporting.folder)
                     let state = installation.settings.stateFolder.value
                     try refusal.refuseLostOutputs(of: spec, state: state)
@@ -84,9 +84,9 @@ struct PlanCommand: AsyncParsableCommand {
         }
     }
 
-    private func showOrphans(_ prepared: PreparedJob, _ reporting: Reporting) {
-        OrphanKeeper.listUnselected(prepared, reporting)
-        OrphanKeeper.listLost(prepared, reporting)
+    private func showOrphans(_ prepared: PreparedJob, _ reporting: ConsoleReporter) {
+        OrphanCleanup.listUnselected(prepared, reporting)
+        OrphanCleanup.listLost(prepared, reporting)
         guard !prepared.orphans.isEmpty else { return }
         reporting.list(
             "\(prepared.job.name): \(Figures.plural(prepared.orphans.count, "output")) without an input any more",

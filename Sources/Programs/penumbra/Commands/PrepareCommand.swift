@@ -28,7 +28,7 @@ struct PrepareCommand: AsyncParsableCommand {
 
     @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     @Option(help: ArgumentHelp("Where the shards go, with all that belongs to the run.", valueName: "dir"))
     var runDir: String
@@ -53,7 +53,7 @@ struct PrepareCommand: AsyncParsableCommand {
         var prepared = RequestedRun(request, sharing: .prepared(shards: shards, place: folder))
         prepared.ownState = Settings.ownState(place)
         let run = prepared
-        try await Reporting(json: false).handling { reporting in
+        try await ConsoleReporter(json: false).handling { reporting in
             try await TemporaryState.with(place.stateDir) { state in
                 var run = run
                 run.request.stateFolder = state

@@ -71,7 +71,7 @@ struct PreviewCommand: AsyncParsableCommand {
             valueName: "path=value"))
     var overrides: [String] = []
 
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     /// A preview that takes longer than this hangs.
     private static let limit = Duration.seconds(600)
@@ -79,9 +79,9 @@ struct PreviewCommand: AsyncParsableCommand {
     func validate() throws { try ManifestOptions.refuseRepeated(overrides) }
 
     func run() async throws {
-        try await Reporting(json: false).handling { reporting in
+        try await ConsoleReporter(json: false).handling { reporting in
             let view = try self.view()
-            let installation = Installation(try Settings.load(place))
+            let installation = Farm(try Settings.load(place))
             let signals = Signals()
             let catalog = try await installation.introducedCatalog()
             let format = try fileFormat(catalog)
@@ -96,9 +96,9 @@ struct PreviewCommand: AsyncParsableCommand {
             let (labels, specs) = try swept(spec, filters, reporting, catalog, installation.settings)
             let input = try self.input(spec, catalog)
             let outputs = spec.outputs.indices.map { outputSpec(spec, $0, input, catalog) }
-            let target = PreviewPlace(output)
+            let target = PreviewTarget(output)
             let temporary = try target.temporaryPath(showing: input, of: spec, catalog)
-            let book = PreviewBook(state: installation.settings.stateFolder.value)
+            let book = PreviewRegistry(state: installation.settings.stateFolder.value)
             if !force { try target.refuseForeign(book) }
             defer { unlink(temporary) }
             // A swept value, such as a tint, may ask for sRGB. All panels are in one picture.
@@ -123,7 +123,7 @@ struct PreviewCommand: AsyncParsableCommand {
 extension PreviewCommand {
     private func view() throws -> PreviewTask.View {
         do {
-            let (at, size) = (try PreviewWish.place(at), try PreviewWish.size(size))
+            let (at, size) = (try PreviewRequest.place(at), try PreviewRequest.size(size))
             return PreviewTask.View(x: at.x, y: at.y, width: size.width, height: size.height)
         } catch {
             throw FarmError(.usage, error.message)
@@ -150,7 +150,7 @@ extension PreviewCommand {
 
     /// The job with more of its values set, and where its filters are.
     private func job(
-        _ reporting: Reporting, _ catalog: Catalog, _ settings: Settings, set more: [String]
+        _ reporting: ConsoleReporter, _ catalog: Catalog, _ settings: Settings, set more: [String]
     ) throws -> (spec: JobSpec, filters: [FilterMention]) {
         var options = ManifestOptions()
         options.manifests = [manifest]
@@ -164,15 +164,16 @@ extension PreviewCommand {
 
     /// A job for each value of the sweep, and what its panel is called.
     private func swept(
-        _ spec: JobSpec, _ filters: [FilterMention], _ reporting: Reporting, _ catalog: Catalog, _ settings: Settings
+        _ spec: JobSpec, _ filters: [FilterMention], _ reporting: ConsoleReporter, _ catalog: Catalog,
+        _ settings: Settings
     ) throws -> (labels: [String], specs: [JobSpec]) {
         guard let sweep else { return ([], [spec]) }
         do {
-            let sweep = try PreviewWish.Sweep(sweep)
+            let sweep = try PreviewRequest.Sweep(sweep)
             let path = try sweep.path(in: spec, filters, output: outputNumber - 1, catalog)
             let specs = try sweep.values.map { try job(reporting, catalog, settings, set: ["\(path)=\($0)"]).spec }
             return (sweep.values.map { "\(sweep.name) \($0)" }, specs)
-        } catch let problem as PreviewWish.Problem {
+        } catch let problem as PreviewRequest.Problem {
             throw FarmError(.usage, problem.message)
         }
     }
@@ -209,7 +210,7 @@ extension PreviewCommand {
     }
 
     private func rendered(
-        _ task: PreviewTask, _ installation: Installation, _ signals: Signals
+        _ task: PreviewTask, _ installation: Farm, _ signals: Signals
     ) async throws -> PreviewReceipt {
         do {
             let receipt = try await installation.engine().ask(

@@ -27,7 +27,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
     @OptionGroup(title: "Engine Options") var engine: EngineOptions
 
     @Flag(help: "Make everything again, and replace whatever is at the outputs' paths.")
@@ -95,7 +95,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Reporting(json: json, quiet: quiet, isStrict: strict, isWatching: watch).handling { reporting in
+        try await ConsoleReporter(json: json, quiet: quiet, isStrict: strict, isWatching: watch).handling { reporting in
             try await reporting.follow(RequestedRun(request()))
         }
     }

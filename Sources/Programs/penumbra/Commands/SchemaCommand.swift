@@ -22,11 +22,11 @@ struct SchemaCommand: AsyncParsableCommand {
             Make it again when filters or Penumbra have changed. 'penumbra check' knows more than a schema can say.
             """)
 
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     func run() async throws {
-        try await Reporting(json: false).handling { _ in
-            let catalog = try await Installation(try Settings.load(place)).catalog()
+        try await ConsoleReporter(json: false).handling { _ in
+            let catalog = try await Farm(try Settings.load(place)).catalog()
             Console.printJSON(ManifestSchema(catalog).json)
             catalog.pluginProblems.forEach(Console.complain)
             return .done

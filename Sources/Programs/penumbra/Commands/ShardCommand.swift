@@ -32,7 +32,7 @@ struct ShardCommand: AsyncParsableCommand {
     @Flag(help: "Print lines that Open Job Description knows: openjd_progress, openjd_status, openjd_fail.")
     var openjd = false
 
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     func validate() throws {
         guard (work == nil) != (runDir == nil) else { throw ValidationError("Give the shards' folder by --run-dir.") }
@@ -40,7 +40,7 @@ struct ShardCommand: AsyncParsableCommand {
 
     func run() async throws {
         let teller = OpenJDTeller(isOn: openjd)
-        try await Reporting(json: false).handling { reporting in
+        try await ConsoleReporter(json: false).handling { reporting in
             do {
                 let signals = Signals()
                 var worst = RunOutcome.done
@@ -49,7 +49,7 @@ struct ShardCommand: AsyncParsableCommand {
                 }
                 teller.tell(progress: 100)
                 return worst
-            } catch let trouble as SharedFolder.Trouble {
+            } catch let trouble as ShardFolder.Trouble {
                 teller.tell(failure: trouble.message)
                 throw FarmError(.storage, trouble.message)
             } catch let error as FarmError {
@@ -60,21 +60,21 @@ struct ShardCommand: AsyncParsableCommand {
     }
 
     /// One of each run in the folder.
-    private func wanted(_ reporting: Reporting) throws -> [(folder: SharedFolder, number: Int)] {
-        if let work { return [(SharedFolder(work), index)] }
+    private func wanted(_ reporting: ConsoleReporter) throws -> [(folder: ShardFolder, number: Int)] {
+        if let work { return [(ShardFolder(work), index)] }
         let folder = PathText.normalized(runDir ?? "", in: currentFolder())
         let runs = SharedRun.meant(in: folder)
         guard !runs.isEmpty else {
             throw FarmError(
                 .missingInput, "\(PathText.visible(folder)): no run; 'penumbra prepare --run-dir' writes shards there")
         }
-        let found = try runs.compactMap { run -> (SharedFolder, PreparedShards.Range)? in
-            guard run.end == nil, let scratch = RunDirectory.scratch(of: run.name, state: run.place) else {
+        let found = try runs.compactMap { run -> (ShardFolder, PreparedShards.Range)? in
+            guard run.end == nil, let scratch = RunFolder.scratch(of: run.name, state: run.place) else {
                 reporting.say("\(run.name): has ended, there is nothing to do")
                 return nil
             }
-            try LossRefusal.refuseLostDisks(of: run)
-            let shared = SharedFolder(scratch)
+            try MissingDiskCheck.refuseLostDisks(of: run)
+            let shared = ShardFolder(scratch)
             guard let shards = PreparedShards.Range(of: shared) else {
                 throw FarmError(
                     .missingInput, "\(PathText.visible(folder)): is not prepared yet; 'penumbra prepare' does that")
@@ -90,7 +90,7 @@ struct ShardCommand: AsyncParsableCommand {
     }
 
     private func carryOut(
-        _ shard: (folder: SharedFolder, number: Int), _ signals: Signals, _ reporting: Reporting,
+        _ shard: (folder: ShardFolder, number: Int), _ signals: Signals, _ reporting: ConsoleReporter,
         _ teller: OpenJDTeller
     ) async throws -> RunOutcome {
         let allocation = Allocation(ProcessInfo.processInfo.environment)
@@ -100,8 +100,8 @@ struct ShardCommand: AsyncParsableCommand {
         ) { done, all in teller.tell(progress: 100 * done / max(1, all), "\(done) of \(all) tasks") }
         let written = try run.shard()
         let settings = try Settings.load(place, allocation: allocation)
-        let own = Installation.plugins(settings)
-        let installation = Installation(settings, plugins: written.workers.plugins.restricted(by: own))
+        let own = Farm.plugins(settings)
+        let installation = Farm(settings, plugins: written.workers.plugins.restricted(by: own))
         try installation.secureDescriptors(workers: settings.workers.value)
         let end = try await run.run(
             written, engine: installation.engine(), workers: settings.workers.value

@@ -13,7 +13,7 @@ import WorkerProtocol
 /// What `penumbra doctor --engine slurm` looks at.
 struct SlurmExamination {
     let settings: Settings
-    let installation: Installation
+    let installation: Farm
     let options: SlurmOptions
     /// A folder that all nodes share; nil when none was named.
     let folder: String?
@@ -22,7 +22,7 @@ struct SlurmExamination {
     private static let limit = Duration.seconds(300)
 
     func run() async -> RunOutcome {
-        if let words = SlurmAdvice.missingConfiguration(ProcessInfo.processInfo.environment) {
+        if let words = SlurmHints.missingConfiguration(ProcessInfo.processInfo.environment) {
             say(false, words)
             return .unavailable
         }
@@ -69,10 +69,10 @@ struct SlurmExamination {
 
     private func tryOut(in folder: String) async throws -> String {
         let name = "doctor-\(UUID().uuidString.prefix(8))"
-        let shared = SharedFolder("\(folder)/penumbra-\(name)")
-        let engine = SlurmEngine(
+        let shared = ShardFolder("\(folder)/penumbra-\(name)")
+        let engine = ClusterEngine(
             options: options,
-            setup: SlurmEngine.Setup(
+            setup: ClusterEngine.Setup(
                 folder: shared, logs: "\(folder)/logs/\(name)", run: name, epoch: 1, program: programPath(),
                 versions: try await installation.catalog().makings,
                 workers: Shard.Workers(plugins: installation.worker.plugins, silence: settings.silence.value))

@@ -35,7 +35,7 @@ struct VerifyCommand: AsyncParsableCommand {
     @Flag(help: "Also render the outputs again, and compare.")
     var rerender = false
 
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
     var quiet = false
@@ -49,8 +49,8 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Reporting(json: json, quiet: quiet).handling { reporting in
-            let installation = Installation(try Settings.load(place))
+        try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
+            let installation = Farm(try Settings.load(place))
             let search = try RecordSearch(state: installation.settings.stateFolder.value)
             let verifier = OutputVerifier(
                 installation: installation, control: Signals().control, reporting: reporting, search: search)

@@ -26,7 +26,7 @@ struct BlurList {
         }
         let pictures = meant + renamed
         for trouble in odd { session.reporting.complain(trouble.message) }
-        let (looked, stop) = try await LookedAtPicture.look(
+        let (looked, stop) = try await InspectedPicture.look(
             at: pictures, session.originals, readsOriginals: false, settings: session.installation.runSettings,
             loop: session.loop)
         if stop != nil { return session.tell(stop, left: pictures.count) }
@@ -72,7 +72,7 @@ struct KeptLine: Encodable {
         case pathBase64 = "path_base64"
     }
 
-    init(_ picture: LookedAtPicture, _ original: StoredOriginal) {
+    init(_ picture: InspectedPicture, _ original: StoredOriginal) {
         path = picture.picture.path
         pathBase64 = picture.picture.bytes.map { Data($0).base64EncodedString() }
         (filters, time, self.original) = (original.record.filters, original.record.time, original.path)

@@ -14,7 +14,7 @@ final class InPlaceReport {
     }
 
     private let command: Command
-    private let reporting: Reporting
+    private let reporting: ConsoleReporter
     private let folder = currentFolder()
     private var counts: [String: Int] = [:]
     private(set) var status = RunOutcome.done
@@ -26,7 +26,7 @@ final class InPlaceReport {
     /// Lines of one kind that are printed.
     private static let mostLines = 20
 
-    init(_ command: Command, _ reporting: Reporting) { (self.command, self.reporting) = (command, reporting) }
+    init(_ command: Command, _ reporting: ConsoleReporter) { (self.command, self.reporting) = (command, reporting) }
 
     func count(_ state: String) -> Int { counts[state] ?? 0 }
 

@@ -10,16 +10,16 @@ import Settings
 
 /// What commands that change pictures in place have in common.
 struct InPlaceSession {
-    let installation: Installation
+    let installation: Farm
     let originals: Originals
-    let reporting: Reporting
+    let reporting: ConsoleReporter
     let signals = Signals()
     let catalog: Catalog
 
     var state: String { installation.settings.stateFolder.value }
 
-    init(_ place: PlaceOptions, _ reporting: Reporting) async throws {
-        installation = Installation(try Settings.load(place))
+    init(_ place: LocationOptions, _ reporting: ConsoleReporter) async throws {
+        installation = Farm(try Settings.load(place))
         originals = Originals(state: installation.settings.stateFolder.value)
         self.reporting = reporting
         catalog = try await installation.introducedCatalog()
@@ -42,19 +42,19 @@ struct InPlaceSession {
                 "another 'penumbra blur' or 'penumbra unblur' is going on; --lock-wait TIME, such as 5m, waits for it")
         }
         defer { withExtendedLifetime(lock) {} }
-        RunDirectory.sweep(state: state)
+        RunFolder.sweep(state: state)
         return try await body()
     }
 
     /// Those of folders of which something is kept, too: their names may not be those of pictures.
-    func withKept(_ search: PictureSearch, _ passedBy: PictureSearch.PassedBy) -> [WantedPicture] {
-        let found = search.pictures.map { WantedPicture($0) }
+    func withKept(_ search: PictureSearch, _ passedBy: PictureSearch.SkippedFiles) -> [RequestedPicture] {
+        let found = search.pictures.map { RequestedPicture($0) }
         var known = Set(found.map(\.picture.exactPath))
         let kept = search.folders.isEmpty ? [] : originals.pictures(andIn: []).known.filter { search.holds($0) }
-        func more(_ pictures: [InputFile]) -> [WantedPicture] {
+        func more(_ pictures: [InputFile]) -> [RequestedPicture] {
             pictures.filter { known.insert($0.exactPath).inserted }.map {
                 let folder = InputFile(path: PathText.folder(of: $0.path), dir: "")
-                return WantedPicture($0, isNamed: false, folder: FileStamp(of: folder)?.identity)
+                return RequestedPicture($0, isNamed: false, folder: FileStamp(of: folder)?.identity)
             }
         }
         // They may be copies, for which no original is kept that was put back under its own name.
@@ -68,12 +68,12 @@ struct InPlaceSession {
 
     /// Finds the blurred ones among the pictures that a search passed by, and takes them off its list.
     func takeBlurred(
-        from passedBy: inout PictureSearch.PassedBy
-    ) async throws -> (blurred: [LookedAtPicture], stop: StopReason?) {
+        from passedBy: inout PictureSearch.SkippedFiles
+    ) async throws -> (blurred: [InspectedPicture], stop: StopReason?) {
         var seen: Set<[UInt8]> = []
         let found = passedBy.unnamed + passedBy.hidden.flatMap(\.pictures) + passedBy.links.map(\.target)
         let pictures = found.filter { seen.insert($0.exactPath).inserted }
-        let (looked, stop) = try await LookedAtPicture.look(
+        let (looked, stop) = try await InspectedPicture.look(
             at: pictures, originals, readsOriginals: false, settings: installation.runSettings, loop: loop)
         let blurred = looked.filter(\.isBlurred)
         let paths = Set(blurred.map(\.picture.exactPath))
@@ -89,7 +89,7 @@ struct InPlaceSession {
     /// Lists what of the folders is as sharp as before, or may be. It is told where silence is asked for, too.
     ///
     /// - Parameter all: what names those that are not listed.
-    func tell(_ passedBy: PictureSearch.PassedBy, all: String) {
+    func tell(_ passedBy: PictureSearch.SkippedFiles, all: String) {
         func list(_ files: [InputFile], _ one: String, _ several: String, reasons: [String]? = nil) {
             guard !files.isEmpty else { return }
             reporting.complain(
@@ -115,7 +115,7 @@ struct InPlaceSession {
             "pictures or films are in formats that Penumbra does not read, and were not blurred")
     }
 
-    private static func words(_ hidden: PictureSearch.PassedBy.Hidden) -> String {
+    private static func words(_ hidden: PictureSearch.SkippedFiles.Hidden) -> String {
         let pictures = Figures.plural(hidden.pictures.count, "picture")
         return hidden.isWhole ? pictures : "\(pictures) found, and not all of it could be looked into"
     }

@@ -53,13 +53,13 @@ struct PlanText {
         return ["  passed by, since they are no picture files: \(words.joined(separator: ", "))"]
     }
 
-    private func isRendered(_ target: Target) -> Bool {
+    private func isRendered(_ target: FrameTarget) -> Bool {
         if case .render = target.verdict { true } else { false }
     }
 
     /// For each output what is told beside it: beside the first one why a run would render the frame or would not, beside each
     /// that is kept why it is.
-    private func reasons(_ target: Target) -> [String] {
+    private func reasons(_ target: FrameTarget) -> [String] {
         var reasons = target.outputs.map { path in
             target.verdict.kept.first { $0.path == path }.map { "kept: \($0.reason)" } ?? ""
         }
@@ -73,7 +73,7 @@ struct PlanText {
     }
 
     /// Why a run would render a frame or would not; and how.
-    private func reason(_ target: Target) -> String {
+    private func reason(_ target: FrameTarget) -> String {
         switch target.verdict {
         case .render(_, let reason, _):
             target.probe.map { "\(reason); \(shard.decision(for: $0).reason)" } ?? reason
@@ -179,7 +179,7 @@ struct PlanLine: Encodable {
         case pathBase64 = "path_base64"
     }
 
-    init(job: String, target: Target, decision: ShardPolicy.Decision?, reason: String, isRendered: Bool) {
+    init(job: String, target: FrameTarget, decision: ShardPolicy.Decision?, reason: String, isRendered: Bool) {
         let probe = target.probe
         self.job = job
         index = target.frame.index
@@ -204,7 +204,7 @@ struct PlanLine: Encodable {
         tiles = tiled ? probe.map { zip($0.grid.tiles, $0.tileSources).map { Tile(rect: $0, reads: $1) } } : nil
     }
 
-    private static func outputs(of target: Target) -> [Output] {
+    private static func outputs(of target: FrameTarget) -> [Output] {
         target.outputs.enumerated().map { index, path in
             Output(
                 path: path, extent: target.probe?.outputs[index].extent, frames: target.probe?.outputs[index].frames)

@@ -6,7 +6,7 @@ import WorkerProtocol
 /// Runs worker processes on this machine, one a slot. A process that dies is replaced.
 package final class LocalEngine: Engine {
     let command: WorkerCommand
-    private let crew = WorkerCrew()
+    private let crew = WorkerPool()
     private let events = EventRelay()
     /// The slot of the worker that ``introduce()`` started.
     private let firstSlot = Mutex<Task<Void, Never>?>(nil)

@@ -11,7 +11,7 @@ import WorkerProtocol
 package struct WorkerProcess: Sendable {
     let id: WorkerID
     let command: WorkerCommand
-    let crew: WorkerCrew
+    let crew: WorkerPool
     /// Gets what the worker offers; a worker that nobody asks does not say it.
     let introducing: (@Sendable (Catalog?) -> Void)?
     let onEvent: @Sendable (Event) -> Void
@@ -209,7 +209,7 @@ package struct WorkerProcess: Sendable {
 
 extension WorkerProcess {
     private func death(_ status: TerminationStatus, _ course: Course, _ ranOut: Bool) -> Death {
-        let ending = WorkerEnding(
+        let ending = WorkerExit(
             executable: command.executable, status: status, becameReady: course.becameReady,
             endsByOrder: course.endsByOrder, brokeProtocol: course.brokeProtocol, memoryRanOut: ranOut)
         // What it says of itself needs no frame around it.

@@ -6,15 +6,15 @@ import WorkerProtocol
 /// looked at first, by the worker that would have made them: nobody does again before they are published.
 package struct AdoptingEngine: Engine {
     private let inner: any Engine
-    private let folder: SharedFolder
+    private let folder: ShardFolder
 
-    package init(_ inner: any Engine, folder: SharedFolder) {
+    package init(_ inner: any Engine, folder: ShardFolder) {
         self.inner = inner
         self.folder = folder
     }
 
     package func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async {
-        var past = SlurmPast(of: folder)
+        var past = PriorResults(of: folder)
         let looks = Looks()
         let (rest, pass) = AsyncStream.makeStream(of: EngineCommand.self)
         async let crew: Void = inner.run(rest) { event in

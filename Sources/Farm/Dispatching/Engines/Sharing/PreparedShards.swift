@@ -2,7 +2,7 @@ import Scheduling
 package import WorkerProtocol
 
 /// A run as a fixed number of shards, written down for whoever does them: a scheduler that Penumbra knows nothing of.
-package struct PreparedShards: HandingOverEngine.Recipient {
+package struct PreparedShards: HandoffEngine.Recipient {
     /// Which shards of the run's folder they are: `prepared.json`. A run that is prepared again has others.
     package struct Range: Hashable, Sendable, Codable {
         package let first: Int
@@ -14,7 +14,7 @@ package struct PreparedShards: HandingOverEngine.Recipient {
         }
 
         /// Nil where none are.
-        package init?(of folder: SharedFolder) {
+        package init?(of folder: ShardFolder) {
             guard let found = folder.read(Range.self, from: folder.prepared) else { return nil }
             self = found
         }
@@ -62,7 +62,7 @@ package struct PreparedShards: HandingOverEngine.Recipient {
             case .interrupted(let signal): return .failure(HandingOverTrouble(.interrupted(signal: signal)))
             }
         } catch {
-            return .failure(HandingOverTrouble(.place((error as? SharedFolder.Trouble)?.message ?? "\(error)")))
+            return .failure(HandingOverTrouble(.place((error as? ShardFolder.Trouble)?.message ?? "\(error)")))
         }
     }
 
@@ -97,19 +97,19 @@ package struct PreparedShards: HandingOverEngine.Recipient {
 }
 
 extension PreparedShards.Range: SharedRecord {
-    var isPlausible: Bool { SharedNumbers.counts.contains(first) && SharedNumbers.counts.contains(count) }
+    var isPlausible: Bool { StoredLimits.counts.contains(first) && StoredLimits.counts.contains(count) }
 }
 
 /// Writes shards of a run.
 package struct ShardSource: Sendable {
-    package let folder: SharedFolder
+    package let folder: ShardFolder
     package let run: String
     package let epoch: Int
     package let versions: [String: String]
     package let workers: Shard.Workers
 
     package init(
-        folder: SharedFolder, run: String, epoch: Int, versions: [String: String], workers: Shard.Workers
+        folder: ShardFolder, run: String, epoch: Int, versions: [String: String], workers: Shard.Workers
     ) {
         self.folder = folder
         self.run = run
@@ -118,7 +118,7 @@ package struct ShardSource: Sendable {
         self.workers = workers
     }
 
-    func write(_ tasks: [Shard.Task], as number: Int) throws(SharedFolder.Trouble) -> Shard {
+    func write(_ tasks: [Shard.Task], as number: Int) throws(ShardFolder.Trouble) -> Shard {
         let shard = Shard(
             Shard.ID(run: run, epoch: epoch, number: number), versions: versions, workers: workers, tasks: tasks)
         try folder.write(shard, to: folder.shard(number), by: "\(epoch)")

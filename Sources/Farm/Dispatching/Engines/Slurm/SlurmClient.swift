@@ -49,7 +49,7 @@ package struct SlurmClient: Sendable {
     }
 
     /// The elements of job arrays that Slurm still knows.
-    package func elements(of jobs: [String]) async throws(Trouble) -> [SlurmElement] {
+    package func elements(of jobs: [String]) async throws(Trouble) -> [ArrayElement] {
         guard !jobs.isEmpty else { return [] }
         do {
             return SlurmTables.elements(try await queue(["--jobs=\(jobs.joined(separator: ","))"], SlurmTables.columns))
@@ -138,7 +138,7 @@ package struct SlurmClient: Sendable {
     private func answer(of program: String, _ arguments: [String]) async throws -> Answer {
         try ProcessStart.refuseWithoutDescriptors()
         let executable = programs.map { Executable.path(FilePath("\($0)/\(program)")) } ?? .name(program)
-        let (input, output, errors) = (try NamelessFile(), try NamelessFile(), try NamelessFile())
+        let (input, output, errors) = (try UnlinkedTempFile(), try UnlinkedTempFile(), try UnlinkedTempFile())
         defer { withExtendedLifetime((input, output, errors)) {} }
         let done = try await Subprocess.run(
             executable, arguments: Arguments(arguments), platformOptions: Self.platform,
@@ -172,6 +172,6 @@ package struct SlurmClient: Sendable {
         let line = lines.last { $0.contains("error") } ?? lines.first ?? "it failed without a word"
         let words = line.hasPrefix("\(program): ") ? line : "\(program): \(line)"
         if silences.contains(where: errors.contains) { return .unanswered(words) }
-        return fullness.contains(where: errors.contains) ? .full(words) : .refused(words + SlurmAdvice.remedy(errors))
+        return fullness.contains(where: errors.contains) ? .full(words) : .refused(words + SlurmHints.remedy(errors))
     }
 }

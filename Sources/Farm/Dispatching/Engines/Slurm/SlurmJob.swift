@@ -28,7 +28,7 @@ extension SlurmJob {
 }
 
 /// A job array: one element a shard.
-package struct SlurmSubmission: Hashable, SlurmJob {
+package struct ArrayJob: Hashable, SlurmJob {
     package let name: String
     /// The shard of the element with index 0; the others follow.
     package let firstShard: Int
@@ -43,12 +43,12 @@ package struct SlurmSubmission: Hashable, SlurmJob {
     package var shards: Range<Int> { firstShard..<(firstShard + count) }
 
     /// The same shards in two, for a site that takes no more at once. Nil for a single one.
-    package var halves: (SlurmSubmission, SlurmSubmission)? {
+    package var halves: (ArrayJob, ArrayJob)? {
         guard count > 1 else { return nil }
         let half = count / 2
         return (
-            SlurmSubmission(name: "\(name)a", firstShard: firstShard, count: half),
-            SlurmSubmission(name: "\(name)b", firstShard: firstShard + half, count: count - half)
+            ArrayJob(name: "\(name)a", firstShard: firstShard, count: half),
+            ArrayJob(name: "\(name)b", firstShard: firstShard + half, count: count - half)
         )
     }
 
@@ -67,7 +67,7 @@ package struct SlurmSubmission: Hashable, SlurmJob {
 }
 
 /// A job that goes on with a run as its coordinator.
-package struct SlurmCoordinator: Hashable, SlurmJob {
+package struct CoordinatorJob: Hashable, SlurmJob {
     package let name: String
     /// The jobs that have to end first, however they do: a dependency on their success could wait for ever.
     package let after: [String]

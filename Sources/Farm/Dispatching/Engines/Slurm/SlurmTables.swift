@@ -1,5 +1,5 @@
 /// A row of `squeue`: one element of a job array.
-package struct SlurmElement: Hashable, Sendable {
+package struct ArrayElement: Hashable, Sendable {
     package let job: String
     package let index: Int
     /// The name of the submission. Numbers are used again when a controller has lost its state; names are not.
@@ -60,11 +60,11 @@ package enum SlurmTables {
         "ArrayJobID:|,ArrayTaskID:|,State:|,exit_code:|,RestartCnt:|,NodeList:|,Name:|,Reason:"
 
     /// Rows that are no element's, and those of another form, are left out.
-    package static func elements(_ text: String) -> [SlurmElement] {
+    package static func elements(_ text: String) -> [ArrayElement] {
         text.split(separator: "\n").compactMap { line in
             let fields = line.split(separator: "|", maxSplits: 7, omittingEmptySubsequences: false).map(String.init)
             guard fields.count == 8, let index = Int(fields[1]) else { return nil }
-            return SlurmElement(
+            return ArrayElement(
                 job: fields[0], index: index, of: fields[6], state: fields[2], reason: fields[7],
                 status: Int(fields[3]) ?? 0, restarts: Int(fields[4]) ?? 0, node: fields[5])
         }

@@ -12,15 +12,15 @@ struct CrontabExport {
     let options: CronOptions
     let jobs: SelectionOptions
     let engine: EngineOptions
-    let place: PlaceOptions
+    let place: LocationOptions
 
-    func write(_ reporting: Reporting) async throws -> RunOutcome {
+    func write(_ reporting: ConsoleReporter) async throws -> RunOutcome {
         let arguments = runArguments(in: currentFolder())
         try Self.refuse(arguments)
         let (schedule, line) = try written(arguments)
         let settings = try Settings.load(place, engine: engine.engine)
         try refuseEngine(settings)
-        let installation = Installation(settings)
+        let installation = Farm(settings)
         let files = ManifestFiles(
             options: manifests, catalog: try await installation.catalog(), settings: installation.settings)
         _ = try reporting.jobs(files.read())

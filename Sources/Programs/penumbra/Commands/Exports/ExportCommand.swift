@@ -33,7 +33,7 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
     @OptionGroup(title: "Engine Options") var engine: EngineOptions
     @OptionGroup(title: "Options of --to openjd and slurm") var shards: ShardOptions
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     func validate() throws {
         if let other = cron.pointless { throw ValidationError("\(other), and cron wants lines that end silently.") }
@@ -89,7 +89,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Reporting(json: false).handling { reporting in
+        try await ConsoleReporter(json: false).handling { reporting in
             switch to {
             case .crontab:
                 return try await CrontabExport(

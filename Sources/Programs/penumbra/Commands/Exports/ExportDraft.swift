@@ -11,7 +11,7 @@ import Settings
 /// What is written down of a job, from its manifest, the settings and the command line.
 struct ExportDraft {
     let spec: JobSpec
-    let survey: WorkSurvey
+    let survey: WorkSample
     let settings: Settings
     let options: ShardOptions
     let slurmArguments: [String]

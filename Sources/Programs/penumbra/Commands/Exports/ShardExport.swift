@@ -7,19 +7,19 @@ import Settings
 
 /// Writes a job down for a scheduler that hands out its shards.
 struct ShardExport {
-    let target: ExportCommand.Target
+    let target: ExportCommand.FrameTarget
     let manifests: ManifestOptions
     let options: ShardOptions
     let slurmArguments: [String]
     let jobs: SelectionOptions
     /// Further arguments of `penumbra prepare`.
     let preparation: [String]
-    let place: PlaceOptions
+    let place: LocationOptions
 
     static let shardCounts = ExportedJob.shardCounts
 
-    func write(_ reporting: Reporting) async throws -> RunOutcome {
-        let installation = Installation(try Settings.load(place))
+    func write(_ reporting: ConsoleReporter) async throws -> RunOutcome {
+        let installation = Farm(try Settings.load(place))
         let catalog = try await installation.introducedCatalog()
         reporting.warn(ofPluginsIn: catalog)
         let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
@@ -30,7 +30,7 @@ struct ShardExport {
             list: try jobs.list(), isForced: false, control: Signals().control, deadline: nil, reread: files.rereader())
         jobPreparation.allowsMissing = jobs.allowEmpty || jobs.allowGone
         for spec in specs {
-            let survey = try await WorkSurvey(of: spec, jobPreparation)
+            let survey = try await WorkSample(of: spec, jobPreparation)
             reporting.hint(survey.plan, folder: reporting.folder)
             let draft = ExportDraft(
                 spec: spec, survey: survey, settings: installation.settings, options: options,

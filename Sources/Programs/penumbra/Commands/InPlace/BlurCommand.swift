@@ -65,7 +65,7 @@ struct BlurCommand: AsyncParsableCommand {
     @Flag(help: "Change nothing; list the pictures of which originals are kept, or those of them that are named.")
     var list = false
 
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     @Option(
         help: ArgumentHelp("How long to wait for another blur or unblur to end: 90, 5m.", valueName: "time"),
@@ -96,7 +96,7 @@ struct BlurCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Reporting(json: json, quiet: quiet).handling { reporting in
+        try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
             let session = try await InPlaceSession(place, reporting)
             if list { return try await BlurList(session: session).run(pictures) }
             let wish = try await wish(session)
@@ -149,7 +149,7 @@ struct BlurCommand: AsyncParsableCommand {
     /// With what only a worker knows of any filters. A Gaussian of the command's own has a radius.
     private func examined(_ read: ReadResult, _ session: InPlaceSession) async throws -> ReadResult {
         guard filter != nil, read.job != nil else { return read }
-        let examination = await ExaminedManifests([read], by: session.installation.worker)
+        let examination = await WorkerChecks([read], by: session.installation.worker)
         if let failure = examination.failure {
             session.reporting.warn("the filters could not be examined: \(failure)")
         }
@@ -174,8 +174,8 @@ struct BlurCommand: AsyncParsableCommand {
         let (_, unlooked) = try await session.takeBlurred(from: &passedBy)
         if unlooked != nil { return session.tell(unlooked, left: search.pictures.count) }
         session.tell(passedBy, all: "'penumbra is-blurred --json'")
-        let wanted = search.pictures.map { WantedPicture($0) }
-        let directory = try RunDirectory(
+        let wanted = search.pictures.map { RequestedPicture($0) }
+        let directory = try RunFolder(
             state: session.state, name: RunName.new(), scratch: session.installation.settings.scratch.value)
         defer { directory.remove() }
         let report = InPlaceReport(.blur, reporting)

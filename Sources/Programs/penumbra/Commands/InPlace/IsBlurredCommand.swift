@@ -22,7 +22,7 @@ struct IsBlurredCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Pictures, or folders of pictures.", valueName: "picture"), completion: .file())
     var pictures: [String]
 
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     @Flag(name: .shortAndLong, help: "Answer by the exit code alone.")
     var quiet = false
@@ -35,14 +35,14 @@ struct IsBlurredCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Reporting(json: json, quiet: quiet).handling { reporting in
+        try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
             let session = try await InPlaceSession(place, reporting)
             let search = session.search(pictures)
             var passedBy = search.passedBy()
             if search.pictures.isEmpty, passedBy.isNothing, search.problems.isEmpty {
                 throw FarmError(.missingInput, "there is no picture in what was named")
             }
-            let (looked, stop) = try await LookedAtPicture.look(
+            let (looked, stop) = try await InspectedPicture.look(
                 at: search.pictures.map(\.file), session.originals, readsOriginals: false,
                 settings: session.installation.runSettings, loop: session.loop)
             if stop != nil { return session.tell(stop, left: looked.count) }
@@ -55,7 +55,7 @@ struct IsBlurredCommand: AsyncParsableCommand {
         }
     }
 
-    private func answer(_ answer: InPlaceAnswer, _ reporting: Reporting) -> RunOutcome {
+    private func answer(_ answer: InPlaceAnswer, _ reporting: ConsoleReporter) -> RunOutcome {
         if json {
             JSONLine.picture(answer.line).print()
         } else if !quiet {
@@ -75,7 +75,7 @@ struct InPlaceAnswer {
 
     static let nothingThere = "no such file or folder; look at its name, or mount its disk"
 
-    init(_ looked: LookedAtPicture) {
+    init(_ looked: InspectedPicture) {
         var kept: StoredOriginal?
         (words, status, kept) = Self.answer(looked)
         let state =
@@ -89,7 +89,7 @@ struct InPlaceAnswer {
         self.line = line
     }
 
-    private static func answer(_ looked: LookedAtPicture) -> (String, RunOutcome, StoredOriginal?) {
+    private static func answer(_ looked: InspectedPicture) -> (String, RunOutcome, StoredOriginal?) {
         if let odd = looked.odd { return (odd.message, .someFailed, looked.originals.first) }
         return switch looked.condition {
         case .blurred(let kept) where looked.isStrange:

@@ -27,7 +27,7 @@ struct UnblurCommand: AsyncParsableCommand {
     @Flag(help: "Put originals back even where pictures were edited since, or are gone. Edits are lost.")
     var force = false
 
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     @Option(
         help: ArgumentHelp("How long to wait for another blur or unblur to end: 90, 5m.", valueName: "time"),
@@ -45,7 +45,7 @@ struct UnblurCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Reporting(json: json, quiet: quiet).handling { reporting in
+        try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
             let session = try await InPlaceSession(place, reporting)
             return try await session.locked(lockWait?.seconds ?? 0) { try await unblur(session) }
         }
@@ -78,7 +78,7 @@ struct UnblurCommand: AsyncParsableCommand {
     }
 
     /// Lists what of the folders stays blurred, or may.
-    private func tell(_ links: [String], _ lost: [String], _ reporting: Reporting) {
+    private func tell(_ links: [String], _ lost: [String], _ reporting: ConsoleReporter) {
         if !links.isEmpty {
             reporting.complain(
                 links.count == 1

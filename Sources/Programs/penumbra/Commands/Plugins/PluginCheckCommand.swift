@@ -21,7 +21,7 @@ struct PluginCheckCommand: AsyncParsableCommand {
         completion: .file(extensions: ["so"]))
     var files: [String]
 
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     @Flag(help: "Print the findings as JSON.")
     var json = false
@@ -34,8 +34,8 @@ struct PluginCheckCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Reporting(json: false).handling { _ in
-            let installation = Installation(try Settings.load(place))
+        try await ConsoleReporter(json: false).handling { _ in
+            let installation = Farm(try Settings.load(place))
             var records: [Record] = []
             for file in try files.flatMap(Self.libraries) {
                 let findings = try await check(file, installation)
@@ -70,7 +70,7 @@ struct PluginCheckCommand: AsyncParsableCommand {
         return libraries.map { folder + $0 }
     }
 
-    private func check(_ file: String, _ installation: Installation) async throws -> [PluginFinding] {
+    private func check(_ file: String, _ installation: Farm) async throws -> [PluginFinding] {
         let path = realPath(PathText.normalized(file, in: currentFolder()))
         guard isReadable(path) else {
             throw FarmError(.missingInput, "\(PathText.visible(file)): there is no such file")

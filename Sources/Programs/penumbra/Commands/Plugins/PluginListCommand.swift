@@ -10,15 +10,15 @@ struct PluginListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the plugins that your workers use, with what pins them.")
 
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     @Flag(help: "Print the list as JSON.")
     var json = false
 
     func run() async throws {
-        try await Reporting(json: false).handling { _ in
+        try await ConsoleReporter(json: false).handling { _ in
             let settings = try Settings.load(place)
-            let list = try await Installation(settings).pluginList()
+            let list = try await Farm(settings).pluginList()
             if json {
                 printJSON(list)
             } else {
@@ -43,7 +43,7 @@ struct PluginListCommand: AsyncParsableCommand {
     }
 }
 
-extension Installation {
+extension Farm {
     /// - Throws: ``FarmError`` with the exit code of a missing component.
     func pluginList() async throws -> PluginList {
         do {

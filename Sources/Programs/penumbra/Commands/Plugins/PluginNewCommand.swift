@@ -34,10 +34,10 @@ struct PluginNewCommand: AsyncParsableCommand {
                 + "from.", valueName: "folder"))
     var sdk: String?
 
-    @OptionGroup(title: "Place Options") var place: PlaceOptions
+    @OptionGroup(title: "Place Options") var place: LocationOptions
 
     func run() async throws {
-        try await Reporting(json: false).handling { _ in
+        try await ConsoleReporter(json: false).handling { _ in
             guard let names = PluginNames(name) else {
                 throw FarmError(
                     .usage, "'\(name)' cannot name a filter; use small letters, digits, - and _, a letter first")
@@ -53,7 +53,7 @@ struct PluginNewCommand: AsyncParsableCommand {
 
     /// A plugin cannot have the name of a filter that is there.
     private func refuseTaken(_ name: String) async throws {
-        let catalog = try await Installation(try Settings.load(place)).catalog()
+        let catalog = try await Farm(try Settings.load(place)).catalog()
         guard let filter = catalog.filter(named: name) else { return }
         let owner: String =
             switch filter.origin {

@@ -12,11 +12,11 @@ struct CancelCommand: AsyncParsableCommand {
         discussion: "Outputs that were published stay. What the run kept beside them is removed.")
 
     @OptionGroup var argument: OpenRunArgument
-    @OptionGroup var options: RunOptions
+    @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
 
     func run() async throws {
-        try await Reporting(json: options.json).handling { reporting in
+        try await ConsoleReporter(json: options.json).handling { reporting in
             let archive = try options.archive(shared)
             guard let run = try archive.run(toEnd: argument.run) else {
                 reporting.say("all runs have ended; there is nothing to cancel")
@@ -24,12 +24,12 @@ struct CancelCommand: AsyncParsableCommand {
             }
             switch run.condition {
             case .running, .paused:
-                try RunRequests.make(.cancel, of: run.stored.name, state: run.place)
+                try ControlFiles.make(.cancel, of: run.stored.name, state: run.place)
                 reporting.say("\(run.stored.name): its coordinator is told; 'penumbra wait' waits for the end")
             case .interrupted, .detached:
                 let coordinators = await archive.coordinators(of: run)
-                if let scratch = RunDirectory.scratch(of: run.stored.name, state: run.place) {
-                    try await Self.endJobs(of: SharedFolder(scratch))
+                if let scratch = RunFolder.scratch(of: run.stored.name, state: run.place) {
+                    try await Self.endJobs(of: ShardFolder(scratch))
                 }
                 // As if its coordinator had ended it.
                 let removal = try archive.abandon(
@@ -37,7 +37,7 @@ struct CancelCommand: AsyncParsableCommand {
                 guard removal != .refused else {
                     throw FarmError(.busy, "\(run.stored.name): another coordinator has just taken it over")
                 }
-                SharedFolder.removeIfEmpty(logs: "\(run.place)/logs/\(run.stored.name)")
+                ShardFolder.removeIfEmpty(logs: "\(run.place)/logs/\(run.stored.name)")
                 if removal == .complete {
                     reporting.say("\(run.stored.name): given up, and what it left is removed")
                 } else {
@@ -59,10 +59,10 @@ struct CancelCommand: AsyncParsableCommand {
 
 extension CancelCommand {
     /// Jobs that a killed coordinator has left in a cluster's queue.
-    private static func endJobs(of folder: SharedFolder) async throws {
+    private static func endJobs(of folder: ShardFolder) async throws {
         do {
-            try await SlurmEngine.endCoordinators(of: folder)
-            try await SlurmEngine.endArrays(of: folder, before: .max)
+            try await ClusterEngine.endCoordinators(of: folder)
+            try await ClusterEngine.endArrays(of: folder, before: .max)
         } catch {
             throw FarmError(
                 .unavailable, "the run's jobs are in Slurm's queue and cannot be cancelled: \(error.message)")
@@ -77,11 +77,11 @@ struct PauseCommand: AsyncParsableCommand {
         discussion: "What workers are busy with comes to its end, and is published.")
 
     @OptionGroup var argument: OpenRunArgument
-    @OptionGroup var options: RunOptions
+    @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
 
     func run() async throws {
-        try await Reporting(json: options.json).handling { reporting in
+        try await ConsoleReporter(json: options.json).handling { reporting in
             let archive = try options.archive(shared)
             guard let run = try archive.run(toEnd: argument.run) else {
                 throw FarmError(.someFailed, "all runs have ended, so that none can be paused")
@@ -89,7 +89,7 @@ struct PauseCommand: AsyncParsableCommand {
             guard run.condition == .running || run.condition == .paused else {
                 throw FarmError(.someFailed, "\(run.stored.name): is not running, so that it cannot be paused")
             }
-            try RunRequests.make(.pause, of: run.stored.name, state: run.place)
+            try ControlFiles.make(.pause, of: run.stored.name, state: run.place)
             let place = shared.runDir.map { " --run-dir \($0)" } ?? ""
             reporting.say("\(run.stored.name): paused; 'penumbra resume\(place)' goes on")
             return .done

@@ -17,7 +17,7 @@ struct GcCommand: AsyncParsableCommand {
             hundred runs of each job, and of the latest ten their attempts.
             """)
 
-    @OptionGroup var options: RunOptions
+    @OptionGroup var options: RunLookupOptions
 
     @Option(help: ArgumentHelp("How many runs of each job are remembered.", valueName: "n"))
     var keep = 100
@@ -45,7 +45,7 @@ struct GcCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Reporting(json: options.json).handling { reporting in
+        try await ConsoleReporter(json: options.json).handling { reporting in
             let archive = try options.archive()
             let before = try archive.runs()
             var givenUp = 0
@@ -54,7 +54,7 @@ struct GcCommand: AsyncParsableCommand {
             where interrupted && run.condition == .interrupted && run.place == archive.state {
                 if try archive.abandon(run, reason: "given up", now: currentTime()) != .refused { givenUp += 1 }
             }
-            RunDirectory.sweep(state: archive.state)
+            RunFolder.sweep(state: archive.state)
             if !before.isEmpty { try RunHistory.prune(keeping: keep, state: archive.state) }
             let forgotten = before.count - (try archive.runs().count)
             let outcome = try await sweepOriginals(archive.state, reporting)
@@ -67,7 +67,7 @@ struct GcCommand: AsyncParsableCommand {
     /// What 'blur' and 'unblur' have left that were killed. While one goes on it looks after that itself.
     ///
     /// - Returns: what came of the originals that were to be given up.
-    private func sweepOriginals(_ state: String, _ reporting: Reporting) async throws -> RunOutcome {
+    private func sweepOriginals(_ state: String, _ reporting: ConsoleReporter) async throws -> RunOutcome {
         guard Originals.areKept(in: state), let lock = try await Originals.lock(state: state, wait: .zero) else {
             guard givenUp.isEmpty || !Originals.areKept(in: state) else {
                 throw FarmError(
@@ -97,7 +97,7 @@ struct GcCommand: AsyncParsableCommand {
         return outcome
     }
 
-    private func giveUp(_ kept: Originals, _ reporting: Reporting) -> RunOutcome {
+    private func giveUp(_ kept: Originals, _ reporting: ConsoleReporter) -> RunOutcome {
         guard !givenUp.isEmpty else { return .done }
         var named = givenUp.map(GivenUpPath.init)
         let folders = named.map(\.file.path) + named.map { PathText.folder(of: $0.file.path) }
@@ -116,7 +116,7 @@ struct GcCommand: AsyncParsableCommand {
     }
 
     /// Names that are probably wrong: no original is known of them, and nothing is there.
-    private func unknown(_ named: [GivenUpPath], _ reporting: Reporting) -> RunOutcome {
+    private func unknown(_ named: [GivenUpPath], _ reporting: ConsoleReporter) -> RunOutcome {
         let wrong = named.filter { !$0.isKnown && $0.file.isMissing }
         for path in wrong {
             reporting.complain(

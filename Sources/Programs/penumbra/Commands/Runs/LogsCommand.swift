@@ -22,7 +22,7 @@ struct LogsCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("A frame, or one of its tasks.", valueName: "task"))
     var task: String?
 
-    @OptionGroup var options: RunOptions
+    @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
 
     /// A folder of one run says which: then the first word may be the task.
@@ -52,7 +52,7 @@ struct LogsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Reporting(json: options.json).handling { reporting in
+        try await ConsoleReporter(json: options.json).handling { reporting in
             let archive = try options.archive(shared)
             let (name, task) = try wanted(of: archive)
             let filter = task.flatMap(TaskFilter.init)

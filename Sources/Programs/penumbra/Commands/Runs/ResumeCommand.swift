@@ -25,7 +25,7 @@ struct ResumeCommand: AsyncParsableCommand {
             "A run, by its name or the beginning of it, or a job, whose latest run is meant. Default: all runs that were "
                 + "interrupted or paused.", valueName: "run"))
     var run: String?
-    @OptionGroup var options: RunOptions
+    @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
 
     @Option(help: "Who does what is left: local, worker processes here, or slurm. Default: as the run was begun.")
@@ -65,7 +65,7 @@ struct ResumeCommand: AsyncParsableCommand {
 
     private func goOn() async throws {
         // The run that goes on writes JSON lines, and this command none.
-        try await Reporting(json: false).handling { _ in
+        try await ConsoleReporter(json: false).handling { _ in
             let archive = try options.archive(shared)
             if archive.isShared { throw ExitCode(try await goOnWithAll(archive)) }
             let wanted =
@@ -92,7 +92,7 @@ struct ResumeCommand: AsyncParsableCommand {
     private func goOn(with run: RunStatus, _ archive: RunArchive) async throws -> Int32 {
         switch run.condition {
         case .paused:
-            RunRequests.takeBack(.pause, of: run.stored.name, state: run.place)
+            ControlFiles.takeBack(.pause, of: run.stored.name, state: run.place)
             if !options.json { Console.print("\(run.stored.name): goes on") }
             return 0
         case .interrupted:
@@ -145,7 +145,7 @@ struct ResumeCommand: AsyncParsableCommand {
     ///
     /// - Parameter shared: where it is, if not in this machine's state folder.
     private func resume(_ run: RunStatus, _ archive: RunArchive, _ shared: SharedRun? = nil) async throws -> Int32 {
-        guard var repeated = try RepeatedRun(run, options, archive) else { return RunOutcome.missingInput.rawValue }
+        guard var repeated = try StoredArguments(run, options, archive) else { return RunOutcome.missingInput.rawValue }
         repeated.run.request.engine = engine ?? repeated.run.request.engine
         repeated.run.request.workers = workers ?? repeated.run.request.workers
         guard let shared else { return try await repeated.exitCode(openjd: openjd) }
@@ -159,14 +159,14 @@ struct ResumeCommand: AsyncParsableCommand {
 }
 
 /// A stored run, whose request is carried out again.
-struct RepeatedRun {
+struct StoredArguments {
     var run: RequestedRun
     /// Without what is other in this process.
     private var stored: RunRequest
     private let isForJSON: Bool
 
     /// Nil if it cannot be repeated, which is told.
-    init?(_ known: RunStatus, _ options: RunOptions, _ archive: RunArchive) throws {
+    init?(_ known: RunStatus, _ options: RunLookupOptions, _ archive: RunArchive) throws {
         func refuse(_ reason: String) { Console.complain("\(known.stored.name): \(reason)") }
         let text = known.stored.request
         guard let found = RunRequest(text: text), access(found.folder, X_OK) == 0 else {
@@ -205,7 +205,7 @@ struct RepeatedRun {
     /// - Parameter notes: are told first.
     func exitCode(openjd: Bool = false, notes: [String] = []) async throws -> Int32 {
         let (run, request) = (run, run.request)
-        let reporting = Reporting(
+        let reporting = ConsoleReporter(
             json: isForJSON, quiet: request.isQuiet, isStrict: request.isStrict, openjd: openjd, folder: request.folder)
         do {
             try await reporting.handling { reporting in

@@ -30,7 +30,7 @@ struct RetryCommand: AsyncParsableCommand {
     }
 
     @OptionGroup var argument: RunArgument
-    @OptionGroup var options: RunOptions
+    @OptionGroup var options: RunLookupOptions
 
     @Option(help: "Frames that ended like this. Default: failed, unless --frames names some.")
     var state: State?
@@ -64,7 +64,7 @@ struct RetryCommand: AsyncParsableCommand {
 
     func run() async throws {
         // The run writes JSON lines; this command does where there is no run.
-        try await Reporting(json: false).handling { _ in
+        try await ConsoleReporter(json: false).handling { _ in
             let archive = try options.archive()
             let run = try archive.run(toRepeat: argument.run)
             guard run.condition.isEnded else {
@@ -73,7 +73,7 @@ struct RetryCommand: AsyncParsableCommand {
             }
             let choice = try choice(of: run, archive)
             if case .nothing(let words, let status) = choice { return tell(words, status) }
-            guard var repeated = try RepeatedRun(run, options, archive) else { return .missingInput }
+            guard var repeated = try StoredArguments(run, options, archive) else { return .missingInput }
             repeated.change { request in
                 request.workers = workers ?? request.workers
                 request.deadline = deadline?.seconds.rounded(.up) ?? request.deadline
@@ -96,7 +96,7 @@ struct RetryCommand: AsyncParsableCommand {
     }
 
     private func tell(_ words: String, _ status: RunOutcome) -> RunOutcome {
-        let reporting = Reporting(json: options.json)
+        let reporting = ConsoleReporter(json: options.json)
         if options.json { JSONLine.header.print() }
         if status == .done { reporting.say(words) } else { reporting.complain(words) }
         if options.json { JSONLine.summary(SummaryLine(exitCode: status.rawValue, [])).print() }

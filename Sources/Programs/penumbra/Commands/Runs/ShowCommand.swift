@@ -8,11 +8,11 @@ struct ShowCommand: AsyncParsableCommand {
         commandName: "show", abstract: "Show one run: what was asked for, what came of it, what failed and why.")
 
     @OptionGroup var argument: RunArgument
-    @OptionGroup var options: RunOptions
+    @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
 
     func run() async throws {
-        try await Reporting(json: options.json).handling { _ in
+        try await ConsoleReporter(json: options.json).handling { _ in
             let archive = try options.archive(shared)
             let run = try archive.run(argument.run)
             let details = try archive.details(of: run)

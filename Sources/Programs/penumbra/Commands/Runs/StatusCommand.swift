@@ -13,7 +13,7 @@ struct StatusCommand: AsyncParsableCommand {
             gone on with yet. Times are UTC.
             """)
 
-    @OptionGroup var options: RunOptions
+    @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
 
     @Flag(help: "All runs that are remembered, not the latest ten alone.")
@@ -25,7 +25,7 @@ struct StatusCommand: AsyncParsableCommand {
     private static let pause = Duration.milliseconds(500)
 
     func run() async throws {
-        try await Reporting(json: options.json).handling { _ in
+        try await ConsoleReporter(json: options.json).handling { _ in
             let archive = try options.archive(shared)
             var view = StatusView(json: options.json, isRedrawn: follow && Console.outputIsTerminal)
             while true {

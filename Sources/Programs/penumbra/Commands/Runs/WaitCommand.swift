@@ -16,7 +16,7 @@ struct WaitCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var argument: RunArgument
-    @OptionGroup var options: RunOptions
+    @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
 
     @Option(
@@ -25,12 +25,12 @@ struct WaitCommand: AsyncParsableCommand {
     var timeout: TimeArgument?
 
     func run() async throws {
-        try await Reporting(json: options.json).handling { reporting in
+        try await ConsoleReporter(json: options.json).handling { reporting in
             let archive = try options.archive(shared)
             // The runs that are meant now, whatever begins later.
             let runs = try archive.isShared && argument.run == nil ? archive.meantRuns() : [archive.run(argument.run)]
             if runs.count > 1 { reporting.note("\(runs.count) runs are waited for") }
-            let vigil = Vigil(archive: archive, end: timeout.map { .now + $0.duration })
+            let vigil = RunWaiter(archive: archive, end: timeout.map { .now + $0.duration })
             var worst: Int32 = 0
             for run in runs {
                 guard let last = try await vigil.wait(for: run) else {
@@ -44,7 +44,7 @@ struct WaitCommand: AsyncParsableCommand {
     }
 
     /// - Returns: the exit code for it.
-    private func tell(_ run: RunStatus, _ archive: RunArchive, _ reporting: Reporting) throws -> Int32 {
+    private func tell(_ run: RunStatus, _ archive: RunArchive, _ reporting: ConsoleReporter) throws -> Int32 {
         let line = RunLine(run, concluded: try archive.concluded(of: run))
         if options.json {
             JSONLine.run(line).print()
@@ -62,7 +62,7 @@ struct WaitCommand: AsyncParsableCommand {
 }
 
 /// Waits for the ends of runs.
-private struct Vigil {
+private struct RunWaiter {
     let archive: RunArchive
     /// Nil for as long as it takes.
     let end: ContinuousClock.Instant?
@@ -96,7 +96,7 @@ private struct Vigil {
 
     /// Nobody goes on with it by himself.
     private static func isGivenUp(
-        _ run: RunStatus, _ coordinators: SlurmEngine.Coordinators, after time: Duration
+        _ run: RunStatus, _ coordinators: ClusterEngine.Coordinators, after time: Duration
     ) -> Bool {
         switch coordinators {
         case .queued: false
@@ -110,8 +110,8 @@ private struct Vigil {
 
 extension RunArchive {
     /// Whether a job in a cluster's queue is to go on with the run.
-    func coordinators(of run: RunStatus) async -> SlurmEngine.Coordinators {
-        guard let scratch = RunDirectory.scratch(of: run.stored.name, state: run.place) else { return .never }
-        return await SlurmEngine.coordinators(of: SharedFolder(scratch))
+    func coordinators(of run: RunStatus) async -> ClusterEngine.Coordinators {
+        guard let scratch = RunFolder.scratch(of: run.stored.name, state: run.place) else { return .never }
+        return await ClusterEngine.coordinators(of: ShardFolder(scratch))
     }
 }

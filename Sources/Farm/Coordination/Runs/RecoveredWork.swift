@@ -1,0 +1,113 @@
+import FoundationEssentials
+import JobModel
+package import JobStorage
+import Scheduling
+import WorkerProtocol
+
+/// What coordinators that were killed had done of a run, as far as it was not published.
+package struct RecoveredWork: Sendable {
+    fileprivate struct Frame {
+        var record: StoredFrame
+        var probe: ProbeReceipt?
+        var canvas: CanvasReceipt?
+        var tiles: [Int: TileReceipt] = [:]
+        var outputs: (receipts: [OutputReceipt], source: FileFacts)?
+        /// Of the latest attempt: its coordinator, and how often the frame had begun again under that.
+        var round = (epoch: 0, round: 0)
+    }
+
+    private var frames: [FrameID: Frame] = [:]
+    private var published: [FrameID: StoredFrame] = [:]
+    /// When the run began, in nanoseconds since 1970.
+    private var started: Int64 = 0
+    private var journaled: (paths: Set<PathKey>, since: Int64) = ([], .max)
+
+    package init() {}
+
+    /// Receipts that cannot be read, by an older version perhaps, are left out: that work is done again.
+    package init(_ run: StoredRun, frames records: [StoredFrame], attempts: [StoredAttempt]) {
+        started = run.started
+        for record in records {
+            let id = FrameID(record.number, page: record.page)
+            switch record.state {
+            case .open, .left: frames[id] = Frame(record: record)
+            case .published: published[id] = record
+            case .skipped, .failed: break
+            }
+        }
+        for attempt in attempts {
+            let id = FrameID(attempt.number, page: attempt.page)
+            frames[id]?.begin(attempt)
+            guard case .done(_, let json) = attempt.state,
+                let receipt = try? FrameCodec.decode(TaskReceipt.self, from: Data(json.utf8))
+            else { continue }
+            frames[id]?.take(receipt, tile: attempt.tile)
+        }
+    }
+
+    mutating func forgetPublished() { (published, started) = ([:], .max) }
+
+    /// What earlier coordinators have put in place by its journal. (They may not
+    /// have told this machine's database.)
+    package mutating func add(journalOf directory: RunFolder) { journaled = directory.published }
+
+    private func isJournaled(_ files: FrameFiles) -> Bool {
+        !files.outputs.isEmpty
+            && files.outputs.allSatisfy { output in
+                journaled.paths.contains(PathKey(output.path))
+                    && output.stamp.map { $0.modified >= journaled.since } ?? false
+            }
+    }
+
+    /// The run has published it, so that even one which makes everything again need not do so twice.
+    /// (What was published in the last moments may not have been written down here.)
+    func hasPublished(_ id: FrameID, _ files: FrameFiles) -> Bool {
+        if isJournaled(files) { return true }
+        if let record = published[id] { return PathKey(record.input) == PathKey(files.input) }
+        return frames[id].map { PathKey($0.record.input) } == PathKey(files.input)
+            && files.outputs.allSatisfy { $0.stamp.map { $0.modified >= started } ?? false }
+    }
+
+    /// The work that can be gone on with: the input is what it was, the outputs are made the same way and go to the same
+    /// places, and the files are there.
+    ///
+    /// - Parameter outputs: those that are wanted; nil for one that stays.
+    func work(of id: FrameID, _ files: FrameFiles, recipe: String, outputs: [String?]) -> AdoptedWork? {
+        guard let frame = frames[id], PathKey(frame.record.input) == PathKey(files.input),
+            frame.record.recipe == recipe,
+            frame.record.outputs.map(PathKey.init) == outputs.map({ PathKey($0 ?? "") }), let probe = frame.probe,
+            let stamp = files.stamp
+        else { return nil }
+        if let (receipts, source) = frame.outputs, stamp.isUntouched(since: source.stamp),
+            receipts.allSatisfy({ FileSystem.treeSize($0.path) == $0.bytes })
+        {
+            return .outputs(probe, receipts, of: source)
+        }
+        guard let canvas = frame.canvas, stamp.isUntouched(since: canvas.source.stamp),
+            canvas.canvas.cells != nil, FileSystem.exists(canvas.canvas.path), FileSystem.exists(canvas.metadataPath)
+        else { return nil }
+        return .tiles(probe, canvas, frame.tiles.filter { FileSystem.exists($0.value.path) })
+    }
+}
+
+extension RecoveredWork.Frame {
+    /// What a verification has rejected is worth nothing, and a round that begins again says that something was.
+    fileprivate mutating func begin(_ attempt: StoredAttempt) {
+        var isRejected = attempt.epoch == round.epoch && attempt.round > round.round
+        if case .failed = attempt.state, ["audit", "check"].contains(attempt.kind) { isRejected = true }
+        if isRejected { (canvas, tiles, outputs) = (nil, [:], nil) }
+        round = (attempt.epoch, attempt.round)
+    }
+
+    /// Later receipts take the place of earlier ones; a new canvas makes the tiles of an old one worthless.
+    fileprivate mutating func take(_ receipt: TaskReceipt, tile: Int?) {
+        switch receipt {
+        case .probe(let found): probe = found
+        case .canvas(let found): (canvas, tiles, outputs) = (found, [:], nil)
+        case .tile(let found): if let tile { tiles[tile] = found }
+        case .outputs(let receipts, let source):
+            if let source = source ?? canvas?.source { outputs = (receipts, source) }
+        case .audit, .check, .preview, .compare: break
+        }
+    }
+}

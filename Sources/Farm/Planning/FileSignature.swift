@@ -1,0 +1,99 @@
+import Glibc
+
+/// Tells what a file shows, whatever its name is.
+package enum FileSignature {
+    package enum Kind: Hashable, Sendable {
+        /// A picture in a format that Penumbra reads.
+        case readable
+        /// A picture or a film in another format.
+        case unread
+    }
+
+    /// Of a file at a path, following links.
+    ///
+    /// - Returns: nil for a file that shows nothing. One that cannot be read is known by its name alone.
+    static func kind(at path: [UInt8]) -> Kind? {
+        let fileExtension = PathBytes.lowercased(PathBytes.fileExtension(of: PathBytes.name(of: path)))
+        // A pipe would keep a reader waiting.
+        let file = open(cPath(path), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard file >= 0 else { return UnsupportedFormats.isCalled(fileExtension, nil) ? .unread : nil }
+        defer { close(file) }
+        var found = stat()
+        guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return nil }
+        var head = [UInt8](repeating: 0, count: length)
+        let count = read(file, &head, head.count)
+        return kind(of: Array(head[..<max(0, count)]), called: fileExtension)
+    }
+
+    /// Bytes of a file's beginning that are enough to know it: of films five packets.
+    package static let length = 1024
+
+    /// - Parameters:
+    ///   - head: a file's first bytes, ``length`` of them if it has so many.
+    ///   - fileExtension: of its name, in lower case.
+    package static func kind(of head: [UInt8], called fileExtension: [UInt8] = []) -> Kind? {
+        // JPEG-LS begins as JPEG does.
+        if isReadable(head), !head.starts(with: [0xFF, 0xD8, 0xFF, 0xF7]) { return .readable }
+        return UnsupportedFormats.hold(head, called: fileExtension) || UnsupportedFormats.isCalled(fileExtension, head)
+            ? .unread : nil
+    }
+
+    private static func isReadable(_ head: [UInt8]) -> Bool {
+        beginnings.contains { head.starts(with: $0) } || isWebP(head) || isHEIF(head) || isAnymap(head) || isSVG(head)
+    }
+
+    private static let beginnings: [[UInt8]] = [
+        [0xFF, 0xD8, 0xFF],  // JPEG
+        [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A],  // PNG
+        Array("GIF87a".utf8), Array("GIF89a".utf8),
+        [0x49, 0x49, 0x2A, 0x00], [0x4D, 0x4D, 0x00, 0x2A],  // TIFF, and what cameras make of it
+        [0x49, 0x49, 0x2B, 0x00], [0x4D, 0x4D, 0x00, 0x2B],  // TIFF with large offsets
+        [0xFF, 0x0A], [0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A],  // JPEG XL
+        [0xFF, 0x4F, 0xFF, 0x51], [0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A],  // JPEG 2000
+        [0x76, 0x2F, 0x31, 0x01],  // OpenEXR
+        Array("%PDF-".utf8),
+    ]
+
+    private static func isWebP(_ head: [UInt8]) -> Bool {
+        head.starts(with: "RIFF".utf8) && head.dropFirst(8).starts(with: "WEBP".utf8)
+    }
+
+    /// The brands of AVIF and HEIC. Films begin alike, with others.
+    private static func isHEIF(_ head: [UInt8]) -> Bool {
+        guard head.dropFirst(4).starts(with: "ftyp".utf8) else { return false }
+        let brands = ["avif", "avis", "heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "mif2", "msf1"]
+        return brands.contains { head.dropFirst(8).starts(with: $0.utf8) }
+    }
+
+    /// `P1` to `P6`, `PF`, `Pf`, and white space. Texts begin so, too: a size has to follow.
+    private static func isAnymap(_ head: [UInt8]) -> Bool {
+        guard head.count > 3, head[0] == UInt8(ascii: "P"), "123456Ff".utf8.contains(head[1]),
+            " \t\r\n".utf8.contains(head[2])
+        else { return false }
+        return "#0123456789".utf8.contains(head[3])
+    }
+
+    /// A text whose first element is `svg`: pages of the web that hold one are none. What stands before it is passed over.
+    private static func isSVG(_ head: [UInt8]) -> Bool {
+        var rest = head[...]
+        if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+        while true {
+            rest = rest.drop { " \t\r\n".utf8.contains($0) }
+            let end: String
+            if rest.starts(with: "<!--".utf8) {
+                end = "-->"
+            } else if rest.starts(with: "<?xml".utf8) {
+                end = "?>"
+            } else if rest.starts(with: "<!DOCTYPE svg".utf8) {
+                // Its entities stand in brackets.
+                let hasEntities = rest.prefix { $0 != UInt8(ascii: ">") }.contains(UInt8(ascii: "["))
+                end = hasEntities ? "]>" : ">"
+            } else {
+                return rest.starts(with: "<svg".utf8)
+                    && rest.dropFirst(4).first.map { " \t\r\n>/".utf8.contains($0) } ?? false
+            }
+            guard let found = rest.firstRange(of: Array(end.utf8)) else { return false }
+            rest = rest[found.upperBound...]
+        }
+    }
+}

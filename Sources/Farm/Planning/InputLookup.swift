@@ -1,0 +1,28 @@
+package import Catalogs
+package import JobModel
+
+/// Tells whether a path is that of one of a job's inputs, or would be one if a file were there. Opens no file.
+package struct InputLookup {
+    private let job: JobSpec
+    private let catalog: Catalog
+
+    package init(_ job: JobSpec, catalog: Catalog) {
+        self.job = job
+        self.catalog = catalog
+    }
+
+    /// The entry of `inputs` that takes a file at this path; nil when none does.
+    package func entry(taking path: String) -> String? {
+        var look = OutputInputCollision(InputRules(job, pictures: catalog.readableExtensions))
+        return look.pattern(taking: path)?.text
+    }
+
+    /// The input that is this very file, by whatever name; nil when none is, or the inputs cannot be found.
+    package func input(being identity: FileStamp.Identity) -> String? {
+        // What cannot be found cannot be told apart by more than its name, which ``entry(taking:)`` does.
+        guard let plan = try? JobPlan(job, catalog: catalog, date: "", selection: JobPlan.Selection()) else {
+            return nil
+        }
+        return zip(plan.frames, plan.inputStamps()).first { $0.1?.identity == identity }?.0.input.path
+    }
+}

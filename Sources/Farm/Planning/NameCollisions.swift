@@ -1,0 +1,160 @@
+import JobModel
+
+/// Tells where paths lead, whatever links and mounts their folders have. Looks at every folder once.
+private struct ResolvedPaths {
+    struct Place: Hashable {
+        /// Nil where the folder is not there yet.
+        let folder: FileStamp.Identity?
+        /// Of the folder, where it is not there yet.
+        let path: PathKey?
+        let name: PathKey
+    }
+
+    private var known: [PathKey: (FileStamp.Identity?, PathKey?)] = [:]
+
+    mutating func place(of path: String) -> Place {
+        let folder = PathText.folder(of: path)
+        let (identity, real) = known[PathKey(folder)] ?? look(at: folder)
+        return Place(folder: identity, path: real, name: PathKey(PathText.name(of: path)))
+    }
+
+    private mutating func look(at folder: String) -> (FileStamp.Identity?, PathKey?) {
+        let identity = FileStamp(of: folder)?.identity
+        let found = (identity, identity == nil ? PathKey(realPath(folder)) : nil)
+        known[PathKey(folder)] = found
+        return found
+    }
+}
+
+/// Finds the frames whose outputs' names collide with those of others, or do not fit a file system.
+///
+/// One picture with an unlucky name must not cancel the night of all others: its frame fails, and the rest is rendered.
+struct NameCollisions {
+    /// The outputs of frames that nothing was found against.
+    private(set) var rest: [PlannedOutput]
+    private(set) var problems: [PlannedOutput.Owner: PlanProblem] = [:]
+    /// The frames with problems, in the order in which they were found.
+    private var order: [PlannedOutput.Owner] = []
+
+    /// The problem that was found first.
+    var first: PlanProblem? { order.lazy.compactMap { problems[$0] }.first }
+
+    init(_ outputs: [PlannedOutput]) { rest = outputs }
+
+    mutating func refuse(_ found: [(PlannedOutput, PlanProblem)]) {
+        guard !found.isEmpty else { return }
+        for (output, problem) in found where problems[output.owner] == nil {
+            problems[output.owner] = problem
+            order.append(output.owner)
+        }
+        rest.removeAll { problems[$0.owner] != nil }
+    }
+
+    /// Leaves out outputs of frames that are not rendered, and were here for others to collide with.
+    mutating func keep(_ owners: Set<PlannedOutput.Owner>) {
+        rest.removeAll { !owners.contains($0.owner) }
+        problems = problems.filter { owners.contains($0.key) }
+    }
+
+    /// Of all frames that would write to one path none does: nobody knows which is meant.
+    mutating func refuseCollisions() {
+        var places = ResolvedPaths()
+        refuse(
+            colliding { places.place(of: $0.path) }.flatMap { outputs in
+                guard Set(outputs.map { PathKey($0.path) }).count == 1 else { return Self.oneFile(outputs) }
+                let inputs = outputs.map(\.input)
+                let isOwn = Set(outputs.map(\.owner.index)).count == 1
+                return outputs.map { output in
+                    (
+                        output,
+                        isOwn
+                            ? PlanProblem.ownCollision(output: output.path, input: output.input)
+                            : .collision(output: output.path, inputs: inputs)
+                    )
+                }
+            })
+    }
+
+    /// The same where a file system takes several names for one, as those that ignore case do: the names look alike, and what
+    /// lies there is one file.
+    mutating func refuseOneFile() {
+        let groups = colliding { output in output.isFolder ? nil : output.stamp?.identity }
+        refuse(
+            groups.flatMap { outputs in
+                // Swift's strings are equal however accents are encoded. Other names of one file are hard links.
+                Dictionary(grouping: outputs) { $0.path.lowercased() }.values.filter { $0.count > 1 }.flatMap(
+                    Self.oneFile)
+            })
+    }
+
+    private static func oneFile(_ outputs: [PlannedOutput]) -> [(PlannedOutput, PlanProblem)] {
+        outputs.map { ($0, .oneFile(outputs: outputs.map(\.path), inputs: outputs.map(\.input))) }
+    }
+
+    /// Outputs that are files, in the place of a folder that another output needs.
+    mutating func refuseFilesAsFolders() {
+        let files = Dictionary(rest.lazy.filter { !$0.isFolder }.map { (PathKey($0.path), $0) }) { first, _ in first }
+        var (seen, found): (Set<PathKey>, [(PlannedOutput, PlanProblem)]) = ([], [])
+        for output in rest {
+            var above = PathText.folder(of: output.path)
+            while above != "/", seen.insert(PathKey(above)).inserted {
+                if let file = files[PathKey(above)] {
+                    found.append((file, .folderOfAnother(output: above, other: output.path)))
+                }
+                above = PathText.folder(of: above)
+            }
+        }
+        refuse(found)
+    }
+
+    /// Outputs that would lie in a folder that is an output itself.
+    mutating func refuseInsideFolders() {
+        let folders = Set(rest.lazy.filter(\.isFolder).map { PathKey($0.path) })
+        guard !folders.isEmpty else { return }
+        refuse(
+            rest.compactMap { output in
+                var above = PathText.folder(of: output.path)
+                while above != "/" {
+                    if folders.contains(PathKey(above)) {
+                        return (output, .insideOutput(output: output.path, folder: above))
+                    }
+                    above = PathText.folder(of: above)
+                }
+                return nil
+            })
+    }
+
+    /// - Parameter name: the path that is written for an output.
+    mutating func refuseLongNames(_ name: (String) -> String) {
+        refuse(
+            rest.compactMap { output in
+                let path = name(output.path)
+                return PathText.nameLength(of: path) > 255
+                    ? (output, .nameTooLong(output: path, input: output.input)) : nil
+            })
+    }
+
+    /// Receipts that do not fit, or take the place of another output.
+    mutating func refuseReceipts() {
+        refuseLongNames(ReceiptName.path(of:))
+        let receipts = Set(rest.map { PathKey(ReceiptName.path(of: $0.path)) })
+        refuse(
+            rest.filter { receipts.contains(PathKey($0.path)) }.map { ($0, .receiptInTheWay(output: $0.path)) })
+    }
+
+    /// Outputs that have a key in common, in the order of the first one of each group.
+    private func colliding<Key: Hashable>(_ key: (PlannedOutput) -> Key?) -> [[PlannedOutput]] {
+        var places: [Key: Int] = [:]
+        places.reserveCapacity(rest.count)
+        var groups: [Int: [PlannedOutput]] = [:]
+        for (place, output) in rest.enumerated() {
+            guard let key = key(output) else { continue }
+            guard let first = places[key] else {
+                places[key] = place
+                continue
+            }
+            groups[first, default: [rest[first]]].append(output)
+        }
+        return groups.sorted { $0.key < $1.key }.map(\.value)
+    }
+}

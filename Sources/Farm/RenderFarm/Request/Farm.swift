@@ -1,0 +1,112 @@
+package import Catalogs
+package import Coordination
+package import Dispatching
+import Glibc
+import JobModel
+package import Settings
+import Synchronization
+package import WorkerProtocol
+
+/// The programs and settings that a command works with.
+package struct Farm {
+    package let settings: Settings
+    package let worker: WorkerCommand
+    /// Tells workers of the run that this is for from others; nil for what is no run's.
+    private var token: CoordinatorToken?
+    private let introduced = Introduced()
+
+    /// - Parameter plugins: in place of what the settings say.
+    package init(_ settings: Settings, plugins: PluginConditions? = nil) {
+        self.settings = settings
+        var environment: [String: String] = [:]
+        environment["PENUMBRA_WORKER_MEMORY"] = String(settings.memory.value / settings.workers.value)
+        // Threads of the library that hands out work may have another niceness than this process was started with.
+        let nice = max(settings.nice.value, Int(getpriority(Int32(PRIO_PROCESS.rawValue), id_t(getpid()))))
+        if nice > 0 { environment["PENUMBRA_NICE"] = String(nice) }
+        if settings.ionice.value != .none { environment["PENUMBRA_IONICE"] = settings.ionice.value.rawValue }
+        worker = WorkerCommand(
+            executable: settings.worker.value, environment: environment,
+            inheritedVariables: settings.workerEnvironment.value, plugins: plugins ?? Self.plugins(settings))
+    }
+
+    package static func plugins(_ settings: Settings) -> PluginConditions {
+        var plugins = PluginConditions()
+        plugins.folders = settings.pluginFolders.value
+        plugins.pins = settings.pluginPins.value.map { PluginConditions.Pin(file: $0.file, sha256: $0.sha256) }
+        plugins.isPinnedOnly = settings.plugins.value == .pinnedOnly
+        return plugins
+    }
+
+    private final class Introduced: Sendable {
+        /// The engine that told the catalog, until somebody runs it, and its worker's token.
+        let engine = Mutex<(engine: LocalEngine, token: CoordinatorToken)?>(nil)
+        /// The same token, until a run has it.
+        let token = Mutex<CoordinatorToken?>(nil)
+    }
+
+    /// What the workers offer, from the first one that ``engine()`` will run.
+    ///
+    /// - Throws: as ``catalog()``.
+    package func introducedCatalog() async throws -> Catalog {
+        try secureDescriptors()
+        let token = CoordinatorToken(run: RunName.new())
+        let engine = LocalEngine(command: command(token))
+        // One that does not start is asked in the way that tells why.
+        guard let catalog = await engine.introduce() else { return try await catalog() }
+        introduced.engine.withLock { $0 = (engine, token) }
+        introduced.token.withLock { $0 = token }
+        return catalog
+    }
+
+    /// For a new run. The first one gets the token of the worker that told the catalog.
+    package func newToken() -> CoordinatorToken {
+        introduced.token.withLock { $0.take() } ?? CoordinatorToken(run: RunName.new())
+    }
+
+    /// The same installation, whose workers are known as those of a run.
+    package func working(for directory: RunFolder) -> Farm {
+        var installation = self
+        installation.token = directory.token
+        return installation
+    }
+
+    /// Before the first process starts.
+    ///
+    /// - Parameter workers: nil for as many as the settings say.
+    package func secureDescriptors(workers: Int? = nil, jobs: Int = 1) throws(Shortage) {
+        let here = settings.engine.value == .slurm ? 1 : settings.workers.value
+        try DescriptorLimit.secure(workers: workers ?? here, jobs: jobs)
+    }
+
+    /// An engine for one run.
+    package func engine() -> LocalEngine {
+        if let first = introduced.engine.withLock({ $0.take() }) {
+            if token == nil || token == first.token { return first.engine }
+            // A later coordinator of its own run could not tell its worker from others.
+            first.engine.dismiss()
+        }
+        return LocalEngine(command: workerOfRun)
+    }
+
+    package var workerOfRun: WorkerCommand { command(token ?? CoordinatorToken(run: RunName.new())) }
+
+    private func command(_ token: CoordinatorToken) -> WorkerCommand {
+        var command = worker
+        command.environment[CoordinatorToken.variable] = token.text
+        return command
+    }
+
+    /// - Throws: ``FarmError`` with the exit code of a missing component.
+    package func catalog() async throws -> Catalog {
+        try secureDescriptors(workers: 1)
+        do {
+            return try await CatalogReader.read(worker)
+        } catch {
+            guard error.isMissing else { throw FarmError(.unavailable, error.message) }
+            throw FarmError(
+                .unavailable,
+                "\(error.message)\n   = penumbra-worker belongs beside penumbra; 'worker' in the config file or "
+                    + "PENUMBRA_WORKER names another path")
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Catalogs
+import Filters
+import Geometry
+import ImageFiles
+import JobModel
+import Raster
+import Synchronization
+import WorkerProtocol
+
+/// The pictures that filters read, each kept after it was decoded: every tile of a frame makes its chain anew.
+final class PictureCache: Sendable {
+    private struct Entry {
+        let path: String
+        let facts: FileFacts
+        let picture: any ShelvedPicture
+    }
+
+    /// In the order of their last use. Those that the budget cannot hold beside the latest one are let go.
+    private let entries = Mutex<[Entry]>([])
+
+    private static let budget = 128 << 20
+
+    /// What the pictures on the shelf take.
+    var bytes: Int { entries.withLock { $0.reduce(0) { $0 + $1.picture.bytes } } }
+
+    /// - Parameter place: what the picture is for, as messages name it.
+    /// - Throws: a failure that names the picture. It is not the input's fault, and another attempt would meet it again.
+    func picture<Picture: ShelvedPicture>(
+        _ reference: PictureReference, for place: String, _ limits: DecodeLimits
+    ) throws -> Picture {
+        let name = "\(reference.path), the picture of \(place)"
+        var names = [name, reference.path]
+        do {
+            let source = try SourceFile(reference.path, bytes: nil)
+            names.append(source.openName)
+            let facts = try facts(of: source, reference)
+            if let digest = reference.digest, digest != facts.digest.description { throw Self.changed }
+            if let known: Picture = known(reference.path, facts) { return known }
+            let picture = try Picture(decoding: source, name: name, limits)
+            if source.hasChanged { throw Self.changed }
+            keep(Entry(path: reference.path, facts: facts, picture: picture))
+            return picture
+        } catch {
+            let failure = TaskFailure(classing: error)
+            let words = Self.reason(failure.message, names)
+            throw TaskFailure(failure.kind == .data ? .value : failure.kind, "\(name): \(words)")
+        }
+    }
+
+    /// Why a picture cannot be read; nil when its header can.
+    static func trouble(with path: String, _ limits: DecodeLimits) -> String? {
+        var names = [path]
+        do {
+            let source = try SourceFile(path, bytes: nil)
+            names.append(source.openName)
+            _ = try ImageDecoder(path: source.openName, limits: limits, color: .keep)
+            return nil
+        } catch {
+            return reason(TaskFailure(classing: error).message, names)
+        }
+    }
+
+    private static let changed = TaskFailure(.input, "was changed while the job ran; run it again")
+
+    /// The words without the path that they may begin with.
+    private static func reason(_ message: String, _ names: [String]) -> String {
+        let name = names.first { message.hasPrefix("\($0): ") }
+        return name.map { String(message.dropFirst($0.count + 2)) } ?? message
+    }
+
+    /// Those on the shelf where the file was not touched since; else all of the file is read.
+    private func facts(of source: SourceFile, _ reference: PictureReference) throws -> FileFacts {
+        let known = entries.withLock { $0.last { $0.path == reference.path }?.facts }
+        if let known, source.isUntouched(since: known.stamp) { return known }
+        return try source.facts()
+    }
+
+    private func known<Picture: ShelvedPicture>(_ path: String, _ facts: FileFacts) -> Picture? {
+        entries.withLock { entries in
+            guard let index = entries.lastIndex(where: { $0.facts.digest == facts.digest && $0.picture is Picture })
+            else { return nil }
+            let entry = entries.remove(at: index)
+            entries.append(Entry(path: path, facts: facts, picture: entry.picture))
+            return entry.picture as? Picture
+        }
+    }
+
+    private func keep(_ entry: Entry) {
+        entries.withLock { entries in
+            entries.removeAll { $0.path == entry.path && type(of: $0.picture) == type(of: entry.picture) }
+            entries.append(entry)
+            while entries.count > 1, entries.reduce(0, { $0 + $1.picture.bytes }) > Self.budget {
+                entries.removeFirst()
+            }
+        }
+    }
+}
+
+/// A picture that filters read, as they see it.
+protocol ShelvedPicture: Sendable {
+    /// - Parameter name: the picture's, in messages.
+    init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws
+    /// What it takes of memory.
+    var bytes: Int { get }
+}
+
+/// How bright a picture is.
+extension GrayPicture: ShelvedPicture {
+    init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws {
+        let decoder = try ImageDecoder(path: source.openName, name: name, limits: limits, color: .keep)
+        self.init(width: decoder.header.width, height: decoder.header.height)
+        try decoder.readRows(bandHeight: 64) { paste($0) }
+    }
+
+    var bytes: Int { samples.count * MemoryLayout<UInt16>.stride }
+}
+
+/// A picture with its colours, in sRGB, or gray.
+struct LayerPicture: ShelvedPicture {
+    let layer: Layer
+
+    init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws {
+        let decoder = try ImageDecoder(path: source.openName, name: name, limits: limits, color: .srgb)
+        let header = decoder.header
+        var raster = AnyRaster(
+            zeroed: PixelRect(x: 0, y: 0, width: header.width, height: header.height), layout: header.layout,
+            format: header.sampleFormat)
+        try decoder.readRows(bandHeight: 64) { raster.paste($0) }
+        layer = Layer(raster)
+    }
+
+    var bytes: Int { layer.raster.rect.area * layer.raster.layout.channels * layer.raster.format.bytes }
+}
+
+/// What the pictures of a task's filters take, each counted once: the filters hold them, whatever the shelf lets go.
+final class PictureTally: Sendable {
+    private let sizes = Mutex<[PictureReference: Int]>([:])
+
+    var bytes: Int { sizes.withLock { $0.values.reduce(0, +) } }
+
+    func note(_ picture: some ShelvedPicture, _ reference: PictureReference) {
+        sizes.withLock { $0[reference] = picture.bytes }
+    }
+}
