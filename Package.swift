@@ -124,7 +124,7 @@ let package = Package(
         // Farm
         module("Farm", "SafeFiles", ["JobModel"]),
         module("Farm", "Manifests", ["Catalogs", "JobModel"]),
-        module("Farm", "Planning", ["Catalogs", "JobModel"]),
+        module("Farm", "Planning", ["Catalogs", "JobModel", "SafeFiles"]),
         module("Farm", "Scheduling", ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", collections, heap]),
         module("Farm", "WorkerProtocol", ["Geometry", "Catalogs", "JobModel"]),
         module(
@@ -136,8 +136,14 @@ let package = Package(
         module(
             "Farm", "Coordination",
             [
-                "Geometry", "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Planning", "Scheduling",
-                "WorkerProtocol", "Dispatching", "JobStorage",
+                "Geometry", "Catalogs", "JobModel", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol",
+                "Dispatching", "JobStorage",
+            ]),
+        module(
+            "Farm", "InPlace",
+            [
+                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol",
+                "Coordination",
             ]),
 
         module("Farm", "Settings", ["Manifests", "Catalogs", "JobModel"]),
@@ -162,8 +168,8 @@ let package = Package(
             "penumbra",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
-                "WorkerProtocol", "Dispatching", "JobStorage", "Coordination", "Exports", "Reports", "Settings",
-                "RenderFarm",
+                "WorkerProtocol", "Dispatching", "JobStorage", "Coordination", "InPlace", "Exports", "Reports",
+                "Settings", "RenderFarm",
                 argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
@@ -249,6 +255,7 @@ let package = Package(
                 "Coordination", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Catalogs", "JobModel",
                 "TestSupport",
             ]),
+        tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",
             [

@@ -1,54 +1,194 @@
-import JobModel
-import Scheduling
+package import JobModel
+package import Planning
+import SafeFiles
+package import Scheduling
 import Synchronization
-import WorkerProtocol
+package import WorkerProtocol
 
-/// Asks workers about files, and publishes nothing.
-final class FileQuery: Sendable {
+/// Asks workers about files. Publishes nothing.
+package enum FileQuery {
+    /// The answers to the orders. Orders that a stopped query did not reach are missing.
+    package struct Answers {
+        package let outcomes: [FrameID: FrameOutcome]
+        /// What workers read of compared files.
+        package let facts: [FrameID: [FileFacts?]]
+        package let stop: StopReason?
+    }
+
+    /// - Parameters:
+    ///   - job: gives the chain and the limits.
+    ///   - observer: is shown the progress; nil for queries that are part of something else.
+    ///   - order: makes the order with an index below `count`.
+    package static func run(
+        _ job: JobSpec, count: Int, settings: RunSettings, loop: RunLoop,
+        observer: (any RunObserver)? = nil, order: @escaping @Sendable (Int) -> FrameOrder
+    ) async -> Answers {
+        let orders = QueryOrders(count, observer, order)
+        let factory = TaskFactory(
+            job: job, runName: "inquiry", scratchFolder: "", tileMemory: settings.tileMemory,
+            frameMemory: settings.frameMemory)
+        let policy = settings.schedulingPolicy(job, frames: count)
+        let stop = await loop.run(Scheduler(policy: policy, factory: factory), orders)
+        return orders.answers(stop)
+    }
+
+    /// A job for queries that concern no job.
+    package static let job = JobSpec(
+        name: "verify", manifestPath: "", folder: "/", inputs: [], chain: [],
+        outputs: [JobOutput(template: OutputTemplate(source: "", pieces: []))], maxPixels: .max)
+
+    /// The same job with one output and no filters: its probes are those of the pictures alone.
+    package static func withoutFilters(_ job: JobSpec) -> JobSpec {
+        var plain = job
+        plain.chain = []
+        plain.outputs = [JobOutput(template: OutputTemplate(source: "", pieces: []))]
+        return plain
+    }
+}
+
+/// Takes the digests of files, on all workers.
+package enum DigestQuery {
+    /// Files that could not be read, and files that a stopped query did not reach, are missing.
+    package static func run(
+        _ files: [DigestTask.File], job: JobSpec, settings: RunSettings, loop: RunLoop
+    ) async -> (findings: Freshness.Findings, stop: StopReason?) {
+        let answers = await FileQuery.run(job, count: files.count, settings: settings, loop: loop) { index in
+            FrameOrder(
+                id: FrameID(index), input: files[index].path, compared: [files[index]], formats: [],
+                goal: .comparison)
+        }
+        var findings: Freshness.Findings = [:]
+        for (frame, facts) in answers.facts { findings[files[frame.number]] = facts.first }
+        return (findings, answers.stop)
+    }
+}
+
+/// Reads the headers of picture files and of Deep Zoom folders.
+package enum HeaderQuery {
+    /// Each picture's header, or why it could not be read.
+    package typealias Headers = [DigestTask.File: Result<PictureHeader, FrameFailure>]
+
+    /// Files that a stopped query did not reach are missing.
+    package static func run(
+        _ files: [DigestTask.File], job: JobSpec, settings: RunSettings, loop: RunLoop
+    ) async -> (found: Headers, stop: StopReason?) {
+        var found: Headers = [:]
+        for file in files where FileSystem.isOwnFolder(file.path) {
+            found[file] = Result { () throws(FrameFailure) in try PictureHeader(ofFolder: file.path) }
+        }
+        let pictures = files.filter { found[$0] == nil }
+        let answers = await FileQuery.run(
+            FileQuery.withoutFilters(job), count: pictures.count, settings: settings, loop: loop
+        ) { index in
+            let file = pictures[index]
+            return FrameOrder(
+                id: FrameID(index), input: file.path, inputBytes: file.bytes, formats: ["png"], goal: .survey)
+        }
+        for (frame, outcome) in answers.outcomes {
+            switch outcome {
+            case .surveyed(let probe):
+                found[pictures[frame.number]] = .success(
+                    PictureHeader(width: probe.source.width, height: probe.source.height))
+            case .failed(let failure): found[pictures[frame.number]] = .failure(failure)
+            case .published, .left, .settled: break
+            }
+        }
+        return (found, answers.stop)
+    }
+}
+
+/// The size of a picture, read without its pixels.
+package struct PictureHeader: Hashable, Sendable {
+    package let width: Int
+    package let height: Int
+
+    package init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+    }
+
+    /// Reads `a/a.dzi` of the Deep Zoom folder `a`: `<Size Height="400" Width="700"/>`.
+    init(ofFolder path: String) throws(FrameFailure) {
+        let name = PathNames.last(of: path)
+        // A file that cannot be read is treated as an empty one.
+        let bytes = try? SafeFolder(path, trusting: .everybody).contents(of: "\(name).dzi", limit: Self.largestFile)
+        let text = String(decoding: bytes ?? [], as: UTF8.self)
+        guard let width = Self.number("Width", in: text), let height = Self.number("Height", in: text) else {
+            throw FrameFailure(.data, "\(path): \(name).dzi in it does not tell the picture's size")
+        }
+        self.init(width: width, height: height)
+    }
+
+    /// The most bytes that are read of a `.dzi`.
+    private static let largestFile = 1 << 16
+    /// No side of a picture is longer.
+    private static let longestSide = 10_000_000
+
+    /// The value of an attribute in digits.
+    private static func number(_ attribute: String, in text: String) -> Int? {
+        guard let start = text.firstRange(of: "\(attribute)=\"")?.upperBound else { return nil }
+        return Int(text[start...].prefix { $0 != "\"" }).flatMap { (1...longestSide).contains($0) ? $0 : nil }
+    }
+}
+
+/// Probes frames of a plan without rendering them.
+package enum ProbeQuery {
+    /// Each frame's probe, or why it could not be made.
+    package typealias Findings = [FrameID: Result<ProbeReceipt, FrameFailure>]
+
+    /// Frames that a stopped query did not reach are missing.
+    ///
+    /// - Parameters:
+    ///   - frames: the frames of the plan that are probed.
+    ///   - variants: gives what is done with a frame in place of the job's chain and outputs.
+    package static func run(
+        _ plan: JobPlan, frames: [PlannedFrame], variants: @escaping @Sendable (PlannedFrame) -> FrameVariant?,
+        settings: RunSettings, loop: RunLoop
+    ) async -> (findings: Findings, stop: StopReason?) {
+        let answers = await FileQuery.run(plan.job, count: frames.count, settings: settings, loop: loop) { index in
+            let frame = frames[index]
+            return FrameOrder(
+                id: frame.id, input: frame.input.path, inputBytes: frame.input.bytes, variant: variants(frame),
+                pages: frame.pages, formats: frame.formats, goal: .survey)
+        }
+        let findings = answers.outcomes.compactMapValues { outcome -> Result<ProbeReceipt, FrameFailure>? in
+            switch outcome {
+            case .surveyed(let probe): .success(probe)
+            case .failed(let failure): .failure(failure)
+            case .published, .left, .settled: nil
+            }
+        }
+        return (findings, answers.stop)
+    }
+}
+
+extension PlannedFrame {
+    package var id: FrameID { FrameID(index, page: page) }
+}
+
+/// Gives the run loop a query's orders and collects the answers.
+private final class QueryOrders: RunLoop.Delegate {
     private struct State {
         var next = 0
         var outcomes: [FrameID: FrameOutcome] = [:]
         var facts: [FrameID: [FileFacts?]] = [:]
     }
 
-    /// What came of the orders. Those that a stopped inquiry did not reach are missing.
-    struct Answers {
-        let outcomes: [FrameID: FrameOutcome]
-        /// Of files that were compared.
-        let facts: [FrameID: [FileFacts?]]
-        let stop: StopReason?
-    }
-
     private let count: Int
     private let order: @Sendable (Int) -> FrameOrder
-    /// Is shown how far it is; nil for what is done by the way.
     private let observer: (any RunObserver)?
     private let state = Mutex(State())
 
-    private init(_ count: Int, _ observer: (any RunObserver)?, _ order: @escaping @Sendable (Int) -> FrameOrder) {
+    init(_ count: Int, _ observer: (any RunObserver)?, _ order: @escaping @Sendable (Int) -> FrameOrder) {
         self.count = count
         self.observer = observer
         self.order = order
     }
 
-    /// - Parameters:
-    ///   - job: whose chain and limits are asked with.
-    ///   - order: from a place below `count`.
-    static func run(
-        _ job: JobSpec, count: Int, settings: RunSettings, loop: RunLoop,
-        observer: (any RunObserver)? = nil, order: @escaping @Sendable (Int) -> FrameOrder
-    ) async -> Answers {
-        let inquiry = FileQuery(count, observer, order)
-        let factory = TaskFactory(
-            job: job, runName: "inquiry", scratchFolder: "", tileMemory: settings.tileMemory,
-            frameMemory: settings.frameMemory)
-        let policy = settings.schedulingPolicy(job, frames: count)
-        let stop = await loop.run(Scheduler(policy: policy, factory: factory), inquiry)
-        return inquiry.state.withLock { Answers(outcomes: $0.outcomes, facts: $0.facts, stop: stop) }
+    func answers(_ stop: StopReason?) -> FileQuery.Answers {
+        state.withLock { FileQuery.Answers(outcomes: $0.outcomes, facts: $0.facts, stop: stop) }
     }
-}
 
-extension FileQuery: RunLoop.Delegate {
     func nextFrames(_ wanted: Int) -> RunLoop.Frames {
         let range = state.withLock { state in
             let range = state.next..<min(state.next + wanted, count)
@@ -66,9 +206,11 @@ extension FileQuery: RunLoop.Delegate {
     func concluded(_ frame: FrameID, _ outcome: FrameOutcome) { state.withLock { $0.outcomes[frame] = outcome } }
 
     func willStart(_ lease: Lease) {}
+
     func publish(_ frame: FrameID, _ outputs: [Publication]) -> PublishProblem? {
         .refused("an inquiry publishes nothing")
     }
+
     func workerLost() {}
 
     func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {

@@ -1,6 +1,7 @@
 package import JobModel
 package import JobStorage
 package import Planning
+import SafeFiles
 
 /// Inputs and outputs that the last run of a job found and that are gone now, as when a disk is not mounted.
 package enum MissingDisks {

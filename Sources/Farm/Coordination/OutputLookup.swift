@@ -1,5 +1,6 @@
 package import JobModel
 import Planning
+import SafeFiles
 
 /// Looks at places of outputs without touching them.
 package struct OutputLookup {

@@ -1,5 +1,6 @@
 import JobModel
 import JobStorage
+import SafeFiles
 
 /// Knows which files `penumbra preview` wrote: those alone it replaces unasked.
 ///

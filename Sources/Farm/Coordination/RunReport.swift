@@ -54,7 +54,7 @@ package struct RunProgress: Hashable, Sendable {
     package let elapsed: Duration
     package let scheduler: Scheduler.Progress
 
-    init(_ summary: RunSummary, elapsed: Duration, scheduler: Scheduler.Progress) {
+    package init(_ summary: RunSummary, elapsed: Duration, scheduler: Scheduler.Progress) {
         done = summary.total - summary.open
         failed = summary.failures.count
         total = summary.total

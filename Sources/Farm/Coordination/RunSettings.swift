@@ -60,7 +60,7 @@ package struct RunSettings: Hashable, Sendable {
     /// - Parameters:
     ///   - planned: frames that failures are measured against.
     ///   - failed: frames that failed before.
-    func schedulingPolicy(_ job: JobSpec, frames: Int, planned: Int = 0, failed: Int = 0) -> SchedulingPolicy {
+    package func schedulingPolicy(_ job: JobSpec, frames: Int, planned: Int = 0, failed: Int = 0) -> SchedulingPolicy {
         SchedulingPolicy(
             retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: job.timeout),
             shard: shardPolicy(job, frames: frames), verify: job.verify, workers: slots, seed: seed,

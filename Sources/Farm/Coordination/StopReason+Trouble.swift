@@ -26,11 +26,11 @@ extension StopReason {
 
 extension PublishProblem {
     /// - Parameter trouble: one that no other file would be spared.
-    init(_ trouble: FileTrouble) {
+    package init(_ trouble: FileTrouble) {
         self = trouble.shortage.map { .machine("\($0)") } ?? .place(trouble.message)
     }
 
-    init(_ problem: StoreProblem) {
+    package init(_ problem: StoreProblem) {
         self = problem.shortage.map { .machine("\($0)") } ?? .place(problem.message)
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import JobModel
+import SafeFiles
 
 /// The names in a folder. Unsafe pointers of the C library stay in this file.
 struct DirectoryListing {

@@ -1,4 +1,5 @@
 package import Glibc
+import JobModel
 
 /// An open file of a ``SafeFolder``; closed with its last use.
 package struct SafeFile: ~Copyable {
@@ -49,4 +50,41 @@ package struct SafeFile: ~Copyable {
     package func sync() throws(FileTrouble) {
         guard fsync(descriptor) == 0 else { throw FileTrouble(path: path, code: errno, action: "sync") }
     }
+}
+
+/// A file that is opened by its path, and why its content may not be trusted.
+package struct OpenFile: ~Copyable {
+    private let file: SafeFile
+    /// Why another user may have written the file. Nil if only this user or root can have written it.
+    package let distrustReason: String?
+
+    /// Nil if there is no regular file at the path. Links are not followed, and a pipe is not waited for.
+    ///
+    /// - Parameter folder: the open folder of the file. If it is given, only the last name of the path counts.
+    package init?(_ path: String, in folder: Int32? = nil) throws(FileTrouble) {
+        let descriptor = openat(
+            folder ?? AT_FDCWD, folder == nil ? path : PathNames.last(of: path),
+            O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if [ENOENT, ENOTDIR, ELOOP, ENXIO].contains(errno) { return nil }
+            throw FileTrouble(path: path, code: errno, action: "read")
+        }
+        let file = SafeFile(taking: descriptor, path)
+        var found = stat()
+        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return nil }
+        distrustReason = Self.distrustReason(of: found)
+        self.file = file
+    }
+
+    /// A group whose number is its owner's user number has no other members: systems with such groups make files writable by them.
+    private static func distrustReason(of found: stat) -> String? {
+        guard found.st_uid == geteuid() || found.st_uid == 0 else {
+            return "it belongs to another user (uid \(found.st_uid))"
+        }
+        let isShared = found.st_mode & 0o020 != 0 && found.st_gid != found.st_uid
+        return isShared || found.st_mode & 0o002 != 0 ? "other users may write to it" : nil
+    }
+
+    /// The following bytes, at most so many; empty at the end.
+    package func next(_ most: Int = 1 << 18) throws(FileTrouble) -> [UInt8] { try file.next(most) }
 }

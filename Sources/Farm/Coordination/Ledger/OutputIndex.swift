@@ -49,7 +49,7 @@ final class OutputIndex: Sendable {
     /// What it says, and why that is not believed; nil where it is. Its lines decide what is replaced and removed.
     func contents() throws(FileTrouble) -> (said: IndexContents, doubt: FileTrouble?) {
         let lines = try lines()
-        let doubt = lines?.doubt.map { reason in
+        let doubt = lines?.distrustReason.map { reason in
             FileTrouble(
                 path: path, code: FileTrouble.refusal, action: "believe the index of the outputs", reason: reason,
                 remedy: "if it is right, give it to the user who runs the job, and let only that user write to it "
@@ -59,7 +59,7 @@ final class OutputIndex: Sendable {
     }
 
     /// - Parameter folder: the index's folder, open; nil where its path counts.
-    private func lines(in folder: Int32? = nil) throws(FileTrouble) -> (bytes: [UInt8], doubt: String?)? {
+    private func lines(in folder: Int32? = nil) throws(FileTrouble) -> (bytes: [UInt8], distrustReason: String?)? {
         do {
             return try FileSystem.lines(of: path, in: folder)
         } catch {
@@ -148,7 +148,7 @@ final class OutputIndex: Sendable {
         } catch {
             guard [EACCES, EPERM, ELOOP, ENXIO].contains(error.code) else { throw error }
             // What others may have written does not become this user's word.
-            let old = try lines(in: folder).flatMap { $0.doubt == nil ? $0.bytes : nil }
+            let old = try lines(in: folder).flatMap { $0.distrustReason == nil ? $0.bytes : nil }
             try replace(with: (old ?? []) + bytes, in: folder)
             return old != nil
         }

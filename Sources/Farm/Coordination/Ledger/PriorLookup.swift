@@ -2,6 +2,7 @@ import FoundationEssentials
 package import JobModel
 import JobStorage
 import Planning
+import SafeFiles
 import WorkerProtocol
 
 /// Looks up who published the outputs that a job finds at its paths and does not know. Changes nothing.
@@ -77,7 +78,7 @@ package struct PriorLookup: Sendable {
         guard !wanted.isEmpty,
             let lines = try FileSystem.lines(of: PathNames.joined(folder, OutputIndex.name)),
             // What it says would be taken over.
-            lines.doubt == nil
+            lines.distrustReason == nil
         else { return }
         let contents = IndexContents(Data(lines.bytes), of: nil)
         for path in wanted {

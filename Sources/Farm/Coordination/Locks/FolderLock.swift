@@ -1,14 +1,14 @@
 import Glibc
-import JobModel
-import SafeFiles
+package import JobModel
+package import SafeFiles
 
 /// An exclusive lock on a folder, held by the kernel: runs hold it on the folders of their outputs, commands that change
 /// pictures in place on the pictures' folders. So they exclude each other.
 ///
 /// Some network file systems lock files alone: there it is a file in the folder.
-final class FolderLock: Sendable {
+package final class FolderLock: Sendable {
     /// The open folder.
-    let descriptor: Int32
+    package let descriptor: Int32
     /// Where the file system does not lock folders.
     private let file: KernelLock?
 
@@ -29,7 +29,7 @@ final class FolderLock: Sendable {
     /// - Parameters:
     ///   - folder: as the file system has it, with a zero at its end.
     ///   - path: the same for messages.
-    static func take(_ folder: [CChar], _ path: String) throws(FileTrouble) -> FolderLock? {
+    package static func take(_ folder: [CChar], _ path: String) throws(FileTrouble) -> FolderLock? {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return FolderLock(descriptor, nil) }
@@ -70,7 +70,7 @@ final class FolderLock: Sendable {
     }
 
     /// Of the open folder, whatever its path leads to now.
-    var identity: FileStamp.Identity? {
+    package var identity: FileStamp.Identity? {
         var own = stat()
         return fstat(descriptor, &own) == 0 ? FileStamp(own).identity : nil
     }

@@ -26,7 +26,7 @@ package final class KernelLock: Sendable {
     }
 
     /// Tries again and again until `end`. Nil when another process still holds the lock then.
-    static func take(
+    package static func take(
         _ path: String, until end: ContinuousClock.Instant, _ clock: ContinuousClock
     ) async throws -> KernelLock? {
         while true {
@@ -42,7 +42,7 @@ package final class KernelLock: Sendable {
     /// removes the file does so before the lock ends.
     ///
     /// - Parameter path: the folder's, for messages.
-    static func takeFile(_ name: String, in folder: Int32, _ path: String) throws(FileTrouble) -> KernelLock? {
+    package static func takeFile(_ name: String, in folder: Int32, _ path: String) throws(FileTrouble) -> KernelLock? {
         for _ in 0..<100 {
             let file = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
             guard file >= 0 else {

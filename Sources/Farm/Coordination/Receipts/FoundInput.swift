@@ -1,5 +1,6 @@
 import JobModel
 import Planning
+import SafeFiles
 import WorkerProtocol
 
 /// An input that is known from a record, where paths stand as they are shown.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import JobModel
 package import JobStorage
+import SafeFiles
 import Scheduling
 import WorkerProtocol
 

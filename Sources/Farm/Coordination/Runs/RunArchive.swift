@@ -2,6 +2,7 @@ import FoundationEssentials
 package import JobModel
 package import JobStorage
 import Planning
+import SafeFiles
 package import Scheduling
 
 /// Reads the runs that a state folder knows, past and present, or those of a folder that several machines share.

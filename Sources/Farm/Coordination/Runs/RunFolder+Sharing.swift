@@ -1,6 +1,7 @@
 import FoundationEssentials
 import JobModel
 import Planning
+import SafeFiles
 import Synchronization
 
 /// What other machines have to do with a run.

@@ -1,5 +1,6 @@
 package import JobModel
 package import JobStorage
+import SafeFiles
 package import Scheduling
 
 /// A run in the database, from its begin to its end.

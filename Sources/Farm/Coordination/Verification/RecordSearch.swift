@@ -1,5 +1,6 @@
 package import JobModel
 package import JobStorage
+import SafeFiles
 
 /// Finds what is known of outputs: in the database, in the indexes beside them and in their receipts. Changes nothing.
 ///

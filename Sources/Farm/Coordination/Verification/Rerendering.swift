@@ -65,7 +65,7 @@ package final class Rerendering: Sendable {
     }
 
     private func run(_ group: RerenderOrder.Group, _ settings: RunSettings, _ loop: RunLoop) async -> StopReason? {
-        var job = JobSpec.inquiring
+        var job = FileQuery.job
         job.color = group.color
         // Nothing that is written outlives this command.
         job.durability = .batch

@@ -1,5 +1,6 @@
 import JobModel
 import JobStorage
+import SafeFiles
 package import Scheduling
 import WorkerProtocol
 
@@ -51,7 +52,7 @@ package struct Verification {
         _ batches: [[Int]], _ outputs: [RecordedOutput], _ results: inout [VerifiedOutput], _ loop: RunLoop
     ) async -> [Int] {
         let answers = await FileQuery.run(
-            .inquiring, count: batches.count, settings: settings, loop: loop, observer: observer
+            FileQuery.job, count: batches.count, settings: settings, loop: loop, observer: observer
         ) { index in
             let files = batches[index].map { DigestTask.File(path: outputs[$0].record.path) }
             return FrameOrder(
@@ -149,11 +150,4 @@ package struct Verification {
     private static let mostTwins = 64
     /// Read in all, beside those that were asked for.
     private static let mostOthers = 1024
-}
-
-extension JobSpec {
-    /// For questions that no job asks.
-    static let inquiring = JobSpec(
-        name: "verify", manifestPath: "", folder: "/", inputs: [], chain: [],
-        outputs: [JobOutput(template: OutputTemplate(source: "", pieces: []))], maxPixels: .max)
 }

@@ -1,5 +1,6 @@
 import Coordination
 import FoundationEssentials
+import InPlace
 import JobModel
 import Planning
 import RenderFarm

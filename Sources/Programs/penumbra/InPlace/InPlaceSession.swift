@@ -1,6 +1,7 @@
 import Catalogs
 import Coordination
 import Glibc
+import InPlace
 import JobModel
 import Planning
 import RenderFarm

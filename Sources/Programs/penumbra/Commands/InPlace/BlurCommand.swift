@@ -1,6 +1,7 @@
 import ArgumentParser
 import Catalogs
 import Coordination
+import InPlace
 import JobModel
 import Manifests
 import Planning

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coordination
+import InPlace
 import JobModel
 import Planning
 import RenderFarm

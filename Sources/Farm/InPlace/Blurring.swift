@@ -1,4 +1,5 @@
 package import Catalogs
+package import Coordination
 package import JobModel
 import Planning
 import SafeFiles
@@ -165,10 +166,9 @@ package struct Blurring: Sendable {
     ) async -> ([FormatDescriptor?], StopReason?) {
         guard !candidates.isEmpty else { return ([], nil) }
         let pictures = candidates.map(\.wanted.picture)
-        var plain = job
-        plain.chain = []
-        plain.outputs = [JobOutput(template: OutputTemplate(source: "", pieces: []))]
-        let answers = await FileQuery.run(plain, count: pictures.count, settings: settings, loop: loop()) { place in
+        let answers = await FileQuery.run(
+            FileQuery.withoutFilters(job), count: pictures.count, settings: settings, loop: loop()
+        ) { place in
             FrameOrder(
                 id: FrameID(place), input: pictures[place].path, inputBytes: pictures[place].bytes, pages: .animation,
                 formats: ["png"], goal: .survey)

@@ -1,6 +1,6 @@
-import Coordination
 import Foundation
 import Glibc
+import InPlace
 import JobModel
 import SafeFiles
 import TestSupport

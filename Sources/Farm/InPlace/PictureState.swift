@@ -1,3 +1,4 @@
+package import Coordination
 import Glibc
 import JobModel
 package import Planning
@@ -100,7 +101,7 @@ package struct InspectedPicture: Sendable {
         }
         let (findings, stop): (Freshness.Findings, StopReason?) =
             files.isEmpty
-            ? ([:], nil) : await DigestQuery.run(files, job: .inquiring, settings: settings, loop: loop())
+            ? ([:], nil) : await DigestQuery.run(files, job: FileQuery.job, settings: settings, loop: loop())
         return (known.map { InspectedPicture($0, findings, folders, readsOriginals) }, stop)
     }
 

@@ -1,3 +1,4 @@
+package import Coordination
 import Glibc
 import JobModel
 package import Planning

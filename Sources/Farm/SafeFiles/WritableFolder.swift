@@ -1,19 +1,17 @@
 import Glibc
-package import SafeFiles
 
-/// Finds out whether Penumbra could work in a folder.
+/// Checks whether Penumbra can write in a folder.
 package enum WritableFolder {
-    /// Whether files may be made in a folder, as its rights and its file system tell. One that is missing is none of the
-    /// question.
+    /// Throws if the rights or the file system of a folder forbid new files. A missing folder passes.
     package static func refuseForbidden(_ path: String) throws(FileTrouble) {
         guard access(path, W_OK | X_OK) != 0, errno != ENOENT else { return }
         throw FileTrouble(path: path, code: errno, action: "write in the folder")
     }
 
-    /// Writes a file there and removes it.
+    /// Writes a file in the folder and removes it.
     ///
-    /// - Parameter creates: whether the folder is made if need be.
-    /// - Returns: the bytes that are free.
+    /// - Parameter creates: whether a missing folder is created.
+    /// - Returns: the free bytes of its disk.
     package static func examine(_ path: String, creates: Bool = true) throws(FileTrouble) -> Int {
         if creates { _ = try FileSystem.createFolders(path) }
         let probe = "\(path)/.penumbra-doctor-\(getpid())"

@@ -1,3 +1,4 @@
+package import Coordination
 import Glibc
 import JobModel
 import Planning

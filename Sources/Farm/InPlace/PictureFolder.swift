@@ -1,4 +1,5 @@
 import ContentNames
+import Coordination
 import Glibc
 import JobModel
 import Planning

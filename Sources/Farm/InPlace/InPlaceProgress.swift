@@ -1,3 +1,4 @@
+import Coordination
 import Scheduling
 
 /// How far a command is that goes through its pictures part by part.

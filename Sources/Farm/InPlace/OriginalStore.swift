@@ -1,3 +1,4 @@
+import Coordination
 import FoundationEssentials
 import Glibc
 import JobModel

@@ -1,3 +1,4 @@
+import Coordination
 import Glibc
 import JobModel
 import Planning
