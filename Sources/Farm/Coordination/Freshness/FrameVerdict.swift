@@ -1,3 +1,4 @@
+package import JobModel
 package import WorkerProtocol
 
 /// What a run does with a frame, and why.
@@ -50,4 +51,14 @@ package struct Replacement: Hashable, Sendable {
         self.path = path
         self.rule = rule
     }
+}
+
+/// What an output may take the place of.
+package enum ReplacementRule: Hashable, Sendable {
+    /// Of nothing: what appears while it is rendered stays.
+    case nothing
+    /// Of the file that has this stamp: Penumbra published it.
+    case published(FileStamp)
+    /// Of any file.
+    case anything
 }

@@ -1,6 +1,7 @@
 package import Catalogs
 package import JobModel
-import JobStorage
+package import JobStorage
+import Synchronization
 
 /// How an output is made: all that its bytes depend on beside its input and the codecs' versions.
 package struct Recipe: Hashable, Sendable, StoredJSON {
@@ -62,5 +63,189 @@ package struct Recipe: Hashable, Sendable, StoredJSON {
     private static func version(of filter: String, _ catalog: Catalog) -> String {
         let rendering = catalog.filter(named: filter).map { "\($0.renderingVersion)" } ?? ""
         return catalog.versions[filter].map { "\(rendering) of \($0)" } ?? rendering
+    }
+}
+
+/// What has changed between the way that an output was made and the way that it would be made now.
+package struct RecipeComparison: Hashable, Sendable {
+    /// What the manifest says otherwise: `radius 12 → 14`.
+    package private(set) var changes: [String] = []
+    /// Filters that give other pixels in this version: `gaussian's pixels (rendering version 2 → 3)`.
+    package private(set) var upgrades: [String] = []
+
+    package init(from old: Recipe, to new: Recipe, catalog: Catalog) {
+        let words = Words(catalog: catalog, chain: new.steps)
+        if old.steps.map(\.filter) == new.steps.map(\.filter) {
+            for (old, new) in zip(old.steps, new.steps) {
+                changes += words.differences(of: new.filter, old.values, new.values)
+                if old.version != new.version {
+                    upgrades.append("\(new.filter)'s pixels (rendering version \(old.version) → \(new.version))")
+                }
+            }
+        } else {
+            changes.append("filters \(Self.names(old)) → \(Self.names(new))")
+        }
+        if old.version != new.version {
+            upgrades.append("what is done around the filters (rendering version \(old.version) → \(new.version))")
+        }
+        compare("color", old.color.rawValue, new.color.rawValue)
+        compare("format", old.format, new.format)
+        compare("metadata", old.save.metadata.rawValue, new.save.metadata.rawValue)
+        compare("background", "\(old.save.background)", "\(new.save.background)")
+        compare("dither", "\(old.save.dither)", "\(new.save.dither)")
+        if old.pages != new.pages { changes.append("which pages of a file are read") }
+        if old.format == new.format { changes += words.differences(ofFormat: new.format, old.save, new.save) }
+    }
+
+    private mutating func compare(_ name: String, _ old: String, _ new: String) {
+        if old != new { changes.append("\(name) \(old) → \(new)") }
+    }
+
+    private static func names(_ recipe: Recipe) -> String { recipe.steps.map(\.filter).joined(separator: ", ") }
+}
+
+private struct Words {
+    let catalog: Catalog
+    let chain: [Recipe.Step]
+
+    func differences(
+        of filter: String, _ old: [String: ParameterValue], _ new: [String: ParameterValue]
+    ) -> [String] {
+        let descriptors = catalog.filter(named: filter)?.parameters ?? []
+        return differences(descriptors, old, new).map { name, change in
+            let isPlain = chain.count { $0.values[name] != nil } <= 1
+            return "\(isPlain ? name : "\(filter).\(name)") \(change)"
+        }
+    }
+
+    func differences(ofFormat format: String, _ old: SaveOptions, _ new: SaveOptions) -> [String] {
+        let descriptors = catalog.formats.first { $0.name == format }?.options ?? []
+        return differences(descriptors, old.values, new.values).map { "\($0) \($1)" }
+    }
+
+    /// Pictures are what their bytes are, wherever they lie.
+    private func change(from old: PictureReference, to new: PictureReference) -> String? {
+        if old.hasContent(of: new) { return nil }
+        return old.path == new.path ? "\(new.path) has changed" : "\(old.path) → \(new.path)"
+    }
+
+    /// An old recipe lacks parameters that came later; their fallbacks do what was done before there were any.
+    private func differences(
+        _ descriptors: [ParameterDescriptor], _ old: [String: ParameterValue], _ new: [String: ParameterValue]
+    ) -> [(name: String, change: String)] {
+        Set(old.keys).union(new.keys).sorted().compactMap { name in
+            let fallback = descriptors.first { $0.name == name }?.fallback
+            let (before, after) = (old[name] ?? fallback, new[name] ?? fallback)
+            if case .picture(let old)? = before, case .picture(let new)? = after {
+                return change(from: old, to: new).map { (name, $0) }
+            }
+            return before == after ? nil : (name, "\(before?.words ?? "(none)") → \(after?.words ?? "(none)")")
+        }
+    }
+}
+
+/// The recipes of a run, and what they have in common with those by which outputs were made.
+///
+/// Outputs are many and recipes few: two recipes are compared once.
+package final class RecipeTable: Sendable {
+    private struct State {
+        var recipes: [Recipe] = []
+        var keys: [Recipe: RecipeKey] = [:]
+        var texts: [[RecipeKey]: String] = [:]
+        var comparisons: [Pair: RecipeComparison?] = [:]
+    }
+
+    private struct Pair: Hashable {
+        let old: RecipeID
+        let new: RecipeKey
+    }
+
+    private let catalog: Catalog
+    /// By which outputs were made.
+    private let texts: [RecipeID: String]
+    private let state = Mutex(State())
+
+    package init(catalog: Catalog, texts: [RecipeID: String]) {
+        self.catalog = catalog
+        self.texts = texts
+    }
+
+    /// The filters that are plugins.
+    var plugins: Set<String> { catalog.pluginNames }
+
+    package func key(of recipe: Recipe) -> RecipeKey {
+        state.withLock { state in
+            if let key = state.keys[recipe] { return key }
+            let key = RecipeKey(index: state.recipes.count)
+            state.recipes.append(recipe)
+            state.keys[recipe] = key
+            return key
+        }
+    }
+
+    package subscript(key: RecipeKey) -> Recipe { state.withLock { $0.recipes[key.index] } }
+
+    /// How all outputs of a frame are made, as one text.
+    func text(of keys: [RecipeKey]) -> String {
+        state.withLock { state in
+            if let known = state.texts[keys] { return known }
+            let text = keys.map { state.recipes[$0.index].text }.joined(separator: "\n")
+            state.texts[keys] = text
+            return text
+        }
+    }
+
+    func isText(_ id: RecipeID, of keys: [RecipeKey]) -> Bool { texts[id] == text(of: keys) }
+
+    /// Nil when the old one can no longer be read.
+    func comparison(from old: RecipeID, to new: RecipeKey) -> RecipeComparison? {
+        state.withLock { state in
+            let pair = Pair(old: old, new: new)
+            if let known = state.comparisons[pair] { return known }
+            let comparison = texts[old].flatMap(Recipe.init(text:)).map {
+                RecipeComparison(from: $0, to: state.recipes[new.index], catalog: catalog)
+            }
+            state.comparisons[pair] = comparison
+            return comparison
+        }
+    }
+}
+
+extension ParameterValue {
+    /// As one would write it in a manifest.
+    package var words: String {
+        switch self {
+        case .number(let value): Self.number(value)
+        case .pair(let x, let y): "{x: \(Self.number(x)), y: \(Self.number(y))}"
+        case .integer(let value): "\(value)"
+        case .boolean(let value): "\(value)"
+        case .word(let word), .text(let word): word
+        case .picture(let picture): picture.path
+        case .length(let length): Self.length(length)
+        case .size(let size): "\(size)"
+        case .region(let region):
+            "{x: \(Self.length(region.x)), y: \(Self.length(region.y)), width: \(Self.length(region.width)), "
+                + "height: \(Self.length(region.height)), corner_radius: \(Self.length(region.cornerRadius))}"
+        case .path(let places):
+            "[" + places.map { "{x: \(Self.length($0.x)), y: \(Self.length($0.y))}" }.joined(separator: ", ") + "]"
+        case .numbers(let numbers):
+            "{"
+                + numbers.sorted { $0.key < $1.key }.map { "\($0.key): \(Self.number($0.value))" }.joined(
+                    separator: ", ")
+                + "}"
+        case .color(let red, let green, let blue, let alpha):
+            "#" + [red, green, blue, alpha].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+    }
+
+    private static func number(_ value: Double) -> String {
+        value == value.rounded() && value.magnitude < 1e15 ? String(Int(value)) : "\(value)"
+    }
+
+    private static func length(_ length: Length) -> String {
+        switch length {
+        case .pixels(let value): number(value)
+        case .percent(let value): number(value) + "%"
+        }
     }
 }

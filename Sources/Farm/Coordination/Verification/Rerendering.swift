@@ -1,4 +1,5 @@
 package import Catalogs
+import Glibc
 package import JobModel
 import JobStorage
 package import SafeFiles
@@ -152,5 +153,176 @@ extension Rerendering: RunLoop.Delegate {
         summary.total = total
         summary.skipped = done + state.withLock { $0.results.count }
         observer.progressed(RunProgress(summary, elapsed: time.elapsed, scheduler: progress))
+    }
+}
+
+/// How an output is rendered once more: by its record alone, whatever its job says by now.
+struct RerenderOrder: Hashable, Sendable {
+    /// What all orders of one scheduler have in common.
+    struct Group: Hashable, Sendable {
+        let color: ColorPolicy
+        /// Nil where nobody knows.
+        let shrink: Int?
+    }
+
+    let group: Group
+    /// How the filters' versions differ from those that are installed; nil when they do not.
+    let versions: String?
+    private let recipe: Recipe
+    private let chain: [FilterInvocation]
+    private let record: OutputRecord
+    /// The pictures that the filters read, as they were.
+    let pictures: [PictureReference]
+
+    /// - Throws: why it cannot be.
+    init(_ output: RecordedOutput, catalog: Catalog) throws(Refusal) {
+        let record = output.record
+        if record.isAdopted { throw Refusal(reason: "adopted, not rendered by Penumbra") }
+        guard let text = output.recipe else { throw Refusal(reason: "only its receipt is known") }
+        guard let recipe = Recipe(text: text) else { throw Refusal(reason: "rendered by another version of Penumbra") }
+        for step in recipe.steps where catalog.filter(named: step.filter) == nil {
+            throw Refusal(reason: "the filter '\(step.filter)' is not installed")
+        }
+        (self.record, self.recipe) = (record, recipe)
+        chain = recipe.complete(catalog).steps.map { FilterInvocation(filter: $0.filter, values: $0.values) }
+        pictures = Set(chain.flatMap(\.pictures.values)).sorted { $0.path < $1.path }
+        group = Group(color: recipe.color, shrink: record.pixels?.encoding.shrink)
+        let current = Recipe(
+            chain: chain, color: recipe.color, format: recipe.format, save: recipe.save, pages: recipe.pages,
+            catalog: catalog)
+        versions = Self.difference(from: recipe, to: current)
+    }
+
+    /// Why an output cannot be rendered again.
+    struct Refusal: Error, Hashable {
+        let reason: String
+    }
+
+    private static func difference(from old: Recipe, to new: Recipe) -> String? {
+        let steps = zip(old.steps, new.steps).filter { $0.version != $1.version }.map { old, new in
+            "\(old.filter) \(old.version), this is \(new.filter) \(new.version)"
+        }
+        let around =
+            old.version == new.version ? [] : ["rendering version \(old.version), this is \(new.version)"]
+        return steps.isEmpty && around.isEmpty ? nil : (steps + around).joined(separator: "; ")
+    }
+
+    /// - Parameter path: in place of the output's.
+    func order(_ id: FrameID, to path: String) -> FrameOrder {
+        let input = FoundInput.file(record.input)
+        let output = JobOutput(template: OutputTemplate(source: "", pieces: []), save: recipe.save)
+        return FrameOrder(
+            id: id, input: input.path, inputBytes: input.bytes,
+            compared: [input] + pictures.map { FoundInput.file($0.path) },
+            variant: FrameVariant(chain: chain, outputs: [output]), pages: recipe.pages.numbered(record.page),
+            formats: [recipe.format],
+            goal: .publish(outputs: [path], probe: nil))
+    }
+}
+
+/// What came of rendering an output once more.
+package enum RerenderedCondition: Hashable, Sendable {
+    /// The same bytes came out.
+    case asPublished
+    /// The file has other bytes, written by another encoder of the same pixels.
+    case encoderDiffers(recorded: String, now: String)
+    /// The same encoder wrote other bytes of the same pixels.
+    case bytesDiffer
+    case pixelsDiffer
+    /// Other pixels, as is to be expected of other versions of the filters: `gaussian 1, this is gaussian 2`.
+    case versionsDiffer(String)
+    /// Other bytes, and nobody knows what the pixels were.
+    case unknownDiffers
+    /// It cannot be compared, which is no fault of the output: its input has changed.
+    case skipped(reason: String)
+    case failed(String)
+
+    package var isDamage: Bool {
+        switch self {
+        case .asPublished, .encoderDiffers, .versionsDiffer, .skipped: false
+        case .bytesDiffer, .pixelsDiffer, .unknownDiffers, .failed: true
+        }
+    }
+
+    /// - Parameter versions: how the filters' versions differ; nil when they do not.
+    init(of record: OutputRecord, digest: Digest, pixels: EncodedPixels, versions: String?) {
+        let recorded = record.pixels
+        if digest == record.file.digest {
+            self = .asPublished
+        } else if let recorded, recorded.digest == pixels.digest {
+            let (before, now) = (recorded.encoding.encoder, pixels.encoding.encoder)
+            self = before == now ? .bytesDiffer : .encoderDiffers(recorded: before, now: now)
+        } else if let versions {
+            self = .versionsDiffer(versions)
+        } else {
+            self = recorded == nil ? .unknownDiffers : .pixelsDiffer
+        }
+    }
+}
+
+/// An output, and what came of rendering it once more.
+package struct RerenderedOutput: Hashable, Sendable {
+    package let output: RecordedOutput
+    package let condition: RerenderedCondition
+    /// The digests that came out; nil when it was not rendered.
+    package let digest: Digest?
+    package let pixels: EncodedPixels?
+
+    init(_ output: RecordedOutput, _ condition: RerenderedCondition) {
+        (self.output, self.condition, digest, pixels) = (output, condition, nil, nil)
+    }
+
+    init(_ output: RecordedOutput, _ condition: RerenderedCondition, _ digest: Digest, _ pixels: EncodedPixels) {
+        (self.output, self.condition, self.digest, self.pixels) = (output, condition, digest, pixels)
+    }
+}
+
+/// A folder for what is rendered only to be compared; it goes with this value.
+///
+///     SCRATCH/penumbra-verify-1a2b3c/{lock,…}
+package final class VerificationScratch: Sendable {
+    package let path: String
+    private let lock: KernelLock
+
+    private static let prefix = "penumbra-verify-"
+
+    /// Removes what such commands have left that were killed, too.
+    ///
+    /// - Parameters:
+    ///   - name: unique on this machine.
+    package init(in folder: String, name: String) throws(FileTrouble) {
+        _ = try FileSystem.createFolders(folder)
+        Self.sweep(folder)
+        for attempt in 0..<10 {
+            let path = PathNames.joined(folder, "\(Self.prefix)\(name)-\(attempt)")
+            // Others may write to the folder that it lies in.
+            guard
+                try SafeFolder(folder, trusting: .everybody)
+                    .makingFolder(PathNames.last(of: path), mode: 0o700).isOwn()
+            else { continue }
+            // Another command's sweep may have come between.
+            guard let lock = try KernelLock.take("\(path)/lock"), lock.isStillAt("\(path)/lock") else { continue }
+            (self.path, self.lock) = (path, lock)
+            return
+        }
+        throw FileTrouble(path: folder, code: EAGAIN, action: "lock a folder of its own")
+    }
+
+    deinit { Self.remove(PathNames.last(of: path), in: PathNames.folder(of: path) ?? "") }
+
+    private static func remove(_ name: String, in folder: String) {
+        // What cannot be removed now the next command removes.
+        try? SafeFolder(folder.isEmpty ? "/" : folder, trusting: .everybody).removeTree(name)
+    }
+
+    private static func sweep(_ folder: String) {
+        for name in FileSystem.names(in: folder) where name.hasPrefix(prefix) {
+            let path = PathNames.joined(folder, name)
+            // Without its lock it has just been made.
+            guard FileSystem.isOwnFolder(path), (try? SafeFolder(path).isOwn()) == true,
+                FileSystem.exists("\(path)/lock"), let lock = try? KernelLock.take("\(path)/lock")
+            else { continue }
+            withExtendedLifetime(lock) { remove(name, in: folder) }
+        }
     }
 }

@@ -1,4 +1,4 @@
-import JobModel
+package import JobModel
 import JobStorage
 import SafeFiles
 package import Scheduling
@@ -150,4 +150,93 @@ package struct Verification {
     private static let mostTwins = 64
     /// Read in all, beside those that were asked for.
     private static let mostOthers = 1024
+}
+
+/// What has become of an output since it was published.
+package enum OutputCondition: Hashable, Sendable {
+    case asPublished
+    case missing
+    /// It has fewer bytes than it had.
+    case truncated(bytes: Int)
+    /// It has other bytes, or something else is in its place.
+    case changed
+    /// It has the bytes of another output that was published, and that one has this one's.
+    case swapped(with: String)
+    /// It has the bytes of another output that was published, and that one has not this one's.
+    case copied(of: String)
+    /// It could not be read, and why.
+    case unreadable(String)
+
+    package var isDamage: Bool { self != .asPublished }
+
+    /// - Parameter found: what a worker read.
+    init(of record: FileFacts, found: FileFacts, isFolder: Bool) {
+        if found.digest == record.digest {
+            self = .asPublished
+        } else if !isFolder, found.stamp.size < record.stamp.size {
+            self = .truncated(bytes: found.stamp.size)
+        } else {
+            self = .changed
+        }
+    }
+}
+
+/// An output, and what was found in its place.
+package struct VerifiedOutput: Hashable, Sendable {
+    /// As it is known now: a run may have replaced it meanwhile.
+    package let output: RecordedOutput
+    package internal(set) var condition: OutputCondition
+    /// Nil where nothing could be read.
+    package let found: FileFacts?
+}
+
+/// Small files are read many at a time: a message for each would take longer than reading it.
+struct ReadingBatches {
+    private static let mostFiles = 64
+    private static let mostBytes = 8_000_000
+
+    /// Of the files, in their order.
+    private(set) var places: [[Int]] = []
+
+    /// - Parameters:
+    ///   - files: their places and sizes.
+    ///   - workers: each gets several batches, so that none has to wait long for another one's last.
+    init(_ files: [(place: Int, bytes: Int)], _ workers: Int) {
+        let most = min(Self.mostFiles, max(1, files.count / (4 * workers)))
+        var bytes = 0
+        for file in files {
+            if places.isEmpty || places[places.count - 1].count == most || bytes + file.bytes > Self.mostBytes {
+                places.append([])
+                bytes = 0
+            }
+            places[places.count - 1].append(file.place)
+            bytes += file.bytes
+        }
+    }
+}
+
+/// How many of all outputs are looked at.
+package enum OutputSample: Hashable, Sendable {
+    case count(Int)
+    /// Rounded up.
+    case percent(Double)
+
+    package func size(of total: Int) -> Int {
+        switch self {
+        case .count(let count): min(count, total)
+        case .percent(let percent): min(total, Int((Double(total) * percent / 100).rounded(.up)))
+        }
+    }
+
+    /// Places below `total`, in order. The same seed chooses the same ones.
+    package func places(of total: Int, seed: UInt64) -> [Int] {
+        var random = SplitMix64(seed: seed)
+        var places = Array(0..<total)
+        let size = size(of: total)
+        // The first steps of a shuffle.
+        for index in 0..<size {
+            places.swapAt(index, index + Int(random.next() % UInt64(total - index)))
+        }
+        return places.prefix(size).sorted()
+    }
 }
