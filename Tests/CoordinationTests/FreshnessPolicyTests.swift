@@ -93,7 +93,7 @@ import Testing
             night.job.minAge = age.minAge
             night.inputStamp = .make(changed: Night.now - Int64(age.seconds * 1e9))
             let young = age.shown.map {
-                FrameVerdict.young(reason: "changed \($0) s ago; 'min_age' leaves it for the next run")
+                FrameVerdict.tooRecent(reason: "changed \($0) s ago; 'min_age' leaves it for the next run")
             }
             #expect(night.verdict == young ?? (isForced ? .anyway("--force") : .upToDate))
         }

@@ -67,7 +67,7 @@ extension LedgerTests {
         let path = place.file(name)
         let key = RecipeTable(catalog: .make(), texts: [:]).key(of: .make())
         let output = FrameFiles.Output(path: path, stamp: stamp(at: path), recipe: key)
-        return try #require(contents.formers).outputs([output]) { _, _ in nil }
+        return try #require(contents.priorLookup).outputs([output]) { _, _ in nil }
     }
 
     private func doubt(_ reason: String) -> String {

@@ -328,7 +328,7 @@ extension LedgerTests {
         let path = place.file(name)
         let key = RecipeTable(catalog: .make(), texts: [:]).key(of: .make())
         let output = FrameFiles.Output(path: path, stamp: stamp(at: path), recipe: key)
-        return Array(try #require(contents.formers).outputs([output]) { _, _ in jobName }.values)
+        return Array(try #require(contents.priorLookup).outputs([output]) { _, _ in jobName }.values)
     }
 
     private func job(at manifest: String) -> JobSpec {
@@ -361,7 +361,7 @@ extension LedgerTests {
         try write("job: nightly", to: job.manifestPath)
         try FileManager.default.moveItem(atPath: place.file("out/a"), toPath: place.file("b"))
         let own = try #require(former(look(job), at: "b").first)
-        #expect(own.origin == .moved && own.place == place.file("out/a") && own.record.path == place.file("b"))
+        #expect(own.origin == .moved && own.publishedPath == place.file("out/a") && own.record.path == place.file("b"))
         #expect(try former(look(self.job(at: "new.yaml")), at: "b").first?.origin == .elsewhere)
         try write("others", to: place.file("c"))
         #expect(try former(look(job), at: "c") == [])

@@ -30,7 +30,7 @@ struct Night: Sendable {
         Freshness(
             job: job, isForced: isForced, madeSince: madeSince, records: record.map { [$0] } ?? [],
             broken: broken.map { [$0] } ?? [],
-            book: book, now: Self.now)
+            recipes: book, now: Self.now)
     }
 
     func frame(_ book: RecipeTable) -> FrameFiles {

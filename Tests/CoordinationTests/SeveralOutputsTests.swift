@@ -20,7 +20,8 @@ import Testing
     ) -> FrameVerdict {
         var job = JobSpec.make(outputs: [.stem(), .stem("thumbs/")])
         job.existing = existing
-        let freshness = Freshness(job: job, isForced: false, records: records, broken: [], book: book, now: Night.now)
+        let freshness = Freshness(
+            job: job, isForced: false, records: records, broken: [], recipes: book, now: Night.now)
         let outputs = paths.indices.map { part in
             FrameFiles.Output(
                 path: paths[part], stamp: there[part] ? .make(inode: UInt64(part) + 2) : nil,
@@ -107,7 +108,8 @@ import Testing
         var job = JobSpec.make(outputs: [.width, .width])
         change(&job)
         return Freshness(
-            job: job, isForced: isForced, madeSince: madeSince, records: records, broken: [], book: book, now: Night.now
+            job: job, isForced: isForced, madeSince: madeSince, records: records, broken: [], recipes: book,
+            now: Night.now
         )
     }
 

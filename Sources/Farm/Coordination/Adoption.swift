@@ -3,25 +3,25 @@ import JobStorage
 import Scheduling
 package import WorkerProtocol
 
-/// Accepts outputs that are there as those that a run would make, each for itself.
+/// Adopts existing outputs as those that a run would make. Each output is accepted or rejected alone.
 package struct Adoption: Sendable {
-    /// Why something was not accepted.
-    package struct Fault: Hashable, Sendable {
-        /// The file that is at fault: an input or an output.
+    /// A file that was not accepted, and why.
+    package struct Rejection: Hashable, Sendable {
+        /// The input or output that was rejected.
         package let path: String
         package let reason: String
     }
 
-    /// Frames with outputs that are known as current from now on.
+    /// Frames of which at least one output was adopted.
     package private(set) var adopted: [FrameTarget] = []
-    /// Frames of which an output is not there.
+    /// Frames of which an output is missing.
     package private(set) var missing: [FrameTarget] = []
-    /// One for each file.
-    package private(set) var faults: [Fault] = []
-    private var faulty: Set<PathKey> = []
+    /// At most one for each file.
+    package private(set) var rejections: [Rejection] = []
+    private var rejectedPaths: Set<PathKey> = []
 
-    /// The frames with outputs that are there and may not be known as current already. A picture that is still broken has
-    /// none: its failure stays known.
+    /// Frames with existing outputs that are not known to be current. A picture that is still broken is not
+    /// among them: its failure stays recorded.
     package static func candidates(_ targets: [FrameTarget]) -> [FrameTarget] {
         targets.filter { target in
             if case .stillBroken = target.verdict { return false }
@@ -29,7 +29,7 @@ package struct Adoption: Sendable {
         }
     }
 
-    /// Inputs, and the outputs that are there; each once.
+    /// The inputs and the existing outputs, without repetitions.
     package static func files(of targets: [FrameTarget]) -> [DigestTask.File] {
         var seen: Set<DigestTask.File> = []
         return targets.flatMap { target in
@@ -37,16 +37,16 @@ package struct Adoption: Sendable {
         }.filter { seen.insert($0).inserted }
     }
 
-    /// - Parameters:
-    ///   - findings: of the files that ``files(of:)`` names.
-    ///   - headers: of the same.
+    ///   - Parameters:
+    ///   - findings: the digests of the files that ``files(of:)`` returns.
+    ///   - headers: the headers of the same files.
     package init(
-        _ targets: [FrameTarget], findings: Freshness.Findings, headers: HeaderQuery.Headers, books: OutputTracker
+        _ targets: [FrameTarget], findings: Freshness.Findings, headers: HeaderQuery.Headers, tracker: OutputTracker
     ) throws {
         let candidates = Set(Self.candidates(targets).map(\.frame))
         let outputs = Self.files(of: targets.filter { candidates.contains($0.frame) })
         let digests = outputs.compactMap { (findings[$0] ?? nil)?.digest }
-        let published = try books.ledger?.sources(of: Set(digests)) ?? [:]
+        let published = try tracker.ledger?.sources(of: Set(digests)) ?? [:]
         var records: [OutputRecord] = []
         for target in targets {
             if !target.files.outputs.allSatisfy(\.isOutput) { missing.append(target) }
@@ -54,16 +54,16 @@ package struct Adoption: Sendable {
                 add(FrameFailure(.data, message), at: target.files.input)
             }
             guard candidates.contains(target.frame) else { continue }
-            let own = try accept(target.files, findings, headers, published, books)
+            let own = try accept(target.files, findings, headers, published, tracker)
             if !own.isEmpty { adopted.append(target) }
             records += own
         }
-        try books.ledger?.publish(records)
+        try tracker.ledger?.publish(records)
     }
 
     private mutating func accept(
         _ files: FrameFiles, _ findings: Freshness.Findings, _ headers: HeaderQuery.Headers,
-        _ published: [Digest: Set<Digest>], _ books: OutputTracker
+        _ published: [Digest: Set<Digest>], _ tracker: OutputTracker
     ) throws -> [OutputRecord] {
         guard let source = findings[files.inputFile] ?? nil else {
             add(nil, at: files.input)
@@ -75,34 +75,36 @@ package struct Adoption: Sendable {
         }
         var records: [OutputRecord] = []
         for (part, output) in files.outputs.enumerated() where output.isOutput {
-            if books.isCurrent(output, of: files, findings: findings) { continue }
+            if tracker.isCurrent(output, of: files, findings: findings) { continue }
             guard case .success(let header) = headers[output.file], let found = findings[output.file] ?? nil else {
                 add(headers[output.file]?.failure, at: output.path)
                 continue
             }
-            if let remedy = books.outdated(output, digest: found.digest, source: source.digest, published: published) {
+            if let remedy = tracker.outdated(output, digest: found.digest, source: source.digest, published: published)
+            {
                 add(FrameFailure(.output, "made of a picture that has changed since; \(remedy)"), at: output.path)
                 continue
             }
             let accepted = AdoptedOutput(part: part, digest: found.digest, header: header)
-            if let record = try books.record(of: accepted, files, source: source) { records.append(record) }
+            if let record = try tracker.record(of: accepted, files, source: source) { records.append(record) }
         }
         return records
     }
 
-    /// A message that begins with the path says it only once.
+    /// If the message begins with the path, the path is removed from it.
     private mutating func add(_ failure: FrameFailure?, at path: String) {
-        guard faulty.insert(PathKey(path)).inserted else { return }
+        guard rejectedPaths.insert(PathKey(path)).inserted else { return }
         let message = failure?.message ?? "is gone, or was not reached"
         let prefix = "\(path): "
-        faults.append(
-            Fault(path: path, reason: message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : message))
+        rejections.append(
+            Rejection(path: path, reason: message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : message)
+        )
     }
 }
 
-/// An output that somebody else has made, as it was found.
+/// An output of another program, as it was found.
 struct AdoptedOutput {
-    /// Its place among the job's outputs.
+    /// Its index among the job's outputs.
     let part: Int
     let digest: Digest
     let header: PictureHeader
@@ -120,29 +122,29 @@ extension Result {
     fileprivate var failure: Failure? { if case .failure(let failure) = self { failure } else { nil } }
 }
 
-/// Outputs of a job that was moved or renamed, or whose pictures were: they become this job's with all that is known of how and
-/// of what they were made. So what is out of date by now is made again.
+/// Takes over the outputs of a job that was moved or renamed, or whose pictures were. This job gets all that is
+/// known about them, so that outdated ones are rendered again.
 package struct OutputTakeover: Sendable {
-    /// Those that are this job's from now on.
+    /// The paths of the outputs that now belong to this job.
     package private(set) var taken: [String] = []
-    /// Those whose jobs are still there.
+    /// The outputs that were not taken over, because their jobs still exist.
     package private(set) var owned: [PriorOutput] = []
 
-    /// The outputs that are there, and that a job knows nothing of.
+    /// The existing outputs of which this job has no record.
     package static func unknown(_ targets: [FrameTarget], _ freshness: Freshness) -> [FrameFiles.Output] {
         targets.flatMap { target in
             target.files.outputs.filter { $0.isOutput && freshness.record(at: $0.path) == nil }
         }
     }
 
-    /// Of these outputs the files that have to be read to find out who published them.
+    /// The outputs among them that have to be read to find out who published them.
     package static func files(of unknown: [FrameFiles.Output], _ freshness: Freshness) -> [DigestTask.File] {
-        unknown.filter { freshness.formers[PathKey($0.path)] == nil }.map { DigestTask.File(path: $0.path) }
+        unknown.filter { freshness.priorOutputs[PathKey($0.path)] == nil }.map { DigestTask.File(path: $0.path) }
     }
 
-    /// - Parameter freshness: knows what was published by other jobs, or elsewhere.
+    /// - Parameter freshness: knows the outputs of other jobs at this job's paths.
     package init(_ targets: [FrameTarget], _ freshness: Freshness, _ ledger: Ledger) throws {
-        var formers: [(OutputRecord, PriorOutput)] = []
+        var others: [(OutputRecord, PriorOutput)] = []
         var renamed: [OutputRecord] = []
         for target in targets {
             for (part, output) in target.files.outputs.enumerated() where output.isOutput {
@@ -150,26 +152,26 @@ package struct OutputTakeover: Sendable {
                     guard PathKey(own.input) != PathKey(target.files.input), !OutputLookup.isInputThere(own.input)
                     else { continue }
                     renamed.append(own.of(target.files, part: part))
-                } else if let former = freshness.formers[PathKey(output.path)] {
-                    guard former.origin != .there else {
-                        owned.append(former)
+                } else if let prior = freshness.priorOutputs[PathKey(output.path)] {
+                    guard prior.origin != .there else {
+                        owned.append(prior)
                         continue
                     }
-                    var record = former.record.of(target.files, part: part)
-                    record.recipe = try ledger.id(ofText: former.recipe)
-                    formers.append((record, former))
+                    var record = prior.record.of(target.files, part: part)
+                    record.recipe = try ledger.id(ofText: prior.recipe)
+                    others.append((record, prior))
                 }
             }
         }
         try ledger.publish(renamed)
-        try ledger.takeOver(formers)
-        taken = formers.map(\.0.path) + renamed.map(\.path)
+        try ledger.takeOver(others)
+        taken = others.map(\.0.path) + renamed.map(\.path)
     }
 }
 
 extension OutputRecord {
-    /// The same output, as that of a frame. The picture's bytes stay those that were read: whether the frame's are the same is
-    /// found out as for every picture that was touched.
+    /// The same output as the output of a frame. The recorded bytes of the picture stay. Whether the frame's
+    /// picture has the same bytes is decided as for every touched picture.
     fileprivate func of(_ files: FrameFiles, part: Int) -> OutputRecord {
         var record = self
         (record.input, record.page, record.part) = (files.input, files.page, part)

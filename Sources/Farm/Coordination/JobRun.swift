@@ -152,7 +152,7 @@ extension JobRun: RunLoop.Delegate {
     private func publishedBefore(_ target: FrameTarget) -> FrameReport? {
         switch target.verdict {
         case .render, .refused: break
-        case .current, .compare, .kept, .stillBroken, .young: return nil
+        case .current, .compare, .kept, .stillBroken, .tooRecent: return nil
         }
         guard heritage.hasPublished(target.frame.id, target.files), books.isCurrent(target.files) else { return nil }
         return target.report(.skipped(reason: "published before the run was interrupted"))
@@ -185,7 +185,7 @@ extension JobRun: RunLoop.Delegate {
             } else {
                 adopted = work
             }
-        case .current, .kept, .stillBroken, .refused, .young: break
+        case .current, .kept, .stillBroken, .refused, .tooRecent: break
         }
         recorder?.began(frame.id, record(of: target, open.replacements))
         let replacements = open.replacements
@@ -217,7 +217,7 @@ extension JobRun: RunLoop.Delegate {
             }
             recorder?.began(frame, record(of: target, wanted))
             return .render(outputs: wanted.map { $0?.path })
-        case .current, .kept, .stillBroken, .refused, .young, .compare:
+        case .current, .kept, .stillBroken, .refused, .tooRecent, .compare:
             let report = target.decided(verdict).settled() ?? target.report(.skipped(reason: "not told apart"))
             record(report)
             state.withLock { $0.open[frame] = nil }

@@ -5,27 +5,29 @@ import Planning
 import SafeFiles
 package import WorkerProtocol
 
-/// Removes outputs whose inputs are gone: those alone that this job published, and nobody has edited since.
+/// Removes outputs whose inputs are gone. Only outputs that this job published, and that nobody has edited
+/// since, are removed.
 package struct OrphanRemoval: Sendable {
     package private(set) var removed: [String] = []
-    /// Paths that stay, and why.
+    /// The paths that were not removed, and why.
     package private(set) var kept: [(path: String, reason: String)] = []
 
-    /// More than this part of a job's outputs is no tidying up.
+    /// If more orphans are found, none is removed, because a disk may not be mounted. In percent of the job's
+    /// outputs.
     package static let mostPercent = 10
 
     package static func isTooMuch(_ orphans: Int, of outputs: Int) -> Bool {
         orphans * 100 > outputs * mostPercent
     }
 
-    /// Outputs that have to be read to know that they are as they were published.
+    /// The outputs that have to be read, because their stamps are not those of their records.
     package static func touched(_ orphans: [OutputRecord]) -> [DigestTask.File] {
         orphans.filter { !$0.isAdopted && !$0.isInPlace() }.map { DigestTask.File(path: $0.path) }
     }
 
     /// - Parameters:
-    ///   - folders: those that the job's outputs are below. Below them no link is followed.
-    ///   - findings: of the files that ``touched(_:)`` names.
+    ///   - folders: the folders of the job's outputs. Links below them are not followed.
+    ///   - findings: what was read of the files in ``touched(_:)``.
     package init(_ orphans: [OutputRecord], below folders: [String], findings: Freshness.Findings) {
         for record in orphans {
             if let reason = Self.objection(to: record, findings) ?? Self.remove(record.path, below: folders) {
@@ -36,9 +38,9 @@ package struct OrphanRemoval: Sendable {
         }
     }
 
-    /// Why an output is never removed; nil where nothing speaks for it.
+    /// Why an output must not be removed; nil if it may be.
     ///
-    /// - Parameter findings: as for ``init(_:below:findings:)``.
+    /// - Parameter findings: as in ``init(_:below:findings:)``.
     package static func objection(to record: OutputRecord, _ findings: Freshness.Findings) -> String? {
         if record.isAdopted { return "was adopted, not published by Penumbra" }
         return record.isInPlace() || isSame(record, findings) ? nil : "was edited"
@@ -49,9 +51,9 @@ package struct OrphanRemoval: Sendable {
             && (findings[DigestTask.File(path: record.path)] ?? nil)?.digest == record.file.digest
     }
 
-    /// Removes an output, and its receipt.
+    /// Removes an output and its receipt.
     ///
-    /// - Returns: why it stays.
+    /// - Returns: why it was not removed; nil if it was.
     private static func remove(_ path: String, below roots: [String]) -> String? {
         do throws(FileTrouble) {
             guard let folder = try folder(of: path, below: roots) else { return nil }
@@ -74,7 +76,7 @@ package struct OrphanRemoval: Sendable {
 
     private static let unremovable = "could not be removed"
 
-    /// Nil where it is gone.
+    /// The folder of a path, opened from an output folder; nil if it is gone.
     private static func folder(of path: String, below roots: [String]) throws(FileTrouble) -> SafeFolder? {
         let parent = PathText.folder(of: path)
         let above = roots.filter { $0 == parent || PathNames.relative(parent, to: $0) != nil }

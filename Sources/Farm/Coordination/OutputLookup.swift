@@ -2,9 +2,9 @@ package import JobModel
 import Planning
 import SafeFiles
 
-/// Looks at places of outputs without touching them.
+/// Looks up the files at outputs' paths. Changes nothing.
 package struct OutputLookup {
-    /// Where the last look was, and that it is missing: the first run of a job has a thousand outputs in each new folder.
+    /// The last folder, and whether it is missing: a first run looks up a thousand outputs in each new folder.
     private var lastFolder = ""
     private var isMissing = false
 
@@ -15,14 +15,16 @@ package struct OutputLookup {
 
     package static func exists(_ path: String) -> Bool { FileSystem.isOutput(path) }
 
-    /// There is something at an input's path, if only a link that leads nowhere now, or nobody can tell.
+    /// Whether a file or a link is at an input's path. True if that cannot be found out.
     ///
-    /// - Parameter path: as it is shown: what is not UTF-8 stands as `%E9` there, and may be what it says.
+    /// - Parameter path: the path as it is shown. Bytes that are not UTF-8 appear in it as `%E9`, which may
+    ///   also be the name itself.
     package static func isInputThere(_ path: String) -> Bool {
         !FileSystem.isGone(path) || NonUTF8Name.possibleBytes(of: path).map(FileSystem.exists) == true
     }
 
-    /// What lies at a path; nil where nothing does. Every folder is looked at once, as long as paths come folder by folder.
+    /// The stamp of an output; nil if there is no file. If paths come folder by folder, each folder is looked
+    /// up once.
     package mutating func stamp(at path: String, isFolder: Bool) -> FileStamp? {
         if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), !path.utf8[..<slash].elementsEqual(lastFolder.utf8) {
             lastFolder = String(path[..<slash])
@@ -32,11 +34,11 @@ package struct OutputLookup {
     }
 }
 
-/// The folders that a job's outputs are below: what stands before the first field of each output's path.
+/// The folders of a job's outputs: the parts of the output paths before the first field.
 ///
-/// A run locks them, and an index lies in each.
+/// A run locks these folders, and each has an index.
 package enum OutputFolders {
-    /// Absolute, sorted, each once.
+    /// Absolute paths, sorted, without repetitions.
     package static func of(_ job: JobSpec) -> [String] {
         Set(job.outputs.map { PathKey(folder(of: $0.template, job)) }).sorted().map(\.path)
     }

@@ -4,14 +4,14 @@ package import Scheduling
 import Synchronization
 import WorkerProtocol
 
-/// What a run knows of outputs, and writes down of them.
+/// Answers a run's questions about outputs, and records what the run finds.
 package final class OutputTracker: Sendable {
-    /// Nil for jobs without a manifest, which leave no trace.
+    /// Nil for jobs without a manifest, of which nothing is recorded.
     let ledger: Ledger?
     private let freshness: Freshness
-    /// Seconds since 1970.
+    /// In seconds since 1970.
     private let now: Int
-    /// Filters of the job read pictures of their own.
+    /// Whether filters of the job read pictures.
     private let hasPictures: Bool
     private let recipes = Mutex<[RecipeKey: RecipeID]>([:])
     private let refreshed = Mutex<[OutputRecord]>([])
@@ -23,13 +23,14 @@ package final class OutputTracker: Sendable {
         self.now = now
     }
 
-    /// The filters that are plugins.
-    var plugins: Set<String> { freshness.book.plugins }
+    /// The names of the filters that are plugins.
+    var plugins: Set<String> { freshness.recipes.plugins }
 
-    /// Decides again, now that files were read; files that were only touched are known by their new stamps from now on.
+    /// Decides again after files were read. Touched files whose bytes are unchanged get new stamps in the
+    /// ledger.
     func verdict(of files: FrameFiles, findings: Freshness.Findings) -> FrameVerdict {
         let verdict = freshness.verdict(of: files, findings: findings)
-        // What is rendered gets a record of its own, which an older one must not take the place of.
+        // A rendered output gets a new record. An older record must not replace it.
         if case .render = verdict { return verdict }
         let records = freshness.refreshed(files, findings)
         let isMuch = refreshed.withLock { refreshed in
@@ -40,32 +41,32 @@ package final class OutputTracker: Sendable {
         return verdict
     }
 
-    /// Writes down the new stamps of files that were only touched.
+    /// Writes the new stamps of touched files to the ledger.
     func writeRefreshed() {
         let records = refreshed.withLock { refreshed in
             defer { refreshed = [] }
             return refreshed
         }
-        // Nothing is lost but the time to read them again.
+        // If it fails, the next run reads these files again.
         try? ledger?.publish(records)
     }
 
     private func id(of key: RecipeKey, _ ledger: Ledger) throws(StoreProblem) -> RecipeID {
         if let known = recipes.withLock({ $0[key] }) { return known }
-        let id = try ledger.id(of: freshness.book[key])
+        let id = try ledger.id(of: freshness.recipes[key])
         recipes.withLock { $0[key] = id }
         return id
     }
 
-    /// The frame's outputs are as a run would make them, whether or not this one makes everything again.
+    /// Whether all outputs of the frame are current, even if this run renders everything again.
     func isCurrent(_ files: FrameFiles) -> Bool {
         if case .current = freshness.updating(files, [:]) { true } else { false }
     }
 
-    /// How a frame's outputs are made.
-    func recipeText(of files: FrameFiles) -> String { freshness.book.text(of: files.outputs.map(\.recipe)) }
+    /// The recipes of the frame's outputs.
+    func recipeText(of files: FrameFiles) -> String { freshness.recipes.text(of: files.outputs.map(\.recipe)) }
 
-    /// What the ledger will know of an output.
+    /// The record of an output that is about to be published.
     func record(of output: Publication, _ files: FrameFiles) throws(StoreProblem) -> OutputRecord? {
         guard let ledger else { return nil }
         let receipt = output.receipt
@@ -76,12 +77,12 @@ package final class OutputTracker: Sendable {
             pixels: receipt.pixels)
     }
 
-    /// How an output is made.
+    /// The recipe of an output.
     func recipe(of output: Publication, _ files: FrameFiles) -> Recipe {
-        freshness.book[files.outputs[output.part].recipe]
+        freshness.recipes[files.outputs[output.part].recipe]
     }
 
-    /// What the ledger will know of an output that is there, and that somebody else has made.
+    /// The record of an adopted output.
     func record(of output: AdoptedOutput, _ files: FrameFiles, source: FileFacts) throws(StoreProblem) -> OutputRecord?
     {
         let there = files.outputs[output.part]
@@ -92,46 +93,45 @@ package final class OutputTracker: Sendable {
             width: output.header.width, height: output.header.height, isAdopted: true)
     }
 
-    /// What a person can do about an output that was published for a picture of other bytes than it has now; nil for every
-    /// other one.
+    /// The remedy for an output that was published for other bytes of its picture; nil for all other outputs.
     ///
     /// - Parameters:
-    ///   - digest: the output's.
-    ///   - source: the picture's.
-    ///   - published: as ``Ledger/sources(of:)`` tells.
+    ///   - digest: the digest of the output.
+    ///   - source: the digest of the picture.
+    ///   - published: the result of ``Ledger/sources(of:)``.
     func outdated(
         _ output: FrameFiles.Output, digest: Digest, source: Digest, published: [Digest: Set<Digest>]
     ) -> String? {
         var sources = published[digest] ?? []
-        let former = freshness.formers[PathKey(output.path)]?.record
-        if let former, former.file.digest == digest { sources.insert(former.source.digest) }
+        let prior = freshness.priorOutputs[PathKey(output.path)]?.record
+        if let prior, prior.file.digest == digest { sources.insert(prior.source.digest) }
         guard !sources.isEmpty, !sources.contains(source) else { return nil }
         return freshness.record(at: output.path) == nil
             ? "'penumbra adopt --moved' takes it over, and the next run renders it again"
             : "the next run renders it again"
     }
 
-    /// Whether one of a frame's outputs is what a run would make, whatever the others are.
+    /// Whether this output is current, whatever the frame's other outputs are.
     func isCurrent(_ output: FrameFiles.Output, of files: FrameFiles, findings: Freshness.Findings) -> Bool {
         let alone = FrameFiles(
             input: files.input, inputBytes: files.inputBytes, page: files.page, stamp: files.stamp, outputs: [output])
         return freshness.verdict(of: alone, findings: findings) == .upToDate
     }
 
-    /// A picture that is broken need not be tried again while it is the same.
+    /// Records a broken picture, so that it is not tried again until it changes.
     package func remember(_ failure: FrameFailure, of files: FrameFiles) {
         guard let ledger, let stamp = files.stamp else { return }
         switch failure.cause {
         case .data: break
-        // It may be a picture of the job that does not suit, which can be mended while this one stays the same.
+        // The cause may be a picture that a filter reads. It can be fixed while this picture stays the same.
         case .value where !hasPictures: break
         default: return
         }
-        // When that cannot be written down it is tried again, which does no harm.
+        // If it cannot be recorded, the next run tries the picture again, which does no harm.
         try? ledger.setBroken(
             BrokenRecord(
                 input: files.input, page: files.page, stamp: stamp,
-                recipe: ledger.id(ofText: freshness.book.text(of: files.outputs.map(\.recipe))),
+                recipe: ledger.id(ofText: freshness.recipes.text(of: files.outputs.map(\.recipe))),
                 message: failure.message, since: freshness.brokenRecord(of: files)?.since ?? now))
     }
 }

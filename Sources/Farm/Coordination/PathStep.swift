@@ -1,23 +1,23 @@
 import Glibc
 import JobModel
 
-/// One name on the way to a path, and the folder that holds it. Whoever changes what the name stands for changes what the path
-/// leads to.
+/// One name in a path, and the folder that holds it. If the name is moved or replaced, the path leads to
+/// another file.
 struct PathStep: Hashable {
     /// An absolute path without links.
     let folder: String
     let name: String
-    /// Nothing follows it.
+    /// Whether it is the last name of the path.
     let isLast: Bool
 
-    /// As many as the kernel follows.
+    /// The kernel follows as many links.
     private static let mostLinks = 40
     /// `PATH_MAX`
     private static let longestTarget = 4096
 
-    /// All of them, through every link on the way.
+    /// All steps to a path, including the steps through links.
     ///
-    /// - Parameter path: absolute. It need not be there.
+    /// - Parameter path: an absolute path. The file may be missing.
     static func all(to path: String) -> [PathStep] {
         var (steps, folder, links) = ([PathStep](), "/", 0)
         var rest = Array(PathNames.all(in: path).map(String.init).reversed())
@@ -41,7 +41,7 @@ struct PathStep: Hashable {
         return steps
     }
 
-    /// Nil for what is no link.
+    /// The target of a link; nil if the path is not a link.
     private static func target(ofLink path: String) -> String? {
         var bytes = [UInt8](repeating: 0, count: longestTarget)
         let count = readlink(path, &bytes, bytes.count)

@@ -2,16 +2,16 @@ import JobModel
 import JobStorage
 import SafeFiles
 
-/// Knows which files `penumbra preview` wrote: those alone it replaces unasked.
+/// Remembers which files `penumbra preview` wrote, so that it replaces only those without asking.
 ///
-/// They are known by their paths and stamps, in the state folder: a mark in the file would have to survive every format, and
-/// anybody could copy it.
+/// The state folder has their paths and stamps. A mark in the file itself would have to survive in every
+/// format, and anybody could copy it.
 package struct PreviewRegistry: Sendable {
     private let state: String
 
     package init(state: String) { self.state = state }
 
-    /// Whether what lies at a path may be replaced: nothing is there, or a preview as it was written.
+    /// Whether the file at a path may be replaced: it is missing, or an unchanged preview.
     package func mayReplace(_ path: String) throws -> Bool {
         guard FileSystem.exists(path) else { return true }
         guard FileSystem.isRegular(path), let stamp = FileSystem.stamp(path),
@@ -21,7 +21,7 @@ package struct PreviewRegistry: Sendable {
         return known.map { stamp.isUntouched(since: $0) } ?? false
     }
 
-    /// A preview was written to this path.
+    /// Records that a preview was written to this path.
     package func add(_ path: String) throws {
         guard let stamp = FileSystem.stamp(path) else { return }
         _ = try FileSystem.createFolders(state)

@@ -289,7 +289,7 @@ package final class RunFolder: Sendable {
         remove(state: state) {
             let run = SharedRun(place: state, name: $0)
             // A coordinator may have been killed between the end and the removal.
-            return run.end != nil || run.record == nil && !CoordinatorClaim.isYoung(run.folder)
+            return run.end != nil || run.record == nil && !CoordinatorClaim.isTooRecent(run.folder)
         }
         SharedHistory.sweep(state)
     }

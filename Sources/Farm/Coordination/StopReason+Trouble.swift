@@ -4,17 +4,17 @@ import Scheduling
 package import WorkerProtocol
 
 extension FileTrouble {
-    /// The limit of this process that was met; nil for troubles of files and disks.
+    /// The limit of this process that caused the error; nil for errors of files and disks.
     package var shortage: Shortage? { Shortage(code: code, "\(action) \(path)") }
 }
 
 extension StoreProblem {
-    /// The limit of this process that was met, as far as one can see now: the database tells of every trouble in its own words.
+    /// The limit of this process that probably caused the error. The database does not report it.
     package var shortage: Shortage? { isDamaged ? nil : Shortage.found(for: "use \(path)") }
 }
 
 extension StopReason {
-    /// Why a run stops where a file cannot be had that every frame needs.
+    /// The reason to stop a run if a file that every frame needs cannot be used.
     init(_ trouble: FileTrouble) {
         self = trouble.shortage.map { .machine("\($0)") } ?? .place(trouble.message)
     }
@@ -25,7 +25,7 @@ extension StopReason {
 }
 
 extension PublishProblem {
-    /// - Parameter trouble: one that no other file would be spared.
+    /// - Parameter trouble: an error that every other file would cause, too.
     package init(_ trouble: FileTrouble) {
         self = trouble.shortage.map { .machine("\($0)") } ?? .place(trouble.message)
     }

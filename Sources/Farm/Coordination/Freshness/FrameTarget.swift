@@ -3,20 +3,20 @@ package import Planning
 package import Scheduling
 package import WorkerProtocol
 
-/// A frame of a run: where its outputs go, and what is to be done.
+/// A frame of a run: its outputs, and what the run does with it.
 package struct FrameTarget: Hashable, Sendable {
     package let frame: PlannedFrame
-    /// One for each of the job's outputs.
+    /// The paths of its outputs, one for each of the job's outputs.
     package let outputs: [String]
-    /// What a survey found out; nil when none was needed.
+    /// What a probe of its picture found; nil if no probe was needed.
     package var probe: ProbeReceipt? { if case .probed(let probe) = found { probe } else { nil } }
     private let found: Found?
-    /// In place of the job's chain and outputs; nil for most frames.
+    /// What is done in place of the job's chain and outputs; nil for most frames.
     package let variant: FrameVariant?
     package let files: FrameFiles
     package let verdict: FrameVerdict
 
-    /// Large, and mostly absent: kept apart, so that hundreds of thousands of targets stay small.
+    /// Large and mostly absent. An indirect case keeps hundreds of thousands of targets small.
     private indirect enum Found: Hashable {
         case probed(ProbeReceipt)
     }
@@ -33,29 +33,29 @@ package struct FrameTarget: Hashable, Sendable {
         self.verdict = verdict
     }
 
-    /// True when a run has work to do with it, or has to find out.
+    /// Whether a run renders the frame, or has to read files to decide.
     package var isWork: Bool {
         switch verdict {
         case .render, .compare: true
-        case .current, .kept, .stillBroken, .refused, .young: false
+        case .current, .kept, .stillBroken, .refused, .tooRecent: false
         }
     }
 
-    /// True when it fails for what is at its output's path.
+    /// Whether it fails because something is at an output's path.
     package var isRefused: Bool { if case .refused = verdict { true } else { false } }
 
-    /// The same, now that it is known what is to be done.
+    /// The same frame with a new verdict.
     package func decided(_ verdict: FrameVerdict) -> FrameTarget {
         FrameTarget(frame: frame, outputs: outputs, probe: probe, variant: variant, files: files, verdict: verdict)
     }
 
-    /// The same, with what a survey found out.
+    /// The same frame with the probe of its picture.
     package func probed(_ probe: ProbeReceipt) -> FrameTarget {
         FrameTarget(frame: frame, outputs: outputs, probe: probe, variant: variant, files: files, verdict: verdict)
     }
 
-    /// - Parameter kept: what was found out of it during the run; nil for what the verdict says. Of a frame that failed before it
-    ///   was begun the verdict says nothing: its outputs wait for what the failure asks for.
+    /// - Parameter kept: the outputs that the run found to be kept; nil for those of the verdict. A frame that
+    ///   failed before it began has none, because its outputs wait until the failure is fixed.
     package func report(
         _ state: FrameReport.State, seconds: Double? = nil, kept: [KeptOutput]? = nil
     ) -> FrameReport {
@@ -65,11 +65,11 @@ package struct FrameTarget: Hashable, Sendable {
             kept: kept ?? known, state: state, seconds: seconds)
     }
 
-    /// How it ends without any work; nil for work.
+    /// The result of a frame that needs no work; nil for all others.
     func settled() -> FrameReport? {
         switch verdict {
         case .render, .compare: nil
-        case .current(let reason), .young(let reason): report(.skipped(reason: reason))
+        case .current(let reason), .tooRecent(let reason): report(.skipped(reason: reason))
         case .kept: report(.kept)
         case .stillBroken(let since, let message): report(.stillBroken(since: since, message: message))
         case .refused(let output):
@@ -79,15 +79,15 @@ package struct FrameTarget: Hashable, Sendable {
     }
 }
 
-/// A frame's files as they are before a run.
+/// A frame's files as they were before the run.
 package struct FrameFiles: Hashable, Sendable {
     package struct Output: Hashable, Sendable {
         package let path: String
-        /// Nil when nothing is there.
+        /// Nil if there is no file.
         package let stamp: FileStamp?
-        /// What is there can be an output.
+        /// Whether the file at the path can be an output.
         package let isOutput: Bool
-        /// How it would be made now.
+        /// How this run would make it.
         package let recipe: RecipeKey
 
         package init(path: String, stamp: FileStamp?, isOutput: Bool? = nil, recipe: RecipeKey) {
@@ -98,12 +98,12 @@ package struct FrameFiles: Hashable, Sendable {
         }
     }
 
-    /// For people.
+    /// The path as it is shown.
     package let input: String
-    /// The path, where it is not UTF-8.
+    /// The path's bytes if they are not UTF-8.
     package let inputBytes: [UInt8]?
     package let page: Int
-    /// Nil when it is gone.
+    /// Nil if the picture is gone.
     package let stamp: FileStamp?
     package let outputs: [Output]
 
@@ -118,7 +118,7 @@ package struct FrameFiles: Hashable, Sendable {
     var inputFile: DigestTask.File { DigestTask.File(path: input, bytes: inputBytes) }
 }
 
-/// One of the recipes that a run knows, by its place in their list.
+/// A recipe of the run: its index in the ``RecipeTable``.
 package struct RecipeKey: Hashable, Sendable {
     let index: Int
 }

@@ -7,31 +7,31 @@ package enum FrameVerdict: Hashable, Sendable {
     case current(reason: String)
     package static let upToDate = current(reason: "up to date")
 
-    /// These outputs are made; nil for those that stay, of which some may be kept.
+    /// Renders these outputs. An output that stays is nil. Some of those that stay may be in `kept`.
     case render([Replacement?], reason: String, kept: [KeptOutput] = [])
-    /// Nothing is made, and these outputs are kept; others are as this run would make them.
+    /// Renders nothing. These outputs are kept; all others are as this run would make them.
     case kept([KeptOutput])
-    /// It failed, and neither the picture nor what is done with it has changed.
+    /// It failed before, and neither the picture nor its recipe has changed.
     case stillBroken(since: Int, message: String)
-    /// These files have to be read before more can be said.
+    /// Decides after these files were read.
     case compare([DigestTask.File])
-    /// `existing: error`, and an output is there.
+    /// Fails, because the job has `existing: error` and this output exists.
     case refused(output: String)
-    /// It may still be being written.
-    case young(reason: String)
+    /// Leaves the picture to the next run, because another program may still write it.
+    case tooRecent(reason: String)
 }
 
 extension FrameVerdict {
-    /// The frame's outputs that are kept, whatever becomes of the others.
+    /// The outputs that are kept, whatever the verdict says about the others.
     package var kept: [KeptOutput] {
         switch self {
         case .render(_, _, let kept), .kept(let kept): kept
-        case .current, .stillBroken, .compare, .refused, .young: []
+        case .current, .stillBroken, .compare, .refused, .tooRecent: []
         }
     }
 }
 
-/// An output that stays as it is: what is at its path Penumbra did not publish, or somebody has edited.
+/// An output that stays as it is. Penumbra did not publish the file at its path, or somebody edited it.
 package struct KeptOutput: Hashable, Sendable {
     package let path: String
     package let reason: String
@@ -42,7 +42,7 @@ package struct KeptOutput: Hashable, Sendable {
     }
 }
 
-/// An output that is made, and what may be at its path when it is published.
+/// An output that is rendered, and what it may replace.
 package struct Replacement: Hashable, Sendable {
     package let path: String
     package let rule: ReplacementRule
@@ -53,12 +53,12 @@ package struct Replacement: Hashable, Sendable {
     }
 }
 
-/// What an output may take the place of.
+/// What an output may replace when it is published.
 package enum ReplacementRule: Hashable, Sendable {
-    /// Of nothing: what appears while it is rendered stays.
+    /// Nothing. A file that appears during the rendering stays.
     case nothing
-    /// Of the file that has this stamp: Penumbra published it.
+    /// The file with this stamp, which Penumbra published.
     case published(FileStamp)
-    /// Of any file.
+    /// Any file.
     case anything
 }

@@ -2,9 +2,10 @@ package import JobModel
 package import JobStorage
 package import WorkerProtocol
 
-/// Decides what a run does with a frame, by what is known of its outputs. Reads no file and no clock.
+/// Decides what a run does with a frame. Knows the records of outputs and the stamps of files. Reads no file
+/// and no clock.
 package struct Freshness: Sendable {
-    /// What is known of files that were read; nil for a file that is not there.
+    /// What was read of files; nil for a file that does not exist.
     package typealias Findings = [DigestTask.File: FileFacts?]
 
     private struct PictureKey: Hashable {
@@ -18,29 +19,29 @@ package struct Freshness: Sendable {
     }
 
     package let existing: ExistingPolicy
-    /// Everything is made again, whatever is there.
+    /// Renders all frames again, whatever their outputs are (`--force`).
     package let isForced: Bool
-    /// What was published since then need not be made again: nanoseconds since 1970.
+    /// Outputs that were published since this time are not rendered again. In nanoseconds since 1970.
     private let madeSince: Int64?
     let compare: ComparePolicy
     let upgrade: UpgradePolicy
     private let minAge: Double
-    /// Nanoseconds since 1970.
+    /// In nanoseconds since 1970.
     private let now: Int64
     private let records: [PathKey: OutputRecord]
-    /// The same by input, for jobs whose outputs' names are known only after a look at the pictures.
+    /// The records by input, for jobs whose output names depend on the pictures' headers.
     private let published: [PathKey: [OutputRecord]]
     private let broken: [PictureKey: BrokenRecord]
-    /// What other jobs published at paths of this job's outputs.
-    package private(set) var formers: [PathKey: PriorOutput] = [:]
-    package let book: RecipeTable
+    /// Outputs of other jobs at the paths of this job's outputs.
+    package private(set) var priorOutputs: [PathKey: PriorOutput] = [:]
+    package let recipes: RecipeTable
 
-    /// Of a frame that an earlier part of the same run has made.
+    /// The reason for skipping a frame that an earlier part of the same run rendered.
     package static let madeBefore = "made again already, by an earlier part of this run"
 
     package init(
         job: JobSpec, isForced: Bool, madeSince: Int64? = nil, records: [OutputRecord], broken: [BrokenRecord],
-        book: RecipeTable, now: Int64
+        recipes: RecipeTable, now: Int64
     ) {
         self.madeSince = madeSince
         existing = isForced ? .overwrite : job.existing
@@ -52,48 +53,48 @@ package struct Freshness: Sendable {
         self.records = Dictionary(records.map { (PathKey($0.path), $0) }) { $1 }
         published = job.needsProbe ? Dictionary(grouping: records) { PathKey($0.input) } : [:]
         self.broken = Dictionary(broken.map { (PictureKey($0.input, page: $0.page), $0) }) { $1 }
-        self.book = book
+        self.recipes = recipes
     }
 
     package func record(at path: String) -> OutputRecord? { records[PathKey(path)] }
 
-    /// The same, knowing what other jobs published at paths of this job's outputs.
-    package func knowing(_ formers: [PathKey: PriorOutput]) -> Freshness {
+    /// The same with the outputs of other jobs at this job's paths.
+    package func knowing(_ priorOutputs: [PathKey: PriorOutput]) -> Freshness {
         var freshness = self
-        freshness.formers = formers
+        freshness.priorOutputs = priorOutputs
         return freshness
     }
 
-    /// The paths by which the outputs of an unchanged input were published; nil unless all are known. Where everything is made
-    /// again those that an earlier part of the same run has published are known.
+    /// The paths at which the outputs of an unchanged input were published. Nil unless all are known. If all
+    /// frames are rendered again, only outputs of an earlier part of the same run count.
     package func knownNames(input: String, stamp: FileStamp, recipes: [RecipeKey]) -> [String]? {
         guard compare != .content else { return nil }
         let records = (published[PathKey(input)] ?? []).filter { existing == .update || isMadeAgain($0) }
         let names = recipes.enumerated().compactMap { part, recipe in
             records.first { record in
                 record.part == part && record.page == 0 && stamp.isUntouched(since: record.source.stamp)
-                    && book.comparison(from: record.recipe, to: recipe).map { $0.changes.isEmpty } == true
+                    && self.recipes.comparison(from: record.recipe, to: recipe).map { $0.changes.isEmpty } == true
             }?.path
         }
         return names.count == recipes.count ? names : nil
     }
 
-    /// An earlier part of the same run has published it.
+    /// Whether an earlier part of the same run published it.
     private func isMadeAgain(_ record: OutputRecord) -> Bool {
         madeSince.map { record.file.stamp.modified >= $0 } ?? false
     }
 
-    /// Whether an input has outputs that a run in parts made already: other inputs come first where time is short, or a run that
-    /// looks at all of them would never come to these.
+    /// Whether an earlier part of a run has made outputs of this input. If time is short, other inputs come
+    /// first. Otherwise a run that inspects all inputs never reaches these.
     package func hasOutputs(_ input: String) -> Bool {
         guard let records = published[PathKey(input)] else { return false }
         return existing != .overwrite || records.allSatisfy(isMadeAgain)
     }
 
-    /// - Parameter findings: of the files that ``FrameVerdict/compare(_:)`` asked for; empty at first.
+    /// - Parameter findings: what was read of the files in ``FrameVerdict/compare(_:)``; empty at first.
     package func verdict(of frame: FrameFiles, findings: Findings = [:]) -> FrameVerdict {
-        if let age = youth(of: frame) {
-            return .young(reason: "changed \(age) s ago; 'min_age' leaves it for the next run")
+        if let age = recentAge(of: frame) {
+            return .tooRecent(reason: "changed \(age) s ago; 'min_age' leaves it for the next run")
         }
         switch existing {
         case .overwrite:
@@ -112,19 +113,19 @@ package struct Freshness: Sendable {
         }
     }
 
-    /// It may still be being written.
-    package func isYoung(_ frame: FrameFiles) -> Bool { youth(of: frame) != nil }
+    /// Whether another program may still write the picture.
+    package func isTooRecent(_ frame: FrameFiles) -> Bool { recentAge(of: frame) != nil }
 
-    /// How many seconds ago a file was changed that is too young; nil for all others. (A time in the future is no reason
-    /// to wait for it.)
-    private func youth(of frame: FrameFiles) -> Int? {
+    /// The seconds since the last change of a picture that is too recent; nil for all others. A change in the
+    /// future does not count, because waiting for it does not help.
+    private func recentAge(of frame: FrameFiles) -> Int? {
         guard minAge > 0, let stamp = frame.stamp else { return nil }
-        // As floating-point numbers: a file may be of any time.
+        // In floating point, because integers overflow for some times of files.
         let age = (Double(now) - Double(stamp.changed)) / 1e9
         return (0..<minAge).contains(age) ? Int(age) : nil
     }
 
-    /// Nil for a frame that is to be made again, and has not been yet.
+    /// Nil if the frame is to be rendered again, and no earlier part of the run did so.
     private func madeBefore(_ frame: FrameFiles, _ findings: Findings) -> FrameVerdict? {
         guard let madeSince, frame.outputs.allSatisfy({ $0.stamp.map { $0.modified >= madeSince } ?? false }) else {
             return nil
@@ -132,7 +133,7 @@ package struct Freshness: Sendable {
         switch updating(frame, findings) {
         case .current: return .current(reason: Self.madeBefore)
         case .compare(let files): return .compare(files)
-        case .render, .kept, .stillBroken, .refused, .young: return nil
+        case .render, .kept, .stillBroken, .refused, .tooRecent: return nil
         }
     }
 
@@ -146,37 +147,36 @@ package struct Freshness: Sendable {
         return .render(wanted, reason: absence(of: frame.outputs.filter { !$0.isOutput }))
     }
 
-    /// Why outputs are not there.
+    /// Why outputs are rendered that do not exist.
     private func absence(of outputs: [FrameFiles.Output]) -> String {
         outputs.map { absence(of: $0.path) }.uniqued().joined(separator: "; ")
     }
 
-    /// What was published before is missing.
+    /// Whether the output is new, or was published before and is missing.
     func absence(of path: String) -> String { record(at: path) == nil ? "new" : "output missing" }
 
     private func brokenVerdict(of frame: FrameFiles) -> FrameVerdict? {
         isStillBroken(frame).map { .stillBroken(since: $0.since, message: $0.message) }
     }
 
-    /// The failure of a frame that would fail again: its paths need not be known. Nil for all others, and where everything
-    /// is made again.
+    /// The failure of a frame that would fail again; nil for all others. It does not need the outputs' paths.
     package func isStillBroken(_ frame: FrameFiles) -> BrokenRecord? {
         existing == .update || existing == .skip ? brokenRecord(of: frame) : nil
     }
 
-    /// The failure of the same picture in the same job.
+    /// The recorded failure, if the picture and the recipes are still the same.
     func brokenRecord(of frame: FrameFiles) -> BrokenRecord? {
         guard let record = broken[PictureKey(frame.input, page: frame.page)], let stamp = frame.stamp,
             stamp.isUntouched(since: record.stamp),
-            book.isText(record.recipe, of: frame.outputs.map(\.recipe))
+            recipes.isText(record.recipe, of: frame.outputs.map(\.recipe))
         else { return nil }
         return record
     }
 }
 
-/// `existing: update`.
+/// The policy `existing: update`: renders outputs whose input or recipe has changed.
 extension Freshness {
-    /// One output's part in the verdict.
+    /// The verdict for one output.
     private enum Part {
         case current(String)
         case render(ReplacementRule, String)
@@ -210,12 +210,12 @@ extension Freshness {
             return output.stamp == nil
                 ? .render(.nothing, absence(of: output.path))
                 : .kept(
-                    formers[PathKey(output.path)].map { $0.reason + staleness(of: $0.record, frame) }
+                    priorOutputs[PathKey(output.path)].map { $0.reason + staleness(of: $0.record, frame) }
                         ?? "not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it")
         }
         guard let stamp = output.stamp else { return .render(.nothing, absence(of: output.path)) }
         guard let input = hasChanged(frame, since: record, findings) else {
-            // All at once: files are read one time for a frame.
+            // Input and output are requested together, so that a frame's files are read once.
             let isToBeRead = isEdited(output.path, stamp, since: record, findings, isReplaced: true) == nil
             return .compare([frame.inputFile] + (isToBeRead ? [DigestTask.File(path: output.path)] : []))
         }
@@ -232,7 +232,7 @@ extension Freshness {
         }
     }
 
-    /// What is said of an output that another job has published, of a picture that was changed since. Nothing is read for it.
+    /// Says that the picture changed after another job published this output. Reads no file.
     private func staleness(of record: OutputRecord, _ frame: FrameFiles) -> String {
         guard let stamp = frame.stamp, PathKey(record.input) == PathKey(frame.input),
             !stamp.isUntouched(since: record.source.stamp, by: .size)
@@ -240,7 +240,7 @@ extension Freshness {
         return "; the picture was changed since"
     }
 
-    /// Nil when the input has to be read to tell.
+    /// Nil if the input has to be read first.
     private func hasChanged(_ frame: FrameFiles, since record: OutputRecord, _ findings: Findings) -> Bool? {
         guard let stamp = frame.stamp, PathKey(record.input) == PathKey(frame.input) else { return true }
         if let found = findings[frame.inputFile] { return found?.digest != record.source.digest }
@@ -251,9 +251,10 @@ extension Freshness {
         }
     }
 
-    /// Nil when the output has to be read to tell.
+    /// Nil if the output has to be read first.
     ///
-    /// - Parameter isReplaced: then a size is not enough to know that it is Penumbra's.
+    /// - Parameter isReplaced: whether the output would be replaced. In that case an equal size does not prove
+    ///   that Penumbra wrote it.
     private func isEdited(
         _ path: String, _ stamp: FileStamp, since record: OutputRecord, _ findings: Findings, isReplaced: Bool
     ) -> Bool? {
@@ -267,13 +268,13 @@ extension Freshness {
     }
 
     private func changes(since record: OutputRecord, _ recipe: RecipeKey) -> [String] {
-        guard let comparison = book.comparison(from: record.recipe, to: recipe) else {
+        guard let comparison = recipes.comparison(from: record.recipe, to: recipe) else {
             return ["made by another version of Penumbra"]
         }
         return comparison.changes + (upgrade == .rerender ? comparison.upgrades : [])
     }
 
-    /// Records of outputs that are what they were, under other stamps.
+    /// New records for files that have the recorded bytes but other stamps.
     package func refreshed(_ frame: FrameFiles, _ findings: Findings) -> [OutputRecord] {
         frame.outputs.compactMap { output in
             guard let old = record(at: output.path), let stamp = output.stamp else { return nil }
@@ -292,17 +293,17 @@ extension Freshness {
         }
     }
 
-    /// What upgrades of Penumbra would change of this frame's outputs, if they were rendered again.
+    /// The upgrades of Penumbra that would change this frame's outputs if they were rendered again.
     package func keptUpgrades(of frame: FrameFiles) -> [String] {
         guard existing == .update, upgrade == .keep else { return [] }
         return frame.outputs.flatMap { output in
-            record(at: output.path).flatMap { book.comparison(from: $0.recipe, to: output.recipe)?.upgrades } ?? []
+            record(at: output.path).flatMap { recipes.comparison(from: $0.recipe, to: output.recipe)?.upgrades } ?? []
         }
     }
 }
 
 extension Array where Element: Hashable {
-    /// Each once, in their order.
+    /// Its elements without repetitions, in their order.
     func uniqued() -> [Element] {
         guard count > 1 else { return self }
         var seen: Set<Element> = []

@@ -3,13 +3,13 @@ package import JobModel
 package import JobStorage
 import Synchronization
 
-/// How an output is made: all that its bytes depend on beside its input and the codecs' versions.
+/// How an output is made: everything that determines its bytes except its input and the codecs' versions.
 package struct Recipe: Hashable, Sendable, StoredJSON {
     /// A filter with its parameters.
     package struct Step: Hashable, Sendable, Codable {
         package let filter: String
         package let values: [String: ParameterValue]
-        /// Changes with the filter's pixels.
+        /// Changes whenever the filter's pixels change.
         package let version: String
     }
 
@@ -19,7 +19,7 @@ package struct Recipe: Hashable, Sendable, StoredJSON {
     package let format: String
     package private(set) var save: SaveOptions
     package let pages: PageChoice
-    /// Changes with the pixels of what is done around the filters.
+    /// Changes whenever the pixels of the steps around the filters change.
     package let version: String
 
     /// - Parameters:
@@ -35,13 +35,13 @@ package struct Recipe: Hashable, Sendable, StoredJSON {
         self.color = color
         self.format = format
         self.save = save
-        // A page's number tells which page it is, not how it is made.
+        // A page's number says which page it is, not how it is made.
         self.pages = pages.unnumbered
         version = catalog.versions["rendering"] ?? ""
     }
 
-    /// The same with the fallbacks of parameters and options that it does not give. (Those that came after it was written
-    /// have fallbacks that do what was done before there were any.)
+    /// The same with the fallbacks of missing parameters and options. A parameter that was added later has a
+    /// fallback that does what Penumbra did before.
     func complete(_ catalog: Catalog) -> Recipe {
         var recipe = self
         recipe.steps = steps.map { step in
@@ -59,18 +59,18 @@ package struct Recipe: Hashable, Sendable, StoredJSON {
         Dictionary(parameters.compactMap { parameter in parameter.fallback.map { (parameter.name, $0) } }) { $1 }
     }
 
-    /// Plugins have a version of their own beside that of their pixels.
+    /// A plugin has its own version in addition to the version of its pixels.
     private static func version(of filter: String, _ catalog: Catalog) -> String {
         let rendering = catalog.filter(named: filter).map { "\($0.renderingVersion)" } ?? ""
         return catalog.versions[filter].map { "\(rendering) of \($0)" } ?? rendering
     }
 }
 
-/// What has changed between the way that an output was made and the way that it would be made now.
+/// The differences between the recipe by which an output was made and the present one.
 package struct RecipeComparison: Hashable, Sendable {
-    /// What the manifest says otherwise: `radius 12 → 14`.
+    /// Changes of the manifest: `radius 12 → 14`.
     package private(set) var changes: [String] = []
-    /// Filters that give other pixels in this version: `gaussian's pixels (rendering version 2 → 3)`.
+    /// Filters whose pixels are different in this version: `gaussian's pixels (rendering version 2 → 3)`.
     package private(set) var upgrades: [String] = []
 
     package init(from old: Recipe, to new: Recipe, catalog: Catalog) {
@@ -123,13 +123,13 @@ private struct Words {
         return differences(descriptors, old.values, new.values).map { "\($0) \($1)" }
     }
 
-    /// Pictures are what their bytes are, wherever they lie.
+    /// Two references are equal if their bytes are equal, whatever their paths.
     private func change(from old: PictureReference, to new: PictureReference) -> String? {
         if old.hasContent(of: new) { return nil }
         return old.path == new.path ? "\(new.path) has changed" : "\(old.path) → \(new.path)"
     }
 
-    /// An old recipe lacks parameters that came later; their fallbacks do what was done before there were any.
+    /// A missing parameter was added after the recipe was written. Its fallback does what Penumbra did before.
     private func differences(
         _ descriptors: [ParameterDescriptor], _ old: [String: ParameterValue], _ new: [String: ParameterValue]
     ) -> [(name: String, change: String)] {
@@ -144,9 +144,9 @@ private struct Words {
     }
 }
 
-/// The recipes of a run, and what they have in common with those by which outputs were made.
+/// The recipes of a run, and their comparisons with the recipes of published outputs.
 ///
-/// Outputs are many and recipes few: two recipes are compared once.
+/// Outputs are many and recipes are few. Each two recipes are compared once.
 package final class RecipeTable: Sendable {
     private struct State {
         var recipes: [Recipe] = []
@@ -161,7 +161,7 @@ package final class RecipeTable: Sendable {
     }
 
     private let catalog: Catalog
-    /// By which outputs were made.
+    /// The recipes by which outputs were made.
     private let texts: [RecipeID: String]
     private let state = Mutex(State())
 
@@ -185,7 +185,7 @@ package final class RecipeTable: Sendable {
 
     package subscript(key: RecipeKey) -> Recipe { state.withLock { $0.recipes[key.index] } }
 
-    /// How all outputs of a frame are made, as one text.
+    /// The recipes of all outputs of a frame, as one text.
     func text(of keys: [RecipeKey]) -> String {
         state.withLock { state in
             if let known = state.texts[keys] { return known }
@@ -197,7 +197,7 @@ package final class RecipeTable: Sendable {
 
     func isText(_ id: RecipeID, of keys: [RecipeKey]) -> Bool { texts[id] == text(of: keys) }
 
-    /// Nil when the old one can no longer be read.
+    /// Nil if the old recipe cannot be read any more.
     func comparison(from old: RecipeID, to new: RecipeKey) -> RecipeComparison? {
         state.withLock { state in
             let pair = Pair(old: old, new: new)
@@ -212,7 +212,7 @@ package final class RecipeTable: Sendable {
 }
 
 extension ParameterValue {
-    /// As one would write it in a manifest.
+    /// The value as a manifest has it.
     package var words: String {
         switch self {
         case .number(let value): Self.number(value)

@@ -8,7 +8,7 @@ import Synchronization
 /// A run has it while it holds the job's lock.
 package final class Ledger: Sendable {
     package let contents: LedgerContents
-    private let formers: PriorLookup
+    private let priorLookup: PriorLookup
     /// How the job tells that a file is what it was.
     let compare: ComparePolicy
     private let store: JobStore
@@ -57,9 +57,9 @@ package final class Ledger: Sendable {
         self.behind = Mutex(behind)
         // After the indexes: what these tell of as published is no more taken for broken.
         if let told { try store.write { writer in for one in told.broken(.known) { try writer.put(one, job: job) } } }
-        formers = PriorLookup(state: state, job: spec, folders: folders)
+        priorLookup = PriorLookup(state: state, job: spec, folders: folders)
         var contents = try store.read { try LedgerContents($0, job, settled: settled) }
-        contents.formers = formers
+        contents.priorLookup = priorLookup
         contents.doubts = doubts
         self.contents = contents
         (self.store, self.job, self.indexes, compare) = (store, job, indexes, spec.compare)
@@ -83,7 +83,7 @@ package final class Ledger: Sendable {
             }
         }
         for index in indexes { try contents.takeIn(index, spec.compare) }
-        contents.formers = PriorLookup(state: state, job: spec, folders: folders)
+        contents.priorLookup = PriorLookup(state: state, job: spec, folders: folders)
         return contents
     }
 
@@ -97,7 +97,7 @@ package final class Ledger: Sendable {
     package func currentContents() throws(StoreProblem) -> LedgerContents {
         let job = job
         var contents = try store.read { try LedgerContents($0, job, settled: []) }
-        contents.formers = formers
+        contents.priorLookup = priorLookup
         return contents
     }
 
@@ -127,19 +127,19 @@ package final class Ledger: Sendable {
     /// Makes outputs this job's that others published, and no more theirs.
     ///
     /// - Parameter records: what this job is to know of them, with what others knew.
-    func takeOver(_ records: [(record: OutputRecord, former: PriorOutput)]) throws {
+    func takeOver(_ records: [(record: OutputRecord, prior: PriorOutput)]) throws {
         try publish(records.map(\.record))
         // What is still at the path where it was published stays known there.
-        let left = records.filter { $0.former.place.map { !FileSystem.exists($0) } ?? true }
-        try forget(left.compactMap { $0.former.origin == .moved ? $0.former.place : nil })
+        let left = records.filter { $0.prior.publishedPath.map { !FileSystem.exists($0) } ?? true }
+        try forget(left.compactMap { $0.prior.origin == .moved ? $0.prior.publishedPath : nil })
         try store.write { writer in
-            for (record, former) in left where former.origin != .moved {
-                try writer.forget(former.place ?? record.path, ofManifest: former.manifest, name: former.job)
+            for (record, prior) in left where prior.origin != .moved {
+                try writer.forget(prior.publishedPath ?? record.path, ofManifest: prior.manifest, name: prior.job)
             }
         }
         // Last of all, and the database does not know these lines: the next run reads the indexes once more.
-        let others = records.filter { $0.former.origin != .moved }
-        for (publisher, lost) in Dictionary(grouping: others, by: \.former.publisher) {
+        let others = records.filter { $0.prior.origin != .moved }
+        for (publisher, lost) in Dictionary(grouping: others, by: \.prior.publisher) {
             for index in indexes {
                 let paths = lost.map(\.record.path).filter { indexes.holding($0) === index }
                 if !paths.isEmpty {

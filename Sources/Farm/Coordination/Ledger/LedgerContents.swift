@@ -11,7 +11,7 @@ package struct LedgerContents: Sendable {
     /// What the last run found at the job's inputs and outputs.
     package var places = KnownDisks()
     /// Tells who else published outputs; nil for a job without a manifest.
-    package var formers: PriorLookup?
+    package var priorLookup: PriorLookup?
     /// The indexes that know more than the database, and are not believed.
     package var doubts: [FileTrouble] = []
     /// Of the job, the latest first.

@@ -11,7 +11,7 @@ package struct PriorOutput: Hashable, Sendable {
     /// What is known of it, at the path where it is now.
     package let record: OutputRecord
     /// Where it was published, if that is another path.
-    package let place: String?
+    package let publishedPath: String?
     /// How it was made, as text. (``record`` may have the number of another database.)
     package let recipe: String
     /// The job's name.
@@ -35,10 +35,11 @@ package struct PriorOutput: Hashable, Sendable {
     }
 
     package init(
-        record: OutputRecord, place: String? = nil, recipe: String, job: String, manifest: String, origin: Origin
+        record: OutputRecord, publishedPath: String? = nil, recipe: String, job: String, manifest: String,
+        origin: Origin
     ) {
         self.record = record
-        self.place = place
+        self.publishedPath = publishedPath
         self.recipe = recipe
         self.job = job
         self.manifest = manifest
@@ -46,8 +47,9 @@ package struct PriorOutput: Hashable, Sendable {
     }
 
     /// The same output, whose job has another path for it.
-    func at(_ place: String?, _ origin: Origin) -> PriorOutput {
-        PriorOutput(record: record, place: place, recipe: recipe, job: job, manifest: manifest, origin: origin)
+    func at(_ publishedPath: String?, _ origin: Origin) -> PriorOutput {
+        PriorOutput(
+            record: record, publishedPath: publishedPath, recipe: recipe, job: job, manifest: manifest, origin: origin)
     }
 
     var publisher: IndexContents.Publisher { IndexContents.Publisher(name: job, manifest: manifest) }
@@ -113,22 +115,22 @@ package struct PriorLookup: Sendable {
         guard let store = try JobStore.asItIs(at: Ledger.databasePath(state: state)) else { return found }
         try store.read { reader in
             let recipes = try reader.recipes()
-            func former(_ owned: OwnedRecord, at path: String) -> PriorOutput {
+            func prior(_ owned: OwnedRecord, at path: String) -> PriorOutput {
                 var record = owned.record
                 record.path = path
-                let place = PathKey(path) == PathKey(owned.record.path) ? nil : owned.record.path
+                let publishedPath = PathKey(path) == PathKey(owned.record.path) ? nil : owned.record.path
                 let recipe = recipes[record.recipe] ?? ""
-                return self.former(record, place, recipe, owned.job, owned.manifest, isGone)
+                return self.prior(record, publishedPath, recipe, owned.job, owned.manifest, isGone)
             }
             try recogniseCopies(reader, &found)
             for output in unknown where found[PathKey(output.path)] == nil {
                 guard let owned = try reader.outputs(at: output.path).first(where: { !isOwn($0.job, $0.manifest) })
                 else { continue }
-                found[PathKey(output.path)] = former(owned, at: output.path)
+                found[PathKey(output.path)] = prior(owned, at: output.path)
             }
             let rest = unknown.filter { found[PathKey($0.path)] == nil }
             for (path, owned) in try Self.published(rest, findings, reader) {
-                found[PathKey(path)] = former(owned, at: path)
+                found[PathKey(path)] = prior(owned, at: path)
             }
         }
         return found
@@ -158,7 +160,7 @@ package struct PriorLookup: Sendable {
             else { continue }
             let record = output.record(
                 in: folder, recipe: RecipeID(place: output.recipe), encodings: contents.encodings)
-            found[PathKey(path)] = former(
+            found[PathKey(path)] = prior(
                 record, nil, contents.recipes[output.recipe], publisher.name, publisher.manifest, isGone)
         }
     }
@@ -168,18 +170,18 @@ package struct PriorLookup: Sendable {
         var known: [IndexContents.Publisher: [Digest: [OutputRecord]]] = [:]
         // Of many outputs with the same bytes, as of blank frames, each is looked at once. Nil where one of them is not there.
         var looks: [IndexContents.Publisher: [Digest: Set<FileStamp.Identity>?]] = [:]
-        for (key, former) in found where former.origin == .there {
-            if known[former.publisher] == nil {
-                let job = try reader.job(manifest: former.manifest, name: former.job)
+        for (key, prior) in found where prior.origin == .there {
+            if known[prior.publisher] == nil {
+                let job = try reader.job(manifest: prior.manifest, name: prior.job)
                 let records = try job.map(reader.outputs(of:)) ?? []
-                known[former.publisher] = Dictionary(grouping: records, by: \.file.digest)
+                known[prior.publisher] = Dictionary(grouping: records, by: \.file.digest)
             }
-            let digest = former.record.file.digest
-            guard let alike = known[former.publisher]?[digest], let first = alike.first else { continue }
-            let files = looks[former.publisher]?[digest] ?? Self.identities(of: alike)
-            looks[former.publisher, default: [:]][digest] = .some(files)
+            let digest = prior.record.file.digest
+            guard let alike = known[prior.publisher]?[digest], let first = alike.first else { continue }
+            let files = looks[prior.publisher]?[digest] ?? Self.identities(of: alike)
+            looks[prior.publisher, default: [:]][digest] = .some(files)
             guard let files, FileSystem.stamp(key.path).map({ !files.contains($0.identity) }) ?? true else { continue }
-            found[key] = former.at(first.path, .elsewhere)
+            found[key] = prior.at(first.path, .elsewhere)
         }
     }
 
@@ -194,9 +196,9 @@ package struct PriorLookup: Sendable {
     }
 
     /// It is there, and they are not two names of one file.
-    private static func isOther(_ place: String, than path: String) -> Bool {
-        guard let there = FileSystem.stamp(place)?.identity else { return false }
-        return there != FileSystem.stamp(path)?.identity
+    private static func isOther(_ other: String, than path: String) -> Bool {
+        guard let identity = FileSystem.stamp(other)?.identity else { return false }
+        return identity != FileSystem.stamp(path)?.identity
     }
 
     /// What was published with the size and time of an output, or with its bytes where they are known.
@@ -238,18 +240,20 @@ package struct PriorLookup: Sendable {
         name == job.name && PathKey(manifest) == PathKey(job.manifestPath)
     }
 
-    private func former(
-        _ record: OutputRecord, _ place: String?, _ recipe: String, _ name: String, _ manifest: String,
+    private func prior(
+        _ record: OutputRecord, _ publishedPath: String?, _ recipe: String, _ name: String, _ manifest: String,
         _ isGone: (String, String) -> Bool
     ) -> PriorOutput {
         func origin() -> PriorOutput.Origin {
             if isOwn(name, manifest) { return .moved }
             if PathKey(manifest) == PathKey(job.manifestPath) { return .renamed }
             if isGone(manifest, name) { return .gone }
-            guard let place else { return .there }
-            return FileSystem.exists(place) && !Self.isOther(place, than: record.path) ? .there : .elsewhere
+            guard let publishedPath else { return .there }
+            return FileSystem.exists(publishedPath) && !Self.isOther(publishedPath, than: record.path)
+                ? .there : .elsewhere
         }
         return PriorOutput(
-            record: record, place: place, recipe: recipe, job: name, manifest: manifest, origin: origin())
+            record: record, publishedPath: publishedPath, recipe: recipe, job: name, manifest: manifest,
+            origin: origin())
     }
 }

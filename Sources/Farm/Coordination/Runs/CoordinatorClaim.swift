@@ -87,7 +87,7 @@ package enum CoordinatorClaim {
     }
 
     /// It can be gone on with, and the last coordinator had it some days ago at most.
-    static func isYoung(_ folder: String) -> Bool {
+    static func isTooRecent(_ folder: String) -> Bool {
         let epoch = latestEpoch(in: folder)
         // After a power failure nobody may know whose it is.
         guard epoch > 0, FileSystem.size("\(folder)/job") ?? 0 > 0, let stamp = FileSystem.stamp(path(epoch, folder))

@@ -65,7 +65,7 @@ struct FrameNaming {
     /// Its names need not be known: it is still broken, or may still be being written.
     private func isLeftAlone(_ frame: PlannedFrame, _ stamp: FileStamp?) -> Bool {
         let files = decisions.files(frame, stamp, outputs: [])
-        return freshness.isYoung(files) || freshness.isStillBroken(files) != nil
+        return freshness.isTooRecent(files) || freshness.isStillBroken(files) != nil
     }
 
     /// The names that an unchanged frame's outputs were published by, where they tell no date and no place in the order.
@@ -223,7 +223,7 @@ struct FrameDecisions: Sendable {
             input: frame.input.path, inputBytes: frame.input.bytes, page: frame.page, stamp: stamp, outputs: outputs)
     }
 
-    func recipes(of frame: PlannedFrame) -> [RecipeKey] { variants.recipes(of: frame, in: freshness.book) }
+    func recipes(of frame: PlannedFrame) -> [RecipeKey] { variants.recipes(of: frame, in: freshness.recipes) }
 }
 
 extension PlannedFrame {

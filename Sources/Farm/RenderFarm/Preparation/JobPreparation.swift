@@ -74,7 +74,7 @@ package struct JobPreparation {
         let freshness = Freshness(
             job: job, isForced: isForced, madeSince: rerun?.begin(in: contents.runs, now: now),
             records: contents.records, broken: selection.inputs == nil ? contents.broken : [],
-            book: RecipeTable(catalog: catalog, texts: contents.recipes), now: now)
+            recipes: RecipeTable(catalog: catalog, texts: contents.recipes), now: now)
         var prepared = PreparedJob(plan: plan, contents: contents, freshness: freshness)
         prepared.rerun = rerun
         prepared.ended = plan.missing.map(Self.missing)
@@ -98,7 +98,7 @@ package struct JobPreparation {
 
     /// Finds out who published the outputs that the job does not know, if another job of Penumbra did.
     private func recogniseFormerOutputs(_ prepared: inout PreparedJob) throws {
-        guard prepared.job.existing == .update, !isForced, let search = prepared.contents.formers else { return }
+        guard prepared.job.existing == .update, !isForced, let search = prepared.contents.priorLookup else { return }
         let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
         let formers = try search.outputs(unknown, jobName: jobName)
         guard !formers.isEmpty else { return }
@@ -121,7 +121,7 @@ package struct JobPreparation {
 
     /// The same of outputs that were copied without their times: their bytes are read.
     package func formersByBytes(_ prepared: PreparedJob) async throws -> Freshness {
-        guard let search = prepared.contents.formers else { return prepared.freshness }
+        guard let search = prepared.contents.priorLookup else { return prepared.freshness }
         let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
         let findings = try await findings(of: OutputTakeover.files(of: unknown, prepared.freshness), prepared.job)
         return prepared.freshness.knowing(try search.outputs(unknown, findings: findings, jobName: jobName))

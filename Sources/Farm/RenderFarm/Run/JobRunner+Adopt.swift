@@ -56,19 +56,19 @@ extension JobRunner {
         let books = OutputTracker(
             ledger: job.ledger, freshness: prepared.freshness,
             hasPictures: !prepared.job.picturePaths.isEmpty, now: Int(currentTime() / 1_000_000_000))
-        let adoption = try Adoption(prepared.targets, findings: findings, headers: headers, books: books)
+        let adoption = try Adoption(prepared.targets, findings: findings, headers: headers, tracker: books)
         try job.ledger?.tidyIndexes { try job.directory.temporaryPath(in: $0, for: "index") }
         let name = spec.name
-        if !adoption.faults.isEmpty {
+        if !adoption.rejections.isEmpty {
             reporting.complain(
-                "\(name): not adopted because of \(Figures.plural(adoption.faults.count, "file"))",
-                adoption.faults.map(\.path), reasons: adoption.faults.map(\.reason))
+                "\(name): not adopted because of \(Figures.plural(adoption.rejections.count, "file"))",
+                adoption.rejections.map(\.path), reasons: adoption.rejections.map(\.reason))
         }
         reporting.say(
             "\(name): \(Figures.plural(adoption.adopted.count, "frame")) adopted"
                 + (adoption.missing.isEmpty
                     ? ""
                     : ", \(Figures.count(adoption.missing.count)) with missing outputs, which the next run renders"))
-        return adoption.faults.isEmpty ? .done : .someFailed
+        return adoption.rejections.isEmpty ? .done : .someFailed
     }
 }

@@ -40,7 +40,7 @@ extension JobRunner {
         let mayRender = prepared.targets.contains {
             switch $0.verdict {
             case .render, .compare: true
-            case .current, .kept, .stillBroken, .refused, .young: false
+            case .current, .kept, .stillBroken, .refused, .tooRecent: false
             }
         }
         guard mayRender else { return }

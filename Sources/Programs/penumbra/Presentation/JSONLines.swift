@@ -283,7 +283,7 @@ struct PlannedCounts {
             case .render, .compare:
                 toRender += 1
                 megapixels += target.probe?.megapixels ?? 0
-            case .current, .young: skipped += 1
+            case .current, .tooRecent: skipped += 1
             case .kept: kept += 1
             case .stillBroken: stillBroken += 1
             case .refused: failed += 1

@@ -77,7 +77,7 @@ struct PlanText {
         switch target.verdict {
         case .render(_, let reason, _):
             target.probe.map { "\(reason); \(shard.decision(for: $0).reason)" } ?? reason
-        case .current(let reason), .young(let reason): "skipped: \(reason)"
+        case .current(let reason), .tooRecent(let reason): "skipped: \(reason)"
         case .kept(let outputs): "kept: \(outputs.first?.reason ?? "")"
         case .stillBroken(let since, let message):
             "skipped: still broken since \(Figures.day(since)): \(PathText.visible(message))"
