@@ -260,7 +260,7 @@ extension LedgerTests {
 
     @Test func `a lost disk stays known, and what no longer matches with it`() {
         let before = KnownDisks(inputs: [PathKey("/in/usb/*"): 3], mounts: places(["/", "/in/usb"]))
-        let lost = MissingDisks.Pictures(.notMounted("/in/usb"), records: [], place: PathKey("/in/usb"))
+        let lost = MissingDisks.Pictures(.notMounted("/in/usb"), records: [], disk: PathKey("/in/usb"))
         let now = ["/in/*": 1, "/in/usb/*": 0]
         let later = known(["/in/1.png", "/in/usb/NOT_MOUNTED.png"], matches: now, lost: [lost], before: before)
         #expect(later.mounts == before.mounts)

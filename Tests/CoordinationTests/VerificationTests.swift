@@ -11,7 +11,7 @@ import Testing
         (.percent(0.1), 3, 1), (.percent(100), 7, 7), (.percent(5), 0, 0),
     ])
     func `a sample has the size that was asked for`(sample: OutputSample, total: Int, size: Int) {
-        let places = sample.places(of: total, seed: 5)
+        let places = sample.indexes(of: total, seed: 5)
         #expect(places.count == size)
         #expect(Set(places).count == size)
         #expect(places == places.sorted())
@@ -19,13 +19,13 @@ import Testing
     }
 
     @Test func `the same seed chooses the same, always`() {
-        #expect(OutputSample.count(5).places(of: 100, seed: 42) == [2, 9, 13, 83, 86])
+        #expect(OutputSample.count(5).indexes(of: 100, seed: 42) == [2, 9, 13, 83, 86])
     }
 
     @Test func `every output is chosen about as often as any other`() {
         var counts = Array(repeating: 0, count: 10)
         for seed in 0..<2000 {
-            for place in OutputSample.count(3).places(of: 10, seed: UInt64(seed)) { counts[place] += 1 }
+            for place in OutputSample.count(3).indexes(of: 10, seed: UInt64(seed)) { counts[place] += 1 }
         }
         #expect(counts.allSatisfy { (500...700).contains($0) }, "\(counts)")
     }

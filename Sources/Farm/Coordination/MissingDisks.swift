@@ -3,28 +3,29 @@ package import JobStorage
 package import Planning
 import SafeFiles
 
-/// Inputs and outputs that the last run of a job found and that are gone now, as when a disk is not mounted.
+/// Finds inputs and outputs of the last run that are gone because their disk is not mounted, or because their
+/// folder is gone.
 package enum MissingDisks {
-    /// Why things count as lost, and not as removed.
+    /// Why files count as lost, and not as removed by a person.
     package enum Cause: Hashable, Sendable {
-        /// Their disk is mounted no more where it was.
+        /// Their disk is not mounted at its folder any more.
         case notMounted(String)
         /// Another disk is mounted there.
         case otherDisk(String)
-        /// What is mounted there holds nothing at all.
+        /// The disk that is mounted there is empty.
         case emptyDisk(String)
-        /// Their folder is there and has none of them, and nothing is known that shows on which disk they were.
+        /// Their folder exists and is empty, and no disk is recorded for it.
         case emptyFolder(String)
-        /// A folder that an entry of `inputs` names is gone: it was renamed, or its disk is not mounted. The link that led there, where
-        /// one is to blame.
+        /// A folder in an entry of `inputs` is gone: it was renamed, or its disk is not mounted. `link` is the
+        /// dead link on the way to it, if there is one.
         case missing(folder: String, link: DeadLink?)
     }
 
-    /// Outputs that are gone, all of a place.
+    /// The lost outputs of one folder or disk.
     package struct Outputs: Hashable, Sendable {
         package let cause: Cause
         package let count: Int
-        /// Where they would be made again.
+        /// The folder in which a run would render them again.
         package let folder: String
 
         package init(_ cause: Cause, count: Int, folder: String) {
@@ -34,28 +35,28 @@ package enum MissingDisks {
         }
     }
 
-    /// Pictures whose outputs are known.
+    /// Lost pictures of which outputs are recorded.
     package struct Pictures: Hashable, Sendable {
         package let cause: Cause
-        /// What was made of them.
+        /// The records of their outputs.
         package let records: [OutputRecord]
-        /// The disk's key in ``KnownDisks/mounts``; nil where it is not known.
-        package let place: PathKey?
+        /// The disk's key in ``KnownDisks/mounts``; nil if it is not known.
+        package let disk: PathKey?
 
-        package init(_ cause: Cause, records: [OutputRecord], place: PathKey?) {
+        package init(_ cause: Cause, records: [OutputRecord], disk: PathKey?) {
             self.cause = cause
             self.records = records
-            self.place = place
+            self.disk = disk
         }
 
         package var count: Int { Set(records.map { PathKey($0.input) }).count }
     }
 
-    /// Entries of `inputs` that matched files in the last run and match none now, sorted.
+    /// The entries of `inputs` that matched files in the last run and match none now, sorted.
     ///
     /// - Parameters:
-    ///   - before: how many files each entry matched then.
-    ///   - now: how many files it matches now; nothing of a list.
+    ///   - before: how many files each entry matched in the last run.
+    ///   - now: how many files each entry matches now; empty for a list of files.
     package static func inputs(_ before: [PathKey: Int], _ now: [PathKey: Int]) -> [(pattern: String, count: Int)] {
         before.filter { $0.value > 0 && now[$0.key] == 0 }.sorted { $0.key < $1.key }.map { ($0.key.path, $0.value) }
     }
@@ -64,13 +65,13 @@ package enum MissingDisks {
 // MARK: Pictures
 
 extension MissingDisks {
-    /// Pictures that are gone together with their disk, or with a folder that `inputs` names. Those that are gone from a disk
-    /// that is there, and from folders that are there, were removed.
+    /// Pictures that are gone because their disk, or a folder that `inputs` names, is gone. Other missing
+    /// pictures were removed by a person.
     ///
     /// - Parameters:
-    ///   - records: all of the job's outputs.
-    ///   - inputs: all of the job's inputs that were found now.
-    ///   - missing: the files and folders that entries of `inputs` name, and that are not there.
+    ///   - records: the records of all outputs of the job.
+    ///   - inputs: all inputs that were found now.
+    ///   - missing: the files and folders that `inputs` names and that do not exist.
     package static func pictures(
         _ records: [OutputRecord], inputs: Set<PathKey>, before: KnownDisks, missing: [String] = [],
         mount: (String) -> KnownDisks.Mount = MountLookup.make()
@@ -78,61 +79,62 @@ extension MissingDisks {
         let gone = records.filter { !inputs.contains(PathKey($0.input)) && !OutputLookup.isInputThere($0.input) }
         let suspects = before.suspects(mount)
         guard !gone.isEmpty || !suspects.isEmpty else { return [] }
-        let byPlace = Dictionary(grouping: gone) { before.place(of: PathText.folder(of: $0.input)) }
-        let known = suspects.compactMap { place, disk -> Pictures? in
-            let strangers = records.filter { record in
+        let byDisk = Dictionary(grouping: gone) { before.disk(of: PathText.folder(of: $0.input)) }
+        let known = suspects.compactMap { key, disk -> Pictures? in
+            let foreign = records.filter { record in
                 let folder = PathText.folder(of: record.input)
-                guard inputs.contains(PathKey(record.input)), before.place(of: folder) == place else { return false }
-                // The next card of a camera has the same names, and is meant.
+                guard inputs.contains(PathKey(record.input)), before.disk(of: folder) == key else { return false }
+                // The next memory card of a camera has the same names. A person means to render its pictures.
                 guard case .notMounted = disk.suspicion(folder, mount) else { return false }
-                return isStranger(record)
+                return isForeign(record)
             }
-            let own = ((byPlace[place] ?? []) + strangers).map {
+            let own = ((byDisk[key] ?? []) + foreign).map {
                 ($0, disk.suspicion(PathText.folder(of: $0.input), mount))
             }
             let lost = own.filter { $0.1 != nil }.map(\.0)
             guard let cause = own.lazy.compactMap(\.1).first else { return nil }
-            // A disk that shows pictures of the last run is there, wherever it is mounted now. What else is found may lie below
-            // the mount point.
-            let isSameDisk = disk.disk.map { $0 == mount(place.path).disk } ?? false
+            // A disk with pictures of the last run is present, wherever it is mounted now. Other pictures may
+            // lie in the folder below the mount point.
+            let isSameDisk = disk.disk.map { $0 == mount(key.path).disk } ?? false
             let isThere =
                 isSameDisk
                 && records.contains {
-                    inputs.contains(PathKey($0.input)) && before.place(of: PathText.folder(of: $0.input)) == place
+                    inputs.contains(PathKey($0.input)) && before.disk(of: PathText.folder(of: $0.input)) == key
                 }
-            return isThere ? nil : Pictures(cause, records: lost, place: place)
+            return isThere ? nil : Pictures(cause, records: lost, disk: key)
         }
         let claimed = Set(known.flatMap(\.records).map { PathKey($0.path) })
         let away = away(gone.filter { !claimed.contains(PathKey($0.path)) }, missing)
-        let unknown = Dictionary(grouping: byPlace[nil] ?? []) { PathKey(PathText.folder(of: $0.input)) }
+        let unknown = Dictionary(grouping: byDisk[nil] ?? []) { PathKey(PathText.folder(of: $0.input)) }
             .sorted { $0.key < $1.key }
             .compactMap { folder, lost in
                 FileSystem.isEmptyFolder(folder.path)
-                    ? Pictures(.emptyFolder(folder.path), records: lost, place: nil) : nil
+                    ? Pictures(.emptyFolder(folder.path), records: lost, disk: nil) : nil
             }
         return known + away + unknown
     }
 
-    /// - Parameter gone: what was made of pictures that are gone, from disks that are there.
+    /// - Parameter gone: the records of missing pictures whose disks are present.
     private static func away(_ gone: [OutputRecord], _ missing: [String]) -> [Pictures] {
         var rest = gone
-        // The outermost folder is the one that is gone.
+        // The outermost of several missing folders is the one that is gone.
         return Set(missing.map(PathKey.init)).sorted().compactMap { folder in
-            let place = rest.partition { PathNames.isBelow($0.input, folder.path) }
-            let own = rest[place...].sorted { PathKey($0.path) < PathKey($1.path) }
-            rest.removeSubrange(place...)
+            let start = rest.partition { PathNames.isBelow($0.input, folder.path) }
+            let own = rest[start...].sorted { PathKey($0.path) < PathKey($1.path) }
+            rest.removeSubrange(start...)
             guard !own.isEmpty else { return nil }
             return Pictures(
-                .missing(folder: folder.path, link: DeadLink(onWayTo: folder.path)), records: own, place: nil)
+                .missing(folder: folder.path, link: DeadLink(onWayTo: folder.path)), records: own, disk: nil)
         }
     }
 }
 
 extension MissingDisks {
-    /// What lies at a picture's path is not the file that its outputs were made of: below a mount point there may be older
-    /// pictures with the same names.
-    private static func isStranger(_ record: OutputRecord) -> Bool {
-        // Of a picture that was recorded just after it was written no time is known.
+    /// Whether the file at a picture's path is not the recorded one. The folder below a mount point may have
+    /// older pictures with the same names.
+    private static func isForeign(_ record: OutputRecord) -> Bool {
+        // Only the size is compared, because the time of a picture that was recorded just after it was written
+        // is not known.
         FileStamp(of: record.input).map { $0.size != record.source.stamp.size } ?? false
     }
 }
@@ -140,36 +142,39 @@ extension MissingDisks {
 // MARK: Outputs
 
 extension MissingDisks {
-    /// Outputs whose disk is not there. Creates nothing, so that it can be asked before a run makes any folder.
+    /// Outputs whose disk is not mounted. Creates nothing, so that it can be called before a run creates
+    /// folders.
     package static func outputsOfDisks(
         of job: JobSpec, state: String, mount: (String) -> KnownDisks.Mount = MountLookup.make()
     ) -> [Outputs] {
-        // Without a lock the database may be in the hands of another run, or no database at all. Whoever gets the locks looks again.
-        let found = try? look(job, state, patience: 0) { known, records in
+        // Without a lock, another run may be using the database, or the database may not exist. The run checks
+        // again once it has the locks.
+        let found = try? inspect(job, state, timeout: 0) { known, records in
             try lost(known, OutputFolders.of(job), records, mount)
         }
         return found ?? []
     }
 
-    /// The same, and the folders of outputs that have lost every output and the index beside them.
+    /// The same, and output folders that have lost every output and the index.
     ///
-    /// A folder that was removed, where its disk is still mounted, is none of them: that is how one has all made again. So are
-    /// outputs that were removed from beside their index.
+    /// A folder that was removed from a mounted disk does not count, because that is how a person has all
+    /// outputs rendered again. Outputs that were removed without their index do not count either.
     ///
-    /// - Parameter there: the folders of outputs that were there before the run created what was missing; nil for who creates
-    ///   none. A run asks only under its locks: until then the database may be in the hands of another run.
+    /// - Parameter there: the output folders that existed before the run created any; nil for a caller that
+    ///   creates none. A run calls this only under its locks, because before that another run may be using the
+    ///   database.
     package static func outputs(
         of job: JobSpec, state: String, there: Set<PathKey>? = nil,
         mount: (String) -> KnownDisks.Mount = MountLookup.make()
     ) throws -> [Outputs] {
         let folders = OutputFolders.of(job)
-        return try look(job, state) { known, records in
-            let suspects = Set(known.suspects(mount).map(\.place))
+        return try inspect(job, state) { known, records in
+            let suspects = Set(known.suspects(mount).map(\.key))
             let disks = try lost(known, folders, records, mount)
-            // What an earlier version left below a mount point may have an index, too.
+            // An earlier version may have left an index in the folder below a mount point.
             let bare = folders.filter { folder in
-                guard let place = known.place(of: folder) else { return true }
-                return !suspects.contains(place) && !FileSystem.exists(PathNames.joined(folder, OutputIndex.name))
+                guard let key = known.disk(of: folder) else { return true }
+                return !suspects.contains(key) && !FileSystem.exists(PathNames.joined(folder, OutputIndex.name))
             }
             return try disks
                 + bare.compactMap { folder in
@@ -184,29 +189,31 @@ extension MissingDisks {
         }
     }
 
-    /// Outputs on suspicious disks, where none of them is what was published: one that is shows the disk, or a copy of it.
+    /// Outputs of disks that may be missing. One output with its recorded size proves that the disk, or a copy
+    /// of it, is present.
     private static func lost(
         _ known: KnownDisks, _ folders: [String], _ records: () throws -> [OutputRecord],
         _ mount: (String) -> KnownDisks.Mount
     ) throws -> [Outputs] {
-        try known.suspects(mount).compactMap { place, disk in
+        try known.suspects(mount).compactMap { key, disk in
             let own = try records().filter { record in
-                known.place(of: PathText.folder(of: record.path)) == place
+                known.disk(of: PathText.folder(of: record.path)) == key
                     && folders.contains { PathNames.isBelow(record.path, $0) }
             }
             let causes = own.compactMap { disk.suspicion(PathText.folder(of: $0.path), mount) }
             guard let cause = causes.first, !own.contains(where: { $0.isInPlace(by: .size) }) else { return nil }
-            let folder = folders.first { PathNames.isBelow($0, place.path) } ?? place.path
+            let folder = folders.first { PathNames.isBelow($0, key.path) } ?? key.path
             return Outputs(cause, count: own.count, folder: folder)
         }
     }
 
-    /// What is known of a job, and its outputs, which are read when they are asked for: mostly nothing is suspicious.
-    private static func look(
-        _ job: JobSpec, _ state: String, patience: Double = 60,
+    /// Calls `answer` with what is known of a job. The outputs are read only if they are asked for, because
+    /// mostly no disk is suspicious.
+    private static func inspect(
+        _ job: JobSpec, _ state: String, timeout: Double = 60,
         _ answer: (KnownDisks, () throws -> [OutputRecord]) throws -> [Outputs]
     ) throws -> [Outputs] {
-        guard let store = try JobStore.asItIs(at: Ledger.databasePath(state: state), patience: patience) else {
+        guard let store = try JobStore.asItIs(at: Ledger.databasePath(state: state), patience: timeout) else {
             return []
         }
         return try store.read { reader in
@@ -220,71 +227,71 @@ extension MissingDisks {
         }
     }
 
-    /// The folders of a job's outputs that are there now.
+    /// The output folders of a job that exist now.
     package static func foldersThere(of job: JobSpec) -> Set<PathKey> {
         Set(OutputFolders.of(job).filter(FileSystem.isFolder).map(PathKey.init))
     }
 }
 
-// MARK: What the next run is to know
+// MARK: What a run records for the next one
 
 extension MissingDisks {
-    /// What a run has found, and what it leaves as it was.
+    /// What a run found at its inputs and outputs.
     package struct Findings {
-        /// The entries of `inputs`; nil for a list, which says nothing of them.
+        /// The entries of `inputs`; nil for a list of files, which tells nothing about them.
         package var entries: Set<PathKey>?
-        /// How many files each entry matched, of those whose folders could be looked at.
+        /// How many files each entry matched. Entries whose folders could not be read are missing.
         package var matches: [PathKey: Int] = [:]
         /// The paths of all inputs.
         package var inputs: [String] = []
-        /// The paths of all outputs, those that are to come and those that are known.
+        /// The paths of all outputs: planned and recorded ones.
         package var outputs: [String] = []
-        /// What is gone, and is expected to come back.
+        /// Lost pictures that are expected to come back.
         package var lost: [Pictures] = []
-        /// A person has said that entries of `inputs` may match nothing.
+        /// Whether a person has allowed entries of `inputs` that match nothing.
         package var isEmptyRight = false
 
         package init() {}
     }
 
-    /// What the next run is to know of the places of a job's inputs and outputs.
+    /// What is recorded for the next run about the disks of inputs and outputs.
     package static func known(
         _ found: Findings, job: JobSpec, before: KnownDisks, mount: (String) -> KnownDisks.Mount = MountLookup.make()
     ) -> KnownDisks {
         let outputs = folders(of: found.outputs).union(OutputFolders.of(job).map(PathKey.init))
-        var kept = Set(found.lost.compactMap(\.place))
+        var kept = Set(found.lost.compactMap(\.disk))
         if found.entries == nil {
-            kept.formUnion(Set(before.mounts.keys).subtracting(outputs.compactMap { before.place(of: $0.path) }))
+            kept.formUnion(Set(before.mounts.keys).subtracting(outputs.compactMap { before.disk(of: $0.path) }))
         }
-        var places = KnownDisks(inputs: before.inputs, mounts: before.mounts.filter { kept.contains($0.key) })
+        var disks = KnownDisks(inputs: before.inputs, mounts: before.mounts.filter { kept.contains($0.key) })
         if let entries = found.entries {
-            // Of entries whose folders could not be looked at nothing new is known.
-            places.inputs = before.inputs.filter { entries.contains($0.key) }
-            for (entry, count) in found.matches where count > 0 || found.isEmptyRight || places.inputs[entry] == nil {
-                places.inputs[entry] = count
+            // Entries whose folders could not be read keep their old counts.
+            disks.inputs = before.inputs.filter { entries.contains($0.key) }
+            for (entry, count) in found.matches where count > 0 || found.isEmptyRight || disks.inputs[entry] == nil {
+                disks.inputs[entry] = count
             }
         }
         for folder in outputs.union(folders(of: found.inputs)).sorted() {
-            let place = places.place(of: folder.path)
-            if let place, kept.contains(place), before.place(of: folder.path) == place { continue }
+            let key = disks.disk(of: folder.path)
+            if let key, kept.contains(key), before.disk(of: folder.path) == key { continue }
             let now = mount(folder.path)
-            guard place.flatMap({ places.mounts[$0] }) != now else { continue }
-            places.mounts[PathKey(top(of: now, from: folder.path, mount))] = now
+            guard key.flatMap({ disks.mounts[$0] }) != now else { continue }
+            disks.mounts[PathKey(top(of: now, from: folder.path, mount))] = now
         }
-        // Whether these folders are mount points, nobody knows. Until something is found in them they are taken for some.
-        for lost in found.lost where lost.place == nil {
+        // These folders may be mount points. They are treated as such until something is found in them.
+        for lost in found.lost where lost.disk == nil {
             let folders =
                 if case .missing(let folder, _) = lost.cause { [PathKey(folder)] } else {
                     Array(folders(of: lost.records.map(\.input)))
                 }
             for folder in folders {
-                places.mounts[folder] = KnownDisks.Mount(path: folder.path, disk: KnownDisks.Mount.unknown)
+                disks.mounts[folder] = KnownDisks.Mount(path: folder.path, disk: KnownDisks.Mount.unknown)
             }
         }
-        return places
+        return disks
     }
 
-    /// The highest folder of a disk on the way to a folder.
+    /// The outermost folder of a disk on the path to a folder.
     private static func top(
         of disk: KnownDisks.Mount, from folder: String, _ mount: (String) -> KnownDisks.Mount
     ) -> String {
@@ -293,7 +300,7 @@ extension MissingDisks {
         return top
     }
 
-    /// Each once. Mostly a path's folder is that of the path before it.
+    /// The folders of paths, without repetitions. Mostly a path has the same folder as the path before it.
     private static func folders(of paths: [String]) -> Set<PathKey> {
         var (result, last): (Set<PathKey>, Substring.UTF8View) = ([], ""[...].utf8)
         for path in paths {
@@ -308,8 +315,8 @@ extension MissingDisks {
 }
 
 extension KnownDisks {
-    /// The disk that had a folder, by its key in ``mounts``; nil where nothing is known.
-    func place(of folder: String) -> PathKey? {
+    /// The key in ``mounts`` of the disk that had a folder; nil if it is not known.
+    func disk(of folder: String) -> PathKey? {
         var folder = folder
         while true {
             let key = PathKey(folder)
@@ -319,8 +326,8 @@ extension KnownDisks {
         }
     }
 
-    /// The disks that may not be there any more, in order.
-    func suspects(_ mount: (String) -> Mount) -> [(place: PathKey, disk: Mount)] {
+    /// The disks that may be missing now, in order.
+    func suspects(_ mount: (String) -> Mount) -> [(key: PathKey, disk: Mount)] {
         mounts.filter { $0.value.suspicion($0.key.path, mount) != nil }.sorted { $0.key < $1.key }.map {
             ($0.key, $0.value)
         }
@@ -328,7 +335,8 @@ extension KnownDisks {
 }
 
 extension KnownDisks.Mount {
-    /// What speaks against this disk having a folder now. Something that is mounted in between does not.
+    /// Why a folder is probably not on this disk any more; nil if it is. A disk that is mounted between them
+    /// does not matter.
     func suspicion(_ folder: String, _ mount: (String) -> KnownDisks.Mount) -> MissingDisks.Cause? {
         if disk == Self.unknown { return FileSystem.isEmptyFolder(path) ? .emptyFolder(path) : nil }
         let now = mount(folder)
@@ -338,19 +346,20 @@ extension KnownDisks.Mount {
     }
 }
 
-/// Finds the disks that have paths. Remembers each folder that it has looked at.
+/// Finds the disk of a path. Remembers the result for each folder.
 package struct MountLookup {
     private var known: [PathKey: KnownDisks.Mount] = [:]
 
     private init() {}
 
-    /// A new lookup, as a function.
+    /// A function that looks up disks and remembers them.
     package static func make() -> (String) -> KnownDisks.Mount {
         var lookup = MountLookup()
         return { lookup.mount(ofReal: realPath($0)) }
     }
 
-    /// - Parameter path: without links. Where nothing is there, the disk is found that would have it.
+    /// - Parameter path: a path without links. If it does not exist, the result is the disk on which it would
+    ///   be created.
     private mutating func mount(ofReal path: String) -> KnownDisks.Mount {
         let key = PathKey(path)
         if let found = known[key] { return found }

@@ -5,18 +5,19 @@ import JobStorage
 import SafeFiles
 import Synchronization
 
-/// The file beside a job's outputs that says what was published: the database is rebuilt from it when it is lost.
+/// The file `.penumbra-index` beside a job's outputs. It lists what was published. If the database is lost,
+/// Penumbra rebuilds it from this file.
 ///
-/// Lines are appended; a run that was killed leaves whole lines and at worst a torn last one.
+/// Lines are appended. A killed run leaves complete lines and perhaps a torn last one.
 final class OutputIndex: Sendable {
     static let name = ".penumbra-index"
-    /// Of files that have to do with pictures, in bytes: a quarter of a million of the largest can be added up.
+    /// Plausible sizes of files, in bytes. The sum of 250,000 of the largest does not overflow.
     static let sizes = 0...1 << 45
 
-    /// Whatever the umask allows: what others may write to is not believed.
+    /// The rights are independent of the umask, because an index that others may write is not trusted.
     private static let mode: mode_t = 0o644
 
-    /// What was written since the file was opened, and the numbers that it got.
+    /// The numbers of recipes and encodings that were written since the file was opened.
     private struct Numbers {
         var recipes: [RecipeID: Int] = [:]
         var encodings: [OutputEncoding: Int] = [:]
@@ -24,11 +25,11 @@ final class OutputIndex: Sendable {
 
     private struct State {
         var numbers = Numbers()
-        /// Of what was written last; nil before that.
+        /// The mark of the file after the last write; nil before it.
         var end: IndexMark?
     }
 
-    /// The folder that all paths in it are below.
+    /// The folder to which all paths in the index are relative.
     let folder: String
     let path: String
     private let job: JobSpec
@@ -40,25 +41,26 @@ final class OutputIndex: Sendable {
         path = PathNames.joined(folder, Self.name)
     }
 
-    /// Nil when there is none. A link is none, whatever it leads to, nor is a pipe.
+    /// Nil if there is no regular file. Links and pipes do not count.
     var mark: IndexMark? {
         guard FileSystem.isRegular(path), let stamp = FileSystem.stamp(path) else { return nil }
         return IndexMark(inode: stamp.inode, size: stamp.size)
     }
 
-    /// What it says, and why that is not believed; nil where it is. Its lines decide what is replaced and removed.
-    func contents() throws(FileTrouble) -> (said: IndexContents, doubt: FileTrouble?) {
+    /// The contents, and why they are not trusted; nil if they are. The lines decide which files a run replaces
+    /// and removes.
+    func contents() throws(FileTrouble) -> (contents: IndexContents, distrust: FileTrouble?) {
         let lines = try lines()
-        let doubt = lines?.distrustReason.map { reason in
+        let distrust = lines?.distrustReason.map { reason in
             FileTrouble(
                 path: path, code: FileTrouble.refusal, action: "believe the index of the outputs", reason: reason,
                 remedy: "if it is right, give it to the user who runs the job, and let only that user write to it "
                     + "(chown, chmod 644); 'penumbra adopt' accepts the outputs one by one")
         }
-        return (IndexContents(Data(lines?.bytes ?? []), of: job), doubt)
+        return (IndexContents(Data(lines?.bytes ?? []), of: job), distrust)
     }
 
-    /// - Parameter folder: the index's folder, open; nil where its path counts.
+    /// - Parameter folder: the open folder of the index; nil to use its path.
     private func lines(in folder: Int32? = nil) throws(FileTrouble) -> (bytes: [UInt8], distrustReason: String?)? {
         do {
             return try FileSystem.lines(of: path, in: folder)
@@ -75,17 +77,18 @@ final class OutputIndex: Sendable {
                     + "in it" : nil)
     }
 
-    /// Adds outputs that were published and paths that are gone. Waits for the disk: the database must not know more of
-    /// this file than a power failure leaves of it.
+    /// Appends published outputs and missing paths. Waits until the disk has them: after a power failure the
+    /// database must not know more than this file.
     ///
-    /// - Parameter folder: the index's folder, open.
-    /// - Returns: false when what was written before is not in the file any more.
+    /// - Parameter folder: the open folder of the index.
+    /// - Returns: whether the lines that were written before are still in the file.
     func append(
         _ records: [OutputRecord], gone: [String] = [], in folder: Int32, texts: (RecipeID) -> String
     ) throws(FileTrouble) -> Bool {
         try state.withLock { (state) throws(FileTrouble) in
             let mark = mark
-            // Others may have written since, or a run that was killed a torn line: then it is said again whose lines these are.
+            // Another job may have written since, or a killed run may have left a torn line. Then the line of
+            // the job is written again.
             if state.end != mark { state = State() }
             var lines: [IndexLine] = state.end == nil ? [.job(name: job.name, manifest: job.manifestPath)] : []
             for record in records { lines += self.lines(for: record, &state.numbers, texts) }
@@ -97,13 +100,13 @@ final class OutputIndex: Sendable {
         }
     }
 
-    /// Says that outputs are another job's no more.
+    /// Appends that outputs do not belong to another job any more.
     func append(gone: [String], of publisher: IndexContents.Publisher, in folder: Int32) throws(FileTrouble) {
         try state.withLock { (state) throws(FileTrouble) in
             let lines =
                 [.job(name: publisher.name, manifest: publisher.manifest)]
                 + gone.map { IndexLine.gone(path: relative($0)) }
-            // Whose lines follow is said again.
+            // The next lines begin with the line of their job.
             state = State()
             _ = try add([UInt8(ascii: "\n")] + Array(encoded(lines)), in: folder)
         }
@@ -133,39 +136,41 @@ final class OutputIndex: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return lines.reduce(into: Data()) { data, line in
-            // Lines hold text and whole numbers, which JSON always can.
+            // Lines hold only texts and integers, which can always be encoded.
             guard let json = try? encoder.encode(line) else { return }
             data += json + [UInt8(ascii: "\n")]
         }
     }
 
-    /// Appends. Where that is not allowed, but the folder is ours, the file is replaced: a run by root leaves an index
-    /// that only root may write to. A link is replaced, and not read: whoever put it there chose what it leads to.
+    /// Appends bytes. If the file may not be written but the folder may, the file is replaced: a run by root
+    /// leaves an index that only root may write. A link is replaced and not read, because another user may have
+    /// chosen its target.
     private func add(_ bytes: [UInt8], in folder: Int32) throws(FileTrouble) -> Bool {
         do {
             try FileSystem.append(bytes, to: path, in: folder, mode: Self.mode, syncs: true)
             return true
         } catch {
             guard [EACCES, EPERM, ELOOP, ENXIO].contains(error.code) else { throw error }
-            // What others may have written does not become this user's word.
+            // Lines that other users may have written are not copied.
             let old = try lines(in: folder).flatMap { $0.distrustReason == nil ? $0.bytes : nil }
             try replace(with: (old ?? []) + bytes, in: folder)
             return old != nil
         }
     }
 
-    /// Runs that write here exclude each other; what a killed one has left aside is removed by the next.
-    private func replace(with bytes: [UInt8], in folder: Int32) throws(FileTrouble) {
-        let aside = Self.name + "-aside"
+    /// Replaces the file. Runs that write here exclude each other. The next run removes the temporary file of a
+    /// killed one.
+    private func replace(with bytes: [UInt8], in descriptor: Int32) throws(FileTrouble) {
+        let temporary = Self.name + "-aside"
         do throws(FileTrouble) {
-            // By the open folder: another one may have taken its path meanwhile.
-            let place = try SafeFolder(reopening: folder, self.folder)
-            try place.remove(aside)
-            try place.create(aside, bytes, mode: Self.mode, syncs: true)
+            // The open folder is used, because another folder may have taken its path.
+            let folder = try SafeFolder(reopening: descriptor, self.folder)
+            try folder.remove(temporary)
+            try folder.create(temporary, bytes, mode: Self.mode, syncs: true)
             do throws(FileTrouble) {
-                try place.rename(aside, as: Self.name)
+                try folder.rename(temporary, as: Self.name)
             } catch {
-                place.removeTree(aside)
+                folder.removeTree(temporary)
                 throw error
             }
         } catch {
@@ -181,12 +186,13 @@ final class OutputIndex: Sendable {
         }
     }
 
-    /// Writes the file anew with what is known, and what other jobs wrote; by way of `temporary`, in the same folder.
+    /// Replaces the file by the known records and the lines of other jobs. `temporary` is a path in the same
+    /// folder.
     func rewrite(
         _ records: [OutputRecord], by temporary: String, texts: (RecipeID) -> String
     ) throws(FileTrouble) {
-        let (said, doubt) = try contents()
-        let others = doubt == nil ? said.others : []
+        let (old, distrust) = try contents()
+        let others = distrust == nil ? old.others : []
         var data = others.reduce(into: Data()) { $0 += $1 + [UInt8(ascii: "\n")] }
         var numbers = Numbers()
         var lines: [IndexLine] = [.job(name: job.name, manifest: job.manifestPath)]
@@ -197,9 +203,10 @@ final class OutputIndex: Sendable {
     }
 }
 
-/// One line of a `.penumbra-index`: JSON, so that other programs can read it.
+/// One line of a `.penumbra-index`. It is JSON, so that other programs can read it.
 ///
-/// A job's line says whose lines follow, and the lines of recipes and encodings what their numbers mean from there on.
+/// A line of a job says to which job the following lines belong. Lines of recipes and encodings define the
+/// numbers in the following lines.
 enum IndexLine: Hashable, Sendable, Codable {
     case job(name: String, manifest: String)
     case recipe(number: Int, text: String)
@@ -208,9 +215,9 @@ enum IndexLine: Hashable, Sendable, Codable {
     case gone(path: String)
 
     struct Output: Hashable, Sendable, Codable {
-        /// Below the index's folder.
+        /// The path relative to the folder of the index.
         let path: String
-        /// Absolute.
+        /// The absolute path of the input.
         let input: String
         let page: Int
         let part: Int
@@ -220,7 +227,7 @@ enum IndexLine: Hashable, Sendable, Codable {
         let width: Int
         let height: Int
         let adopted: Bool
-        /// As in ``EncodedPixels``; both are missing where they are not known.
+        /// As in ``EncodedPixels``. Both are nil if they are not known.
         let pixels: Digest?
         let encoding: Int?
     }
@@ -253,7 +260,7 @@ extension IndexLine.Output {
             adopted: record.isAdopted, pixels: record.pixels?.digest, encoding: encoding)
     }
 
-    /// - Parameter encodings: which ``encoding`` is a place in.
+    /// - Parameter encodings: the list in which ``encoding`` is an index.
     func record(in folder: String, recipe: RecipeID, encodings: [OutputEncoding]) -> OutputRecord {
         let encoded = pixels.flatMap { digest in
             encoding.map { EncodedPixels(digest: digest, encoding: encodings[$0]) }
@@ -265,22 +272,22 @@ extension IndexLine.Output {
     }
 }
 
-/// What a `.penumbra-index` says of one job.
+/// The contents of a `.penumbra-index` for one job.
 struct IndexContents {
-    /// By path below the index's folder; what came later counts.
+    /// The outputs by path relative to the index's folder. Later lines replace earlier ones.
     private(set) var outputs: [PathKey: IndexLine.Output] = [:]
-    /// The texts of the outputs' recipes, which their numbers are places in.
+    /// The texts of recipes. The outputs have indexes in this list.
     private(set) var recipes: [String] = []
-    /// What the outputs' numbers of encodings are places in.
+    /// The encodings. The outputs have indexes in this list.
     private(set) var encodings: [OutputEncoding] = []
     /// The jobs that published the outputs.
     private(set) var jobs: [PathKey: Publisher] = [:]
-    /// Lines that belong to other jobs, as they are.
+    /// The lines of other jobs, unchanged.
     private(set) var others: [Data] = []
 
-    private var places: [String: Int] = [:]
-    private var encodingPlaces: [OutputEncoding: Int] = [:]
-    /// Places by the file's numbers.
+    private var recipeIndexes: [String: Int] = [:]
+    private var encodingIndexes: [OutputEncoding: Int] = [:]
+    /// The indexes by the numbers in the file.
     private var numbers: [Int: Int] = [:]
     private var encodingNumbers: [Int: Int] = [:]
     private var isOurs = false
@@ -292,14 +299,14 @@ struct IndexContents {
         let manifest: String
     }
 
-    /// Lines that cannot be read are left out: a run that was killed may have torn the last one.
+    /// Lines that cannot be decoded are left out: a killed run may have torn the last one.
     ///
     /// - Parameter job: nil for all jobs.
     init(_ data: Data, of job: JobSpec?) {
         let decoder = JSONDecoder()
         for line in data.split(separator: UInt8(ascii: "\n")) {
             guard let entry = try? decoder.decode(IndexLine.self, from: line) else {
-                // Perhaps a newer version's.
+                // A newer version may have written the line.
                 if !isOurs { others.append(Data(line)) }
                 continue
             }
@@ -315,37 +322,37 @@ struct IndexContents {
     private mutating func add(_ line: IndexLine) {
         switch line {
         case .job: break
-        case .recipe(let number, let text): numbers[number] = place(of: text)
-        case .encoding(let number, let encoding): encodingNumbers[number] = place(of: encoding)
+        case .recipe(let number, let text): numbers[number] = index(of: text)
+        case .encoding(let number, let encoding): encodingNumbers[number] = index(of: encoding)
         case .output(let output):
-            guard output.isPlausible, let place = numbers[output.recipe] else { return }
+            guard output.isPlausible, let recipe = numbers[output.recipe] else { return }
             let encoding = output.encoding.flatMap { encodingNumbers[$0] }
-            outputs[PathKey(output.path)] = output.with(recipe: place, encoding: encoding)
+            outputs[PathKey(output.path)] = output.with(recipe: recipe, encoding: encoding)
             jobs[PathKey(output.path)] = job
         case .gone(let path):
-            // It may be another job's by now.
+            // Another job may have published this path since.
             if jobs[PathKey(path)] == job { outputs[PathKey(path)] = nil }
         }
     }
 
-    private mutating func place(of text: String) -> Int {
-        if let place = places[text] { return place }
+    private mutating func index(of text: String) -> Int {
+        if let index = recipeIndexes[text] { return index }
         recipes.append(text)
-        places[text] = recipes.count - 1
+        recipeIndexes[text] = recipes.count - 1
         return recipes.count - 1
     }
 
-    private mutating func place(of encoding: OutputEncoding) -> Int {
-        if let place = encodingPlaces[encoding] { return place }
+    private mutating func index(of encoding: OutputEncoding) -> Int {
+        if let index = encodingIndexes[encoding] { return index }
         encodings.append(encoding)
-        encodingPlaces[encoding] = encodings.count - 1
+        encodingIndexes[encoding] = encodings.count - 1
         return encodings.count - 1
     }
 }
 
 extension IndexLine.Output {
-    /// The index lies where others may write. Its paths lead to files below its folder, and its numbers are those of files
-    /// and pictures, or the line is left out.
+    /// Whether the paths lead to files below the folder, and the numbers are possible for files and pictures.
+    /// Other lines are left out, because other users may write to the folder.
     fileprivate var isPlausible: Bool {
         let parts = path.utf8.split(separator: PathNames.slash, omittingEmptySubsequences: false)
         let isBelow = parts.allSatisfy { !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8) }

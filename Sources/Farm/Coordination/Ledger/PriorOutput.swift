@@ -5,30 +5,31 @@ import Planning
 import SafeFiles
 import WorkerProtocol
 
-/// An output that this job does not know by its path: another job published it, or this one did when it, or the output, had
-/// another name or place.
+/// An output at one of the job's paths of which the job has no record. Another job published it, or this job
+/// did under another name, or at another path.
 package struct PriorOutput: Hashable, Sendable {
-    /// What is known of it, at the path where it is now.
+    /// Its record, with its present path.
     package let record: OutputRecord
-    /// Where it was published, if that is another path.
+    /// The path at which it was published, if that was another one.
     package let publishedPath: String?
-    /// How it was made, as text. (``record`` may have the number of another database.)
+    /// The text of its recipe. (The number in ``record`` may belong to another database.)
     package let recipe: String
-    /// The job's name.
+    /// The name of the job that published it.
     package let job: String
-    /// The real path of the job's manifest, when it published this.
+    /// The real path of that job's manifest when it published the output.
     package let manifest: String
     package let origin: Origin
 
-    /// What became of the job that published it.
+    /// What became of the job that published an output, and of the output's path.
     package enum Origin: Hashable, Sendable {
-        /// The manifest is gone, or has another job now: the job was moved, renamed or removed.
+        /// The manifest is gone, or contains another job: the job was moved, renamed or removed.
         case gone
-        /// Its manifest is this one, and gave the job another name.
+        /// This job's manifest published it when the job had another name.
         case renamed
-        /// The job is still there, and so is its output: this is it.
+        /// The job still exists, and this is its output.
         case there
-        /// The job is still there, and published the output at another path: this is a copy, or was moved here.
+        /// The job still exists, and published the output at another path. This file is a copy, or was moved
+        /// here.
         case elsewhere
         /// This job published it at another path.
         case moved
@@ -46,7 +47,7 @@ package struct PriorOutput: Hashable, Sendable {
         self.origin = origin
     }
 
-    /// The same output, whose job has another path for it.
+    /// The same output with another origin.
     func at(_ publishedPath: String?, _ origin: Origin) -> PriorOutput {
         PriorOutput(
             record: record, publishedPath: publishedPath, recipe: recipe, job: job, manifest: manifest, origin: origin)
@@ -54,9 +55,9 @@ package struct PriorOutput: Hashable, Sendable {
 
     var publisher: IndexContents.Publisher { IndexContents.Publisher(name: job, manifest: manifest) }
 
-    /// Why a run leaves it as it is, and what to do.
+    /// Why a run keeps the output, and what a person can do.
     package var reason: String {
-        // Both may come from an index, which lies where others may write.
+        // Both may come from an index, which other users may have written.
         let job = PathText.visible(job)
         let publisher = "published by the job '\(job)' of \(PathText.visible(manifest))"
         return switch origin {
@@ -77,12 +78,12 @@ package struct PriorOutput: Hashable, Sendable {
     }
 }
 
-/// Looks up who published the outputs that a job finds at its paths and does not know. Changes nothing.
+/// Finds out who published the outputs at a job's paths that the job does not know. Changes nothing.
 ///
-/// Both the database and the indexes beside the outputs tell: a manifest alone may have moved, or all of a tree, or the
-/// outputs without their index.
+/// It searches the database and the indexes beside the outputs, because the manifest, the whole tree, or the
+/// outputs without their index may have moved.
 package struct PriorLookup: Sendable {
-    /// The name of the job in a manifest, by the manifest's bytes and path; nil for one with errors.
+    /// Reads the name of the job from a manifest's bytes and path; nil for a manifest with errors.
     package typealias JobName = ([UInt8], String) -> String?
 
     private let state: String
@@ -96,14 +97,15 @@ package struct PriorLookup: Sendable {
     }
 
     /// - Parameters:
-    ///   - unknown: outputs that this job knows nothing of, as they are now.
-    ///   - findings: of those that were read; the others are known by their sizes and times.
+    ///   - unknown: the outputs that this job does not know, as they are now.
+    ///   - findings: what was read of outputs. The others are recognised by size and time.
     package func outputs(
         _ unknown: [FrameFiles.Output], findings: Freshness.Findings = [:], jobName: JobName
     ) throws -> [PathKey: PriorOutput] {
         guard !unknown.isEmpty else { return [:] }
         var manifests: [PathKey: Bool] = [:]
-        /// A manifest is gone, or its job has another name now. One that cannot be read is still there.
+        /// Whether a manifest is gone or has a job of another name. A manifest that cannot be read still
+        /// exists.
         func isGone(_ manifest: String, _ name: String) -> Bool {
             if let known = manifests[PathKey("\(name)/\(manifest)")] { return known }
             let answer = FileSystem.isGone(manifest) || Self.name(in: manifest, jobName).map { $0 != name } ?? false
@@ -137,7 +139,7 @@ package struct PriorLookup: Sendable {
     }
 
     private static func name(in manifest: String, _ jobName: JobName) -> String? {
-        // What cannot be read tells no name.
+        // A manifest that cannot be read has no known name.
         guard let file = try? OpenFile(manifest), let bytes = try? file.next(1 << 20) else { return nil }
         return jobName(bytes, manifest)
     }
@@ -149,7 +151,7 @@ package struct PriorLookup: Sendable {
         let wanted = paths.filter { PathNames.isBelow($0, folder) }
         guard !wanted.isEmpty,
             let lines = try FileSystem.lines(of: PathNames.joined(folder, OutputIndex.name)),
-            // What it says would be taken over.
+            // The job would take over whatever the index says.
             lines.distrustReason == nil
         else { return }
         let contents = IndexContents(Data(lines.bytes), of: nil)
@@ -165,10 +167,12 @@ package struct PriorLookup: Sendable {
         }
     }
 
-    /// An index that was copied with its folder names a job that is still there, and has its own outputs.
+    /// Recognises outputs that were copied with their folder and its index. The job in that index still exists
+    /// and has its own outputs.
     private func recogniseCopies(_ reader: StoreReader, _ found: inout [PathKey: PriorOutput]) throws {
         var known: [IndexContents.Publisher: [Digest: [OutputRecord]]] = [:]
-        // Of many outputs with the same bytes, as of blank frames, each is looked at once. Nil where one of them is not there.
+        // Many outputs may have the same bytes, as blank pictures do. Each digest is inspected once. Nil if one
+        // of its outputs is missing.
         var looks: [IndexContents.Publisher: [Digest: Set<FileStamp.Identity>?]] = [:]
         for (key, prior) in found where prior.origin == .there {
             if known[prior.publisher] == nil {
@@ -185,7 +189,7 @@ package struct PriorLookup: Sendable {
         }
     }
 
-    /// Nil where one of them is not there.
+    /// Nil if one of them is missing.
     private static func identities(of records: [OutputRecord]) -> Set<FileStamp.Identity>? {
         var found: Set<FileStamp.Identity> = []
         for record in records {
@@ -195,15 +199,15 @@ package struct PriorLookup: Sendable {
         return found
     }
 
-    /// It is there, and they are not two names of one file.
+    /// Whether a file is at the first path, and is another file than that at the second.
     private static func isOther(_ other: String, than path: String) -> Bool {
         guard let identity = FileSystem.stamp(other)?.identity else { return false }
         return identity != FileSystem.stamp(path)?.identity
     }
 
-    /// What was published with the size and time of an output, or with its bytes where they are known.
+    /// Outputs that were published with the size and time, or with the digest, of an unknown output.
     ///
-    /// `mv` keeps size, time and inode; `cp -p` and `rsync -t` keep size and time, and mostly the name.
+    /// `mv` keeps size, time and inode. `cp -p` and `rsync -t` keep size and time, and mostly the name.
     private static func published(
         _ unknown: [FrameFiles.Output], _ findings: Freshness.Findings, _ reader: StoreReader
     ) throws -> [(path: String, owned: OwnedRecord)] {
@@ -228,7 +232,7 @@ package struct PriorLookup: Sendable {
         }
     }
 
-    /// By what an output is known again that has another path now.
+    /// How an output is recognised at another path.
     private enum Mark: Hashable {
         case time(size: Int, modified: Int64)
         case bytes(Digest)

@@ -6,9 +6,10 @@ import Planning
 import SafeFiles
 import WorkerProtocol
 
-/// What is told of an output in a file beside it, for programs that know nothing of Penumbra: docs/receipts.md.
+/// The receipt of an output: a JSON file beside it, for programs that do not know Penumbra. See
+/// docs/receipts.md.
 struct Receipt: Hashable, Sendable, Codable {
-    /// Of the file's form.
+    /// The version of the format.
     static let schema = 1
 
     struct Output: Hashable, Sendable, Codable {
@@ -16,7 +17,7 @@ struct Receipt: Hashable, Sendable, Codable {
         let bytes: Int
         let digest: Digest
         let pixels: Digest
-        /// Missing where the receipt was lost and written anew.
+        /// Nil if the receipt was lost and has been written again.
         var bands: [Digest]?
         let width: Int
         let height: Int
@@ -28,7 +29,7 @@ struct Receipt: Hashable, Sendable, Codable {
 
     struct Input: Hashable, Sendable, Codable {
         let path: String
-        /// The path as it is, where it is not UTF-8.
+        /// The path's bytes if they are not UTF-8.
         let pathBase64: String?
         let page: Int
         let bytes: Int
@@ -51,7 +52,7 @@ struct Receipt: Hashable, Sendable, Codable {
         let epoch: Int
         /// UTC: `2026-11-21T21:30:00Z`.
         let time: String
-        /// False where the output had been published before.
+        /// Whether this run published the output. Otherwise an earlier run did.
         let published: Bool
     }
 
@@ -64,7 +65,7 @@ struct Receipt: Hashable, Sendable, Codable {
     let job: Job
     let run: Run
 
-    /// Nil for what is no receipt, or one of a later version.
+    /// Nil if the bytes are not a receipt, or are one of a later version.
     init?(_ bytes: [UInt8]) {
         guard let receipt = try? JSONDecoder().decode(Receipt.self, from: Data(bytes)),
             receipt.schema == Self.schema, receipt.isPlausible
@@ -72,14 +73,14 @@ struct Receipt: Hashable, Sendable, Codable {
         self = receipt
     }
 
-    /// Its numbers are those of files and pictures. Others may write where receipts lie.
+    /// Whether its numbers are possible for files and pictures. Other users may write in the folder.
     private var isPlausible: Bool {
         let pixels = 0...Int(UInt32.max)
         return OutputIndex.sizes.contains(output.bytes) && OutputIndex.sizes.contains(input.bytes)
             && [output.width, output.height, output.frames, input.page].allSatisfy(pixels.contains)
     }
 
-    /// Nil where too little is known of the output.
+    /// Nil if too little is known about the output.
     init?(_ record: OutputRecord, recipe: Recipe, bands: [Digest]?, job: Job, run: Run) {
         guard let pixels = record.pixels, !record.isAdopted else { return nil }
         let encoding = pixels.encoding
@@ -102,13 +103,13 @@ struct Receipt: Hashable, Sendable, Codable {
     var bytes: [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        // Texts and finite numbers, which JSON always can.
+        // Texts and finite numbers can always be encoded.
         guard let data = try? encoder.encode(self) else { return [] }
         return Array(data) + [UInt8(ascii: "\n")]
     }
 
-    /// Whether it tells the same of the same output, whatever run wrote it.
-    func tellsTheSame(as other: Receipt) -> Bool {
+    /// Whether it says the same about the same output, whichever run wrote it.
+    func saysTheSame(as other: Receipt) -> Bool {
         var (a, b) = (output, other.output)
         (a.bands, b.bands) = (nil, nil)
         return a == b && input == other.input && recipe == other.recipe && encoder == other.encoder
@@ -116,7 +117,7 @@ struct Receipt: Hashable, Sendable, Codable {
     }
 }
 
-/// How an output was made, as a receipt tells it.
+/// The recipe of an output in its receipt.
 struct ReceiptRecipe: Hashable, Sendable, Codable {
     struct Filter: Hashable, Sendable, Codable {
         let name: String
@@ -136,7 +137,7 @@ struct ReceiptRecipe: Hashable, Sendable, Codable {
     let pages: String
     let shrink: Int
     let save: Save
-    /// Of what is done around the filters.
+    /// The version of the steps around the filters.
     let rendering: String
 
     init(_ recipe: Recipe, shrink: Int) {
@@ -159,11 +160,11 @@ struct ReceiptRecipe: Hashable, Sendable, Codable {
     }
 }
 
-/// A parameter's value, as JSON has it.
+/// The JSON value of a parameter.
 enum ReceiptValue: Hashable, Sendable, Codable {
     case number(Double)
     case boolean(Bool)
-    /// Also lengths, sizes, regions and colours, as a manifest has them: `50%`; of pictures, path and digest.
+    /// Also lengths, sizes, regions and colours as in a manifest: `50%`. A picture has its path and digest.
     case text(String)
     case pair(x: Double, y: Double)
 
@@ -208,9 +209,9 @@ enum ReceiptValue: Hashable, Sendable, Codable {
     }
 }
 
-/// An input that is known from a record, where paths stand as they are shown.
+/// Finds the input of a record, which has the path as it is shown.
 enum FoundInput {
-    /// The path's bytes where they are not UTF-8 and the file is there; nil for any other.
+    /// The path's bytes if they are not UTF-8 and the file exists; nil for all others.
     static func exactBytes(of path: String) -> [UInt8]? {
         guard let bytes = NonUTF8Name.possibleBytes(of: path), !FileSystem.exists(path), FileSystem.exists(bytes) else {
             return nil

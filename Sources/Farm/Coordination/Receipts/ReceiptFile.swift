@@ -3,20 +3,20 @@ import JobModel
 import JobStorage
 import SafeFiles
 
-/// The receipts that lie beside outputs.
+/// Reads, writes and removes the receipt beside an output.
 enum ReceiptFile {
-    /// What lies at a receipt's path.
+    /// What is at a receipt's path.
     enum Finding {
         case nothing
         case receipt(Receipt)
-        /// Somebody else's, which stays.
+        /// Another program's file, which is not changed.
         case foreign
     }
 
-    /// - Parameter output: its path.
-    static func look(beside output: String) -> Finding {
+    /// - Parameter output: the path of the output.
+    static func inspect(beside output: String) -> Finding {
         do throws(FileTrouble) {
-            return look(beside: output, in: try folder(of: output))
+            return inspect(beside: output, in: try folder(of: output))
         } catch {
             return error.code == ENOENT || error.code == ENOTDIR ? .nothing : .foreign
         }
@@ -26,24 +26,24 @@ enum ReceiptFile {
         try SafeFolder(FileSystem.folder(of: output), trusting: .everybody)
     }
 
-    private static func look(beside output: String, in folder: SafeFolder) -> Finding {
+    private static func inspect(beside output: String, in folder: SafeFolder) -> Finding {
         do throws(FileTrouble) {
             guard let bytes = try folder.contents(of: name(beside: output), limit: largest) else { return .nothing }
             return Receipt(bytes).map(Finding.receipt) ?? .foreign
         } catch {
-            // What cannot be read cannot be known to be ours.
+            // A file that cannot be read may be another program's.
             return .foreign
         }
     }
 
     private static func name(beside output: String) -> String { PathNames.last(of: ReceiptName.path(of: output)) }
 
-    /// A receipt has less than a hundred bytes for each 256 rows.
+    /// The largest receipt that is read. A receipt has less than 100 bytes for each 256 rows.
     private static let largest = 64 << 20
 
-    /// Puts a receipt that was written aside at its place, unless something foreign is there.
+    /// Renames a temporary file to the receipt's path, unless another program's file is there.
     ///
-    /// - Returns: false when it is not in its place; then it is nowhere.
+    /// - Returns: whether the receipt is in its place. If not, the temporary file was removed.
     static func put(_ temporary: String, beside output: String) -> Bool {
         do throws(FileTrouble) {
             return put(temporary, beside: output, in: try folder(of: output))
@@ -53,34 +53,34 @@ enum ReceiptFile {
         }
     }
 
-    /// The same in a folder that is open.
+    /// The same in an open folder.
     @discardableResult
     static func put(_ temporary: String, beside output: String, in folder: SafeFolder) -> Bool {
-        // It was written beside the output, too.
+        // The temporary file is in the same folder.
         let temporary = PathNames.last(of: temporary)
         do throws(FileTrouble) {
-            if case .foreign = look(beside: output, in: folder) {
+            if case .foreign = inspect(beside: output, in: folder) {
                 try folder.remove(temporary)
                 return false
             }
             try folder.rename(temporary, as: name(beside: output))
             return true
         } catch {
-            // By its name it is this run's: a sweep removes it where this cannot.
+            // A sweep removes the file later: its name has the name of this run.
             try? folder.remove(temporary)
             return false
         }
     }
 
-    /// Removes the receipt of an output that is no more, or has other bytes now.
+    /// Removes the receipt of an output that was removed or replaced.
     static func remove(beside output: String, in folder: SafeFolder) {
-        // What stays tells of an output that is no more, or of other bytes; `verify` says so.
-        if case .receipt = look(beside: output, in: folder) { try? folder.remove(name(beside: output)) }
+        // If it cannot be removed, `verify` reports a receipt that does not fit its output.
+        if case .receipt = inspect(beside: output, in: folder) { try? folder.remove(name(beside: output)) }
     }
 
-    /// What a receipt alone tells of an output.
+    /// The record of an output of which only the receipt is known.
     static func output(at path: String) -> RecordedOutput? {
-        guard case .receipt(let receipt) = look(beside: path) else { return nil }
+        guard case .receipt(let receipt) = inspect(beside: path) else { return nil }
         return RecordedOutput(receipt.record(at: path), job: receipt.job.name, recipe: nil)
     }
 }

@@ -7,15 +7,15 @@ package import SafeFiles
 import Scheduling
 import WorkerProtocol
 
-/// Writes the receipts that are missing or tell of other bytes, from what is known of the outputs.
+/// Writes receipts that are missing or do not fit their outputs, from the records of the outputs.
 package struct ReceiptRepair: Sendable {
-    /// How many were written.
+    /// The number of receipts that were written.
     package private(set) var written = 0
-    /// Outputs that were published before enough was remembered of them.
+    /// Outputs whose records lack what a receipt needs, because an earlier version published them.
     package private(set) var unknown: [String] = []
-    /// Outputs beside which something else lies in the receipt's place.
+    /// Outputs that have another program's file at the receipt's path.
     package private(set) var blocked: [String] = []
-    /// Outputs whose receipts cannot be written, and why.
+    /// Outputs whose receipts could not be written, and why.
     package private(set) var refused: [(output: String, trouble: FileTrouble)] = []
 
     private enum Finding {
@@ -28,8 +28,8 @@ package struct ReceiptRepair: Sendable {
     private static let largestBatch = 256
 
     /// - Parameters:
-    ///   - records: all of the job's.
-    ///   - recipes: their texts.
+    ///   - records: the records of all outputs of the job.
+    ///   - recipes: the texts of their recipes.
     package init(
         _ records: [OutputRecord], recipes: [RecipeID: String], by maker: ReceiptMaker, directory: RunFolder
     ) throws {
@@ -52,20 +52,20 @@ package struct ReceiptRepair: Sendable {
     private static func finding(of record: OutputRecord, _ recipe: Recipe?, _ maker: ReceiptMaker) -> Finding {
         guard !record.isAdopted, FileSystem.exists(record.path) else { return .fine }
         guard let recipe, let wanted = maker.receipt(of: record, recipe) else { return .unknown }
-        switch ReceiptFile.look(beside: record.path) {
+        switch ReceiptFile.inspect(beside: record.path) {
         case .nothing: return .write(wanted)
         case .foreign: return .blocked
-        case .receipt(let found): return found.tellsTheSame(as: wanted) ? .fine : .write(wanted)
+        case .receipt(let found): return found.saysTheSame(as: wanted) ? .fine : .write(wanted)
         }
     }
 
-    /// All are on the disk before any is put in its place.
+    /// Waits until the disk has all receipts before the first one is renamed.
     private mutating func write(_ receipts: [(output: String, receipt: Receipt)], _ directory: RunFolder) throws {
         var (waiting, devices): ([(temporary: String, output: String)], Set<UInt64>) = ([], [])
         defer { for (temporary, _) in waiting { directory.removeTemporary(temporary) } }
-        for (place, (output, receipt)) in receipts.enumerated() {
-            let temporary = try directory.temporaryPath(in: PathText.folder(of: output), for: "receipt-\(place)")
-            // A run that was gone on with may have been killed here.
+        for (index, (output, receipt)) in receipts.enumerated() {
+            let temporary = try directory.temporaryPath(in: PathText.folder(of: output), for: "receipt-\(index)")
+            // A run that is resumed may have been killed here.
             FileSystem.remove(temporary)
             do {
                 try SafeFolder(FileSystem.folder(of: temporary), trusting: .everybody)
@@ -74,7 +74,7 @@ package struct ReceiptRepair: Sendable {
             } catch {
                 directory.removeTemporary(temporary)
                 if error.isPlace { throw error }
-                // Other folders' can be written.
+                // The receipts of other folders can still be written.
                 refused.append((output, error))
             }
         }
@@ -89,7 +89,7 @@ package struct ReceiptRepair: Sendable {
     }
 }
 
-/// Makes the receipts of one run.
+/// Makes the receipts of a run.
 package struct ReceiptMaker: Sendable {
     private let job: Receipt.Job
     private let run: String
@@ -98,7 +98,7 @@ package struct ReceiptMaker: Sendable {
     /// In nanoseconds since 1970.
     private let now: @Sendable () -> Int64
 
-    /// Nil for a job that wants none.
+    /// Nil for a job without receipts.
     package init?(
         _ job: JobSpec, run: RunFolder, catalog: Catalog, now: @escaping @Sendable () -> Int64
     ) {
@@ -107,7 +107,7 @@ package struct ReceiptMaker: Sendable {
         (self.run, epoch, self.catalog, self.now) = (run.name, run.epoch, catalog, now)
     }
 
-    /// Of an output that is about to be published.
+    /// The receipt of an output that is about to be published.
     func receipt(of publication: Publication, _ record: OutputRecord, _ recipe: Recipe) -> Receipt? {
         var record = record
         let written = publication.receipt
@@ -118,7 +118,7 @@ package struct ReceiptMaker: Sendable {
             run: run(publishes: true))
     }
 
-    /// Of an output that was published before; nil where too little is known of it.
+    /// The receipt of an output that an earlier run published; nil if too little is known about it.
     func receipt(of record: OutputRecord, _ recipe: Recipe) -> Receipt? {
         Receipt(record, recipe: recipe.complete(catalog), bands: nil, job: job, run: run(publishes: false))
     }

@@ -4,12 +4,12 @@ package import JobStorage
 import SafeFiles
 import Synchronization
 
-/// Finds what is known of outputs: in the database, in the indexes beside them and in their receipts. Changes nothing.
+/// Finds the records of outputs in the database, in the indexes and in the receipts. Changes nothing.
 ///
-/// What the database knows of a path counts more than an index, and that more than a receipt.
+/// The database overrides an index, and an index overrides a receipt.
 package struct RecordSearch: Sendable {
     private let state: String
-    /// Nil where nothing ever ran.
+    /// Nil if no job ever ran.
     private let store: JobStore?
     private let indexes = ReadIndexes()
 
@@ -18,21 +18,22 @@ package struct RecordSearch: Sendable {
         store = try JobStore.asItIs(at: Ledger.databasePath(state: state))
     }
 
-    /// All outputs of a job, sorted by their paths.
+    /// All outputs of a job, sorted by path.
     package func outputs(of job: JobSpec, folders: [String]) throws -> [RecordedOutput] {
         let contents = try Ledger.look(state: state, job: job, folders: folders)
         return contents.records.map { RecordedOutput($0, job: job.name, recipe: contents.recipes[$0.recipe]) }
             .sorted { PathKey($0.record.path) < PathKey($1.record.path) }
     }
 
-    /// The output at a path, or else all outputs below it, sorted by their paths. Empty when nothing is known.
+    /// The output at a path, or all outputs below it, sorted by path. Empty if none is known.
     package func outputs(at path: String) throws -> [RecordedOutput] {
         if let output = try output(at: path) { return [output] }
         var found: [PathKey: RecordedOutput] = [:]
         let files = FileSystem.files(below: path)
         for output in try indexed(files, below: path) { found[PathKey(output.record.path)] = output }
         for output in try stored({ try $0.outputs(below: path) }) { found[PathKey(output.record.path)] = output }
-        // Receipts are read only where nothing else is known: there may be as many as outputs.
+        // A receipt is read only for an output that has no other record: there may be as many receipts as
+        // outputs.
         for file in files {
             guard let output = ReceiptName.output(of: file).map({ PathNames.joined(path, $0) }),
                 found[PathKey(output)] == nil
@@ -50,8 +51,8 @@ package struct RecordSearch: Sendable {
         return ReceiptFile.output(at: path)
     }
 
-    /// All that is known of these paths at one moment, what is about to be put there too.
-    func look(at paths: [String]) throws -> [PathKey: [RecordedOutput]] {
+    /// All records of these paths at one moment, including those of outputs that are about to be published.
+    func records(at paths: [String]) throws -> [PathKey: [RecordedOutput]] {
         indexes.forget()
         let known = try stored { reader in
             try paths.flatMap { try reader.outputs(at: $0) + reader.intents(at: $0) }
@@ -63,7 +64,7 @@ package struct RecordSearch: Sendable {
         return result
     }
 
-    /// The paths of outputs that were published with these bytes.
+    /// The paths of the outputs that were published with these digests.
     func paths(of digests: Set<Digest>) throws -> [Digest: [String]] {
         try store?.read { try $0.paths(of: digests) } ?? [:]
     }
@@ -77,7 +78,7 @@ package struct RecordSearch: Sendable {
         }
     }
 
-    /// What indexes say of outputs below a folder; the innermost ones last.
+    /// The outputs of the indexes that concern a folder. The innermost index comes last.
     private func indexed(_ files: [String], below path: String) throws -> [RecordedOutput] {
         let inner = files.filter { PathNames.last(of: $0) == OutputIndex.name }
             .map { PathNames.folder(of: PathNames.joined(path, $0)) ?? "" }
@@ -86,19 +87,19 @@ package struct RecordSearch: Sendable {
         }
     }
 
-    /// From the inside out, without the root.
+    /// The folders above a path, innermost first, without the root.
     private static func folders(above path: String) -> [String] {
         Array(
             sequence(first: path) { PathNames.folder(of: $0) }.dropFirst().prefix { !$0.isEmpty })
     }
 }
 
-/// A published output with all that is known of it.
+/// A published output and all that is known about it.
 package struct RecordedOutput: Hashable, Sendable {
     package let record: OutputRecord
     /// The name of the job that published it.
     package let job: String
-    /// How it was made; nil where a receipt alone tells of it.
+    /// The text of its recipe; nil if only a receipt is known.
     package let recipe: String?
 
     package init(_ record: OutputRecord, job: String, recipe: String?) {
@@ -108,11 +109,11 @@ package struct RecordedOutput: Hashable, Sendable {
     }
 }
 
-/// The indexes that were read, whatever jobs wrote them: many outputs are looked for in one.
+/// A cache of the indexes that were read, for the outputs of all jobs: many outputs are looked up in one index.
 final class ReadIndexes: Sendable {
     private let known = Mutex<[PathKey: [PathKey: RecordedOutput]]>([:])
 
-    /// What the index in a folder says, by the outputs' paths; empty where there is none.
+    /// The outputs of the index in a folder, by path; empty if there is no index.
     func outputs(in folder: String) throws -> [PathKey: RecordedOutput] {
         if let outputs = known.withLock({ $0[PathKey(folder)] }) { return outputs }
         let outputs = try Self.read(folder)
@@ -120,11 +121,11 @@ final class ReadIndexes: Sendable {
         return outputs
     }
 
-    /// They may have changed.
+    /// Empties the cache, because the indexes may have changed.
     func forget() { known.withLock { $0 = [:] } }
 
     private static func read(_ folder: String) throws(FileTrouble) -> [PathKey: RecordedOutput] {
-        // Whoever's it is: outputs are compared with what it says, and none is changed.
+        // Other users' indexes are used, too: outputs are only compared with them, and none is changed.
         guard let lines = try FileSystem.lines(of: PathNames.joined(folder, OutputIndex.name)) else { return [:] }
         let contents = IndexContents(Data(lines.bytes), of: nil)
         let outputs = contents.outputs.map { key, output in

@@ -7,9 +7,9 @@ package import Scheduling
 import Synchronization
 import WorkerProtocol
 
-/// Renders outputs once more, compares what comes out with what was recorded, and keeps nothing of it.
+/// Renders outputs again and compares the results with their records. Keeps none of the results.
 package final class Rerendering: Sendable {
-    /// In their order; those that a stop came before are missing.
+    /// In the order of the outputs. Outputs that were not reached are missing.
     package struct Results: Sendable {
         package internal(set) var outputs: [RerenderedOutput] = []
         package internal(set) var stop: StopReason?
@@ -21,41 +21,41 @@ package final class Rerendering: Sendable {
     }
 
     private let outputs: [RecordedOutput]
-    /// What is rendered, by places in ``outputs``.
-    private let orders: [(place: Int, order: RerenderOrder)]
+    /// The orders, with the indexes of their outputs.
+    private let orders: [(index: Int, order: RerenderOrder)]
     private let ordersByFrame: [FrameID: RerenderOrder]
     private let scratch: String
-    /// How many outputs were done before these, and how many there are in all.
+    /// How many outputs were done before, and how many there are in all.
     private let (done, total): (Int, Int)
     private let observer: any RunObserver
     private let state = Mutex(State())
 
     private init(
-        _ outputs: [RecordedOutput], _ orders: [(place: Int, order: RerenderOrder)], done: Int, scratch: String,
+        _ outputs: [RecordedOutput], _ orders: [(index: Int, order: RerenderOrder)], done: Int, scratch: String,
         observer: any RunObserver
     ) {
         (self.outputs, self.orders, self.scratch, self.observer) = (outputs, orders, scratch, observer)
         (self.done, total) = (done, outputs.count)
-        ordersByFrame = Dictionary(orders.map { (FrameID($0.place), $0.order) }) { $1 }
+        ordersByFrame = Dictionary(orders.map { (FrameID($0.index), $0.order) }) { $1 }
     }
 
     /// - Parameters:
-    ///   - scratch: a folder that is there, and is left empty.
-    ///   - loop: a new one each time.
+    ///   - scratch: an existing folder, which is left empty.
+    ///   - loop: makes a new run loop.
     package static func run(
         _ outputs: [RecordedOutput], catalog: Catalog, scratch: String, settings: RunSettings,
         observer: any RunObserver, loop: () -> RunLoop
     ) async -> Results {
-        var (found, orders): ([Int: RerenderedOutput], [(place: Int, order: RerenderOrder)]) = ([:], [])
-        for (place, output) in outputs.enumerated() {
+        var (found, orders): ([Int: RerenderedOutput], [(index: Int, order: RerenderOrder)]) = ([:], [])
+        for (index, output) in outputs.enumerated() {
             do {
-                orders.append((place, try RerenderOrder(output, catalog: catalog)))
+                orders.append((index, try RerenderOrder(output, catalog: catalog)))
             } catch {
-                found[place] = RerenderedOutput(output, .skipped(reason: error.reason))
+                found[index] = RerenderedOutput(output, .skipped(reason: error.reason))
             }
         }
         var results = Results()
-        let groups = Dictionary(grouping: orders, by: \.order.group).values.sorted { $0[0].place < $1[0].place }
+        let groups = Dictionary(grouping: orders, by: \.order.group).values.sorted { $0[0].index < $1[0].index }
         for group in groups where results.stop == nil {
             let rerendering = Rerendering(outputs, group, done: found.count, scratch: scratch, observer: observer)
             results.stop = await rerendering.run(group[0].order.group, settings, loop())
@@ -68,7 +68,7 @@ package final class Rerendering: Sendable {
     private func run(_ group: RerenderOrder.Group, _ settings: RunSettings, _ loop: RunLoop) async -> StopReason? {
         var job = FileQuery.job
         job.color = group.color
-        // Nothing that is written outlives this command.
+        // The rendered files are removed at once and need not be synced.
         job.durability = .batch
         let factory = TaskFactory(
             job: job, runName: "verify", scratchFolder: scratch, tileMemory: settings.tileMemory,
@@ -93,15 +93,15 @@ extension Rerendering: RunLoop.Delegate {
         }
         guard !range.isEmpty else { return .none }
         return .some(
-            orders[range].map { place, order in
-                let id = FrameID(place)
-                // What is in a folder is named after it.
-                let name = PathNames.last(of: outputs[place].record.path)
+            orders[range].map { index, order in
+                let id = FrameID(index)
+                // A Deep Zoom folder has files that are named after it.
+                let name = PathNames.last(of: outputs[index].record.path)
                 return order.order(id, to: "\(folder(of: id))/\(name)")
             })
     }
 
-    /// Only what was made of the same bytes can be the same.
+    /// An output of another input cannot be the same, and is skipped.
     package func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision {
         let record = outputs[frame.number].record
         guard let found = facts.first ?? nil else {
@@ -156,25 +156,25 @@ extension Rerendering: RunLoop.Delegate {
     }
 }
 
-/// How an output is rendered once more: by its record alone, whatever its job says by now.
+/// The order to render an output again. It follows the output's record alone, not the present manifest.
 struct RerenderOrder: Hashable, Sendable {
     /// What all orders of one scheduler have in common.
     struct Group: Hashable, Sendable {
         let color: ColorPolicy
-        /// Nil where nobody knows.
+        /// Nil if it was not recorded.
         let shrink: Int?
     }
 
     let group: Group
-    /// How the filters' versions differ from those that are installed; nil when they do not.
+    /// How the recorded versions of the filters differ from the installed ones; nil if they do not.
     let versions: String?
     private let recipe: Recipe
     private let chain: [FilterInvocation]
     private let record: OutputRecord
-    /// The pictures that the filters read, as they were.
+    /// The pictures that the filters read, as recorded.
     let pictures: [PictureReference]
 
-    /// - Throws: why it cannot be.
+    /// - Throws: the reason why it cannot be rendered again.
     init(_ output: RecordedOutput, catalog: Catalog) throws(Refusal) {
         let record = output.record
         if record.isAdopted { throw Refusal(reason: "adopted, not rendered by Penumbra") }
@@ -207,7 +207,7 @@ struct RerenderOrder: Hashable, Sendable {
         return steps.isEmpty && around.isEmpty ? nil : (steps + around).joined(separator: "; ")
     }
 
-    /// - Parameter path: in place of the output's.
+    /// - Parameter path: where the result goes.
     func order(_ id: FrameID, to path: String) -> FrameOrder {
         let input = FoundInput.file(record.input)
         let output = JobOutput(template: OutputTemplate(source: "", pieces: []), save: recipe.save)
@@ -220,20 +220,20 @@ struct RerenderOrder: Hashable, Sendable {
     }
 }
 
-/// What came of rendering an output once more.
+/// The result of rendering an output again.
 package enum RerenderedCondition: Hashable, Sendable {
-    /// The same bytes came out.
+    /// The bytes are the same.
     case asPublished
-    /// The file has other bytes, written by another encoder of the same pixels.
+    /// The pixels are the same. Another encoder wrote other bytes.
     case encoderDiffers(recorded: String, now: String)
-    /// The same encoder wrote other bytes of the same pixels.
+    /// The pixels are the same. The same encoder wrote other bytes.
     case bytesDiffer
     case pixelsDiffer
-    /// Other pixels, as is to be expected of other versions of the filters: `gaussian 1, this is gaussian 2`.
+    /// The pixels are different, because the filters have other versions: `gaussian 1, this is gaussian 2`.
     case versionsDiffer(String)
-    /// Other bytes, and nobody knows what the pixels were.
+    /// The bytes are different, and no pixels were recorded.
     case unknownDiffers
-    /// It cannot be compared, which is no fault of the output: its input has changed.
+    /// The output cannot be compared, because its input has changed.
     case skipped(reason: String)
     case failed(String)
 
@@ -244,7 +244,7 @@ package enum RerenderedCondition: Hashable, Sendable {
         }
     }
 
-    /// - Parameter versions: how the filters' versions differ; nil when they do not.
+    /// - Parameter versions: how the filters' versions differ; nil if they do not.
     init(of record: OutputRecord, digest: Digest, pixels: EncodedPixels, versions: String?) {
         let recorded = record.pixels
         if digest == record.file.digest {
@@ -260,11 +260,11 @@ package enum RerenderedCondition: Hashable, Sendable {
     }
 }
 
-/// An output, and what came of rendering it once more.
+/// An output, and the result of rendering it again.
 package struct RerenderedOutput: Hashable, Sendable {
     package let output: RecordedOutput
     package let condition: RerenderedCondition
-    /// The digests that came out; nil when it was not rendered.
+    /// The digests of the result; nil if it was not rendered.
     package let digest: Digest?
     package let pixels: EncodedPixels?
 
@@ -277,7 +277,7 @@ package struct RerenderedOutput: Hashable, Sendable {
     }
 }
 
-/// A folder for what is rendered only to be compared; it goes with this value.
+/// A scratch folder that is removed with this value.
 ///
 ///     SCRATCH/penumbra-verify-1a2b3c/{lock,…}
 package final class VerificationScratch: Sendable {
@@ -286,21 +286,21 @@ package final class VerificationScratch: Sendable {
 
     private static let prefix = "penumbra-verify-"
 
-    /// Removes what such commands have left that were killed, too.
+    /// Creates a new folder, and removes the folders of killed commands.
     ///
     /// - Parameters:
-    ///   - name: unique on this machine.
+    ///   - name: a name that is unique on this machine.
     package init(in folder: String, name: String) throws(FileTrouble) {
         _ = try FileSystem.createFolders(folder)
         Self.sweep(folder)
         for attempt in 0..<10 {
             let path = PathNames.joined(folder, "\(Self.prefix)\(name)-\(attempt)")
-            // Others may write to the folder that it lies in.
+            // Other users may write in the folder above.
             guard
                 try SafeFolder(folder, trusting: .everybody)
                     .makingFolder(PathNames.last(of: path), mode: 0o700).isOwn()
             else { continue }
-            // Another command's sweep may have come between.
+            // Another command may have swept the new folder.
             guard let lock = try KernelLock.take("\(path)/lock"), lock.isStillAt("\(path)/lock") else { continue }
             (self.path, self.lock) = (path, lock)
             return
@@ -311,14 +311,14 @@ package final class VerificationScratch: Sendable {
     deinit { Self.remove(PathNames.last(of: path), in: PathNames.folder(of: path) ?? "") }
 
     private static func remove(_ name: String, in folder: String) {
-        // What cannot be removed now the next command removes.
+        // If the folder cannot be removed now, the next command removes it.
         try? SafeFolder(folder.isEmpty ? "/" : folder, trusting: .everybody).removeTree(name)
     }
 
     private static func sweep(_ folder: String) {
         for name in FileSystem.names(in: folder) where name.hasPrefix(prefix) {
             let path = PathNames.joined(folder, name)
-            // Without its lock it has just been made.
+            // A folder without a lock file was created just now.
             guard FileSystem.isOwnFolder(path), (try? SafeFolder(path).isOwn()) == true,
                 FileSystem.exists("\(path)/lock"), let lock = try? KernelLock.take("\(path)/lock")
             else { continue }

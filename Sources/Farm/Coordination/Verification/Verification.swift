@@ -4,21 +4,22 @@ import SafeFiles
 package import Scheduling
 import WorkerProtocol
 
-/// Reads outputs, and tells whether they are as they were published. Changes nothing; a run may go on meanwhile.
+/// Reads outputs and checks whether they are as they were published. Changes nothing. A run may go on
+/// meanwhile.
 package struct Verification {
-    /// The outputs that were looked at, in their order; those that a run removed meanwhile are left out.
+    /// The checked outputs in their order. Outputs that a run removed meanwhile are left out.
     package private(set) var outputs: [VerifiedOutput] = []
-    /// Why it ended early; then nothing is known of most outputs.
+    /// Why the verification ended early. Then most outputs were not checked.
     package private(set) var stop: StopReason?
 
     private let search: RecordSearch
     private let settings: RunSettings
     private let observer: any RunObserver
 
-    /// How often an output is read that a run replaces again and again.
+    /// How many times an output is read if a run replaces it again and again.
     private static let mostRounds = 5
 
-    /// - Parameter loop: a new one each time.
+    /// - Parameter loop: makes a new run loop.
     package init(
         _ outputs: [RecordedOutput], _ search: RecordSearch, settings: RunSettings, observer: any RunObserver,
         loop: () -> RunLoop
@@ -28,26 +29,26 @@ package struct Verification {
         for _ in 0..<Self.mostRounds where !pending.isEmpty && stop == nil {
             let read = await read(pending, loop)
             for output in read { found[PathKey(output.output.record.path)] = output }
-            pending = try lookAgain(at: read.filter(\.condition.isDamage), &found)
+            pending = try inspectAgain(read.filter(\.condition.isDamage), &found)
         }
         self.outputs = outputs.compactMap { found[PathKey($0.record.path)] }
         try await nameSwapped(loop)
     }
 
     private mutating func read(_ outputs: [RecordedOutput], _ loop: () -> RunLoop) async -> [VerifiedOutput] {
-        let places = outputs.map { Self.place(of: $0) }
-        let readable = outputs.indices.filter { places[$0] == nil }
-        var results = zip(outputs, places).map { VerifiedOutput(output: $0, condition: $1 ?? .missing, found: nil) }
+        let conditions = outputs.map { Self.condition(of: $0) }
+        let readable = outputs.indices.filter { conditions[$0] == nil }
+        var results = zip(outputs, conditions).map { VerifiedOutput(output: $0, condition: $1 ?? .missing, found: nil) }
         guard !readable.isEmpty else { return results }
         let batches = ReadingBatches(readable.map { ($0, outputs[$0].record.file.stamp.size) }, settings.workers)
-        let failed = await read(batches.places, outputs, &results, loop())
-        // One file is to blame, and which one it is shows when each is read by itself.
+        let failed = await read(batches.indexes, outputs, &results, loop())
+        // One file of the batch failed. Each is read alone to find out which one.
         guard !failed.isEmpty, stop == nil else { return results }
         _ = await read(failed.map { [$0] }, outputs, &results, loop())
         return results
     }
 
-    /// - Returns: places of batches that failed as a whole.
+    /// - Returns: the indexes of the outputs in failed batches.
     private mutating func read(
         _ batches: [[Int]], _ outputs: [RecordedOutput], _ results: inout [VerifiedOutput], _ loop: RunLoop
     ) async -> [Int] {
@@ -69,20 +70,20 @@ package struct Verification {
                 }
                 results[batch[0]].condition = .unreadable(failure.message)
             } else if let facts, facts.count == batch.count {
-                for (place, found) in zip(batch, facts) { results[place] = Self.verified(outputs[place], found) }
+                for (index, found) in zip(batch, facts) { results[index] = Self.verified(outputs[index], found) }
             }
         }
         return failed
     }
 
-    /// What can be said without reading; nil for files and folders.
-    private static func place(of output: RecordedOutput) -> OutputCondition? {
+    /// The condition of an output that need not be read; nil for files and folders.
+    private static func condition(of output: RecordedOutput) -> OutputCondition? {
         let path = output.record.path
         guard FileSystem.exists(path) else { return .missing }
         return FileSystem.isPlain(path) ? nil : .changed
     }
 
-    /// - Parameter found: nil where nothing was there.
+    /// - Parameter found: nil if there was no file.
     private static func verified(_ output: RecordedOutput, _ found: FileFacts?) -> VerifiedOutput {
         guard let found else { return VerifiedOutput(output: output, condition: .missing, found: nil) }
         let isFolder = FileSystem.isOwnFolder(output.record.path)
@@ -91,13 +92,14 @@ package struct Verification {
             found: found)
     }
 
-    /// A run may have replaced or removed them since their records were read.
+    /// Looks up damaged outputs again, because a run may have replaced or removed them since their records were
+    /// read.
     ///
-    /// - Returns: those that have to be read again, since they have another record now.
-    private func lookAgain(
-        at suspects: [VerifiedOutput], _ found: inout [PathKey: VerifiedOutput]
+    /// - Returns: the outputs that have a new record and have to be read again.
+    private func inspectAgain(
+        _ suspects: [VerifiedOutput], _ found: inout [PathKey: VerifiedOutput]
     ) throws -> [RecordedOutput] {
-        let known = try search.look(at: suspects.map(\.output.record.path))
+        let known = try search.records(at: suspects.map(\.output.record.path))
         return suspects.compactMap { suspect in
             let key = PathKey(suspect.output.record.path)
             let outputs = known[key] ?? []
@@ -113,31 +115,32 @@ package struct Verification {
         }
     }
 
-    /// Finds out whose bytes changed outputs have.
+    /// Finds out whether changed outputs have the bytes of other outputs.
     private mutating func nameSwapped(_ loop: () -> RunLoop) async throws {
-        let strange = Set(outputs.filter(\.condition.isDamage).compactMap(\.found?.digest))
-        guard stop == nil, !strange.isEmpty else { return }
-        var owners = try search.paths(of: strange)
-        for output in outputs where strange.contains(output.output.record.file.digest) {
+        let foundDigests = Set(outputs.filter(\.condition.isDamage).compactMap(\.found?.digest))
+        guard stop == nil, !foundDigests.isEmpty else { return }
+        var owners = try search.paths(of: foundDigests)
+        for output in outputs where foundDigests.contains(output.output.record.file.digest) {
             owners[output.output.record.file.digest, default: []].append(output.output.record.path)
         }
-        // Of thousands of damaged outputs all may have the same bytes: what these were published as is sorted once.
+        // Thousands of damaged outputs may have the same bytes. The paths are sorted once for each digest.
         let published = owners.mapValues { Set($0.map(PathKey.init)).sorted() }
-        let strangers = outputs.indices.filter { outputs[$0].condition.isDamage && outputs[$0].found != nil }
+        let damaged = outputs.indices.filter { outputs[$0].condition.isDamage && outputs[$0].found != nil }
         func others(_ index: Int) -> some Sequence<PathKey> {
             let own = PathKey(outputs[index].output.record.path)
             return (outputs[index].found.flatMap { published[$0.digest] } ?? []).lazy.filter { $0 != own }
         }
         var digests = Dictionary(outputs.map { (PathKey($0.output.record.path), $0.found?.digest) }) { first, _ in first
         }
-        // Which of several it was swapped with shows in what they have now.
-        let unread = Set(strangers.flatMap { others($0).prefix(Self.mostTwins) }).filter { digests[$0] == nil }
-        let candidates = try search.look(at: unread.sorted().prefix(Self.mostOthers).map(\.path)).values
+        // Several outputs may have been published with these bytes. Their present bytes show which one was
+        // swapped.
+        let unread = Set(damaged.flatMap { others($0).prefix(Self.mostCandidates) }).filter { digests[$0] == nil }
+        let candidates = try search.records(at: unread.sorted().prefix(Self.mostCandidatesInAll).map(\.path)).values
         for other in await read(candidates.compactMap(\.first), loop) {
             digests[PathKey(other.output.record.path)] = .some(other.found?.digest)
         }
         let byContent = published.mapValues { paths in Dictionary(grouping: paths) { digests[$0] ?? nil } }
-        for index in strangers {
+        for index in damaged {
             let (output, found) = (outputs[index].output.record, outputs[index].found)
             guard let first = others(index).first(where: { _ in true }) else { continue }
             let partners = found.flatMap { byContent[$0.digest]?[output.file.digest] } ?? []
@@ -146,25 +149,25 @@ package struct Verification {
         }
     }
 
-    /// How many of the outputs with the same bytes are read for one that has them in their place.
-    private static let mostTwins = 64
-    /// Read in all, beside those that were asked for.
-    private static let mostOthers = 1024
+    /// How many candidates are read for each output that has another output's bytes.
+    private static let mostCandidates = 64
+    /// How many candidates are read in all.
+    private static let mostCandidatesInAll = 1024
 }
 
-/// What has become of an output since it was published.
+/// The condition of an output since it was published.
 package enum OutputCondition: Hashable, Sendable {
     case asPublished
     case missing
-    /// It has fewer bytes than it had.
+    /// It is shorter than it was.
     case truncated(bytes: Int)
-    /// It has other bytes, or something else is in its place.
+    /// It has other bytes, or is not a file or folder any more.
     case changed
-    /// It has the bytes of another output that was published, and that one has this one's.
+    /// It has the bytes of another output, and that output has its bytes.
     case swapped(with: String)
-    /// It has the bytes of another output that was published, and that one has not this one's.
+    /// It has the bytes of another output, and that output does not have its bytes.
     case copied(of: String)
-    /// It could not be read, and why.
+    /// It could not be read. The value is the reason.
     case unreadable(String)
 
     package var isDamage: Bool { self != .asPublished }
@@ -181,41 +184,42 @@ package enum OutputCondition: Hashable, Sendable {
     }
 }
 
-/// An output, and what was found in its place.
+/// An output and its condition.
 package struct VerifiedOutput: Hashable, Sendable {
-    /// As it is known now: a run may have replaced it meanwhile.
+    /// The latest record: a run may have replaced the output meanwhile.
     package let output: RecordedOutput
     package internal(set) var condition: OutputCondition
-    /// Nil where nothing could be read.
+    /// Nil if it could not be read.
     package let found: FileFacts?
 }
 
-/// Small files are read many at a time: a message for each would take longer than reading it.
+/// Groups small files, because a message for each file would take longer than reading it.
 struct ReadingBatches {
     private static let mostFiles = 64
     private static let mostBytes = 8_000_000
 
-    /// Of the files, in their order.
-    private(set) var places: [[Int]] = []
+    /// The indexes of the files in each batch, in their order.
+    private(set) var indexes: [[Int]] = []
 
     /// - Parameters:
-    ///   - files: their places and sizes.
-    ///   - workers: each gets several batches, so that none has to wait long for another one's last.
-    init(_ files: [(place: Int, bytes: Int)], _ workers: Int) {
+    ///   - files: their indexes and sizes.
+    ///   - workers: the number of workers. Each gets several batches, so that none waits long for another one's
+    ///     last batch.
+    init(_ files: [(index: Int, bytes: Int)], _ workers: Int) {
         let most = min(Self.mostFiles, max(1, files.count / (4 * workers)))
         var bytes = 0
         for file in files {
-            if places.isEmpty || places[places.count - 1].count == most || bytes + file.bytes > Self.mostBytes {
-                places.append([])
+            if indexes.isEmpty || indexes[indexes.count - 1].count == most || bytes + file.bytes > Self.mostBytes {
+                indexes.append([])
                 bytes = 0
             }
-            places[places.count - 1].append(file.place)
+            indexes[indexes.count - 1].append(file.index)
             bytes += file.bytes
         }
     }
 }
 
-/// How many of all outputs are looked at.
+/// How many outputs are checked.
 package enum OutputSample: Hashable, Sendable {
     case count(Int)
     /// Rounded up.
@@ -228,15 +232,15 @@ package enum OutputSample: Hashable, Sendable {
         }
     }
 
-    /// Places below `total`, in order. The same seed chooses the same ones.
-    package func places(of total: Int, seed: UInt64) -> [Int] {
+    /// Random indexes below `total`, sorted. The same seed gives the same indexes.
+    package func indexes(of total: Int, seed: UInt64) -> [Int] {
         var random = SplitMix64(seed: seed)
-        var places = Array(0..<total)
+        var indexes = Array(0..<total)
         let size = size(of: total)
-        // The first steps of a shuffle.
+        // These are the first steps of a Fisher–Yates shuffle.
         for index in 0..<size {
-            places.swapAt(index, index + Int(random.next() % UInt64(total - index)))
+            indexes.swapAt(index, index + Int(random.next() % UInt64(total - index)))
         }
-        return places.prefix(size).sorted()
+        return indexes.prefix(size).sorted()
     }
 }

@@ -91,6 +91,6 @@ extension [RecordedOutput] {
     fileprivate func sampled(_ sample: OutputSample?, seed: UInt64) -> ChosenOutputs {
         guard let sample else { return ChosenOutputs(outputs: self, sampling: nil) }
         return ChosenOutputs(
-            outputs: sample.places(of: count, seed: seed).map { self[$0] }, sampling: (count, seed))
+            outputs: sample.indexes(of: count, seed: seed).map { self[$0] }, sampling: (count, seed))
     }
 }
