@@ -129,7 +129,7 @@ import Testing
 
         let found = try self.store().originals(of: Array("/b.png".utf8))
         #expect(found.records.isEmpty)
-        #expect(found.odd.map(\.code) == [EBADMSG])
+        #expect(found.distrusted.map(\.code) == [EBADMSG])
     }
 
     @Test func `a record that an earlier version has named is found`() throws {

@@ -149,7 +149,7 @@ package struct OutputTakeover: Sendable {
         for target in targets {
             for (part, output) in target.files.outputs.enumerated() where output.isOutput {
                 if let own = freshness.record(at: output.path) {
-                    guard PathKey(own.input) != PathKey(target.files.input), !OutputLookup.isInputThere(own.input)
+                    guard PathKey(own.input) != PathKey(target.files.input), !OutputLookup.inputMayExist(at: own.input)
                     else { continue }
                     renamed.append(own.of(target.files, part: part))
                 } else if let prior = freshness.priorOutputs[PathKey(output.path)] {

@@ -76,7 +76,7 @@ extension MissingDisks {
         _ records: [OutputRecord], inputs: Set<PathKey>, before: KnownDisks, missing: [String] = [],
         mount: (String) -> KnownDisks.Mount = MountLookup.make()
     ) -> [Pictures] {
-        let gone = records.filter { !inputs.contains(PathKey($0.input)) && !OutputLookup.isInputThere($0.input) }
+        let gone = records.filter { !inputs.contains(PathKey($0.input)) && !OutputLookup.inputMayExist(at: $0.input) }
         let suspects = before.suspects(mount)
         guard !gone.isEmpty || !suspects.isEmpty else { return [] }
         let byDisk = Dictionary(grouping: gone) { before.disk(of: PathText.folder(of: $0.input)) }

@@ -10,16 +10,11 @@ package struct OutputLookup {
 
     package init() {}
 
-    /// A folder, and no link to one.
-    package static func isPlainFolder(_ path: String) -> Bool { FileSystem.isOwnFolder(path) }
-
-    package static func exists(_ path: String) -> Bool { FileSystem.isOutput(path) }
-
     /// Whether a file or a link is at an input's path. True if that cannot be found out.
     ///
     /// - Parameter path: the path as it is shown. Bytes that are not UTF-8 appear in it as `%E9`, which may
     ///   also be the name itself.
-    package static func isInputThere(_ path: String) -> Bool {
+    package static func inputMayExist(at path: String) -> Bool {
         !FileSystem.isGone(path) || NonUTF8Name.possibleBytes(of: path).map(FileSystem.exists) == true
     }
 

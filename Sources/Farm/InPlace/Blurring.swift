@@ -6,43 +6,43 @@ import SafeFiles
 package import Scheduling
 import WorkerProtocol
 
-/// Renders pictures in place.
+/// Renders pictures in place: the command `blur`.
 package struct Blurring: Sendable {
-    /// Whose chain is rendered.
+    /// The job whose chain is rendered.
     let job: JobSpec
-    /// The chain, as a command line has it.
+    /// The chain as it is on a command line.
     let filters: String
-    /// Whether the filters of a record, as a command line has them, are these.
+    /// Whether a record's filters are the same as the job's.
     let areSame: @Sendable (_ filters: String) -> Bool
-    let place: OriginalPlace
-    /// Whether pictures that were edited since they were blurred are blurred as they are now.
+    let location: OriginalLocation
+    /// Whether pictures that were edited after they were blurred are blurred again.
     let isForced: Bool
     let catalog: Catalog
     let originals: Originals
-    /// Has the scratch folder.
+    /// The run's folder, which has the scratch folder.
     let directory: RunFolder
     let settings: RunSettings
     let time: Int
     let progress: InPlaceProgress
-    /// A new one each time.
+    /// Makes a new run loop.
     let loop: @Sendable () -> RunLoop
 
-    /// How many pictures are looked at together: their copies wait for their originals' records, their folders are locked.
+    /// How many pictures are inspected at together: their copies wait for their originals' records, their folders are locked.
     private static let partSize = 64
 
     /// - Parameters:
-    ///   - areSame: whether the filters of a record, as a command line has them, are the job's.
+    ///   - areSame: whether a record's filters, as on a command line, are the same as the job's.
     ///   - time: in seconds since 1970.
-    ///   - ended: is told what became of pictures, some at a time, in their order.
+    ///   - ended: receives the results of some pictures at a time, in their order.
     package static func blur(
         _ pictures: [RequestedPicture], by job: JobSpec, filters: String,
-        areSame: @escaping @Sendable (_ filters: String) -> Bool, keeping place: OriginalPlace, isForced: Bool,
+        areSame: @escaping @Sendable (_ filters: String) -> Bool, keeping location: OriginalLocation, isForced: Bool,
         catalog: Catalog, originals: Originals, directory: RunFolder, settings: RunSettings, time: Int,
         observer: any RunObserver, loop: @escaping @Sendable () -> RunLoop, ended: ([InPlaceResult]) -> Void
     ) async throws -> StopReason? {
         for start in stride(from: 0, to: pictures.count, by: partSize) {
             let blurring = Blurring(
-                job: job, filters: filters, areSame: areSame, place: place, isForced: isForced, catalog: catalog,
+                job: job, filters: filters, areSame: areSame, location: location, isForced: isForced, catalog: catalog,
                 originals: originals, directory: directory, settings: settings, time: time,
                 progress: InPlaceProgress(observer: observer, total: pictures.count, done: start), loop: loop)
             let part = Array(pictures[start..<min(start + partSize, pictures.count)])
@@ -56,7 +56,7 @@ package struct Blurring: Sendable {
         return nil
     }
 
-    /// A picture that will be rendered, if nothing about it forbids that.
+    /// A picture that may be rendered.
     private struct Candidate {
         let index: Int
         let wanted: RequestedPicture
@@ -70,11 +70,11 @@ package struct Blurring: Sendable {
         var folders = OpenFolders(of: pictures.map(\.picture))
         originals.open(in: &folders)
         var outcomes: [Int: InPlaceResult.Outcome] = [:]
-        let before = pictures.map { folders.look(at: $0.picture) }
-        let (looked, unlooked) = try await InspectedPicture.look(
+        let before = pictures.map { folders.inspect(at: $0.picture) }
+        let (inspected, inspectionStop) = try await InspectedPicture.inspect(
             at: pictures.map(\.picture), in: folders, originals, readsOriginals: false, settings: settings, loop: loop)
         var candidates: [Candidate] = []
-        for (index, picture) in looked.enumerated() where unlooked == nil {
+        for (index, picture) in inspected.enumerated() where inspectionStop == nil {
             do {
                 candidates.append(try candidate(index, pictures[index], picture, before[index], folders))
             } catch {
@@ -82,45 +82,45 @@ package struct Blurring: Sendable {
             }
         }
         var conversions: [Int: Set<InPlaceConversion>] = [:]
-        let (formats, unsurveyed) = await survey(candidates, &outcomes, &conversions)
-        var (items, places): ([InPlaceRendering.Item], [Int]) = ([], [])
+        let (formats, probeStop) = await probe(candidates, &outcomes, &conversions)
+        var (items, indexes): ([InPlaceRendering.Item], [Int]) = ([], [])
         for (candidate, format) in zip(candidates, formats) {
             guard let format else { continue }
             do {
                 items.append(try item(candidate, format))
-                places.append(candidate.index)
+                indexes.append(candidate.index)
             } catch {
                 outcomes[candidate.index] = error.outcome
             }
         }
-        var stop = unlooked ?? unsurveyed
+        var stop = inspectionStop ?? probeStop
         if stop == nil, !items.isEmpty {
             let (rendered, reason) = await InPlaceRendering.run(items, self)
-            for (place, outcome) in zip(places, rendered) { outcomes[place] = outcome }
+            for (index, outcome) in zip(indexes, rendered) { outcomes[index] = outcome }
             stop = reason
         }
         originals.removeUnneeded(in: folders)
         withExtendedLifetime(folders) {}
-        let results = pictures.enumerated().map { place, wanted in
-            InPlaceResult(wanted.picture, outcomes[place] ?? .left, conversions: conversions[place] ?? [])
+        let results = pictures.enumerated().map { index, wanted in
+            InPlaceResult(wanted.picture, outcomes[index] ?? .left, conversions: conversions[index] ?? [])
         }
         return (results, stop)
     }
 
-    /// - Parameter before: what was there before it was read.
+    /// - Parameter before: what was at the path before the picture was read.
     private func candidate(
-        _ index: Int, _ wanted: RequestedPicture, _ looked: InspectedPicture, _ before: PictureFolder.Found?,
+        _ index: Int, _ wanted: RequestedPicture, _ inspected: InspectedPicture, _ before: PictureFolder.Found?,
         _ folders: OpenFolders
-    ) throws(InPlaceTrouble) -> Candidate {
+    ) throws(InPlaceError) -> Candidate {
         guard let folder = try folders.folder(of: wanted) else {
-            throw InPlaceTrouble(outcome: .gone(looked.originals.first))
+            throw InPlaceError(outcome: .gone(inspected.originals.first))
         }
-        var older = looked.trusted
-        if let odd = looked.odd { throw InPlaceTrouble.refused(odd.message) }
-        if !looked.originals.isEmpty { folder.removeLeftovers() }
-        switch looked.condition {
-        case _ where looked.isUnreadable: throw InPlaceTrouble.refused("cannot be read")
-        case .blurred(let original) where looked.isStrange:
+        var older = inspected.trusted
+        if let distrust = inspected.distrust { throw InPlaceError.refused(distrust.message) }
+        if !inspected.originals.isEmpty { folder.removeLeftovers() }
+        switch inspected.condition {
+        case _ where inspected.isUnreadable: throw InPlaceError.refused("cannot be read")
+        case .blurred(let original) where inspected.isUntrusted:
             guard isForced else {
                 throw .refused(
                     "a record of another user says that it is blurred (\(original.record.filters)), and is not believed; "
@@ -128,26 +128,26 @@ package struct Blurring: Sendable {
             }
         case .blurred(let original):
             let isSame = original.record.filters == filters || areSame(original.record.filters)
-            throw InPlaceTrouble(outcome: isSame ? .alreadyBlurred(original) : .blurredOtherwise(original))
-        case .edited(let original) where !isForced: throw InPlaceTrouble(outcome: .edited(original))
-        case .original where looked.isStrange: break
+            throw InPlaceError(outcome: isSame ? .alreadyBlurred(original) : .blurredOtherwise(original))
+        case .edited(let original) where !isForced: throw InPlaceError(outcome: .edited(original))
+        case .original where inspected.isUntrusted: break
         case .original(let original):
-            // It is there itself, whatever will be made of it now.
-            guard before != nil, before == folder.look(at: wanted.picture) else { throw .changed }
-            try InPlaceTrouble.on { () throws(FileTrouble) in try original.store.remove(original.file) }
+            // The original itself is at the path, so its old record is not needed.
+            guard before != nil, before == folder.inspect(at: wanted.picture) else { throw .changed }
+            try InPlaceError.on { () throws(FileTrouble) in try original.store.remove(original.file) }
             older.removeAll { $0.file == original.file }
         case .unknown, .edited, .missing: break
         }
-        guard let found = folder.look(at: wanted.picture) else {
-            throw InPlaceTrouble(outcome: .gone(looked.originals.first))
+        guard let found = folder.inspect(at: wanted.picture) else {
+            throw InPlaceError(outcome: .gone(inspected.originals.first))
         }
-        guard found.isFile else { throw InPlaceTrouble.refused("is not a file") }
+        guard found.isFile else { throw InPlaceError.refused("is not a file") }
         guard found.links == 1 else {
             throw .refused(
                 "is one file with \(found.links) names (hard links), of which the others would go on showing the original; "
                     + "blur a copy of it")
         }
-        try InPlaceTrouble.on { () throws(FileTrouble) in try folder.refuseReadOnly() }
+        try InPlaceError.on { () throws(FileTrouble) in try folder.refuseReadOnly() }
         let latest = older.first?.record.generation ?? 0
         guard latest < KeptOriginal.latestGeneration else {
             throw .refused("its latest original has the highest number that there is, \(latest); unblur it first")
@@ -156,11 +156,11 @@ package struct Blurring: Sendable {
             index: index, wanted: wanted, folder: folder, found: found, generation: latest + 1, older: older)
     }
 
-    /// Reads the candidates' headers.
+    /// Reads the headers of the candidates.
     ///
-    /// - Parameter conversions: gets the places of those of which something of another kind will be made.
-    /// - Returns: their formats; nil for those that cannot be written as what they are.
-    private func survey(
+    /// - Parameter conversions: receives the conversions by the candidates' indexes.
+    /// - Returns: their formats; nil for pictures that cannot be written in their own format.
+    private func probe(
         _ candidates: [Candidate], _ outcomes: inout [Int: InPlaceResult.Outcome],
         _ conversions: inout [Int: Set<InPlaceConversion>]
     ) async -> ([FormatDescriptor?], StopReason?) {
@@ -168,13 +168,13 @@ package struct Blurring: Sendable {
         let pictures = candidates.map(\.wanted.picture)
         let answers = await FileQuery.run(
             FileQuery.withoutFilters(job), count: pictures.count, settings: settings, loop: loop()
-        ) { place in
+        ) { index in
             FrameOrder(
-                id: FrameID(place), input: pictures[place].path, inputBytes: pictures[place].bytes, pages: .animation,
+                id: FrameID(index), input: pictures[index].path, inputBytes: pictures[index].bytes, pages: .animation,
                 formats: ["png"], goal: .survey)
         }
-        let formats = candidates.enumerated().map { place, candidate -> FormatDescriptor? in
-            switch answers.outcomes[FrameID(place)] {
+        let formats = candidates.enumerated().map { index, candidate -> FormatDescriptor? in
+            switch answers.outcomes[FrameID(index)] {
             case .surveyed(let probe):
                 conversions[candidate.index] = InPlaceFormat.conversions(of: probe)
                 do throws(InPlaceFormat.Refusal) {
@@ -193,10 +193,10 @@ package struct Blurring: Sendable {
 
     private func item(
         _ candidate: Candidate, _ format: FormatDescriptor
-    ) throws(InPlaceTrouble) -> InPlaceRendering.Item {
+    ) throws(InPlaceError) -> InPlaceRendering.Item {
         let picture = candidate.wanted.picture
-        return try InPlaceTrouble.on { () throws(FileTrouble) in
-            let (store, key) = try originals.place(of: picture, place, owner: candidate.found.user)
+        return try InPlaceError.on { () throws(FileTrouble) in
+            let (store, key) = try originals.prepareStore(for: picture, location, owner: candidate.found.user)
             let (copy, attributes) = try store.copy(candidate.index) { (folder, name) throws(FileTrouble) in
                 try candidate.folder.copy(picture, to: folder, as: name)
             }
@@ -208,9 +208,9 @@ package struct Blurring: Sendable {
     }
 }
 
-/// As what a picture is written that takes its own place: as what it is.
+/// Chooses the format and the options for a picture that replaces itself: its own format.
 enum InPlaceFormat {
-    /// Why it cannot be.
+    /// Why a picture cannot be written in its own format.
     struct Refusal: Error, Hashable {
         let reason: String
     }
@@ -231,7 +231,7 @@ enum InPlaceFormat {
         return format
     }
 
-    /// What of another kind is made of the picture.
+    /// What changes in kind when the picture is written.
     static func conversions(of probe: ProbeReceipt) -> Set<InPlaceConversion> {
         var found = Set((probe.losses ?? []).map(InPlaceConversion.init))
         if probe.source.fileFormat == "ppm", [.gray, .grayAlpha].contains(probe.source.layout) {
@@ -240,8 +240,8 @@ enum InPlaceFormat {
         return found
     }
 
-    /// With a quality that is two thirds of the way from the usual one to the best: what replaces a picture is not to look
-    /// worse than its filters make it.
+    /// The options of a format. Quality is two thirds of the way from the default to the best, because the
+    /// result must not look worse than the filters make it.
     static func options(of format: FormatDescriptor) -> SaveOptions {
         var values: [String: ParameterValue] = [:]
         for option in format.options { values[option.name] = option.fallback }

@@ -3,25 +3,25 @@ import Glibc
 import Planning
 package import SafeFiles
 
-/// What a file has beside its bytes, as far as that can be given to another file. C's calls stay in this file.
+/// The attributes of a file that can be copied to another file. The calls of C stay in this file.
 package struct FileAttributes: Hashable, Sendable, Codable {
-    /// Rights, with the bits for user, group and sticky.
+    /// The rights, with the set-user, set-group and sticky bits.
     package let mode: UInt32
     package let user: UInt32
     package let group: UInt32
     /// In nanoseconds since 1970.
     package let modified: Int64
     let accessed: Int64
-    /// With access control lists, which are such attributes.
+    /// Includes access control lists, which are extended attributes.
     let extended: [ExtendedAttribute]
 
-    /// Of an open file.
+    /// Reads the attributes of an open file.
     package init(of file: Int32, path: String) throws(FileTrouble) {
         var found = stat()
         guard fstat(file, &found) == 0 else { throw FileTrouble(path: path, code: errno, action: "examine") }
         (mode, user, group) = (found.st_mode & 0o7777, found.st_uid, found.st_gid)
         (modified, accessed) = (found.st_mtim.nanoseconds, found.st_atim.nanoseconds)
-        // It could not be given back.
+        // A later time could not be restored.
         guard (Int64.min + 1..<Int64.max).contains(modified) else {
             throw FileTrouble(
                 path: path, code: EOVERFLOW, action: "keep its time",
@@ -30,8 +30,8 @@ package struct FileAttributes: Hashable, Sendable, Codable {
         extended = try ExtendedAttribute.all(of: file, path: path)
     }
 
-    /// What of them may be given to a file if another user has written them down: nothing that gives rights away. Else a
-    /// record made by a stranger would let root hand out a program that runs as root.
+    /// The attributes that may be applied if another user wrote the record: none that grants rights. Otherwise
+    /// root could be made to create a program that runs as root.
     func restricted(to user: UInt32, _ group: UInt32) -> FileAttributes {
         FileAttributes(
             mode: mode & 0o777, user: user, group: group, modified: modified, accessed: accessed,
@@ -52,9 +52,9 @@ package struct FileAttributes: Hashable, Sendable, Codable {
             : timespec(tv_sec: Int(seconds), tv_nsec: Int(rest))
     }
 
-    /// Gives them to an open file.
+    /// Applies the attributes to an open file.
     ///
-    /// - Returns: those that it could not be given, in words: `its owner`.
+    /// - Returns: the attributes that could not be applied, in words: `its owner`.
     func give(to file: Int32, path: String, withTimes: Bool) throws(FileTrouble) -> [String] {
         var missing: [String] = []
         var found = stat()
@@ -62,7 +62,8 @@ package struct FileAttributes: Hashable, Sendable, Codable {
         if found.st_uid != user, fchown(file, user, gid_t.max) != 0 { missing.append("its owner") }
         if found.st_gid != group, fchown(file, uid_t.max, group) != 0 { missing.append("its group") }
         missing += try ExtendedAttribute.replaceAll(of: file, path: path, by: extended).map { "its attribute \($0)" }
-        // After the owner, whose change takes bits away; after a list of rights, which has the same bits.
+        // The rights are set after the owner, whose change clears bits, and after access control lists, which
+        // contain the same bits.
         guard fchmod(file, mode) == 0 else { throw FileTrouble(path: path, code: errno, action: "set the rights") }
         if withTimes {
             let times = [Self.time(accessed), Self.time(modified)]
@@ -89,7 +90,7 @@ struct ExtendedAttribute: Hashable, Sendable, Codable {
         dlsym(nil, name).map { unsafeBitCast($0, to: type) }
     }
 
-    /// Empty where the file system has none.
+    /// Empty if the file system has none.
     static func all(of file: Int32, path: String) throws(FileTrouble) -> [ExtendedAttribute] {
         guard let get = call("fgetxattr", as: Get.self) else { return [] }
         var attributes: [ExtendedAttribute] = []
@@ -97,7 +98,7 @@ struct ExtendedAttribute: Hashable, Sendable, Codable {
             let size = get(file, name, nil, 0)
             var value = [UInt8](repeating: 0, count: max(0, size))
             let read = size > 0 ? get(file, name, &value, size) : size
-            // What this user may not read nobody can give to another file.
+            // An attribute that this user may not read cannot be copied.
             guard read == value.count else {
                 throw FileTrouble(path: path, code: read < 0 ? errno : ERANGE, action: "read the attribute \(name)")
             }
@@ -121,9 +122,9 @@ struct ExtendedAttribute: Hashable, Sendable, Codable {
         }.sorted()
     }
 
-    /// After this the file has these, and no others.
+    /// Sets these attributes and removes all others.
     ///
-    /// - Returns: the names of those that this user or the file system refuses.
+    /// - Returns: the names of the attributes that this user or the file system refuses.
     static func replaceAll(
         of file: Int32, path: String, by wanted: [ExtendedAttribute]
     ) throws(FileTrouble) -> [String] {
@@ -132,7 +133,7 @@ struct ExtendedAttribute: Hashable, Sendable, Codable {
         guard let set = call("fsetxattr", as: Set.self), let remove = call("fremovexattr", as: Remove.self) else {
             return wanted.map(\.name)
         }
-        // A folder's default list of rights is given to all new files in it. Labels of the system's own stay.
+        // New files inherit the default access control list of their folder. Labels of the system stay.
         for extra in there where !wanted.contains(where: { $0.name == extra.name }) { _ = remove(file, extra.name) }
         return wanted.filter { attribute in
             guard !there.contains(attribute) else { return false }

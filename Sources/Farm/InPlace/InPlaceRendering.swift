@@ -7,19 +7,23 @@ import Scheduling
 import Synchronization
 import WorkerProtocol
 
-/// Renders pictures and puts what comes out in their place, after their originals are safe.
+/// Renders pictures and replaces them by the results, after their originals are safe.
 ///
-/// In this order, so that a kill at any moment leaves the picture or the blurred one at the path, and an undoing that
-/// works: the original is copied and synced; the record that knows both is written and synced; the blurred picture is
-/// written beside the picture, synced, and renamed; the folder is synced.
+/// The order of the steps makes a kill at any moment harmless: the path always has the picture or the blurred
+/// one, and the original can be put back.
+///
+/// 1. Copy the original and sync it.
+/// 2. Write and sync the record, which has the digests of both.
+/// 3. Write the blurred picture beside the picture, sync it, and rename it.
+/// 4. Sync the folder.
 final class InPlaceRendering: Sendable {
-    /// A picture of which a copy was made.
+    /// A picture that has been copied.
     struct Item: Sendable {
         let picture: InputFile
         let folder: PictureFolder
         let store: OriginalStore
         let key: [UInt8]
-        /// The copy, which is not an original yet.
+        /// The copy, which is not in the store yet.
         let copy: OriginalStore.Copy
         let attributes: FileAttributes
         let found: PictureFolder.Found
@@ -31,7 +35,7 @@ final class InPlaceRendering: Sendable {
 
     private struct State {
         var next = 0
-        /// The originals' contents, as workers have read the copies.
+        /// The contents of the originals, as workers read them from the copies.
         var originals: [FrameID: FileContent] = [:]
         var outcomes: [FrameID: InPlaceResult.Outcome] = [:]
     }
@@ -50,12 +54,12 @@ final class InPlaceRendering: Sendable {
         (scratch, progress) = (blurring.directory.scratch, blurring.progress)
     }
 
-    /// - Returns: an outcome for each; nil where a stop came before.
+    /// - Returns: an outcome for each picture; nil if the run stopped before.
     static func run(_ items: [Item], _ blurring: Blurring) async -> ([InPlaceResult.Outcome?], StopReason?) {
         let rendering = InPlaceRendering(items, blurring)
         let settings = blurring.settings
         var job = blurring.job
-        // What is written to the scratch folder is copied from there, and synced then.
+        // Files in the scratch folder need not be synced: they are copied, and the copies are synced.
         job.durability = .batch
         let factory = TaskFactory(
             job: job, runName: blurring.directory.name, scratchFolder: blurring.directory.scratch,
@@ -74,9 +78,9 @@ final class InPlaceRendering: Sendable {
 
     private func replace(
         _ item: Item, _ original: FileContent, by receipt: OutputReceipt
-    ) throws(InPlaceTrouble) {
+    ) throws(InPlaceError) {
         guard isUntouched(item) else { throw .changed }
-        let (record, file, blurred) = try InPlaceTrouble.on { () throws(FileTrouble) in
+        let (record, file, blurred) = try InPlaceError.on { () throws(FileTrouble) in
             guard FileSystem.size(receipt.path) == receipt.bytes else {
                 throw FileTrouble(path: receipt.path, code: EIO, action: "read what was rendered")
             }
@@ -88,33 +92,35 @@ final class InPlaceRendering: Sendable {
                 folder: try item.folder.inode(), disk: item.folder.disk, filters: filters, time: time)
             return (record, try item.store.write(record), blurred)
         }
-        do throws(InPlaceTrouble) {
-            guard try InPlaceTrouble.on({ () throws(FileTrouble) in try item.store.isKept(record.objectName) }) else {
+        do throws(InPlaceError) {
+            guard try InPlaceError.on({ () throws(FileTrouble) in try item.store.isKept(record.objectName) }) else {
                 throw .refused("its original was taken out of its store meanwhile; left as it is")
             }
             try replace(item, byFileAt: receipt.path, sha256: blurred)
         } catch {
-            // Where the picture is as it was nothing is known of it. (Else its folder alone could not be synced.)
+            // If the picture was not replaced, its record is removed. (It may have been replaced although its
+            // folder could not be synced.)
             if isUntouched(item) {
-                try InPlaceTrouble.on { () throws(FileTrouble) in try item.store.remove(file) }
+                try InPlaceError.on { () throws(FileTrouble) in try item.store.remove(file) }
             }
             throw error
         }
     }
 
-    private func replace(_ item: Item, byFileAt path: String, sha256: String) throws(InPlaceTrouble) {
+    private func replace(_ item: Item, byFileAt path: String, sha256: String) throws(InPlaceError) {
         let source: SafeFile
         do throws(FileTrouble) {
             source = try rendered(path)
         } catch {
-            throw InPlaceTrouble(error)
+            throw InPlaceError(error)
         }
         _ = try item.folder.replace(
             item.picture, item.found, by: source, sha256: sha256, item.attributes, .blurred)
     }
 
     private func rendered(_ path: String) throws(FileTrouble) -> SafeFile {
-        // It is the run's own folder; on some network file systems what root writes belongs to nobody.
+        // The folder is the run's own. On some network file systems, files that root writes belong to another
+        // user.
         let folder = try SafeFolder(PathText.folder(of: path), trusting: .everybody)
         guard let file = try folder.file(PathText.name(of: path)) else {
             throw FileTrouble(path: path, code: ENOENT, action: "read what was rendered")
@@ -122,9 +128,9 @@ final class InPlaceRendering: Sendable {
         return file
     }
 
-    /// The picture is what was copied.
+    /// Whether the picture is still the copied one.
     private func isUntouched(_ item: Item) -> Bool {
-        item.folder.look(at: item.picture)?.stamp.isSameState(as: item.found.stamp) == true
+        item.folder.inspect(at: item.picture)?.stamp.isSameState(as: item.found.stamp) == true
     }
 }
 
@@ -137,18 +143,18 @@ extension InPlaceRendering: RunLoop.Delegate {
         }
         guard !range.isEmpty else { return .none }
         return .some(
-            range.map { place in
-                let item = items[place]
+            range.map { index in
+                let item = items[index]
                 let output = JobOutput(template: OutputTemplate(source: "", pieces: []), save: item.save)
                 return FrameOrder(
-                    id: FrameID(place), input: item.picture.path, inputBytes: item.picture.bytes,
+                    id: FrameID(index), input: item.picture.path, inputBytes: item.picture.bytes,
                     compared: [DigestTask.File(path: item.copy.path)],
                     variant: FrameVariant(chain: job.chain, outputs: [output]), pages: .animation,
-                    formats: [item.format], goal: .publish(outputs: [path(of: place)], probe: nil))
+                    formats: [item.format], goal: .publish(outputs: [path(of: index)], probe: nil))
             })
     }
 
-    private func path(of place: Int) -> String { "\(folder(of: FrameID(place)))/picture" }
+    private func path(of index: Int) -> String { "\(folder(of: FrameID(index)))/picture" }
 
     func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision {
         guard let found = facts.first ?? nil else {
@@ -168,21 +174,21 @@ extension InPlaceRendering: RunLoop.Delegate {
         guard let publication = publications.first, let original = state.withLock({ $0.originals[frame] }) else {
             return .refused("nobody asked for this output")
         }
-        do throws(InPlaceTrouble) {
+        do throws(InPlaceError) {
             guard FileContent(publication.source) == original else { throw .changed }
             try replace(item, original, by: publication.receipt)
             end(frame, .blurred(older: item.older))
             return nil
         } catch {
             end(frame, error.outcome)
-            return error.place.map { PublishProblem($0) } ?? .refused("\(item.picture.path): not replaced")
+            return error.storageError.map { PublishProblem($0) } ?? .refused("\(item.picture.path): not replaced")
         }
     }
 
     func concluded(_ frame: FrameID, _ outcome: FrameOutcome) {
         FileSystem.removeTree(folder(of: frame))
         guard case .failed(let failure) = outcome else { return }
-        // What has an outcome of its own failed for that reason.
+        // A picture that has an outcome already failed for that reason.
         state.withLock { if $0.outcomes[frame] == nil { $0.outcomes[frame] = .refused(reason: failure.message) } }
     }
 
@@ -193,11 +199,11 @@ extension InPlaceRendering: RunLoop.Delegate {
     }
 }
 
-/// How far a command is that goes through its pictures part by part.
+/// Shows the progress of a command that handles its pictures in parts.
 struct InPlaceProgress: Sendable {
     let observer: any RunObserver
     let total: Int
-    /// In earlier parts.
+    /// The number of pictures in earlier parts.
     let done: Int
 
     func show(_ progress: Scheduler.Progress, at time: Timestamp, ended: Int) {

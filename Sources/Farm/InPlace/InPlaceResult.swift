@@ -3,41 +3,41 @@ package import JobModel
 package import Planning
 import SafeFiles
 
-/// What became of one picture.
+/// The result for one picture.
 package struct InPlaceResult: Sendable {
     package enum Outcome: Sendable {
-        /// - Parameter older: originals of earlier times, which are kept, too.
+        /// - Parameter older: older originals, which are kept, too.
         case blurred(older: [StoredOriginal])
         case alreadyBlurred(StoredOriginal)
-        /// It was blurred with other filters than those that are wanted now, and is left as it is.
+        /// It was blurred with other filters, and was left unchanged.
         case blurredOtherwise(StoredOriginal)
         /// - Parameters:
-        ///   - edited: it was neither blurred nor there; `--force` was given.
-        ///   - missing: what the original had, and could not be had again.
-        ///   - older: originals of earlier times, which stay.
-        ///   - isKept: the original itself stays, too, since it is that of a picture at another path.
+        ///   - edited: whether the path had an edited picture or none, and `--force` was given.
+        ///   - missing: attributes of the original that could not be restored.
+        ///   - older: older originals, which are kept.
+        ///   - isKept: whether the original is kept, too, because it belongs to a picture at another path.
         case unblurred(edited: Bool, missing: [String], older: [StoredOriginal], isKept: Bool)
         case notBlurred
-        /// It was edited after it had been blurred, and is left as it is.
+        /// It was edited after it was blurred, and was left unchanged.
         case edited(StoredOriginal)
-        /// Nothing is there; the original of what was there, if one is kept.
+        /// Nothing is at the path. The value is the original of the former picture, if one is kept.
         case gone(StoredOriginal?)
-        /// The same of a picture of a folder: its user has removed it since it was blurred.
+        /// The same for a picture that was found by its folder: its user removed it after it was blurred.
         case removed(StoredOriginal)
-        /// Found in a folder, and nothing that could be blurred in place.
+        /// It was found in a folder and cannot be blurred in place.
         case skipped(reason: String)
         case refused(reason: String)
-        /// Somebody else writes to its folder.
+        /// Another run or command writes in its folder.
         case busy
-        /// The place is not fit.
+        /// The disk or the folder cannot be used.
         case unfit(message: String)
-        /// Left because the command was stopped.
+        /// It was not reached before the command was stopped.
         case left
     }
 
     package let picture: InputFile
     package let outcome: Outcome
-    /// What was made of it is not quite what it is.
+    /// The ways in which the result differs in kind from the picture.
     package let conversions: Set<InPlaceConversion>
 
     package init(_ picture: InputFile, _ outcome: Outcome, conversions: Set<InPlaceConversion> = []) {
@@ -45,12 +45,13 @@ package struct InPlaceResult: Sendable {
     }
 }
 
-/// A picture of a command line.
+/// A picture that a command line asks for.
 package struct RequestedPicture: Hashable, Sendable {
     package let picture: InputFile
-    /// Whether it was named itself, and not a folder that it is in.
+    /// Whether it was named itself. Otherwise it was found in a folder.
     package let isNamed: Bool
-    /// Its folder as it was found: nothing is done in another one. Nil where it was not there.
+    /// The identity of its folder. Nothing is changed in another folder at the same path. Nil if there was no
+    /// folder.
     package let folder: FileStamp.Identity?
 
     package init(_ picture: InputFile, isNamed: Bool, folder: FileStamp.Identity?) {
@@ -62,7 +63,7 @@ package struct RequestedPicture: Hashable, Sendable {
     }
 }
 
-/// Where what is made of a picture is of another kind.
+/// A difference in kind between a picture and its result.
 package enum InPlaceConversion: Hashable, Sendable, CaseIterable {
     /// A picture in CMYK becomes one in sRGB.
     case cmyk
@@ -70,43 +71,43 @@ package enum InPlaceConversion: Hashable, Sendable, CaseIterable {
     case lab
     /// Samples of 64 bits become samples of 32.
     case doubles
-    /// A gray, or black and white, portable map becomes one of three channels (P6), whatever its name says.
+    /// A portable map in gray or black and white becomes one of three channels (P6), whatever its name is.
     case grayMap
-    /// Of a file with several pictures, as phones make them, the first alone is left.
+    /// A file with several pictures, as phones write them, keeps only the first.
     case furtherPictures
 }
 
-/// Why nothing is done with a picture.
-struct InPlaceTrouble: Error {
+/// Why a picture is not changed.
+struct InPlaceError: Error {
     let outcome: InPlaceResult.Outcome
-    /// What no other picture could be helped by either.
-    let place: FileTrouble?
+    /// An error of the disk or the machine, which other pictures would meet, too.
+    let storageError: FileTrouble?
 
-    init(outcome: InPlaceResult.Outcome) { (self.outcome, place) = (outcome, nil) }
+    init(outcome: InPlaceResult.Outcome) { (self.outcome, storageError) = (outcome, nil) }
 
-    /// A folder that is read-only, or in which this user may not write, is a place that is not fit, as a full disk is.
+    /// A folder that is read-only or forbidden to this user is as unusable as a full disk.
     init(_ trouble: FileTrouble) {
         outcome =
             switch trouble.code {
-            // A time that cannot be kept is the picture's own.
+            // A time that cannot be stored concerns this picture alone.
             case EOVERFLOW: .refused(reason: trouble.message)
             case OriginalStore.busyCode: .busy
             default: .unfit(message: trouble.message)
             }
-        // A bad sector, or a server that lost a folder, says nothing of the other pictures.
-        place = trouble.isPlace && ![EIO, ESTALE].contains(trouble.code) ? trouble : nil
+        // A bad sector, or a folder that a server lost, does not concern other pictures.
+        storageError = trouble.isPlace && ![EIO, ESTALE].contains(trouble.code) ? trouble : nil
     }
 
-    static func refused(_ reason: String) -> InPlaceTrouble { InPlaceTrouble(outcome: .refused(reason: reason)) }
+    static func refused(_ reason: String) -> InPlaceError { InPlaceError(outcome: .refused(reason: reason)) }
 
     static let changed = refused("changed meanwhile; left as it is")
 
-    /// Does what may meet trouble with files.
-    static func on<Result>(_ body: () throws(FileTrouble) -> Result) throws(InPlaceTrouble) -> Result {
+    /// Calls `body` and converts its errors.
+    static func on<Result>(_ body: () throws(FileTrouble) -> Result) throws(InPlaceError) -> Result {
         do throws(FileTrouble) {
             return try body()
         } catch {
-            throw InPlaceTrouble(error)
+            throw InPlaceError(error)
         }
     }
 }

@@ -6,23 +6,24 @@ package import SafeFiles
 package import Scheduling
 import WorkerProtocol
 
-/// What a picture is, compared with what is known of it.
+/// The state of a picture according to the records of it.
 package enum PictureState: Sendable {
-    /// Nothing is kept of it.
+    /// There is no record.
     case unknown
-    /// It is what a command has made of this original.
+    /// It is the blurred picture of this original.
     case blurred(StoredOriginal)
-    /// It is the original: a command was killed before it replaced it, or somebody has put it back.
+    /// It is the original: a command was killed before it replaced it, or a person has restored it.
     case original(StoredOriginal)
-    /// It is something else; the latest original that is kept of it.
+    /// It is another picture. The value is its latest original.
     case edited(StoredOriginal)
-    /// Nothing is there; the latest original that is kept of it.
+    /// Nothing is at the path. The value is the latest original.
     case missing(StoredOriginal)
 
     /// - Parameters:
-    ///   - originals: the latest first.
-    ///   - content: nil when nothing is there.
-    ///   - holds: whether the picture has the bytes of an original whose record, of an earlier version, has no SHA-256.
+    ///   - originals: the originals, the latest first.
+    ///   - content: the picture's content; nil if nothing is at the path.
+    ///   - holds: whether the picture has the bytes of an original whose record has no SHA-256, because an
+    ///     earlier version wrote it.
     init(_ originals: [StoredOriginal], _ content: PictureContent?, holds: (StoredOriginal) -> Bool) {
         guard let latest = originals.first else {
             self = .unknown
@@ -32,7 +33,8 @@ package enum PictureState: Sendable {
             self = .missing(latest)
             return
         }
-        // A filter may change nothing: then it is blurred, since undoing that does no harm.
+        // If the filters changed nothing, both are true. The picture counts as blurred, since undoing that does
+        // no harm.
         if let own = originals.first(where: { $0.record.isBlurred(content) }) {
             self = .blurred(own)
         } else if let own = originals.first(where: {
@@ -45,48 +47,53 @@ package enum PictureState: Sendable {
     }
 }
 
-/// A picture that was looked at.
+/// A picture that was inspected at.
 package struct InspectedPicture: Sendable {
     package let picture: InputFile
     /// The latest first.
     package let originals: [StoredOriginal]
-    /// Those whose records decide what the picture is: the user's own, root's, and those of the picture's owner.
+    /// The originals whose records decide what the picture is: those of this user, of root and of the picture's
+    /// owner.
     let trusted: [StoredOriginal]
     package let condition: PictureState
-    /// The picture is there, and could not be read.
+    /// Whether the picture exists and could not be read.
     package let isUnreadable: Bool
-    /// Why a record of the picture is not believed: then nothing is done with it.
-    package let odd: FileTrouble?
-    /// Only a record of another user says so: it decides nothing, unless the user insists.
-    package let isStrange: Bool
-    /// It is what 'blur' has made of a picture, by a record that is believed.
+    /// Why a record of the picture is not trusted. If it is set, the picture is not changed.
+    package let distrust: FileTrouble?
+    /// Whether only a record of another user supports ``condition``. Such a record decides nothing, unless the
+    /// user forces it.
+    package let isUntrusted: Bool
+    /// Whether a trusted record says that it is a blurred picture.
     package var isBlurred: Bool {
-        guard odd == nil, !isStrange, case .blurred = condition else { return false }
+        guard distrust == nil, !isUntrusted, case .blurred = condition else { return false }
         return true
     }
-    /// Something is at its path.
-    package var isThere: Bool { FileSystem.exists(picture.exactPath) }
-    /// It was blurred at another path, and is known by what it holds. The original stays, since it is that path's.
+    /// Whether something is at its path.
+    package var exists: Bool { FileSystem.exists(picture.exactPath) }
+    /// Whether it was blurred at another path and is recognised by its content. Its original belongs to that
+    /// path and stays.
     let isMoved: Bool
-    /// That was another user's picture. Its original may be one that this picture's owner was not to see.
+    /// Whether the picture at that path is another user's. This picture's owner may have no right to see its
+    /// original.
     let isForeign: Bool
-    /// Paths of originals of earlier versions that are gone, or are not what they were. (Others have their SHA-256 taken when
-    /// they are put back.)
+    /// The paths of damaged or missing originals of earlier versions. (The SHA-256 of others is checked when
+    /// they are restored.)
     let damaged: Set<PathKey>
 
-    /// Reads pictures of which originals are kept. Those of which nothing is kept are not read.
+    /// Inspects pictures. Reads only those of which originals are kept.
     ///
     /// - Parameter readsOriginals: whether the originals are read, too.
-    package static func look(
+    package static func inspect(
         at pictures: [InputFile], _ originals: Originals, readsOriginals: Bool, settings: RunSettings,
         loop: () -> RunLoop
     ) async throws -> (found: [InspectedPicture], stop: StopReason?) {
-        try await look(
+        try await inspect(
             at: pictures, in: nil, originals, readsOriginals: readsOriginals, settings: settings, loop: loop)
     }
 
-    /// - Parameter folders: the pictures' folders, where something will be changed: pictures are read from these.
-    static func look(
+    /// - Parameter folders: the locked folders of the pictures, for commands that change something. The
+    ///   pictures are read from these.
+    static func inspect(
         at pictures: [InputFile], in folders: OpenFolders?, _ originals: Originals, readsOriginals: Bool,
         settings: RunSettings, loop: () -> RunLoop
     ) async throws -> (found: [InspectedPicture], stop: StopReason?) {
@@ -105,7 +112,7 @@ package struct InspectedPicture: Sendable {
         return (known.map { InspectedPicture($0, findings, folders, readsOriginals) }, stop)
     }
 
-    /// What is kept of a picture, and what may have been kept of it under another name.
+    /// A picture's originals, and originals of other paths that may be its own.
     private struct Known {
         let picture: InputFile
         let kept: Originals.Kept
@@ -122,7 +129,7 @@ package struct InspectedPicture: Sendable {
         _ known: Known, _ findings: Freshness.Findings, _ folders: OpenFolders?, _ readsOriginals: Bool
     ) {
         let (picture, own) = (known.picture, known.kept.originals)
-        (self.picture, odd) = (picture, known.kept.odd)
+        (self.picture, distrust) = (picture, known.kept.distrust)
         let found = findings[Self.file(of: picture)]
         var (content, isRead): (PictureContent?, Bool) = (nil, found != nil)
         do throws(FileTrouble) {
@@ -143,21 +150,21 @@ package struct InspectedPicture: Sendable {
         case (.unknown, let moved?), (.edited, let moved?):
             self.condition = .blurred(moved)
             originals = [moved] + own
-            (isMoved, isStrange) = (true, false)
+            (isMoved, isUntrusted) = (true, false)
             isForeign = content?.user != moved.record.attributes.user
         case (.edited, nil) where trusted.allSatisfy(\.isRestored):
-            // The picture that was blurred here has another name now, and its original.
+            // The blurred picture has another name now, and its original was restored there.
             self.condition = .unknown
             originals = own
-            (isMoved, isStrange, isForeign) = (false, false, false)
+            (isMoved, isUntrusted, isForeign) = (false, false, false)
         case (.unknown, nil):
             self.condition = PictureState(own, content, holds: holds)
             originals = own
-            (isMoved, isStrange, isForeign) = (false, !own.isEmpty, false)
+            (isMoved, isUntrusted, isForeign) = (false, !own.isEmpty, false)
         default:
             self.condition = condition
             originals = own
-            (isMoved, isStrange, isForeign) = (false, false, false)
+            (isMoved, isUntrusted, isForeign) = (false, false, false)
         }
         let former = readsOriginals ? originals.filter { $0.record.sha256 == nil } : []
         damaged = Set(
@@ -167,18 +174,19 @@ package struct InspectedPicture: Sendable {
             }.map { PathKey($0.path) })
     }
 
-    /// Read by this process: what a worker says is not enough to drop an original, or to replace a picture.
+    /// Reads the content in this process. A worker's report is not enough to remove an original or to replace a
+    /// picture.
     ///
-    /// - Returns: nil where nothing is, or no file.
+    /// - Returns: nil if there is no regular file.
     private static func content(
-        of picture: InputFile, _ told: FileContent, _ originals: [StoredOriginal], _ folders: OpenFolders?
+        of picture: InputFile, _ reported: FileContent, _ originals: [StoredOriginal], _ folders: OpenFolders?
     ) throws(FileTrouble) -> PictureContent? {
         guard let file = try open(picture, folders) else { return nil }
         let status = try file.status()
         let bytes = Int(status.st_size)
         let isLike = originals.contains { $0.record.mayBe(bytes) }
         return PictureContent(
-            bytes: bytes, user: status.st_uid, sha256: isLike ? try PictureFolder.sha256(of: file) : nil, told: told)
+            bytes: bytes, user: status.st_uid, sha256: isLike ? try PictureFolder.sha256(of: file) : nil, reported: reported)
     }
 
     private static func open(_ picture: InputFile, _ folders: OpenFolders?) throws(FileTrouble) -> SafeFile? {
@@ -191,7 +199,7 @@ package struct InspectedPicture: Sendable {
             guard let file = try open(picture, folders) else { return false }
             return try original.store.holds(original.record, file)
         } catch {
-            // Then the original stays, and so does the picture.
+            // An error keeps both the original and the picture.
             return false
         }
     }

@@ -5,7 +5,7 @@ package import JobModel
 import Planning
 package import SafeFiles
 
-/// A file's bytes, by which they are found and known.
+/// The digest and the size of a file's bytes. They identify a picture and its original.
 package struct FileContent: Hashable, Sendable, Codable {
     package let digest: Digest
     package let bytes: Int
@@ -14,38 +14,40 @@ package struct FileContent: Hashable, Sendable, Codable {
 
     package init(_ facts: FileFacts) { self.init(facts.digest, bytes: facts.stamp.size) }
 
-    /// Of the file that holds such bytes in a store of an earlier version.
+    /// The name of a file with these bytes in a store of an earlier version.
     var name: String { "\(digest)-\(bytes)" }
 }
 
-/// What is remembered of a picture that was blurred in place: all that is needed to put it back as it was.
+/// The record of a picture that was blurred in place. It has all that is needed to restore the picture.
 ///
-/// It is written before the picture is replaced, and removed after the original is back: a picture that looks like its
-/// original may have one, a blurred picture always has. It decides what a picture is by digests that this process has taken
-/// itself (SHA-256). Those of workers (XXH3) are believed only where an earlier version has kept nothing else.
+/// The record is written before the picture is replaced, and removed after the original is restored. A blurred
+/// picture always has a record, and an original may have one. Digests that this process took itself (SHA-256)
+/// decide what a picture is. Digests of workers (XXH3) decide only for records of earlier versions, which have
+/// no others.
 package struct KeptOriginal: Hashable, Sendable, Codable {
-    /// The picture's real path; beside the picture, its name alone, so that their folder can move.
+    /// The real path of the picture. In a store beside the picture it is only the name, so that the folder can
+    /// move.
     private let path: String
-    /// The same as the file system has it, where that is not UTF-8.
+    /// The same in bytes if it is not UTF-8.
     private let pathBytes: Data?
-    /// A picture that was edited and blurred once more has several; the latest has the highest.
+    /// A picture that was edited and blurred again has several. The latest has the highest number.
     package let generation: Int
     package let original: FileContent
-    /// The file that holds the original, named by its bytes' SHA-256. Earlier versions named it by ``original``, and wrote
-    /// nothing here.
+    /// The name of the file with the original: the SHA-256 of its bytes. Earlier versions used the name of
+    /// ``original``, and wrote nothing here.
     private let object: String?
     package let attributes: FileAttributes
     package let blurred: FileContent
-    /// Of the blurred picture's bytes. Earlier versions wrote none.
+    /// The SHA-256 of the blurred picture. Earlier versions wrote none.
     private let blurredSHA256: String?
     /// The inode of the picture's folder. Earlier versions wrote none.
     let folder: UInt64?
-    /// The mark of that folder's disk (``DiskMark``): roots of disks have one inode. Nil where the disk has none, and in records of
-    /// earlier versions.
+    /// The mark of that folder's disk (``DiskMark``), because the roots of all disks have the same inode. Nil
+    /// if the disk has none, and in records of earlier versions.
     let disk: String?
-    /// The chain, as a command line has it.
+    /// The chain as it is on a command line.
     package let filters: String
-    /// Seconds since 1970.
+    /// In seconds since 1970.
     package let time: Int
 
     package init(
@@ -67,28 +69,29 @@ package struct KeptOriginal: Hashable, Sendable, Codable {
         self.time = time
     }
 
-    /// The path or name, as the file system has it.
+    /// The path or name in bytes.
     package var key: [UInt8] { pathBytes.map(Array.init) ?? Array(path.utf8) }
 
     /// Of the file that holds the original.
     var objectName: String { object ?? original.name }
 
-    /// What was made of the picture has other bytes.
+    /// Whether the blurred picture has other bytes than the original.
     var isChanged: Bool {
         if let blurredSHA256, let sha256 { return blurredSHA256 != sha256 }
         return blurred != original
     }
 
-    /// The highest number that a later original of the picture may have.
+    /// The highest generation.
     static let latestGeneration = 1_000_000
 
-    /// Of its record: of the picture's name, the generation, a random part, and the original's name, so that a list of names
-    /// tells which originals are needed. Nobody else's record has it, where locks keep nobody out either.
+    /// The name of its record. It has the picture's name, the generation, a random part and the original's
+    /// name, so that a list of names tells which originals are needed. The random part makes the name unique
+    /// where locks do not work.
     func recordName(random: String) throws(FileTrouble) -> String {
         "\(try Self.name(of: key)).\(generation).\(random).\(objectName).json"
     }
 
-    /// The picture's name in the names of its records.
+    /// The part of a record's name that stands for the picture.
     package static func name(of key: [UInt8]) throws(FileTrouble) -> String {
         guard var digest = SHA256Stream() else { throw PictureFolder.noDigest(InputFile(bytes: key, dir: "").path) }
         key.withUnsafeBytes { digest.update($0) }
@@ -96,20 +99,20 @@ package struct KeptOriginal: Hashable, Sendable, Codable {
         return name
     }
 
-    /// The same in names that earlier versions gave.
+    /// The same part in names of earlier versions.
     package static func formerName(of key: [UInt8]) -> String { FNV.name(of: key) }
 
-    /// Whether the record may have this name: it is of the same picture, generation and original.
+    /// Whether the name is of the same picture, generation and original.
     func fits(_ name: RecordName) throws(FileTrouble) -> Bool {
         guard name.generation == "\(generation)", name.object == objectName else { return false }
         if name.picture == Self.formerName(of: key) { return true }
         return name.picture == (try Self.name(of: key))
     }
 
-    /// The SHA-256 that the original's name promises; nil where an earlier version has named it.
+    /// The SHA-256 in the original's name; nil if an earlier version named it.
     var sha256: String? { ObjectName(objectName)?.sha256 }
 
-    /// What a record may say: its numbers are those of files, its time one that people have, and its original lies among the
+    /// Whether its numbers are possible for files, its time is in a human era, and its original lies among the
     /// originals.
     var isPlausible: Bool {
         guard let name = ObjectName(objectName), !key.isEmpty, !key.contains(0) else { return false }
@@ -122,37 +125,37 @@ package struct KeptOriginal: Hashable, Sendable, Codable {
     /// The end of the year 9999.
     private static let latestTime = 253_402_300_799
 
-    /// Whether a picture is what was made of the original.
+    /// Whether a picture is the blurred one.
     func isBlurred(_ picture: PictureContent) -> Bool {
         guard picture.bytes == blurred.bytes else { return false }
-        guard let blurredSHA256 else { return picture.told == blurred }
+        guard let blurredSHA256 else { return picture.reported == blurred }
         return picture.sha256 == blurredSHA256
     }
 
-    /// Whether a picture is the original. Of records of earlier versions the caller compares the bytes, too.
+    /// Whether a picture is the original. For records of earlier versions the caller compares the bytes, too.
     func isOriginal(_ picture: PictureContent) -> Bool {
         guard picture.bytes == original.bytes else { return false }
-        guard let sha256 else { return picture.told == original }
+        guard let sha256 else { return picture.reported == original }
         return picture.sha256 == sha256
     }
 
-    /// Whether a picture of this size has to be read to tell.
+    /// Whether a picture of this size has to be read to decide what it is.
     func mayBe(_ bytes: Int) -> Bool { bytes == blurred.bytes || bytes == original.bytes }
 }
 
-/// What a picture holds.
+/// The content of a picture.
 struct PictureContent: Hashable, Sendable {
     let bytes: Int
-    /// Whose it is now.
+    /// The present owner.
     let user: UInt32
-    /// As this process has read it; nil where no record has a picture of its size.
+    /// As this process read it; nil if no record has a picture of this size.
     let sha256: String?
-    /// As a worker says. It decides nothing but for records of earlier versions, which lack a SHA-256.
-    let told: FileContent
+    /// As a worker reported it. Used only for records of earlier versions, which lack a SHA-256.
+    let reported: FileContent
 }
 
-/// The parts of a record's name: `PICTURE.GENERATION.RANDOM.SHA256-SIZE.json`, with `restored` before the original's name once
-/// the original was put back under another name. Earlier versions wrote no random part.
+/// The parts of a record's name: `PICTURE.GENERATION.RANDOM.SHA256-SIZE.json`. If the original was restored
+/// under another name, `restored` stands before its name. Earlier versions wrote no random part.
 struct RecordName {
     let picture: Substring
     let generation: Substring
@@ -160,7 +163,7 @@ struct RecordName {
     let object: Substring
     let isRestored: Bool
 
-    /// Nil for what is no record.
+    /// Nil if it is not the name of a record.
     init?(_ name: String) {
         guard name.hasSuffix(Self.ending) else { return nil }
         let parts = name.dropLast(Self.ending.count).split(separator: ".", omittingEmptySubsequences: false)
@@ -172,21 +175,21 @@ struct RecordName {
     static let ending = ".json"
     private static let restored: Substring = "restored"
 
-    /// The same record's name once its original was put back under another name.
+    /// The name of the record after its original was restored under another name.
     static func restored(_ name: String, _ parts: RecordName) -> String {
         parts.isRestored
             ? name : "\(name.dropLast(parts.object.count + ending.count))\(restored).\(parts.object)\(ending)"
     }
 }
 
-/// The name of a file that holds an original: `SHA256-SIZE`, or as earlier versions named it, `XXH3-SIZE`. Where another
-/// original has the name already a number follows: `SHA256-SIZE-2`.
+/// The name of a file with an original: `SHA256-SIZE`, or `XXH3-SIZE` in earlier versions. If another original
+/// has this name, a number follows: `SHA256-SIZE-2`.
 struct ObjectName {
     /// Nil for a name of an earlier version.
     let sha256: String?
     let bytes: Int
 
-    /// Nil for what Penumbra does not give as a name.
+    /// Nil if Penumbra does not give such names.
     init?(_ name: String) {
         let parts = name.split(separator: "-", omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count), [32, 64].contains(parts[0].utf8.count),

@@ -81,14 +81,14 @@ package final class OriginalStore: Sendable {
         package let file: String
         /// Its original was put back under another name.
         package let isRestored: Bool
-        let makers: TrustedWriters
+        let writers: TrustedWriters
     }
 
     /// Records as they were found.
     package struct Records {
         package var records: [Record] = []
         /// Why the others are not believed.
-        package var odd: [FileTrouble] = []
+        package var distrusted: [FileTrouble] = []
     }
 
     /// The copy of a picture, which is not an original yet.
@@ -144,7 +144,7 @@ package final class OriginalStore: Sendable {
         do throws(FileTrouble) {
             guard let found = try parent.folder(PathNames.last(of: root)) else { return nil }
             if !isShared { try Self.refuseMounted(found, in: parent) }
-            // Of stores that are only looked through there may be more than a process may have open.
+            // Of stores that are only inspected through there may be more than a process may have open.
             if isShared || self.parent != nil { opened.withLock { $0 = found } }
             return found
         } catch {
@@ -201,9 +201,9 @@ package final class OriginalStore: Sendable {
         var isNew = try parent.status(of: PathNames.last(of: root)) == nil
         let folder = try makingRoot(in: parent, for: owner)
         if isNew { try parent.sync() }
-        let makers = TrustedWriters([try folder.makers(isShut: folder.isShut())])
+        let writers = TrustedWriters([try folder.makers(isShut: folder.isShut())])
         // The user has chosen the state folder.
-        guard isShared || makers.isTrusted(with: owner) else {
+        guard isShared || writers.isTrusted(with: owner) else {
             throw FileTrouble(
                 path: root, code: FileTrouble.refusal, action: "keep originals there",
                 reason: "the folder belongs to another user, or others may write to it", remedy: "use --keep state")
@@ -285,15 +285,15 @@ package final class OriginalStore: Sendable {
         var records = Records()
         try read(files) { record in
             if record.original.key == key { records.records.append(record) }
-        } odd: {
-            records.odd.append($0)
+        } distrusted: {
+            records.distrusted.append($0)
         }
         return records
     }
 
     /// Tells of all records, one by one: there may be many.
-    package func all(_ body: (Record) -> Void, odd: (FileTrouble) -> Void) throws(FileTrouble) {
-        try read(known().values.flatMap { $0 }.sorted(), body, odd: odd)
+    package func all(_ body: (Record) -> Void, distrusted: (FileTrouble) -> Void) throws(FileTrouble) {
+        try read(known().values.flatMap { $0 }.sorted(), body, distrusted: distrusted)
     }
 
     /// The keys of pictures of which files of this size were made.
@@ -308,8 +308,8 @@ package final class OriginalStore: Sendable {
             let original = record.original
             readings[record.file] = RecordReadings.Reading(
                 size: original.isChanged ? original.blurred.bytes : nil, key: original.key)
-        } odd: { _ in
-            // It is told where its picture is looked at, and in lists.
+        } distrusted: { _ in
+            // It is told where its picture is inspected at, and in lists.
         }
         self.readings.set(readings, of: root)
         let keys = readings.values.reduce(into: [Int: Set<[UInt8]>]()) { keys, reading in
@@ -320,7 +320,7 @@ package final class OriginalStore: Sendable {
     }
 
     private func read(
-        _ names: [String], _ body: (Record) -> Void, odd: (FileTrouble) -> Void
+        _ names: [String], _ body: (Record) -> Void, distrusted: (FileTrouble) -> Void
     ) throws(FileTrouble) {
         guard !names.isEmpty, let root = try rootFolder(), let records = try part(.records, in: root) else { return }
         let objects = try part(.objects, in: root)
@@ -332,19 +332,19 @@ package final class OriginalStore: Sendable {
                 var parts = [rootMakers, try records.makers(of: name, isShut: isShut)]
                 // An original that is gone has no maker.
                 if let objects { parts.append(try objects.makers(of: original.objectName, isShut: isShut)) }
-                let makers = TrustedWriters(parts)
+                let writers = TrustedWriters(parts)
                 let isRestored = RecordName(name)?.isRestored ?? false
-                body(Record(original: original, file: name, isRestored: isRestored, makers: makers))
+                body(Record(original: original, file: name, isRestored: isRestored, writers: writers))
             } catch {
-                // An odd record costs itself alone.
-                odd(error)
+                // An untrusted record costs itself alone.
+                distrusted(error)
             }
         }
     }
 
     /// Nil when it has just been removed.
     private func read(_ name: String, in records: SafeFolder) throws(FileTrouble) -> KeptOriginal? {
-        func odd(_ code: Int32, _ reason: String?) -> FileTrouble {
+        func distrust(_ code: Int32, _ reason: String?) -> FileTrouble {
             FileTrouble(
                 path: "\(records.path)/\(name)", code: code, action: "read this record of an original", reason: reason,
                 remedy:
@@ -359,11 +359,11 @@ package final class OriginalStore: Sendable {
             guard let found = try records.contents(of: name, limit: limit) else { return nil }
             bytes = found
         } catch {
-            throw odd(error.code, error.reason)
+            throw distrust(error.code, error.reason)
         }
         guard let record = try? JSONDecoder().decode(KeptOriginal.self, from: Data(bytes)), record.isPlausible,
             let parts = RecordName(name), try record.fits(parts)
-        else { throw odd(EBADMSG, nil) }
+        else { throw distrust(EBADMSG, nil) }
         return record
     }
 
@@ -502,9 +502,9 @@ package final class OriginalStore: Sendable {
     package func original(of record: KeptOriginal) throws(FileTrouble) -> SafeFile? {
         guard let objects = try part(.objects) else { return nil }
         if let found = try objects.file(record.objectName) { return try Self.whole(found, record) }
-        // A command that looked whether it is needed was killed.
-        guard let aside = try objects.names().first(where: { Self.aside($0)?.object == record.objectName }),
-            let found = try objects.file(aside)
+        // A command that inspected whether it is needed was killed.
+        guard let retired = try objects.names().first(where: { Self.retired($0)?.object == record.objectName }),
+            let found = try objects.file(retired)
         else { return nil }
         return try Self.whole(found, record)
     }
@@ -542,16 +542,16 @@ package final class OriginalStore: Sendable {
         for name in (try? incoming.names()) ?? [] where Self.isIncoming(name) && Self.isLeft(name, in: incoming) {
             try? incoming.remove(name)
         }
-        var aside = there.compactMap { Self.aside($0) }
+        var retired = there.compactMap { Self.retired($0) }
         for name in there where ObjectName(name) != nil && !needed.contains(name) {
             let other = "\(name)~\(Self.unique())"
             // What has gone meanwhile somebody else has taken.
-            if (try? objects.rename(name, as: other)) != nil { aside.append((other, name)) }
+            if (try? objects.rename(name, as: other)) != nil { retired.append((other, name)) }
         }
-        guard !aside.isEmpty else { return 0 }
+        guard !retired.isEmpty else { return 0 }
         let now = try? Self.needed(by: records)
         var count = 0
-        for (name, object) in aside {
+        for (name, object) in retired {
             if let now, !now.contains(object) {
                 if (try? objects.remove(name)) != nil { count += 1 }
             } else if (try? objects.renameWithoutReplacing(name, to: objects, as: object)) == nil,
@@ -570,7 +570,7 @@ package final class OriginalStore: Sendable {
     }
 
     /// An original that had its name taken: `SHA256-SIZE~RANDOM`.
-    private static func aside(_ name: String) -> (name: String, object: String)? {
+    private static func retired(_ name: String) -> (name: String, object: String)? {
         let parts = name.split(separator: "~", omittingEmptySubsequences: false)
         guard parts.count == 2, ObjectName(String(parts[0])) != nil, !parts[1].isEmpty,
             parts[1].allSatisfy(\.isHexDigit)

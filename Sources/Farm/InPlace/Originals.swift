@@ -6,7 +6,7 @@ package import SafeFiles
 import Synchronization
 
 /// Where an original is kept.
-package enum OriginalPlace: String, Hashable, Sendable, CaseIterable {
+package enum OriginalLocation: String, Hashable, Sendable, CaseIterable {
     /// In the state folder.
     case state
     /// In a hidden folder beside the picture, with which it can move.
@@ -21,18 +21,18 @@ package struct StoredOriginal: Sendable {
     let file: String
     /// It was put back under another name.
     package let isRestored: Bool
-    private let makers: TrustedWriters
+    private let writers: TrustedWriters
 
     init(_ found: OriginalStore.Record, in store: OriginalStore) {
-        (record, file, isRestored, makers) = (found.original, found.file, found.isRestored, found.makers)
+        (record, file, isRestored, writers) = (found.original, found.file, found.isRestored, found.writers)
         self.store = store
     }
 
     /// Nobody but this user or root can have made the record, and the original.
-    var isOwn: Bool { makers.isOwn }
+    var isOwn: Bool { writers.isOwn }
 
     /// Whether the record decides what a picture of this owner is. (A state folder the user has chosen.)
-    func isTrusted(with owner: UInt32?) -> Bool { store.isShared || makers.isTrusted(with: owner) }
+    func isTrusted(with owner: UInt32?) -> Bool { store.isShared || writers.isTrusted(with: owner) }
 
     /// The file that holds it.
     package var path: String { store.path(of: record.objectName) }
@@ -88,36 +88,36 @@ package final class Originals: Sendable {
         /// The latest first.
         package let originals: [StoredOriginal]
         /// Why a record of the picture is not believed, if one is not.
-        package let odd: FileTrouble?
+        package let distrust: FileTrouble?
 
-        package var isNothing: Bool { originals.isEmpty && odd == nil }
+        package var isNothing: Bool { originals.isEmpty && distrust == nil }
     }
 
     /// A store that cannot be read costs its own pictures alone.
     package func all(of picture: InputFile) -> Kept {
         var found: [StoredOriginal] = []
-        var odd: [FileTrouble] = []
+        var distrusted: [FileTrouble] = []
         for store in [shared] + (besideStore(of: picture).map { [$0] } ?? []) {
             do throws(FileTrouble) {
                 let key = store.isShared ? picture.exactPath : Self.name(of: picture)
                 let records = try store.originals(of: key)
                 found += records.records.map { StoredOriginal($0, in: store) }
-                odd += records.odd
+                distrusted += records.distrusted
             } catch {
-                odd.append(error)
+                distrusted.append(error)
             }
         }
-        return Kept(originals: found.sorted { $0.record.generation > $1.record.generation }, odd: odd.first)
+        return Kept(originals: found.sorted { $0.record.generation > $1.record.generation }, distrust: distrusted.first)
     }
 
     /// Where a picture's original goes, and by what key.
     ///
     /// - Parameter owner: the picture's.
     /// - Throws: where nothing can be kept beside a picture.
-    func place(
-        of picture: InputFile, _ place: OriginalPlace, owner: UInt32
+    func prepareStore(
+        for picture: InputFile, _ location: OriginalLocation, owner: UInt32
     ) throws(FileTrouble) -> (OriginalStore, key: [UInt8]) {
-        switch place {
+        switch location {
         case .state:
             try shared.create(for: owner)
             return (shared, picture.exactPath)
@@ -215,22 +215,22 @@ package final class Originals: Sendable {
     /// not believed.
     ///
     /// - Parameter more: folders that may have come from elsewhere, with originals beside their pictures.
-    package func pictures(andIn more: [String]) -> (known: [InputFile], odd: [FileTrouble]) {
-        var (paths, odd): (Set<[UInt8]>, [FileTrouble]) = ([], [])
+    package func pictures(andIn more: [String]) -> (known: [InputFile], distrusted: [FileTrouble]) {
+        var (paths, distrusted): (Set<[UInt8]>, [FileTrouble]) = ([], [])
         for store in allStores(andIn: more) {
             do throws(FileTrouble) {
                 try store.all { record in
                     let original = StoredOriginal(record, in: store)
                     if original.isPlausible { paths.insert(original.picture.exactPath) }
-                } odd: {
-                    odd.append($0)
+                } distrusted: {
+                    distrusted.append($0)
                 }
             } catch {
-                odd.append(error)
+                distrusted.append(error)
             }
         }
         let known = paths.sorted { $0.lexicographicallyPrecedes($1) }.map { InputFile(bytes: $0, dir: "") }
-        return (known, odd)
+        return (known, distrusted)
     }
 
     private func allStores(andIn more: [String] = []) -> [OriginalStore] {
@@ -371,7 +371,7 @@ package final class Originals: Sendable {
     ///   - more: folders that may have come from elsewhere, with originals beside their pictures.
     ///   - isMeant: whether the user gives up what was at this path.
     /// - Returns: how many, and how many stay since their pictures may be on a disk that is not mounted.
-    package func giveUp(andIn more: [String], _ isMeant: (InputFile) -> Bool) -> (forgotten: Int, left: Int) {
+    package func abandon(andIn more: [String], _ isMeant: (InputFile) -> Bool) -> (forgotten: Int, left: Int) {
         forgetRemoved(andIn: more) {
             // Another user's record is that user's to remove.
             $0.isPlausible && $0.isTrusted(with: nil) && isMeant($0.picture)
@@ -391,7 +391,7 @@ package final class Originals: Sendable {
             try? store.all {
                 let original = StoredOriginal($0, in: store)
                 if isMeant(original) { meant.append(original) }
-            } odd: { _ in
+            } distrusted: { _ in
             }
             var count = 0
             for original in meant where !FileSystem.exists(original.picture.exactPath) {

@@ -6,27 +6,27 @@ import Planning
 import SafeFiles
 import Synchronization
 
-/// A folder whose pictures are changed in place, locked against others who write there. Its path and the names in it may
-/// not be UTF-8. C's calls stay in this file.
+/// A folder whose pictures are changed in place. It is locked against others that write there. Its path and the
+/// names in it may not be UTF-8. The calls of C stay in this file.
 final class PictureFolder: Sendable {
-    /// A picture as it was looked at.
+    /// A picture as it was inspected at.
     struct Found: Hashable, Sendable {
         let stamp: FileStamp
         let isFile: Bool
-        /// How many names it has.
+        /// The number of its names (hard links).
         let links: Int
         let user: UInt32
         let group: UInt32
     }
 
-    /// Another run, or another command, writes there.
+    /// Another run or command writes in the folder.
     struct Busy: Error {}
 
     private let lock: FolderLock
     private var descriptor: Int32 { lock.descriptor }
-    /// For people.
+    /// The path as it is shown.
     let path: String
-    /// Killed commands may have left files.
+    /// Whether killed commands may have left files.
     private let hasLeftovers = Mutex(true)
 
     /// - Throws: ``Busy`` or ``FileTrouble``.
@@ -40,10 +40,10 @@ final class PictureFolder: Sendable {
         self.lock = lock
     }
 
-    /// Of the open folder, whatever its path leads to now.
+    /// The identity of the open folder, whatever its path leads to now.
     var identity: FileStamp.Identity? { lock.identity }
 
-    /// Another opening of the folder.
+    /// Opens the folder again.
     func open() throws(FileTrouble) -> SafeFolder { try SafeFolder(reopening: descriptor, path) }
 
     private static func chars(_ bytes: some Sequence<UInt8>) -> [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }
@@ -53,16 +53,16 @@ final class PictureFolder: Sendable {
         return Array(bytes[(bytes.lastIndex(of: PathNames.slash).map { $0 + 1 } ?? 0)...])
     }
 
-    /// How the names of files begin that will be pictures. What a kill leaves of them is found by this.
+    /// The prefix of temporary files, by which files of killed commands are found.
     private static let temporaryPrefix = ".penumbra-picture-"
 
-    /// Nobody else has this name, where locks keep nobody out either.
+    /// A unique name, because locks do not work on all file systems.
     private static func temporary() -> String {
         "\(temporaryPrefix)\(String(UInt64.random(in: .min ... .max), radix: 16))"
     }
 
-    /// Nil when nothing is there.
-    func look(at picture: InputFile) -> Found? {
+    /// Nil if nothing is at the path.
+    func inspect(at picture: InputFile) -> Found? {
         var found = stat()
         guard fstatat(descriptor, Self.chars(Self.name(of: picture)), &found, AT_SYMLINK_NOFOLLOW) == 0 else {
             return nil
@@ -72,18 +72,18 @@ final class PictureFolder: Sendable {
             user: found.st_uid, group: found.st_gid)
     }
 
-    /// The mark of its disk; nil where the disk has none.
+    /// The mark of its disk; nil if the disk has none.
     var disk: String? { (try? open()).flatMap { DiskMark.of($0.path) } }
 
     /// The folder's inode.
     func inode() throws(FileTrouble) -> UInt64 { UInt64(try open().status().st_ino) }
 
-    /// Opens a picture to read it; nil where nothing is, or no file.
+    /// Opens a picture for reading; nil if there is no regular file.
     func open(_ picture: InputFile) throws(FileTrouble) -> SafeFile? {
         try Self.open(Self.name(of: picture), in: descriptor, picture)
     }
 
-    /// The same by its path, for whoever changes nothing.
+    /// The same by its path, for callers that change nothing.
     static func open(at picture: InputFile) throws(FileTrouble) -> SafeFile? {
         try open(picture.exactPath, in: AT_FDCWD, picture)
     }
@@ -103,7 +103,7 @@ final class PictureFolder: Sendable {
         return file
     }
 
-    /// Of what follows in an open file.
+    /// The SHA-256 of the remaining bytes of an open file.
     static func sha256(of file: borrowing SafeFile) throws(FileTrouble) -> String {
         guard var digest = SHA256Stream() else { throw noDigest(file.path) }
         while true {
@@ -115,7 +115,7 @@ final class PictureFolder: Sendable {
         return text
     }
 
-    /// Before anything is prepared for a picture that could not be replaced.
+    /// Throws if files in the folder cannot be replaced. Called before anything is prepared.
     func refuseReadOnly() throws(FileTrouble) {
         guard faccessat(descriptor, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
             throw FileTrouble(path: path, code: errno, action: "write in the folder")
@@ -124,7 +124,7 @@ final class PictureFolder: Sendable {
 
     /// Copies a picture to a new file.
     ///
-    /// - Returns: what it has beside its bytes, and their SHA-256.
+    /// - Returns: the picture's attributes and SHA-256.
     func copy(
         _ picture: InputFile, to folder: SafeFolder, as name: String
     ) throws(FileTrouble) -> (attributes: FileAttributes, sha256: String) {
@@ -135,7 +135,7 @@ final class PictureFolder: Sendable {
         let attributes = try FileAttributes(of: file.descriptor, path: picture.path)
         let new = try folder.newFile(name, mode: 0o600)
         let digest = try Self.copy(file, to: new)
-        // As far as the picture may be read its original may. Nobody has to write to it.
+        // Whoever may read the picture may read its original. Nobody has to write to it.
         guard fchmod(new.descriptor, attributes.mode & 0o444 | 0o400) == 0 else {
             throw FileTrouble(path: new.path, code: errno, action: "set the rights")
         }
@@ -163,32 +163,32 @@ final class PictureFolder: Sendable {
             remedy: "repair the installation of libssl3")
     }
 
-    /// How a picture is replaced.
+    /// The kind of a replacement.
     enum Replacement {
-        /// By its blurred self, which has to have all that the picture had, and a time of its own.
+        /// The blurred picture. It must have all attributes of the picture, and gets a new time.
         case blurred
-        /// By its original, with its time; what else cannot be had is told.
+        /// The original with its time. Attributes that cannot be applied are reported.
         case original
     }
 
-    /// Puts a copy of a file in a picture's place in one step: at any moment one of both is there.
+    /// Replaces a picture by a copy of a file in one step: at any moment one of them is at the path.
     ///
     /// - Parameters:
-    ///   - found: what has to be there still; nil for nothing.
-    ///   - source: read from where it stands.
-    ///   - sha256: of the source's bytes, where it is known: other bytes do not take the picture's place.
-    /// - Returns: what of the attributes could not be had.
+    ///   - found: what must still be at the path; nil for nothing.
+    ///   - source: is read from its present offset.
+    ///   - sha256: the known SHA-256 of the source. If its bytes are different, nothing is replaced.
+    /// - Returns: the attributes that could not be applied.
     func replace(
         _ picture: InputFile, _ found: Found?, by source: borrowing SafeFile, sha256: String? = nil,
         _ attributes: FileAttributes, _ kind: Replacement
-    ) throws(InPlaceTrouble) -> [String] {
+    ) throws(InPlaceError) -> [String] {
         let temporary = Self.temporary()
-        do throws(InPlaceTrouble) {
+        do throws(InPlaceError) {
             let prepared: (missing: [String], sha256: String)
             do throws(FileTrouble) {
                 prepared = try prepare(temporary, for: picture, source, attributes, kind)
             } catch {
-                throw InPlaceTrouble(error)
+                throw InPlaceError(error)
             }
             guard sha256 == nil || sha256 == prepared.sha256 else {
                 throw .refused(
@@ -199,10 +199,10 @@ final class PictureFolder: Sendable {
             if kind == .blurred, let first = prepared.missing.first {
                 throw .refused("this user cannot keep \(first) for the blurred picture; left as it is")
             }
-            guard look(at: picture).map({ $0.stamp.isSameState(as: found?.stamp) }) ?? (found == nil) else {
+            guard inspect(at: picture).map({ $0.stamp.isSameState(as: found?.stamp) }) ?? (found == nil) else {
                 throw .changed
             }
-            try InPlaceTrouble.on { () throws(FileTrouble) in try putInPlace(temporary, picture) }
+            try InPlaceError.on { () throws(FileTrouble) in try putInPlace(temporary, picture) }
             return prepared.missing
         } catch {
             unlinkat(descriptor, temporary, 0)
@@ -218,7 +218,7 @@ final class PictureFolder: Sendable {
         try sync()
     }
 
-    /// Writes and syncs the file that will be the picture.
+    /// Writes and syncs the temporary file.
     private func prepare(
         _ temporary: String, for picture: InputFile, _ source: borrowing SafeFile, _ attributes: FileAttributes,
         _ kind: Replacement
@@ -233,13 +233,13 @@ final class PictureFolder: Sendable {
         return (missing, digest)
     }
 
-    /// Removes what commands have left that were killed: nobody else writes here while the folder is locked.
+    /// Removes the files of killed commands. Nobody else writes here while the folder is locked.
     func removeLeftovers() {
         let isFirst = hasLeftovers.withLock { has in
             defer { has = false }
             return has
         }
-        // What cannot be listed now is for the next command.
+        // If the folder cannot be listed, the next command removes them.
         guard isFirst, let folder = try? SafeFolder(reopening: descriptor, path), let names = try? folder.names()
         else { return }
         for name in names where Self.isTemporary(name) { try? folder.remove(name) }
@@ -257,7 +257,7 @@ final class PictureFolder: Sendable {
     }
 }
 
-/// The folders of some pictures, locked for as long as this value lives.
+/// The folders of some pictures. They stay locked as long as this value lives.
 struct OpenFolders {
     private var folders: [[UInt8]: Result<PictureFolder, any Error>] = [:]
 
@@ -268,13 +268,13 @@ struct OpenFolders {
         }
     }
 
-    /// The folder as the file system has it.
+    /// The folder of a picture in bytes.
     static func key(of picture: InputFile) -> [UInt8] {
         let path = picture.exactPath
         return Array(path[..<(path.lastIndex(of: PathNames.slash) ?? 0)])
     }
 
-    /// Those that could be locked, with their paths, where these are UTF-8.
+    /// The locked folders whose paths are UTF-8.
     var held: [(path: String, folder: PictureFolder)] {
         folders.compactMap { key, folder in
             guard case .success(let folder) = folder else { return nil }
@@ -282,36 +282,36 @@ struct OpenFolders {
         }
     }
 
-    /// Another command uses the originals there.
+    /// Marks a folder as busy, because another command uses the originals in it.
     mutating func markBusy(_ path: String) {
         folders[path == "/" ? [] : Array(path.utf8)] = .failure(PictureFolder.Busy())
     }
 
     /// Nil where nothing is, or the folder cannot be had.
-    func look(at picture: InputFile) -> PictureFolder.Found? {
-        (try? folders[Self.key(of: picture)]?.get())?.look(at: picture)
+    func inspect(at picture: InputFile) -> PictureFolder.Found? {
+        (try? folders[Self.key(of: picture)]?.get())?.inspect(at: picture)
     }
 
-    /// Opens a picture to read it. Nil where nothing is, or the folder cannot be had.
+    /// Opens a picture for reading; nil if there is no regular file, or the folder could not be locked.
     func open(_ picture: InputFile) throws(FileTrouble) -> SafeFile? {
         guard case .success(let folder) = folders[Self.key(of: picture)] else { return nil }
         return try folder.open(picture)
     }
 
-    /// Nil where there is no such folder, and so no picture.
+    /// The locked folder of a picture; nil if it does not exist.
     ///
-    /// - Throws: ``InPlaceResult/Outcome`` as ``InPlaceTrouble``.
-    func folder(of wanted: RequestedPicture) throws(InPlaceTrouble) -> PictureFolder? {
+    /// - Throws: ``InPlaceError`` with the outcome of the picture.
+    func folder(of wanted: RequestedPicture) throws(InPlaceError) -> PictureFolder? {
         switch folders[Self.key(of: wanted.picture)] {
         case .success(let folder):
-            // Whoever can write in the folder above has put a link, or another folder, in its place.
+            // Another user who can write in the folder above may have replaced it.
             guard wanted.folder == nil || wanted.folder == folder.identity else {
                 throw .refused("its folder was replaced by another one meanwhile; left as it is")
             }
             return folder
         case .failure(let trouble as FileTrouble) where [ENOENT, ENOTDIR].contains(trouble.code): return nil
-        case .failure(let trouble as FileTrouble): throw InPlaceTrouble(trouble)
-        case .failure, nil: throw InPlaceTrouble(outcome: .busy)
+        case .failure(let trouble as FileTrouble): throw InPlaceError(trouble)
+        case .failure, nil: throw InPlaceError(outcome: .busy)
         }
     }
 }

@@ -1,12 +1,12 @@
 package import Glibc
 package import JobModel
 
-/// The calls of the file system on which the safety of outputs depends. They take paths. ``SafeFolder`` takes names in an open
-/// folder.
+/// The calls of the file system on which the safety of outputs depends. They take paths; ``SafeFolder`` takes
+/// names in an open folder.
 package enum FileSystem {
-    /// Creates the folder and its parents, and returns those that were not there before, outermost first.
+    /// Creates a folder and its parents. Returns the created folders, outermost first.
     ///
-    /// - Parameter mode: of the last folder alone.
+    /// - Parameter mode: the rights of the last folder.
     package static func createFolders(_ path: String, mode: mode_t = 0o777) throws(FileTrouble) -> [String] {
         if isFolder(path) { return [] }
         let parent = PathNames.folder(of: path) ?? ""
@@ -31,13 +31,20 @@ package enum FileSystem {
         return stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Something is at the path itself, be it a dangling link.
-    package static func exists(_ path: String) -> Bool {
+    /// The status of the file at a path; nil if there is none. Links are not followed.
+    private static func status(_ path: String) -> stat? {
         var found = stat()
-        return lstat(path, &found) == 0
+        return lstat(path, &found) == 0 ? found : nil
     }
 
-    /// Nothing is at the path. Of a path in a folder that cannot be searched, or on a disk that fails, nobody can say so.
+    private static func kind(_ path: String) -> mode_t? { status(path).map { $0.st_mode & S_IFMT } }
+
+    /// Whether something is at the path itself. A dangling link counts.
+    package static func exists(_ path: String) -> Bool {
+        status(path) != nil
+    }
+
+    /// Whether nothing is at the path. False if the folder cannot be searched or the disk fails.
     package static func isGone(_ path: String) -> Bool {
         var found = stat()
         return lstat(path, &found) != 0 && (errno == ENOENT || errno == ENOTDIR)
@@ -51,9 +58,9 @@ package enum FileSystem {
         }
     }
 
-    /// Something is mounted at a folder, be it another folder of the same disk.
+    /// Whether something is mounted at a folder. A bind mount of the same disk counts.
     ///
-    /// - Parameter folder: absolute, without links.
+    /// - Parameter folder: an absolute path without links.
     package static func isMountPoint(_ folder: String) -> Bool {
         if folder == "/" { return true }
         if let answer = MountPoint.isMounted(folder) { return answer }
@@ -67,28 +74,26 @@ package enum FileSystem {
         return parent
     }
 
-    /// The disk that is mounted at a folder holds nothing that anybody has put there.
+    /// Whether the disk that is mounted at a folder is empty except for `lost+found`.
     package static func isEmptyDisk(_ mount: String) -> Bool {
         access(mount, R_OK | X_OK) == 0 && names(in: mount).allSatisfy { $0 == "lost+found" }
     }
 
-    /// In bytes; nil when there is no such file.
+    /// The size in bytes; nil if there is no file. Links are not followed.
     package static func size(_ path: String) -> Int? {
-        var found = stat()
-        return lstat(path, &found) == 0 ? Int(found.st_size) : nil
+        status(path).map { Int($0.st_size) }
     }
 
-    /// Of what a path leads to; nil when nothing is there.
+    /// The stamp of the file at a path; nil if there is none. Links are followed.
     package static func stamp(_ path: String) -> FileStamp? {
         var found = stat()
         return stat(path, &found) == 0 ? FileStamp(found) : nil
     }
 
-    /// Of an output. A folder's is that of all files in it: any that is changed, added or removed changes it. A link in an
-    /// output's place is none, whatever it leads to, and has the stamp of its own.
+    /// The stamp of an output. The stamp of a folder combines all files in it, so that every change of a file
+    /// changes it. A link at the path is not followed and has its own stamp.
     package static func outputStamp(_ path: String, isFolder: Bool) -> FileStamp? {
-        var found = stat()
-        guard lstat(path, &found) == 0 else { return nil }
+        guard let found = status(path) else { return nil }
         guard isFolder, found.st_mode & S_IFMT == S_IFDIR else { return FileStamp(found) }
         if isEmptyFolder(path) { return nil }
         let files = files(below: path).compactMap { stamp("\(path)/\($0)") }
@@ -97,33 +102,30 @@ package enum FileSystem {
             modified: files.map(\.modified).max() ?? 0, changed: files.map(\.changed).max() ?? 0)
     }
 
-    /// Of a regular file that has this name alone; nil for everything else. Links are not followed.
+    /// The identity of a regular file that has no other names; nil for everything else. Links are not followed.
     package static func ownName(_ path: String) -> FileStamp.Identity? {
-        var found = stat()
-        guard lstat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_nlink == 1 else { return nil }
+        guard let found = status(path), found.st_mode & S_IFMT == S_IFREG, found.st_nlink == 1 else { return nil }
         return FileStamp(found).identity
     }
 
-    /// A file itself, and no link to one.
+    /// Whether a regular file is at the path. Links are not followed.
     package static func isRegular(_ path: String) -> Bool {
-        var found = stat()
-        return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFREG
+        kind(path) == S_IFREG
     }
 
     package static func isLink(_ path: String) -> Bool {
-        var found = stat()
-        return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFLNK
+        kind(path) == S_IFLNK
     }
 
-    /// Adds bytes to the end of a file, which is created if need be; whole or, when that fails, not at all.
+    /// Appends all bytes to a file, or none if that fails. A missing file is created.
     ///
     /// - Parameters:
-    ///   - folder: the open folder of `path`; the file is looked for there, wherever `path` leads now.
-    ///   - mode: of a file that is created.
+    ///   - folder: the open folder of the file; nil to use the path.
+    ///   - mode: the rights of a created file.
     package static func append(
         _ bytes: [UInt8], to path: String, in folder: Int32? = nil, mode: mode_t = 0o666, syncs: Bool = false
     ) throws(FileTrouble) {
-        // A pipe that nobody reads would be waited for. Of one that somebody reads nothing could be taken back.
+        // A pipe is refused: opening it could block, and bytes cannot be removed from it.
         let file = openat(
             folder ?? AT_FDCWD, folder == nil ? path : PathNames.last(of: path),
             O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode)
@@ -150,13 +152,13 @@ package enum FileSystem {
 
     /// No line that Penumbra writes is longer.
     private static let longestLine = 16 << 20
-    /// Some ten million lines.
+    /// About ten million lines.
     private static let largestFileOfLines = 8 << 30
 
-    /// All bytes of a file of lines; nil where there is none, or a link. What follows a line that Penumbra cannot have written
-    /// is left out: somebody may have made the file as large as no disk is, out of nothing.
+    /// The bytes of a file of lines; nil if there is no regular file. Reading ends before a line that is too
+    /// long for Penumbra, because another user may have made a sparse file larger than any disk.
     ///
-    /// - Returns: `distrustReason` as ``OpenFile/distrustReason``.
+    /// - Returns: the bytes, and ``OpenFile/distrustReason``.
     package static func lines(
         of path: String, in folder: Int32? = nil
     ) throws(FileTrouble) -> (bytes: [UInt8], distrustReason: String?)? {
@@ -177,7 +179,7 @@ package enum FileSystem {
         }
     }
 
-    /// Waits until the file system that holds a folder has everything on its disk.
+    /// Waits until all changes of a folder's file system are on its disk.
     package static func syncFileSystem(of folder: String) throws(FileTrouble) {
         // C's headers show it to GNU sources only. <https://man7.org/linux/man-pages/man2/syncfs.2.html>
         typealias Sync = @convention(c) (Int32) -> Int32
@@ -190,54 +192,47 @@ package enum FileSystem {
         }
     }
 
-    /// Puts a file at its final path in one step, replacing what is there.
+    /// Renames a file to its final path. An existing file is replaced atomically.
     package static func rename(_ from: String, to path: String) throws(FileTrouble) {
         guard Glibc.rename(from, path) == 0 else { throw FileTrouble(path: path, code: errno, action: "publish") }
     }
 
-    /// True when an output is there: a file, or a folder with the file that it is named after. (Anything else at the path of a
-    /// folder is no output.)
+    /// Whether an output is at the path: a file, or a Deep Zoom folder with its `.dzi`. Other folders are not
+    /// outputs.
     package static func isOutput(_ path: String) -> Bool {
         isOwnFolder(path) ? exists("\(path)/\(PathNames.last(of: path)).dzi") : exists(path)
     }
 
-    /// A folder that can be read, and holds nothing.
+    /// Whether a folder can be read and is empty.
     package static func isEmptyFolder(_ path: String) -> Bool {
         isOwnFolder(path) && access(path, R_OK | X_OK) == 0 && names(in: path).isEmpty
     }
 
-    /// Paths of all files in a folder, below it.
+    /// The paths of all files in a folder, relative to it.
     package static func files(below path: String) -> [String] {
         names(in: path).flatMap { name in
             isOwnFolder("\(path)/\(name)") ? files(below: "\(path)/\(name)").map { "\(name)/\($0)" } : [name]
         }
     }
 
-    /// Of a file, or of all files in a folder.
+    /// The size of a file, or the sum of the sizes of all files in a folder.
     package static func treeSize(_ path: String) -> Int? {
         guard isOwnFolder(path) else { return size(path) }
         return names(in: path).reduce(0) { $0 + (treeSize("\(path)/\($1)") ?? 0) }
     }
 
-    /// Waits until the disk has a file.
-    package static func syncFile(_ path: String) throws(FileTrouble) {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "open") }
-        defer { close(file) }
-        guard fsync(file) == 0 else { throw FileTrouble(path: path, code: errno, action: "sync") }
-    }
-
-    /// Makes the names in a folder last through a power failure.
+    /// Waits until the disk has the names in a folder.
     package static func syncFolder(_ path: String) throws(FileTrouble) {
         try SafeFolder(path, trusting: .everybody).sync()
     }
 
-    /// With the slash at its end: for the root, too, a path.
+    /// The folder of a path, with a slash at its end.
     package static func folder(of path: String) -> String { (PathNames.folder(of: path) ?? "") + "/" }
 
-    /// Keeps others out of a folder, where the file system knows rights. A link is refused.
+    /// Removes other users' rights to a folder, if the file system has rights. A link is refused.
     ///
-    /// - Parameter trust: whose folder it may be. Some file systems show another owner of what this user has just made.
+    /// - Parameter trust: the allowed owners of the folder. Some file systems show another owner for a folder
+    ///   that this user has just created.
     package static func makePrivate(_ folder: String, trusting trust: SafeFolder.Trust) throws(FileTrouble) {
         guard let own = try SafeFolder.unlinked(folder, trusting: trust) else {
             throw FileTrouble(path: folder, code: ENOENT, action: "open the folder")
@@ -245,48 +240,46 @@ package enum FileSystem {
         own.shut()
     }
 
-    /// Removes a file; one that is not there is as good.
+    /// Removes a file. A missing file is no error.
     package static func remove(_ path: String) { unlink(path) }
 
     /// Removes a folder if it is empty.
     package static func removeIfEmpty(_ path: String) { rmdir(path) }
 
-    /// The same of a folder that was made, or changed, at this time or later.
+    /// The same for a folder that was created or changed since this time.
     package static func removeIfEmpty(_ path: String, changedSince begin: Int64) {
         guard let changed = changed(path) else { return }
-        // Some file systems, as of memory cards, count in steps of two seconds.
+        // The file systems of some memory cards count times in steps of two seconds.
         let step: Int64 = changed % 1_000_000_000 == 0 ? 2_000_000_000 : 0
         if changed.addingReportingOverflow(step).partialValue >= begin { rmdir(path) }
     }
 
-    /// The change time (ctime) of what is at a path, in nanoseconds since 1970. No program can set it to a time before the file was
-    /// made, as it can with the modification time.
+    /// The change time (ctime) of the file at a path, in nanoseconds since 1970. No program can set it to a
+    /// time before the file was created.
     package static func changed(_ path: String) -> Int64? {
-        var found = stat()
-        guard lstat(path, &found) == 0 else { return nil }
+        guard let found = status(path) else { return nil }
         let (seconds, isTooMuch) = Int64(found.st_ctim.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
         return isTooMuch ? nil : seconds + Int64(found.st_ctim.tv_nsec)
     }
 
-    /// Removes a folder and all that it holds, as far as that can be done. Links are removed, never followed.
+    /// Removes a folder and its contents as far as possible. Links are removed and not followed.
     package static func removeTree(_ path: String) { SafeFolder.removeTree(at: path) }
 
-    /// A file or a folder, and neither a link nor anything else.
+    /// Whether a regular file or a folder is at the path. Links are not followed.
     package static func isPlain(_ path: String) -> Bool {
-        var found = stat()
-        return lstat(path, &found) == 0 && [S_IFREG, S_IFDIR].contains(found.st_mode & S_IFMT)
+        kind(path).map { [S_IFREG, S_IFDIR].contains($0) } ?? false
     }
 
-    /// A folder, and not a link to one.
+    /// Whether a folder is at the path. Links are not followed.
     package static func isOwnFolder(_ path: String) -> Bool {
-        var found = stat()
-        return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
+        kind(path) == S_IFDIR
     }
 
-    /// The names in a folder of Penumbra's own; empty when it cannot be read.
+    /// The names in one of Penumbra's own folders; empty if it cannot be read.
     package static func names(in folder: String) -> [String] { (try? allNames(in: folder)) ?? [] }
 
-    /// All names in a folder of Penumbra's own: for whoever concludes something from a name that is not there.
+    /// All names in one of Penumbra's own folders. Throws if they cannot be read, for callers that act on a
+    /// missing name.
     package static func allNames(in folder: String) throws(FileTrouble) -> [String] {
         guard let stream = opendir(folder) else { throw FileTrouble(path: folder, code: errno, action: "list") }
         defer { closedir(stream) }
@@ -305,8 +298,8 @@ package enum FileSystem {
 }
 
 extension FileSystem {
-    /// Tries again where another process has just removed the folder that this one has made. On a busy machine that can happen
-    /// many times in a row.
+    /// Tries again if another process has just removed the folder that this one created. On a busy machine this
+    /// can happen many times in a row.
     package static func retrying<Result>(
         _ code: Int32, _ body: () throws(FileTrouble) -> Result
     ) throws(FileTrouble) -> Result {

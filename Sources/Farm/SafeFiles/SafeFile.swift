@@ -76,7 +76,8 @@ package struct OpenFile: ~Copyable {
         self.file = file
     }
 
-    /// A group whose number is its owner's user number has no other members: systems with such groups make files writable by them.
+    /// If the group has the same number as the owner, it has no other members. On systems with such groups,
+    /// files are writable by the group.
     private static func distrustReason(of found: stat) -> String? {
         guard found.st_uid == geteuid() || found.st_uid == 0 else {
             return "it belongs to another user (uid \(found.st_uid))"

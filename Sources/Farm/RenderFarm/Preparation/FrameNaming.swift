@@ -3,6 +3,7 @@ import Geometry
 import JobModel
 import JobStorage
 import Planning
+import SafeFiles
 import Scheduling
 import WorkerProtocol
 
@@ -143,7 +144,7 @@ struct FrameNaming {
     /// What lies at an output's path and cannot be replaced, or must not.
     private func inTheWay(_ target: FrameTarget) -> (PlannedOutput.Owner, PlanProblem)? {
         let owner = PlannedOutput.Owner(target.frame)
-        for kept in target.verdict.kept where OutputLookup.isPlainFolder(kept.path) && isFile(kept.path, of: target) {
+        for kept in target.verdict.kept where FileSystem.isOwnFolder(kept.path) && isFile(kept.path, of: target) {
             return (owner, .folderInTheWay(output: kept.path))
         }
         // A list is not all of a job's inputs: two that collide may come one after the other. A run that replaces whatever is there
@@ -168,7 +169,7 @@ struct FrameNaming {
     /// The input that an output was made of, where it is another file, and still there.
     private func otherInput(_ output: String, _ target: FrameTarget) -> String? {
         guard let input = freshness.record(at: output)?.input, PathKey(input) != PathKey(target.files.input),
-            OutputLookup.isInputThere(input), FileStamp(of: input)?.identity != target.files.stamp?.identity
+            OutputLookup.inputMayExist(at: input), FileStamp(of: input)?.identity != target.files.stamp?.identity
         else { return nil }
         return input
     }
@@ -216,7 +217,7 @@ struct FrameDecisions: Sendable {
         let outputs = recipes.indices.map { index in
             let (path, stamp) = outputs.isEmpty ? ("", nil) : outputs[index]
             let isFolder = plan.folderFormats.contains(frame.formats[index])
-            let isOutput = stamp != nil && (!isFolder || OutputLookup.exists(path))
+            let isOutput = stamp != nil && (!isFolder || FileSystem.isOutput(path))
             return FrameFiles.Output(path: path, stamp: stamp, isOutput: isOutput, recipe: recipes[index])
         }
         return FrameFiles(

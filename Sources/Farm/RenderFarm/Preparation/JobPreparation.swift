@@ -8,6 +8,7 @@ package import JobModel
 import JobStorage
 package import Manifests
 package import Planning
+import SafeFiles
 import Scheduling
 import Settings
 import WorkerProtocol
@@ -262,11 +263,11 @@ package struct JobPreparation {
         for record in strange.sorted(by: { $0.path < $1.path })
         // Whether a picture that cannot be looked at, or in a folder that cannot be read, is an input, nobody can tell.
         where !closed.contains(where: { PathKey($0) == PathKey(record.input) || PathNames.isBelow(record.input, $0) })
-            && !planned.contains(PathKey(record.path)) && OutputLookup.exists(record.path)
+            && !planned.contains(PathKey(record.path)) && FileSystem.isOutput(record.path)
         {
             if inputs.contains(PathKey(record.input)) {
                 prepared.orphans.append(record)
-            } else if OutputLookup.isInputThere(record.input) {
+            } else if OutputLookup.inputMayExist(at: record.input) {
                 prepared.unselected.append(record)
             } else if lost.contains(PathKey(record.path)) {
                 prepared.lostOutputs.append(record)

@@ -16,7 +16,7 @@ struct BlurList {
         let search = session.search(paths)
         let named = Set(search.pictures.filter(\.isNamed).map(\.file.exactPath))
         let folders = search.pictures.map { PathText.folder(of: $0.file.path) } + search.folders.map(\.path)
-        let (known, odd) = session.originals.pictures(andIn: folders)
+        let (known, distrusted) = session.originals.pictures(andIn: folders)
         let meant = known.filter { picture in
             paths.isEmpty || search.holds(picture) || named.contains(picture.exactPath)
         }
@@ -26,13 +26,13 @@ struct BlurList {
             !isKnown.contains($0.exactPath) && session.originals.mayBeElsewhere($0)
         }
         let pictures = meant + renamed
-        for trouble in odd { session.reporting.complain(trouble.message) }
-        let (looked, stop) = try await InspectedPicture.look(
+        for trouble in distrusted { session.reporting.complain(trouble.message) }
+        let (looked, stop) = try await InspectedPicture.inspect(
             at: pictures, session.originals, readsOriginals: false, settings: session.installation.runSettings,
             loop: session.loop)
         if stop != nil { return session.tell(stop, left: pictures.count) }
         print(looked.flatMap { picture in picture.originals.map { KeptLine(picture, $0) } })
-        return odd.isEmpty ? .done : .someFailed
+        return distrusted.isEmpty ? .done : .someFailed
     }
 
     private func print(_ lines: [KeptLine]) {
@@ -81,7 +81,7 @@ struct KeptLine: Encodable {
         let generation = original.record.generation
         switch picture.condition {
         case .blurred(let own) where own.record.generation == generation:
-            state = picture.isStrange ? "another user's" : "blurred"
+            state = picture.isUntrusted ? "another user's" : "blurred"
         case .original(let own) where own.record.generation == generation: state = "original is there"
         case .edited(let own) where own.record.generation == generation: state = "edited since"
         case .missing where original.isRestored && !picture.isUnreadable, .unknown where original.isRestored:

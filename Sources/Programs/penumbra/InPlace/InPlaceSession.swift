@@ -74,7 +74,7 @@ struct InPlaceSession {
         var seen: Set<[UInt8]> = []
         let found = passedBy.unnamed + passedBy.hidden.flatMap(\.pictures) + passedBy.links.map(\.target)
         let pictures = found.filter { seen.insert($0.exactPath).inserted }
-        let (looked, stop) = try await InspectedPicture.look(
+        let (looked, stop) = try await InspectedPicture.inspect(
             at: pictures, originals, readsOriginals: false, settings: installation.runSettings, loop: loop)
         let blurred = looked.filter(\.isBlurred)
         let paths = Set(blurred.map(\.picture.exactPath))

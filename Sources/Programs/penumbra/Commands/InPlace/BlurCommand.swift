@@ -55,7 +55,7 @@ struct BlurCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "Where originals are kept: 'state', in the state folder, or 'beside' the pictures, in a hidden folder "
                 + ".penumbra-originals that moves with them.", valueName: "state|beside"))
-    var keep: OriginalPlace = .state
+    var keep: OriginalLocation = .state
 
     @Flag(
         help:
@@ -211,4 +211,4 @@ struct BlurCommand: AsyncParsableCommand {
     }
 }
 
-extension OriginalPlace: ExpressibleByArgument {}
+extension OriginalLocation: ExpressibleByArgument {}

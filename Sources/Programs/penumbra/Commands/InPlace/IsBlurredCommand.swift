@@ -43,7 +43,7 @@ struct IsBlurredCommand: AsyncParsableCommand {
             if search.pictures.isEmpty, passedBy.isNothing, search.problems.isEmpty {
                 throw FarmError(.missingInput, "there is no picture in what was named")
             }
-            let (looked, stop) = try await InspectedPicture.look(
+            let (looked, stop) = try await InspectedPicture.inspect(
                 at: search.pictures.map(\.file), session.originals, readsOriginals: false,
                 settings: session.installation.runSettings, loop: session.loop)
             if stop != nil { return session.tell(stop, left: looked.count) }
@@ -81,7 +81,7 @@ struct InPlaceAnswer {
         (words, status, kept) = Self.answer(looked)
         let state =
             switch looked.condition {
-            case .blurred: looked.isStrange ? "not blurred" : "blurred"
+            case .blurred: looked.isUntrusted ? "not blurred" : "blurred"
             case .edited: "edited since"
             case .unknown, .original, .missing: status == .missingInput ? "gone" : "not blurred"
             }
@@ -91,9 +91,9 @@ struct InPlaceAnswer {
     }
 
     private static func answer(_ looked: InspectedPicture) -> (String, RunOutcome, StoredOriginal?) {
-        if let odd = looked.odd { return (odd.message, .someFailed, looked.originals.first) }
+        if let distrust = looked.distrust { return (distrust.message, .someFailed, looked.originals.first) }
         return switch looked.condition {
-        case .blurred(let kept) where looked.isStrange:
+        case .blurred(let kept) where looked.isUntrusted:
             (
                 "a record of another user says that it is blurred (\(kept.record.filters)), and is not believed",
                 .someFailed, kept
@@ -104,7 +104,7 @@ struct InPlaceAnswer {
         case .missing(let kept):
             looked.isUnreadable
                 ? ("cannot be read", .someFailed, kept) : ("no such file", .missingInput, kept)
-        case .unknown: looked.isThere ? ("is not blurred", .someFailed, nil) : (Self.nothingThere, .missingInput, nil)
+        case .unknown: looked.exists ? ("is not blurred", .someFailed, nil) : (Self.nothingThere, .missingInput, nil)
         }
     }
 }

@@ -102,7 +102,7 @@ struct GcCommand: AsyncParsableCommand {
         guard !givenUp.isEmpty else { return .done }
         var named = givenUp.map(GivenUpPath.init)
         let folders = named.map(\.file.path) + named.map { PathText.folder(of: $0.file.path) }
-        let (forgotten, left) = kept.giveUp(andIn: folders) { picture in
+        let (forgotten, left) = kept.abandon(andIn: folders) { picture in
             let isMeant = named.map { $0.means(picture) }
             for index in named.indices where isMeant[index] { named[index].isKnown = true }
             return isMeant.contains(true)
