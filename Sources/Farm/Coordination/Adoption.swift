@@ -6,7 +6,7 @@ package import WorkerProtocol
 /// Adopts existing outputs as those that a run would make. Each output is accepted or rejected alone.
 package struct Adoption: Sendable {
     /// A file that was not accepted, and why.
-    package struct Rejection: Hashable, Sendable {
+    package struct Failure: Hashable, Sendable {
         /// The input or output that was rejected.
         package let path: String
         package let reason: String
@@ -17,8 +17,8 @@ package struct Adoption: Sendable {
     /// Frames of which an output is missing.
     package private(set) var missing: [FrameTarget] = []
     /// At most one for each file.
-    package private(set) var rejections: [Rejection] = []
-    private var rejectedPaths: Set<PathKey> = []
+    package private(set) var failures: [Failure] = []
+    private var failedPaths: Set<PathKey> = []
 
     /// Frames with existing outputs that are not known to be current. A picture that is still broken is not
     /// among them: its failure stays recorded.
@@ -93,11 +93,11 @@ package struct Adoption: Sendable {
 
     /// If the message begins with the path, the path is removed from it.
     private mutating func add(_ failure: FrameFailure?, at path: String) {
-        guard rejectedPaths.insert(PathKey(path)).inserted else { return }
+        guard failedPaths.insert(PathKey(path)).inserted else { return }
         let message = failure?.message ?? "is gone, or was not reached"
         let prefix = "\(path): "
-        rejections.append(
-            Rejection(path: path, reason: message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : message)
+        failures.append(
+            Failure(path: path, reason: message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : message)
         )
     }
 }

@@ -27,7 +27,7 @@ package struct Blurring: Sendable {
     /// Makes a new run loop.
     let loop: @Sendable () -> RunLoop
 
-    /// How many pictures are inspected at together: their copies wait for their originals' records, their folders are locked.
+    /// How many pictures are handled together. Their folders are locked together.
     private static let partSize = 64
 
     /// - Parameters:
@@ -177,7 +177,7 @@ package struct Blurring: Sendable {
             switch answers.outcomes[FrameID(index)] {
             case .surveyed(let probe):
                 conversions[candidate.index] = InPlaceFormat.conversions(of: probe)
-                do throws(InPlaceFormat.Refusal) {
+                do throws(InPlaceFormat.FormatError) {
                     return try InPlaceFormat.format(of: probe, catalog)
                 } catch {
                     outcomes[candidate.index] =
@@ -211,21 +211,21 @@ package struct Blurring: Sendable {
 /// Chooses the format and the options for a picture that replaces itself: its own format.
 enum InPlaceFormat {
     /// Why a picture cannot be written in its own format.
-    struct Refusal: Error, Hashable {
+    struct FormatError: Error, Hashable {
         let reason: String
     }
 
-    static func format(of probe: ProbeReceipt, _ catalog: Catalog) throws(Refusal) -> FormatDescriptor {
+    static func format(of probe: ProbeReceipt, _ catalog: Catalog) throws(FormatError) -> FormatDescriptor {
         let name = probe.source.fileFormat
         guard let format = catalog.formats.first(where: { $0.name == name }), format.canWrite, !format.isFolder else {
-            throw Refusal(
+            throw FormatError(
                 reason: "Penumbra reads \(name), but does not write it; 'penumbra apply' writes another format")
         }
         guard probe.pages == 1 || format.holdsAnimation else {
-            throw Refusal(reason: "has \(probe.pages) pages, of which only the first would be left")
+            throw FormatError(reason: "has \(probe.pages) pages, of which only the first would be left")
         }
         guard format.sampleFormats.contains(probe.source.format) else {
-            throw Refusal(
+            throw FormatError(
                 reason: "has samples of a kind (\(probe.source.format)) that Penumbra does not write as \(name)")
         }
         return format

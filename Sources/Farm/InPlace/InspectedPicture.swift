@@ -47,7 +47,7 @@ package enum PictureState: Sendable {
     }
 }
 
-/// A picture that was inspected at.
+/// A picture, its records, and what they say about it.
 package struct InspectedPicture: Sendable {
     package let picture: InputFile
     /// The latest first.
@@ -186,7 +186,8 @@ package struct InspectedPicture: Sendable {
         let bytes = Int(status.st_size)
         let isLike = originals.contains { $0.record.mayBe(bytes) }
         return PictureContent(
-            bytes: bytes, user: status.st_uid, sha256: isLike ? try PictureFolder.sha256(of: file) : nil, reported: reported)
+            bytes: bytes, user: status.st_uid, sha256: isLike ? try PictureFolder.sha256(of: file) : nil,
+            reported: reported)
     }
 
     private static func open(_ picture: InputFile, _ folders: OpenFolders?) throws(FileTrouble) -> SafeFile? {

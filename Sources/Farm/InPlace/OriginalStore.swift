@@ -5,32 +5,33 @@ import JobModel
 package import SafeFiles
 import Synchronization
 
-/// Who can have made a record, and the original that it names.
+/// The users who can have written a record and its original.
 struct TrustedWriters: Hashable, Sendable {
-    /// Beside root. Nil where anybody can.
+    /// The users in addition to root; nil if anybody can have written them.
     private let users: Set<UInt32>?
 
-    /// Nobody but this user or root.
+    /// Whether only this user or root can have written them.
     var isOwn: Bool { isTrusted(with: nil) }
 
     init(_ parts: [Set<UInt32>?]) {
         users = parts.contains(nil) ? nil : parts.reduce(into: []) { $0.formUnion($1 ?? []) }
     }
 
-    /// Whether the record decides what a picture is: nobody has made it but this user, root, or the picture's owner. (To an
-    /// owner's own picture nothing happens that the owner could not do.)
+    /// Whether the record decides what a picture is: only this user, root or the picture's owner can have
+    /// written it. (The owner could do the same to the picture without Penumbra.)
     func isTrusted(with owner: UInt32?) -> Bool {
         users?.allSatisfy { $0 == geteuid() || $0 == 0 || $0 == owner } ?? false
     }
 }
 
-/// What was read of records, by the stores' paths and the records' names: a command looks through the same folder for every
-/// few pictures, and a folder may have many thousands of records.
+/// A cache of what was read of records, by the stores' paths and the records' names. A command searches the
+/// same store for every few pictures, and a store may have thousands of records.
 ///
-/// A record never changes under its name. What this says is a hint all the same: whoever uses a record reads it.
+/// The content of a record never changes. The cache is nevertheless only a hint: a record is read before it is
+/// used.
 package final class RecordReadings: Sendable {
     struct Reading: Sendable {
-        /// Of what was made of the picture; nil where that is the picture itself.
+        /// The size of the blurred picture; nil if it is the same as the original.
         let size: Int?
         let key: [UInt8]
     }
@@ -44,75 +45,78 @@ package final class RecordReadings: Sendable {
     func set(_ readings: [String: Reading], of root: String) { stores.withLock { $0[root] = readings } }
 }
 
-/// Where originals are kept: the bytes under names that tell what they are, and a record of each picture.
+/// A store of originals. It has their bytes under names that identify them, and a record of each picture.
 ///
 ///     ROOT/{objects/SHA256-SIZE,records/PICTURE.GENERATION.RANDOM.SHA256-SIZE.json,incoming/,lock}
 ///
-/// Files, and no rows in the database: they can lie beside the pictures and move with them, and what puts pictures back
-/// does not depend on a database that can be lost. Somebody else may be able to write where a store lies: so its folders are
-/// opened one in the other, without following links, and all is done from the open folders.
+/// The store consists of files, not of rows in the database, so that it can move with the pictures, and
+/// pictures can be restored if the database is lost. Other users may be able to write where a store lies. So
+/// its folders are opened one in the other without following links, and all files are used through the open
+/// folders.
 ///
-/// Whoever changes a store beside pictures holds the lock on its file `lock`. What is done is safe where locks keep nobody
-/// out, too: see ``removeUnneeded()``.
+/// A command that changes a store beside pictures holds the lock on its file `lock`. All steps are safe even
+/// where locks do not work: see ``removeUnneeded()``.
 package final class OriginalStore: Sendable {
     let root: String
-    /// It lies in the state folder, and has records of pictures by their paths.
+    /// Whether it lies in the state folder. Such a store has records of pictures by their paths.
     let isShared: Bool
-    /// The folder that the store lies in, where it is open; else it is opened by its path.
+    /// The open folder that has the store; nil to open it by its path.
     private let parent: SafeFolder?
-    /// Once it was opened. So a record and its original lie in one store, whatever is put in the store's place.
+    /// The open root folder. Records and originals are used in the same store even if another folder takes its
+    /// path.
     private let opened = Mutex<SafeFolder?>(nil)
     private let lock = Mutex<KernelLock?>(nil)
-    /// Names of records by the beginning of their names, which stands for the picture; nil before they were asked for,
-    /// which is not before whoever changes them holds the lock.
+    /// The names of records, by the part that stands for the picture. Nil until they are asked for. A command
+    /// that changes them holds the lock before.
     private let names = Mutex<[Substring: [String]]?>(nil)
-    /// The keys of pictures by the sizes of what was made of them; nil before they were asked for.
+    /// The keys of pictures, by the sizes of the blurred pictures. Nil until they are asked for.
     private let sizes = Mutex<[Int: Set<[UInt8]>]?>(nil)
-    /// What other values of this store have read.
+    /// What other instances of this store have read.
     private let readings: RecordReadings
 
     private enum Part: String, CaseIterable {
         case objects, records, incoming
     }
 
-    /// A record as it was found.
+    /// A record and who may have written it.
     package struct Record: Sendable {
         package let original: KeptOriginal
         package let file: String
-        /// Its original was put back under another name.
+        /// Whether its original was restored under another name.
         package let isRestored: Bool
         let writers: TrustedWriters
     }
 
-    /// Records as they were found.
+    /// The records that were found.
     package struct Records {
         package var records: [Record] = []
-        /// Why the others are not believed.
+        /// Why other records are not trusted.
         package var distrusted: [FileTrouble] = []
     }
 
-    /// The copy of a picture, which is not an original yet.
+    /// The copy of a picture before it becomes an original.
     package struct Copy: Hashable, Sendable {
         let path: String
         let sha256: String
         fileprivate let name: String
     }
 
-    /// The largest record that is read. Attributes of a file have at most 64 KB each.
+    /// The largest record that is read. Each attribute of a file has at most 64 KB.
     private static let largestRecord = 16 << 20
-    /// Of other users, who may have made many of them to take this process's memory.
+    /// The largest record of another user that is read. The limit is lower because another user may have made
+    /// many to exhaust the memory.
     private static let largestForeignRecord = 1 << 20
     private static let lockName = "lock"
 
-    /// In the state folder.
+    /// The store in the state folder.
     ///
-    /// - Parameter root: may not be there yet.
+    /// - Parameter root: its folder, which may be missing.
     package init(shared root: String) {
         (self.root, isShared, parent) = (root, true, nil)
         readings = RecordReadings()
     }
 
-    /// Beside the pictures of a folder.
+    /// The store beside the pictures of a folder.
     ///
     /// - Parameters:
     ///   - opened: the same folder, if it is open.
@@ -131,7 +135,7 @@ package final class OriginalStore: Sendable {
         return try SafeFolder(path.isEmpty ? "/" : path, trusting: .everybody)
     }
 
-    /// Nil where nothing was kept yet.
+    /// Nil if there is no store yet.
     private func rootFolder() throws(FileTrouble) -> SafeFolder? {
         if let opened = opened.withLock(\.self) { return opened }
         let parent: SafeFolder
@@ -144,7 +148,7 @@ package final class OriginalStore: Sendable {
         do throws(FileTrouble) {
             guard let found = try parent.folder(PathNames.last(of: root)) else { return nil }
             if !isShared { try Self.refuseMounted(found, in: parent) }
-            // Of stores that are only inspected through there may be more than a process may have open.
+            // A search may concern more stores than a process may have open files.
             if isShared || self.parent != nil { opened.withLock { $0 = found } }
             return found
         } catch {
@@ -152,7 +156,7 @@ package final class OriginalStore: Sendable {
         }
     }
 
-    /// What lies there may be the originals of another store, whose records, or whose lock, nobody sees here.
+    /// A mounted folder may have the originals of another store, whose records and lock are not visible here.
     private static func refuseMounted(_ folder: SafeFolder, in parent: SafeFolder) throws(FileTrouble) {
         guard try !folder.isMounted(in: parent) else {
             throw FileTrouble(
@@ -161,7 +165,7 @@ package final class OriginalStore: Sendable {
         }
     }
 
-    /// One of the three folders; nil where nothing was kept yet.
+    /// One of the three folders; nil if there is no store yet.
     private func part(_ part: Part) throws(FileTrouble) -> SafeFolder? {
         guard let root = try rootFolder() else { return nil }
         return try self.part(part, in: root)
@@ -191,18 +195,18 @@ package final class OriginalStore: Sendable {
             remedy: "put back the folder that Penumbra made, or move the originals elsewhere; nothing was removed")
     }
 
-    /// Makes the store's folders, and takes its lock.
+    /// Creates the folders of the store and takes its lock.
     ///
-    /// - Parameter owner: the picture's.
-    /// - Throws: ``FileTrouble``, also where another user could take the originals away; with ``busyCode`` where another
-    ///   command holds the lock.
+    /// - Parameter owner: the owner of the picture.
+    /// - Throws: ``FileTrouble``, also if another user could remove the originals, and with ``busyCode`` if
+    ///   another command holds the lock.
     package func create(for owner: UInt32) throws(FileTrouble) {
         let parent = try parentFolder()
         var isNew = try parent.status(of: PathNames.last(of: root)) == nil
         let folder = try makingRoot(in: parent, for: owner)
         if isNew { try parent.sync() }
         let writers = TrustedWriters([try folder.makers(isShut: folder.isShut())])
-        // The user has chosen the state folder.
+        // The state folder is trusted, because the user has chosen it.
         guard isShared || writers.isTrusted(with: owner) else {
             throw FileTrouble(
                 path: root, code: FileTrouble.refusal, action: "keep originals there",
@@ -219,7 +223,7 @@ package final class OriginalStore: Sendable {
     private func makingRoot(in parent: SafeFolder, for owner: UInt32) throws(FileTrouble) -> SafeFolder {
         for _ in 0..<4 {
             do throws(FileTrouble) {
-                // Pictures that few may see lie in it.
+                // The originals may be pictures that other users must not see.
                 _ = try parent.makingFolder(PathNames.last(of: root), mode: 0o700)
             } catch {
                 throw Self.refusal(error)
@@ -232,19 +236,21 @@ package final class OriginalStore: Sendable {
             } catch {
                 guard error.code == ENOENT else { throw error }
             }
-            // Another command has just removed it: it was empty.
+            // Another command has just removed the empty store.
             opened.withLock { $0 = nil }
         }
         throw FileTrouble(path: root, code: ENOENT, action: "create the folder")
     }
 
-    /// Of troubles where another command uses the store.
+    /// The code of the error that another command uses the store.
     static let busyCode = EWOULDBLOCK
 
-    /// The store of another user stays unlocked: nothing is changed there, and whoever holds its lock keeps nobody waiting.
+    /// Takes the lock. The store of another user is not locked: nothing is changed in it, and that user must
+    /// not be able to block this command.
     ///
-    /// - Parameter owner: who may have the store, beside this user and root; nil for the folder's owner.
-    /// - Returns: false where another command holds the lock; true also where nothing was kept yet.
+    /// - Parameter owner: an owner of the store whose lock is taken, in addition to this user and root; nil for
+    ///   the folder's owner.
+    /// - Returns: false if another command holds the lock; true also if there is no store yet.
     package func takeLock(for owner: UInt32? = nil) throws(FileTrouble) -> Bool {
         guard !isHeld, let root = try rootFolder() else { return true }
         let (own, folder) = (try root.status().st_uid, try parentFolder().status().st_uid)
@@ -254,30 +260,30 @@ package final class OriginalStore: Sendable {
         }
         guard let taken else { return false }
         lock.withLock { $0 = taken }
-        // What was known before may not be so any more.
+        // Other commands may have changed the store before.
         names.withLock { $0 = nil }
         sizes.withLock { $0 = nil }
         return true
     }
 
-    /// Nothing is changed afterwards.
+    /// Releases the lock. Nothing is changed afterwards.
     package func unlock() { lock.withLock { $0 = nil } }
 
-    /// That of a state folder is held by the command.
+    /// The command itself holds the lock of the state folder's store.
     private var isHeld: Bool { isShared || lock.withLock { $0 != nil } }
 
     // MARK: Records
 
     private func known() throws(FileTrouble) -> [Substring: [String]] {
         if let known = names.withLock(\.self) { return known }
-        // A list that cannot be read does not say that nothing is kept.
+        // An unreadable list must not look like an empty store, so the error is thrown.
         let all = try part(.records)?.names().filter { $0.hasSuffix(RecordName.ending) } ?? []
         let known = Dictionary(grouping: all) { $0.prefix { $0 != "." } }
         names.withLock { $0 = known }
         return known
     }
 
-    /// Of one picture.
+    /// The records of a picture.
     package func originals(of key: [UInt8]) throws(FileTrouble) -> Records {
         let known = try known()
         if known.isEmpty { return Records() }
@@ -291,15 +297,15 @@ package final class OriginalStore: Sendable {
         return records
     }
 
-    /// Tells of all records, one by one: there may be many.
+    /// Passes all records to `body` one by one, because there may be many.
     package func all(_ body: (Record) -> Void, distrusted: (FileTrouble) -> Void) throws(FileTrouble) {
         try read(known().values.flatMap { $0 }.sorted(), body, distrusted: distrusted)
     }
 
-    /// The keys of pictures of which files of this size were made.
+    /// The keys of the pictures whose blurred pictures have this size.
     package func keys(ofSize size: Int) throws(FileTrouble) -> Set<[UInt8]> { try allSizes()[size] ?? [] }
 
-    /// By size. Each record is read once; what this process writes is added.
+    /// The keys by size. Each record is read once. Records that this process writes are added.
     func allSizes() throws(FileTrouble) -> [Int: Set<[UInt8]>] {
         if let known = sizes.withLock(\.self) { return known }
         let names = try known().values.flatMap(\.self)
@@ -309,7 +315,7 @@ package final class OriginalStore: Sendable {
             readings[record.file] = RecordReadings.Reading(
                 size: original.isChanged ? original.blurred.bytes : nil, key: original.key)
         } distrusted: { _ in
-            // It is told where its picture is inspected at, and in lists.
+            // It is reported when its picture is inspected, and in lists.
         }
         self.readings.set(readings, of: root)
         let keys = readings.values.reduce(into: [Int: Set<[UInt8]>]()) { keys, reading in
@@ -330,19 +336,19 @@ package final class OriginalStore: Sendable {
             do throws(FileTrouble) {
                 guard let original = try read(name, in: records) else { continue }
                 var parts = [rootMakers, try records.makers(of: name, isShut: isShut)]
-                // An original that is gone has no maker.
+                // A missing original was written by nobody.
                 if let objects { parts.append(try objects.makers(of: original.objectName, isShut: isShut)) }
                 let writers = TrustedWriters(parts)
                 let isRestored = RecordName(name)?.isRestored ?? false
                 body(Record(original: original, file: name, isRestored: isRestored, writers: writers))
             } catch {
-                // An untrusted record costs itself alone.
+                // A record that cannot be read does not affect others.
                 distrusted(error)
             }
         }
     }
 
-    /// Nil when it has just been removed.
+    /// Nil if it has just been removed.
     private func read(_ name: String, in records: SafeFolder) throws(FileTrouble) -> KeptOriginal? {
         func distrust(_ code: Int32, _ reason: String?) -> FileTrouble {
             FileTrouble(
@@ -367,17 +373,17 @@ package final class OriginalStore: Sendable {
         return record
     }
 
-    /// A record's name ends with that of its original.
+    /// The name of the original, with which a record's name ends.
     private static func object(of name: String) -> Substring { RecordName(name)?.object ?? "" }
 
-    /// When this returns, the disk has it.
+    /// Writes a record and syncs it.
     ///
-    /// - Returns: the record's file.
+    /// - Returns: the name of the record's file.
     package func write(_ original: KeptOriginal) throws(FileTrouble) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let (incoming, records) = (try needed(.incoming), try needed(.records))
-        // It holds texts, numbers and bytes alone, which JSON always can.
+        // Texts, numbers and bytes can always be encoded.
         guard let json = try? encoder.encode(original) else {
             throw FileTrouble(path: records.path, code: EINVAL, action: "write a record")
         }
@@ -393,7 +399,7 @@ package final class OriginalStore: Sendable {
         return name
     }
 
-    /// The original itself goes with the next ``removeUnneeded()``.
+    /// Removes a record. The next ``removeUnneeded()`` removes its original.
     package func remove(_ record: String) throws(FileTrouble) {
         let records = try needed(.records)
         try records.remove(record)
@@ -401,8 +407,8 @@ package final class OriginalStore: Sendable {
         forget(record)
     }
 
-    /// Notes that an original was put back under another name. Its record stays: there may be further copies of the blurred
-    /// picture, and the picture itself may be on a disk that is not mounted.
+    /// Marks an original as restored under another name. Its record stays, because there may be more copies of
+    /// the blurred picture, and the picture itself may be on a disk that is not mounted.
     package func markRestored(_ record: String) throws(FileTrouble) {
         guard let parts = RecordName(record), !parts.isRestored else { return }
         let (records, name) = (try needed(.records), RecordName.restored(record, parts))
@@ -424,12 +430,12 @@ package final class OriginalStore: Sendable {
 
     func path(of object: String) -> String { "\(root)/\(Part.objects)/\(object)" }
 
-    /// Nobody else has it, be it on another machine whose locks are not seen here.
+    /// A unique name, also among machines that do not see each other's locks.
     private static func unique() -> String { String(UInt64.random(in: .min ... .max), radix: 16) }
 
-    /// Takes the copy of a picture in.
+    /// Adds the copy of a picture.
     ///
-    /// - Parameter fill: makes a new file of this name in this folder, and gives its SHA-256.
+    /// - Parameter fill: creates a file of this name in this folder and returns its SHA-256.
     package func copy<Beside>(
         _ number: Int, _ fill: (SafeFolder, String) throws(FileTrouble) -> (Beside, sha256: String)
     ) throws(FileTrouble) -> (Copy, Beside) {
@@ -438,10 +444,10 @@ package final class OriginalStore: Sendable {
         return (Copy(path: "\(folder.path)/\(name)", sha256: sha256, name: name), beside)
     }
 
-    /// Keeps a copy. An original of the same bytes stays as it is. Bytes are compared, since a kept original may be damaged:
-    /// a file of other bytes gets a name of its own.
+    /// Keeps a copy as an original. An existing original with the same bytes is used instead. The bytes are
+    /// compared, because the existing one may be damaged. A file with other bytes gets another name.
     ///
-    /// - Returns: the name that it is kept by.
+    /// - Returns: the name of the original.
     package func keep(_ copy: Copy, as content: FileContent) throws(FileTrouble) -> String {
         let (incoming, objects) = (try needed(.incoming), try needed(.objects))
         guard let size = try incoming.status(of: copy.name)?.st_size, size == content.bytes else {
@@ -456,7 +462,7 @@ package final class OriginalStore: Sendable {
                     try objects.sync()
                     return name
                 } catch {
-                    // Somebody has just kept another one there.
+                    // Another command has just used this name.
                     guard error.code == EEXIST else { throw error }
                 }
             }
@@ -475,7 +481,7 @@ package final class OriginalStore: Sendable {
             guard let first = try folder.file(name), let second = try other.file(otherName) else { return false }
             return try areSame(first, second)
         } catch {
-            // A link or a pipe under that name is no original.
+            // A link or a pipe under that name is not an original.
             guard error.code == FileTrouble.refusal, error.reason != nil else { throw error }
             return false
         }
@@ -491,25 +497,26 @@ package final class OriginalStore: Sendable {
         }
     }
 
-    /// Whether the original has its name still. Asked after its record was written, and before the picture is replaced: where
-    /// locks keep nobody out, another command may have taken the original for one that no record needs.
+    /// Whether an original still has its name. This is checked after its record was written and before the
+    /// picture is replaced: where locks do not work, another command may have removed the original because it
+    /// saw no record.
     package func isKept(_ object: String) throws(FileTrouble) -> Bool {
         guard let root = try rootFolder(), root.isInPlace else { return false }
         return try part(.objects, in: root)?.status(of: object) != nil
     }
 
-    /// Opens an original; nil where it is gone.
+    /// Opens an original; nil if it is gone.
     package func original(of record: KeptOriginal) throws(FileTrouble) -> SafeFile? {
         guard let objects = try part(.objects) else { return nil }
         if let found = try objects.file(record.objectName) { return try Self.whole(found, record) }
-        // A command that inspected whether it is needed was killed.
+        // A command was killed after it had renamed the original.
         guard let retired = try objects.names().first(where: { Self.retired($0)?.object == record.objectName }),
             let found = try objects.file(retired)
         else { return nil }
         return try Self.whole(found, record)
     }
 
-    /// Nil for one of another size: it is damaged, and may be so large that it is read for hours.
+    /// Nil if it has another size: it is damaged, and may be so large that reading it takes hours.
     private static func whole(
         _ found: consuming SafeFile, _ record: KeptOriginal
     ) throws(FileTrouble) -> SafeFile? {
@@ -517,24 +524,24 @@ package final class OriginalStore: Sendable {
         return found
     }
 
-    /// Whether a file has an original's bytes. For records of earlier versions, which have no SHA-256 of them.
+    /// Whether a file has an original's bytes. Used for records of earlier versions, which have no SHA-256.
     func holds(_ record: KeptOriginal, _ file: borrowing SafeFile) throws(FileTrouble) -> Bool {
         guard let original = try original(of: record) else { return false }
         return try Self.areSame(file, original)
     }
 
-    /// Removes what commands have left that were killed, and originals that no record needs. The lock is held. None is
-    /// removed unless all records are known: of those that cannot be listed nobody knows what they need. Files whose names
-    /// Penumbra does not give stay, and nothing is removed where a folder of the store is a link or mounted.
+    /// Removes files of killed commands, and originals that no record needs. The lock is held. If the records
+    /// cannot be listed, no original is removed. Files with other names than Penumbra's stay. Nothing is
+    /// removed if a folder of the store is a link or mounted.
     ///
-    /// Where locks keep nobody out an original is safe nonetheless. It gets another name first, and then the records are listed
-    /// once more: one that was written before is seen now, and the original gets its name back. Whoever writes a record later
-    /// sees that the original has lost its name, and replaces nothing (``isKept(_:)``).
+    /// An original is safe even where locks do not work. It is renamed first, and then the records are listed
+    /// again. If a record for it was written meanwhile, it gets its name back. A command that writes a record
+    /// later finds the name missing, and does not replace the picture (``isKept(_:)``).
     ///
-    /// - Returns: how many originals.
+    /// - Returns: how many originals were removed.
     @discardableResult
     package func removeUnneeded() -> Int {
-        // Where a folder was exchanged, the next command that wants to keep something says so.
+        // If a folder was replaced, the next command that keeps an original reports it.
         guard isHeld, let root = try? rootFolder(), let objects = try? part(.objects, in: root),
             let records = try? part(.records, in: root), let incoming = try? part(.incoming, in: root),
             let there = try? objects.names(), let needed = try? Self.needed(by: records)
@@ -545,7 +552,7 @@ package final class OriginalStore: Sendable {
         var retired = there.compactMap { Self.retired($0) }
         for name in there where ObjectName(name) != nil && !needed.contains(name) {
             let other = "\(name)~\(Self.unique())"
-            // What has gone meanwhile somebody else has taken.
+            // If it is gone, another command has renamed it.
             if (try? objects.rename(name, as: other)) != nil { retired.append((other, name)) }
         }
         guard !retired.isEmpty else { return 0 }
@@ -557,19 +564,20 @@ package final class OriginalStore: Sendable {
             } else if (try? objects.renameWithoutReplacing(name, to: objects, as: object)) == nil,
                 (try? Self.areSame(objects, name, objects, object)) == true
             {
-                // The same bytes were kept once more.
+                // Another command has kept the same bytes again.
                 try? objects.remove(name)
             }
         }
         return count
     }
 
-    /// From the disk: a record that was written by another store of this folder counts, too.
+    /// The names of needed originals, read from the disk, because another instance of this store may have
+    /// written records.
     private static func needed(by records: SafeFolder) throws(FileTrouble) -> Set<String> {
         Set(try records.names().map { String(object(of: $0)) })
     }
 
-    /// An original that had its name taken: `SHA256-SIZE~RANDOM`.
+    /// The parts of the name of an original that was renamed before its removal: `SHA256-SIZE~RANDOM`.
     private static func retired(_ name: String) -> (name: String, object: String)? {
         let parts = name.split(separator: "~", omittingEmptySubsequences: false)
         guard parts.count == 2, ObjectName(String(parts[0])) != nil, !parts[1].isEmpty,
@@ -578,30 +586,31 @@ package final class OriginalStore: Sendable {
         return (name, String(parts[0]))
     }
 
-    /// Copies of pictures, and records before they are in their place.
+    /// Whether a name is that of a copy, or of a record that has not been renamed yet.
     private static func isIncoming(_ name: String) -> Bool {
         if name.hasSuffix(RecordName.ending) {
             let object = name.dropLast(RecordName.ending.count).split(separator: ".").last ?? ""
             return ObjectName(String(object)) != nil
         }
         let parts = name.split(separator: "-", omittingEmptySubsequences: false)
-        // Earlier versions gave them a number alone.
+        // Earlier versions used a number alone.
         guard (1...2).contains(parts.count), Int(parts[0]) != nil else { return false }
         return parts.dropFirst().allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isHexDigit) }
     }
 
-    /// In seconds. No command takes as long for what it keeps together.
+    /// In seconds. No command takes so long to keep an original.
     private static let longestCommand = 86_400
 
-    /// Another user's command may go on, on a machine whose locks are not seen here.
+    /// Whether a killed command left the file. Another user's command may still run on a machine whose locks
+    /// are not visible here.
     private static func isLeft(_ name: String, in incoming: SafeFolder) -> Bool {
         guard let found = try? incoming.status(of: name) else { return false }
         return found.st_uid == geteuid() || time(nil) - found.st_mtim.tv_sec > longestCommand
     }
 
-    /// Removes the folders of a store that keeps nothing. The lock is held; afterwards it is not.
+    /// Removes the folders of an empty store. The lock is held before and released after that.
     ///
-    /// - Parameter before: is done as soon as it is known that it will be removed.
+    /// - Parameter before: is called before the folders are removed.
     package func removeIfEmpty(before: () -> Void = {}) {
         guard isHeld, let folder = try? rootFolder(), let parent = try? parentFolder() else { return }
         folder.removeIfEmpty(Part.objects.rawValue)
@@ -610,11 +619,12 @@ package final class OriginalStore: Sendable {
             for part in [Part.records, .incoming] { folder.removeIfEmpty(part.rawValue) }
             guard try folder.names().allSatisfy({ $0 == Self.lockName }) else { return }
         } catch {
-            // Nobody knows whether it is empty.
+            // It is not known whether the store is empty.
             return
         }
         before()
-        // While it is locked: whoever has it open looks whether it is still there. Nothing is done here after it.
+        // The lock file is removed while it is locked: a command that has it open checks whether it is still
+        // there. Nothing follows this step.
         try? folder.remove(Self.lockName)
         parent.removeIfEmpty(PathNames.last(of: root))
         opened.withLock { $0 = nil }

@@ -5,21 +5,21 @@ package import Planning
 package import SafeFiles
 import Synchronization
 
-/// Where an original is kept.
+/// Where originals are kept.
 package enum OriginalLocation: String, Hashable, Sendable, CaseIterable {
     /// In the state folder.
     case state
-    /// In a hidden folder beside the picture, with which it can move.
+    /// In a hidden folder beside the picture. It can move with the picture.
     case beside
 }
 
-/// An original that is kept of a picture.
+/// An original of a picture, and the store that has it.
 package struct StoredOriginal: Sendable {
     package let record: KeptOriginal
     let store: OriginalStore
-    /// The record's name in the store.
+    /// The name of its record in the store.
     let file: String
-    /// It was put back under another name.
+    /// Whether it was restored under another name.
     package let isRestored: Bool
     private let writers: TrustedWriters
 
@@ -28,13 +28,14 @@ package struct StoredOriginal: Sendable {
         self.store = store
     }
 
-    /// Nobody but this user or root can have made the record, and the original.
+    /// Whether only this user or root can have written the record and the original.
     var isOwn: Bool { writers.isOwn }
 
-    /// Whether the record decides what a picture of this owner is. (A state folder the user has chosen.)
+    /// Whether the record decides what a picture of this owner is. (The state folder is trusted, because the
+    /// user has chosen it.)
     func isTrusted(with owner: UInt32?) -> Bool { store.isShared || writers.isTrusted(with: owner) }
 
-    /// The file that holds it.
+    /// The path of the file with the original.
     package var path: String { store.path(of: record.objectName) }
 
     /// The path at which the picture was blurred.
@@ -44,7 +45,7 @@ package struct StoredOriginal: Sendable {
         return InputFile(bytes: Array(folder.utf8) + [PathNames.slash] + record.key, dir: "")
     }
 
-    /// What lies beside pictures knows their names alone: a path would lead elsewhere.
+    /// A record beside pictures may have only a name. A path would lead to another folder.
     var isPlausible: Bool { store.isShared || !record.key.contains(PathNames.slash) }
 }
 
@@ -52,7 +53,7 @@ package struct StoredOriginal: Sendable {
 ///
 ///     STATE/originals/{objects,records,incoming,lock,beside/}    and beside pictures    .penumbra-originals/
 package final class Originals: Sendable {
-    /// What hides the originals that are kept beside pictures.
+    /// The name of the hidden folder with originals beside pictures.
     package static let folderName = ".penumbra-originals"
 
     /// `STATE/originals`
@@ -60,8 +61,8 @@ package final class Originals: Sendable {
     private let shared: OriginalStore
     private let beside = Mutex<[PathKey: OriginalStore]>([:])
     private let readings = RecordReadings()
-    /// The folders with originals beside their pictures, by the sizes of what was made of these; nil before they were asked
-    /// for.
+    /// The folders with originals beside their pictures, by the sizes of the blurred pictures. Nil until they
+    /// are asked for.
     private let remembered = Mutex<[Int: [String]]?>(nil)
 
     package init(state: String) {
@@ -72,10 +73,12 @@ package final class Originals: Sendable {
     /// Whether a picture was ever blurred in place with this state folder.
     package static func areKept(in state: String) -> Bool { FileSystem.isFolder("\(state)/originals") }
 
-    /// Held by whoever changes anything here. Nil when another one still holds it after that time.
+    /// Takes the lock that every command holds that changes originals. Nil if another command still holds it
+    /// after the wait.
     package static func lock(state: String, wait: Duration) async throws -> KernelLock? {
         let root = "\(state)/originals"
-        // What others may not see they may not see here. Before anything is in it.
+        // The originals may be pictures that other users must not see. The rights are set before anything is
+        // written.
         if try !FileSystem.createFolders(root).isEmpty { try FileSystem.makePrivate(root, trusting: .everybody) }
         let clock = ContinuousClock()
         return try await KernelLock.take("\(root)/lock", until: clock.now + wait, clock)
@@ -83,17 +86,17 @@ package final class Originals: Sendable {
 
     // MARK: Pictures
 
-    /// What is kept of a picture.
+    /// The originals of a picture.
     package struct Kept: Sendable {
-        /// The latest first.
+        /// The originals, the latest first.
         package let originals: [StoredOriginal]
-        /// Why a record of the picture is not believed, if one is not.
+        /// Why a record of the picture is not trusted; nil if all are.
         package let distrust: FileTrouble?
 
         package var isNothing: Bool { originals.isEmpty && distrust == nil }
     }
 
-    /// A store that cannot be read costs its own pictures alone.
+    /// The originals of a picture. A store that cannot be read affects only its own pictures.
     package func all(of picture: InputFile) -> Kept {
         var found: [StoredOriginal] = []
         var distrusted: [FileTrouble] = []
@@ -110,10 +113,10 @@ package final class Originals: Sendable {
         return Kept(originals: found.sorted { $0.record.generation > $1.record.generation }, distrust: distrusted.first)
     }
 
-    /// Where a picture's original goes, and by what key.
+    /// Prepares the store for a picture's original, and gives the key of its record.
     ///
-    /// - Parameter owner: the picture's.
-    /// - Throws: where nothing can be kept beside a picture.
+    /// - Parameter owner: the owner of the picture.
+    /// - Throws: if no originals can be kept beside the picture.
     func prepareStore(
         for picture: InputFile, _ location: OriginalLocation, owner: UInt32
     ) throws(FileTrouble) -> (OriginalStore, key: [UInt8]) {
@@ -128,7 +131,8 @@ package final class Originals: Sendable {
                     remedy: "the folder's name is not UTF-8: rename it, or use --keep state")
             }
             try store.create(for: owner)
-            // Only now: a folder that is remembered and has no store has lost it (``foldersWithoutStore()``).
+            // The folder is remembered only after its store exists: a remembered folder without a store has
+            // lost it (``foldersWithoutStore()``).
             try remember(folder)
             return (store, Self.name(of: picture))
         }
@@ -139,7 +143,7 @@ package final class Originals: Sendable {
         return Array(path[(path.lastIndex(of: PathNames.slash).map { $0 + 1 } ?? 0)...])
     }
 
-    /// Nil where its name is not UTF-8.
+    /// Nil if its name is not UTF-8.
     private static func folder(of picture: InputFile) -> String? {
         let path = picture.exactPath
         let folder = path[..<(path.lastIndex(of: PathNames.slash) ?? 0)]
@@ -161,13 +165,13 @@ package final class Originals: Sendable {
 
     // MARK: Pictures under other names
 
-    /// Originals of pictures at other paths, of which blurring has made files of this size. A blurred picture that was
-    /// renamed, moved or copied is known by what it holds. Looked through are the state folder, the stores beside the picture
-    /// and in all folders above it, and those that this state folder knows of.
+    /// Originals of pictures at other paths whose blurred pictures have this size. A blurred picture that was
+    /// renamed, moved or copied is recognised by its content. The search covers the state folder, the stores
+    /// beside the picture and in all folders above it, and the stores that this state folder remembers.
     func elsewhere(_ picture: InputFile, size: Int) -> [StoredOriginal] {
         var (found, seen): ([StoredOriginal], Set<String>) = ([], [])
         for store in [shared] + besideStores(near: picture, size: size) where seen.insert(store.root).inserted {
-            // Of what cannot be read here its own pictures tell.
+            // A store that cannot be read is reported for its own pictures.
             guard let keys = try? store.keys(ofSize: size) else { continue }
             for key in keys {
                 guard let records = try? store.originals(of: key).records else { continue }
@@ -196,7 +200,7 @@ package final class Originals: Sendable {
         if let known = remembered.withLock(\.self) { return known }
         var found: [Int: [String]] = [:]
         for folder in rememberedFolders() {
-            // A disk that is not mounted, or a folder that may not be read.
+            // The disk may not be mounted, or the folder may not be readable.
             guard let sizes = try? besideStore(in: folder).allSizes() else { continue }
             for size in sizes.keys { found[size, default: []].append(folder) }
         }
@@ -204,15 +208,15 @@ package final class Originals: Sendable {
         return found
     }
 
-    /// Whether a picture of which nothing is kept may be one that was blurred under another name.
+    /// Whether a picture without originals may have been blurred under another name.
     package func mayBeElsewhere(_ picture: InputFile) -> Bool {
         FileStamp(of: picture).map { !elsewhere(picture, size: $0.size).isEmpty } ?? false
     }
 
     // MARK: Everything
 
-    /// All pictures of which anything is kept, as far as this state folder knows of them, and the records and stores that are
-    /// not believed.
+    /// All pictures with originals that this state folder knows, and the records and stores that are not
+    /// trusted.
     ///
     /// - Parameter more: folders that may have come from elsewhere, with originals beside their pictures.
     package func pictures(andIn more: [String]) -> (known: [InputFile], distrusted: [FileTrouble]) {
@@ -237,13 +241,13 @@ package final class Originals: Sendable {
         [shared] + Set((rememberedFolders() + more).map(PathKey.init)).sorted().map { besideStore(in: $0.path) }
     }
 
-    /// Where it is noted which folders have originals beside their pictures.
+    /// The folder of notes. A note is the path of a folder with originals beside its pictures.
     private static let notesName = "beside"
-    /// Of a note, which is a path.
+    /// The largest note that is read.
     private static let largestNote = 1 << 16
 
     private func rememberedFolders() -> [String] {
-        // Of what cannot be read the pictures' own folder knows.
+        // If notes cannot be read, the stores are still found beside their pictures.
         guard let notes = try? SafeFolder.unlinked(root, trusting: .everybody)?.folder(Self.notesName),
             let names = try? notes.names()
         else { return [] }
@@ -254,22 +258,22 @@ package final class Originals: Sendable {
         }
     }
 
-    /// The folders in which originals were kept beside pictures, and whose stores are not there any more.
+    /// The remembered folders whose stores are gone.
     package func foldersWithoutStore() -> [String] {
         rememberedFolders().filter { folder in
             do throws(FileTrouble) {
                 let found = try SafeFolder(folder, trusting: .everybody)
-                // An empty one may be where a disk is to be mounted.
+                // An empty folder may be the mount point of a disk.
                 guard try found.status(of: Self.folderName) == nil else { return false }
                 return try !found.names().isEmpty
             } catch {
-                // It moved with its originals, is on a disk that is not mounted, or may not be read.
+                // It has moved with its originals, or its disk is not mounted, or it may not be read.
                 return false
             }
         }
     }
 
-    /// Before the first original is kept beside a picture.
+    /// Writes the note of a folder, before the first original is kept in it.
     private func remember(_ folder: String) throws(FileTrouble) {
         let name = FNV.name(of: folder.utf8)
         guard let store = try SafeFolder.unlinked(root, trusting: .everybody) else {
@@ -285,12 +289,11 @@ package final class Originals: Sendable {
 
     private func forget(_ folder: String) {
         let notes = try? SafeFolder.unlinked(root, trusting: .everybody)?.folder(Self.notesName)
-        // A note too many costs a look.
+        // A superfluous note only costs time.
         try? notes?.remove(FNV.name(of: folder.utf8))
     }
 
-    /// Removes originals that are not needed any more beside pictures in these folders, and in the state folder, and lets go
-    /// of the stores.
+    /// Removes unneeded originals of these folders and of the state folder, and releases the stores.
     func removeUnneeded(in folders: OpenFolders) {
         shared.removeUnneeded()
         for (folder, _) in folders.held {
@@ -303,13 +306,13 @@ package final class Originals: Sendable {
         beside.withLock { $0.removeValue(forKey: PathKey(folder)) }?.unlock()
     }
 
-    /// Forgets what was known of originals beside pictures before these folders were locked, and locks the stores there. Where
-    /// another command holds a store nothing is done in its folder.
+    /// Opens and locks the stores of these folders, and forgets what was known of them before. If another
+    /// command holds a store, its folder is marked as busy.
     func open(in folders: inout OpenFolders) {
         for (folder, opened) in folders.held {
             let store = OriginalStore(beside: folder, try? opened.open(), readings: readings)
             beside.withLock { $0[PathKey(folder)] = store }
-            // What cannot be locked is told by whoever wants to keep something there.
+            // If a store cannot be locked, the error is reported when an original is kept in it.
             if (try? store.takeLock()) == false { folders.markBusy(folder) }
         }
     }
@@ -317,16 +320,16 @@ package final class Originals: Sendable {
     @discardableResult
     private func tidy(_ folder: String) -> Int {
         let store = besideStore(in: folder)
-        // What lies on a disk that is not mounted is not gone.
+        // The store may be on a disk that is not mounted.
         guard FileSystem.exists(store.root) else { return 0 }
         let count = store.removeUnneeded()
-        // In this order: a kill between the two must not look as if the originals were lost.
+        // The note is removed first. Otherwise a kill between the two steps would make the originals look lost.
         store.removeIfEmpty(before: { forget(folder) })
         return count
     }
 
-    /// Does something in each store, while its folder is locked. Where another run or command works, or which is not mounted,
-    /// the next command looks again.
+    /// Calls `body` for each store while its folder is locked. Folders that are busy or not mounted are left to
+    /// the next command.
     ///
     /// - Parameter more: folders that may have come from elsewhere, with originals beside their pictures.
     private func eachStore(
@@ -344,50 +347,52 @@ package final class Originals: Sendable {
         }
     }
 
-    /// Removes all that commands have left that were killed. The lock is held.
+    /// Removes all files of killed commands. The lock is held.
     ///
-    /// - Returns: how many originals that no picture needs.
+    /// - Returns: how many unneeded originals were removed.
     package func sweep() -> Int {
         removeUnfinishedNotes()
         let folders = Dictionary(grouping: pictures(andIn: []).known) { OpenFolders.key(of: $0) }
         for picture in folders.values.compactMap(\.first) {
-            // Where another run writes, or which is not mounted, the next command looks again.
+            // A folder that is busy or not mounted is left to the next command.
             (try? PictureFolder(of: picture))?.removeLeftovers()
         }
         return eachStore { store, folder in folder.map { tidy($0) } ?? store.removeUnneeded() }
     }
 
-    /// Forgets originals that were put back under other names, if nothing is at the paths at which their pictures were blurred.
-    /// The lock is held.
+    /// Forgets originals that were restored under other names, if no picture is at the paths at which they were
+    /// blurred. The lock is held.
     ///
-    /// - Returns: how many, and how many stay since their pictures' folders are not there: a disk may not be mounted.
+    /// - Returns: how many were forgotten, and how many stay because their pictures' folders are gone: a disk
+    ///   may not be mounted.
     package func forgetRestored() -> (forgotten: Int, left: Int) {
         forgetRemoved(andIn: [], where: \.isRestored, ifLost: isFolderThere)
     }
 
-    /// Forgets originals of pictures that their user has removed since they were blurred. The lock is held.
+    /// Forgets originals of pictures that their user has removed. The lock is held.
     ///
     /// - Parameters:
     ///   - more: folders that may have come from elsewhere, with originals beside their pictures.
-    ///   - isMeant: whether the user gives up what was at this path.
-    /// - Returns: how many, and how many stay since their pictures may be on a disk that is not mounted.
+    ///   - isMeant: whether the user abandons the picture at this path.
+    /// - Returns: how many were forgotten, and how many stay because their pictures may be on a disk that is
+    ///   not mounted.
     package func abandon(andIn more: [String], _ isMeant: (InputFile) -> Bool) -> (forgotten: Int, left: Int) {
         forgetRemoved(andIn: more) {
-            // Another user's record is that user's to remove.
+            // Only another user may remove that user's record.
             $0.isPlausible && $0.isTrusted(with: nil) && isMeant($0.picture)
         } ifLost: {
             !$0.store.isShared || isFolderThere($0) || isDiskThere($0)
         }
     }
 
-    /// - Parameter isLost: whether a picture that is not at its path is nowhere.
+    /// - Parameter isLost: whether a picture that is not at its path is lost.
     private func forgetRemoved(
         andIn more: [String], where isMeant: (StoredOriginal) -> Bool, ifLost isLost: (StoredOriginal) -> Bool
     ) -> (forgotten: Int, left: Int) {
         var left = 0
         let forgotten = eachStore(andIn: more) { store, folder in
             var meant: [StoredOriginal] = []
-            // Records that are not believed stay.
+            // Records that are not trusted stay.
             try? store.all {
                 let original = StoredOriginal($0, in: store)
                 if isMeant(original) { meant.append(original) }
@@ -407,7 +412,7 @@ package final class Originals: Sendable {
         return (forgotten, left)
     }
 
-    /// Forgets the folders whose stores of originals are not there any more. The lock is held.
+    /// Forgets the remembered folders whose stores are gone. The lock is held.
     ///
     /// - Returns: how many.
     package func forgetLostStores() -> Int {
@@ -424,12 +429,12 @@ package final class Originals: Sendable {
         guard original.record.folder.map({ $0 == found.inode }) ?? true else { return false }
         let path = folder.isEmpty ? "/" : String(validating: folder, as: UTF8.self)
         if let disk = original.record.disk { return path.map { DiskMark.of($0) == disk } ?? false }
-        // The root of a disk has the same number on every disk, and without a mark nobody knows which one this is.
+        // The roots of all disks have the same inode. Without a mark it is not known which disk this is.
         return path.map { !FileSystem.isMountPoint($0) || $0 == "/" } ?? true
     }
 
-    /// The picture's folder is not there, and that on the disk on which it was. Where that disk has no mark it is on none that
-    /// could be mounted in an empty folder.
+    /// Whether the picture's folder was removed from its disk. If the disk has no mark, the nearest existing
+    /// folder must not be empty, because an empty one may be a mount point.
     private func isDiskThere(_ original: StoredOriginal) -> Bool {
         guard var folder = String(validating: OpenFolders.key(of: original.picture), as: UTF8.self) else {
             return false
@@ -442,7 +447,7 @@ package final class Originals: Sendable {
         return !names.isEmpty
     }
 
-    /// What ``remember(_:)`` has left that was killed: `FNV-RANDOM`.
+    /// Removes the temporary files of a killed ``remember(_:)``: `FNV-RANDOM`.
     private func removeUnfinishedNotes() {
         guard let store = try? SafeFolder.unlinked(root, trusting: .everybody), let names = try? store.names() else {
             return

@@ -9,7 +9,7 @@ import Synchronization
 /// A folder whose pictures are changed in place. It is locked against others that write there. Its path and the
 /// names in it may not be UTF-8. The calls of C stay in this file.
 final class PictureFolder: Sendable {
-    /// A picture as it was inspected at.
+    /// What was found at a picture's path.
     struct Found: Hashable, Sendable {
         let stamp: FileStamp
         let isFile: Bool
@@ -20,7 +20,7 @@ final class PictureFolder: Sendable {
     }
 
     /// Another run or command writes in the folder.
-    struct Busy: Error {}
+    struct BusyError: Error {}
 
     private let lock: FolderLock
     private var descriptor: Int32 { lock.descriptor }
@@ -29,13 +29,13 @@ final class PictureFolder: Sendable {
     /// Whether killed commands may have left files.
     private let hasLeftovers = Mutex(true)
 
-    /// - Throws: ``Busy`` or ``FileTrouble``.
+    /// - Throws: ``BusyError`` or ``FileTrouble``.
     init(of picture: InputFile) throws {
         let bytes = picture.exactPath
         let folder = bytes[..<(bytes.lastIndex(of: PathNames.slash) ?? 0)]
         path = PathText.folder(of: picture.path)
         guard let lock = try FolderLock.take(Self.chars(folder.isEmpty ? [PathNames.slash] : folder), path) else {
-            throw Busy()
+            throw BusyError()
         }
         self.lock = lock
     }
@@ -284,7 +284,7 @@ struct OpenFolders {
 
     /// Marks a folder as busy, because another command uses the originals in it.
     mutating func markBusy(_ path: String) {
-        folders[path == "/" ? [] : Array(path.utf8)] = .failure(PictureFolder.Busy())
+        folders[path == "/" ? [] : Array(path.utf8)] = .failure(PictureFolder.BusyError())
     }
 
     /// Nil where nothing is, or the folder cannot be had.

@@ -28,7 +28,7 @@ package struct Unblurring: Sendable {
         originals.removeUnneeded(in: OpenFolders(of: []))
         for start in stride(from: 0, to: pictures.count, by: partSize) {
             let part = pictures[start..<min(start + partSize, pictures.count)].map(\.picture)
-            // Before anything is inspected at.
+            // The folders are locked before any picture is inspected.
             var folders = OpenFolders(of: part)
             originals.open(in: &folders)
             let before = part.map { folders.inspect(at: $0) }
@@ -114,7 +114,8 @@ package struct Unblurring: Sendable {
     }
 
     private func putBack(
-        _ original: StoredOriginal, _ inspected: InspectedPicture, _ found: PictureFolder.Found?, _ folder: PictureFolder,
+        _ original: StoredOriginal, _ inspected: InspectedPicture, _ found: PictureFolder.Found?,
+        _ folder: PictureFolder,
         isEdited: Bool
     ) throws(InPlaceError) -> InPlaceResult.Outcome {
         guard !inspected.damaged.contains(PathKey(original.path)) else {

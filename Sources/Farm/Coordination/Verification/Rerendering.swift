@@ -175,13 +175,15 @@ struct RerenderOrder: Hashable, Sendable {
     let pictures: [PictureReference]
 
     /// - Throws: the reason why it cannot be rendered again.
-    init(_ output: RecordedOutput, catalog: Catalog) throws(Refusal) {
+    init(_ output: RecordedOutput, catalog: Catalog) throws(RerenderError) {
         let record = output.record
-        if record.isAdopted { throw Refusal(reason: "adopted, not rendered by Penumbra") }
-        guard let text = output.recipe else { throw Refusal(reason: "only its receipt is known") }
-        guard let recipe = Recipe(text: text) else { throw Refusal(reason: "rendered by another version of Penumbra") }
+        if record.isAdopted { throw RerenderError(reason: "adopted, not rendered by Penumbra") }
+        guard let text = output.recipe else { throw RerenderError(reason: "only its receipt is known") }
+        guard let recipe = Recipe(text: text) else {
+            throw RerenderError(reason: "rendered by another version of Penumbra")
+        }
         for step in recipe.steps where catalog.filter(named: step.filter) == nil {
-            throw Refusal(reason: "the filter '\(step.filter)' is not installed")
+            throw RerenderError(reason: "the filter '\(step.filter)' is not installed")
         }
         (self.record, self.recipe) = (record, recipe)
         chain = recipe.complete(catalog).steps.map { FilterInvocation(filter: $0.filter, values: $0.values) }
@@ -194,7 +196,7 @@ struct RerenderOrder: Hashable, Sendable {
     }
 
     /// Why an output cannot be rendered again.
-    struct Refusal: Error, Hashable {
+    struct RerenderError: Error, Hashable {
         let reason: String
     }
 

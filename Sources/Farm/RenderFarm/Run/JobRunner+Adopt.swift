@@ -59,16 +59,16 @@ extension JobRunner {
         let adoption = try Adoption(prepared.targets, findings: findings, headers: headers, tracker: books)
         try job.ledger?.tidyIndexes { try job.directory.temporaryPath(in: $0, for: "index") }
         let name = spec.name
-        if !adoption.rejections.isEmpty {
+        if !adoption.failures.isEmpty {
             reporting.complain(
-                "\(name): not adopted because of \(Figures.plural(adoption.rejections.count, "file"))",
-                adoption.rejections.map(\.path), reasons: adoption.rejections.map(\.reason))
+                "\(name): not adopted because of \(Figures.plural(adoption.failures.count, "file"))",
+                adoption.failures.map(\.path), reasons: adoption.failures.map(\.reason))
         }
         reporting.say(
             "\(name): \(Figures.plural(adoption.adopted.count, "frame")) adopted"
                 + (adoption.missing.isEmpty
                     ? ""
                     : ", \(Figures.count(adoption.missing.count)) with missing outputs, which the next run renders"))
-        return adoption.rejections.isEmpty ? .done : .someFailed
+        return adoption.failures.isEmpty ? .done : .someFailed
     }
 }
