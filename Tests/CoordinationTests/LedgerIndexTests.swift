@@ -82,13 +82,13 @@ extension LedgerTests {
 
         for contents in try [look(job()), ledger(of: job()).contents] {
             #expect(contents.records.isEmpty)
-            #expect(contents.doubts.map(\.message) == [doubt("it belongs to another user (uid 12345)")])
+            #expect(contents.distrusted.map(\.message) == [doubt("it belongs to another user (uid 12345)")])
             #expect(try formers(contents, at: "out/a").isEmpty)
         }
         // Another job would take its outputs over.
         let other = try look(job("other"))
         #expect(try formers(other, at: "out/a").isEmpty)
-        #expect(other.doubts.isEmpty)
+        #expect(other.distrusted.isEmpty)
     }
 
     @Test func `an index of another user that says nothing new is not told of`() throws {
@@ -100,7 +100,7 @@ extension LedgerTests {
 
         let contents = try ledger(of: job()).contents
         #expect(known(contents) == known(records))
-        #expect(contents.doubts.isEmpty)
+        #expect(contents.distrusted.isEmpty)
     }
 
     @Test(arguments: [(0o666, false), (0o662, false), (0o664, false), (0o644, true), (0o600, true)])
@@ -115,7 +115,8 @@ extension LedgerTests {
         let contents = try ledger(of: job()).contents
         #expect(contents.records.isEmpty == !(isBelieved || isOwnGroup))
         #expect(
-            contents.doubts.map(\.message) == (isBelieved || isOwnGroup ? [] : [doubt("other users may write to it")]))
+            contents.distrusted.map(\.message)
+                == (isBelieved || isOwnGroup ? [] : [doubt("other users may write to it")]))
     }
 
     @Test func `an index that a user's own group may write to is that user's`() throws {

@@ -23,7 +23,7 @@ import Testing
     }
 
     func look(_ job: JobSpec) throws -> LedgerContents {
-        try Ledger.look(state: state, job: job, folders: OutputFolders.of(job))
+        try Ledger.inspect(state: state, job: job, folders: OutputFolders.of(job))
     }
 
     /// Writes an output, and what a ledger is to know of it.

@@ -96,12 +96,12 @@ extension MissingDisks {
             // A disk with pictures of the last run is present, wherever it is mounted now. Other pictures may
             // lie in the folder below the mount point.
             let isSameDisk = disk.disk.map { $0 == mount(key.path).disk } ?? false
-            let isThere =
+            let isPresent =
                 isSameDisk
                 && records.contains {
                     inputs.contains(PathKey($0.input)) && before.disk(of: PathText.folder(of: $0.input)) == key
                 }
-            return isThere ? nil : Pictures(cause, records: lost, disk: key)
+            return isPresent ? nil : Pictures(cause, records: lost, disk: key)
         }
         let claimed = Set(known.flatMap(\.records).map { PathKey($0.path) })
         let away = away(gone.filter { !claimed.contains(PathKey($0.path)) }, missing)

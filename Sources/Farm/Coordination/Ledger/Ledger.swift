@@ -3,37 +3,38 @@ package import JobStorage
 import SafeFiles
 import Synchronization
 
-/// What Penumbra knows of one job's outputs: in the database, and in the indexes beside them.
+/// The records of a job's outputs: in the database, and in the indexes beside the outputs.
 ///
-/// A run has it while it holds the job's lock.
+/// A run has it while it holds the lock of the job.
 package final class Ledger: Sendable {
     package let contents: LedgerContents
     private let priorLookup: PriorLookup
-    /// How the job tells that a file is what it was.
+    /// How the job decides whether a file is unchanged.
     let compare: ComparePolicy
     private let store: JobStore
     private let job: JobID
     private let indexes: [OutputIndex]
-    /// An index is in a folder that the run has locked, or is not written.
+    /// The locked output folders. An index outside of them is not written.
     private let roots: LockedFolders
     private let recipes: Mutex<[RecipeID: String]>
-    /// Paths of indexes that lack some of what the database knows. They are written anew at the end of a run; the database
-    /// does not know them until then, so that what a killed run leaves is found again.
+    /// The paths of indexes that lack outputs of the database. They are rewritten at the end of a run. Until
+    /// then the database has no marks of them, so that the next run finds what a killed run leaves.
     ///
-    /// Locked while lines are written: those of an index, and what the database knows of it, come in one order.
+    /// The mutex is locked while lines are written, so that an index and its mark in the database change in the
+    /// same order.
     private let behind: Mutex<Set<PathKey>>
 
     private static let action = "write the index of the outputs there"
 
     package static func databasePath(state: String) -> String { "\(state)/penumbra.sqlite" }
 
-    /// Opens the database and brings it up to date: with what a killed run had published, and with indexes that know
-    /// more than it does, because it was lost or is older.
+    /// Opens the database and updates it: from what a killed run published, and from indexes that have more
+    /// than the database, because it was lost or is older.
     ///
     /// - Parameters:
-    ///   - folders: those of the job's outputs, see ``OutputFolders``.
-    ///   - roots: the same, as the run has locked them.
-    ///   - told: by other machines, of a run that is gone on with.
+    ///   - folders: the job's output folders, see ``OutputFolders``.
+    ///   - roots: the same folders, as the run has locked them.
+    ///   - told: the history that other machines wrote, if the run is resumed.
     package init(
         state: String, job spec: JobSpec, folders: [String], roots: LockedFolders, told: SharedHistory? = nil
     ) throws {
@@ -42,25 +43,25 @@ package final class Ledger: Sendable {
         let indexes = folders.map { OutputIndex(folder: $0, job: spec) }
         let job = try store.write { try $0.job(manifest: spec.manifestPath, name: spec.name) }
         let intents = try store.read { try $0.intents(of: job) }
-        // A run that was killed has renamed an output or not: the file at its path tells.
+        // A killed run may have renamed an output or not. The file at its path shows that.
         let settled = intents.filter { $0.isInPlace(by: spec.compare) }
-        let taking = IndexImport(store: store, job: job, compare: spec.compare, indexes: indexes)
+        let importer = IndexImport(store: store, job: job, compare: spec.compare, indexes: indexes)
         var behind: Set<PathKey> = []
-        var doubts: [FileTrouble] = []
+        var distrusted: [FileTrouble] = []
         for index in indexes {
-            switch try taking.takeIn(index) {
+            switch try importer.add(index) {
             case .alike: break
             case .lacking: behind.insert(PathKey(index.path))
-            case .doubted(let doubt): doubts.append(doubt)
+            case .distrusted(let reason): distrusted.append(reason)
             }
         }
         self.behind = Mutex(behind)
-        // After the indexes: what these tell of as published is no more taken for broken.
+        // This follows the indexes: an output that they list as published does not count as broken any more.
         if let told { try store.write { writer in for one in told.broken(.known) { try writer.put(one, job: job) } } }
         priorLookup = PriorLookup(state: state, job: spec, folders: folders)
         var contents = try store.read { try LedgerContents($0, job, settled: settled) }
         contents.priorLookup = priorLookup
-        contents.doubts = doubts
+        contents.distrusted = distrusted
         self.contents = contents
         (self.store, self.job, self.indexes, compare) = (store, job, indexes, spec.compare)
         self.roots = roots
@@ -69,8 +70,8 @@ package final class Ledger: Sendable {
         try store.write { writer in for intent in intents { try writer.forgetIntent(intent.path, job: job) } }
     }
 
-    /// The same without changing anything, for those who only look.
-    package static func look(state: String, job spec: JobSpec, folders: [String]) throws -> LedgerContents {
+    /// Reads the contents without changing anything.
+    package static func inspect(state: String, job spec: JobSpec, folders: [String]) throws -> LedgerContents {
         let path = databasePath(state: state)
         var contents = LedgerContents()
         var indexes = folders.map { OutputIndex(folder: $0, job: spec) }
@@ -82,18 +83,18 @@ package final class Ledger: Sendable {
                 indexes = try indexes.filter { try reader.indexMark(of: job, at: $0.path) != $0.mark }
             }
         }
-        for index in indexes { try contents.takeIn(index, spec.compare) }
+        for index in indexes { try contents.add(index, spec.compare) }
         contents.priorLookup = PriorLookup(state: state, job: spec, folders: folders)
         return contents
     }
 
-    /// Of all outputs, as they are known now.
+    /// The present records of all outputs.
     package func records() throws(StoreProblem) -> [OutputRecord] {
         let job = job
         return try store.read { try $0.outputs(of: job) }
     }
 
-    /// All that is known now.
+    /// The present contents.
     package func currentContents() throws(StoreProblem) -> LedgerContents {
         let job = job
         var contents = try store.read { try LedgerContents($0, job, settled: []) }
@@ -101,7 +102,7 @@ package final class Ledger: Sendable {
         return contents
     }
 
-    /// How outputs are made that are known now.
+    /// The texts of all known recipes.
     package var recipeTexts: [RecipeID: String] { recipes.withLock { $0 } }
 
     package func id(of recipe: Recipe) throws(StoreProblem) -> RecipeID { try id(ofText: recipe.text) }
@@ -112,24 +113,24 @@ package final class Ledger: Sendable {
         return id
     }
 
-    /// Outputs that are about to be renamed to their paths. They are known after a power failure.
+    /// Records outputs that are about to be renamed to their paths. These records survive a power failure.
     func intend(_ records: [OutputRecord]) throws(StoreProblem) {
         let job = job
         try store.write { try $0.intend(records, job: job) }
     }
 
-    /// Outputs that were renamed to their paths, or are accepted there.
+    /// Records outputs that were renamed to their paths, or were adopted there.
     package func publish(_ records: [OutputRecord]) throws {
         guard !records.isEmpty else { return }
         try change(records) { try $0.publish(records, job: $1) }
     }
 
-    /// Makes outputs this job's that others published, and no more theirs.
+    /// Moves outputs from other jobs to this one.
     ///
-    /// - Parameter records: what this job is to know of them, with what others knew.
+    /// - Parameter records: the new record of each output, and what was known of it.
     func takeOver(_ records: [(record: OutputRecord, prior: PriorOutput)]) throws {
         try publish(records.map(\.record))
-        // What is still at the path where it was published stays known there.
+        // An output that still exists at its old path keeps its old record.
         let left = records.filter { $0.prior.publishedPath.map { !FileSystem.exists($0) } ?? true }
         try forget(left.compactMap { $0.prior.origin == .moved ? $0.prior.publishedPath : nil })
         try store.write { writer in
@@ -137,7 +138,8 @@ package final class Ledger: Sendable {
                 try writer.forget(prior.publishedPath ?? record.path, ofManifest: prior.manifest, name: prior.job)
             }
         }
-        // Last of all, and the database does not know these lines: the next run reads the indexes once more.
+        // This is the last step. The database does not record these lines, so that the next run reads the
+        // indexes again.
         let others = records.filter { $0.prior.origin != .moved }
         for (publisher, lost) in Dictionary(grouping: others, by: \.prior.publisher) {
             for index in indexes {
@@ -151,9 +153,9 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Of which pictures' bytes files were made that Penumbra published, whatever job did: digests by the files' digests.
+    /// The digests of the inputs of outputs with these digests, whichever job published them.
     ///
-    /// Adopted ones are left out: nobody knows what they were made of.
+    /// Adopted outputs are left out, because their inputs are not known.
     func sources(of digests: Set<Digest>) throws(StoreProblem) -> [Digest: Set<Digest>] {
         guard !digests.isEmpty else { return [:] }
         let found = try store.read { reader in try reader.outputs { digests.contains($0.digest) } }
@@ -164,7 +166,7 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Outputs that are there no more.
+    /// Removes the records of missing outputs.
     package func forget(_ paths: [String]) throws {
         guard !paths.isEmpty else { return }
         try change([], gone: paths) { writer, job in for path in paths { try writer.forget(path, job: job) } }
@@ -183,7 +185,7 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// - Returns: where the indexes end now that have all that the database will know.
+    /// - Returns: the marks of the indexes that have all outputs of the database.
     private func append(
         _ records: [OutputRecord], gone: [String], _ behind: inout Set<PathKey>
     ) throws -> [(OutputIndex, IndexMark)] {
@@ -211,34 +213,35 @@ package final class Ledger: Sendable {
         try store.write { writer in for record in records { try writer.forgetBroken(record, job: job) } }
     }
 
-    /// For those who go on with the run elsewhere, or where it was begun.
+    /// Writes the broken pictures to the shared history, for the coordinator that resumes the run on another
+    /// machine.
     package func tellBroken(_ kind: SharedHistory.BrokenPictures, to history: SharedHistory) throws {
         let job = job
         try history.tell(kind, try store.read { try $0.toldBroken(of: job) })
     }
 
-    /// - Returns: false when it was told before.
+    /// - Returns: false if the text was reported before.
     package func tellOnce(_ text: String) throws(StoreProblem) -> Bool {
         let job = job
         return try store.write { try $0.tellOnce(text, job: job) }
     }
 
-    /// Notices of one kind that a person has not been told yet; see ``StoreWriter/tellNew(_:kind:isAll:job:)``.
+    /// The notices of one kind that were not reported yet; see ``StoreWriter/tellNew(_:kind:isAll:job:)``.
     package func tellNew(_ texts: [String], kind: String, isAll: Bool) throws(StoreProblem) -> [String] {
         let job = job
         return try store.write { try $0.tellNew(texts, kind: kind, isAll: isAll, job: job) }
     }
 
-    /// What this run found at the job's inputs and outputs, for the next one.
+    /// Records for the next run what this run found at the job's inputs and outputs.
     package func setPlaces(_ places: KnownDisks) throws(StoreProblem) {
         let job = job
         guard places != contents.places else { return }
         try store.write { try $0.setPlaces(places, of: job) }
     }
 
-    /// Writes indexes anew that are lost, or lack something, or are mostly of outputs that were published again since.
+    /// Rewrites indexes that are lost, lack outputs, or mostly have outputs that were published again since.
     ///
-    /// - Parameter temporary: a path in a folder, where a file may be written aside.
+    /// - Parameter temporary: gives the path of a temporary file in a folder.
     package func tidyIndexes(temporary: (String) throws -> String) throws {
         let records = try store.read { try $0.outputs(of: job) }
         try behind.withLock { behind in
@@ -255,7 +258,7 @@ package final class Ledger: Sendable {
     }
 
     private func isLong(_ index: OutputIndex, for count: Int) throws(StoreProblem) -> Bool {
-        // A line has some 500 bytes.
+        // A line has about 500 bytes.
         let lines = try store.read { try $0.outputCount(indexedAt: index.path) }
         return (index.mark?.size ?? .max) > 100_000 + 2 * 600 * max(lines, count)
     }

@@ -173,7 +173,7 @@ package struct PriorLookup: Sendable {
         var known: [IndexContents.Publisher: [Digest: [OutputRecord]]] = [:]
         // Many outputs may have the same bytes, as blank pictures do. Each digest is inspected once. Nil if one
         // of its outputs is missing.
-        var looks: [IndexContents.Publisher: [Digest: Set<FileStamp.Identity>?]] = [:]
+        var identities: [IndexContents.Publisher: [Digest: Set<FileStamp.Identity>?]] = [:]
         for (key, prior) in found where prior.origin == .there {
             if known[prior.publisher] == nil {
                 let job = try reader.job(manifest: prior.manifest, name: prior.job)
@@ -182,8 +182,8 @@ package struct PriorLookup: Sendable {
             }
             let digest = prior.record.file.digest
             guard let alike = known[prior.publisher]?[digest], let first = alike.first else { continue }
-            let files = looks[prior.publisher]?[digest] ?? Self.identities(of: alike)
-            looks[prior.publisher, default: [:]][digest] = .some(files)
+            let files = identities[prior.publisher]?[digest] ?? Self.identities(of: alike)
+            identities[prior.publisher, default: [:]][digest] = .some(files)
             guard let files, FileSystem.stamp(key.path).map({ !files.contains($0.identity) }) ?? true else { continue }
             found[key] = prior.at(first.path, .elsewhere)
         }

@@ -20,7 +20,7 @@ package struct RecordSearch: Sendable {
 
     /// All outputs of a job, sorted by path.
     package func outputs(of job: JobSpec, folders: [String]) throws -> [RecordedOutput] {
-        let contents = try Ledger.look(state: state, job: job, folders: folders)
+        let contents = try Ledger.inspect(state: state, job: job, folders: folders)
         return contents.records.map { RecordedOutput($0, job: job.name, recipe: contents.recipes[$0.recipe]) }
             .sorted { PathKey($0.record.path) < PathKey($1.record.path) }
     }

@@ -122,7 +122,7 @@ package struct JobRunner {
                 state: state, job: job, folders: folders, roots: lock.roots,
                 told: isShared ? directory.shared.history : nil)
             if directory.epoch == 1 { tellBroken(.known, ledger, directory.shared) }
-            for doubt in ledger.contents.doubts where try ledger.tellOnce("doubt: \(doubt.path)") {
+            for doubt in ledger.contents.distrusted where try ledger.tellOnce("doubt: \(doubt.path)") {
                 reporting.note("\(job.name): \(doubt.message)")
             }
             var contents = ledger.contents

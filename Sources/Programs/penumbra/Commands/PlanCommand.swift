@@ -59,8 +59,8 @@ struct PlanCommand: AsyncParsableCommand {
                         allowsEmpty: jobs.allowEmpty, allowsGone: jobs.allowGone, folder: reporting.folder)
                     let state = installation.settings.stateFolder.value
                     try refusal.refuseLostOutputs(of: spec, state: state)
-                    let contents = try Ledger.look(state: state, job: spec, folders: OutputFolders.of(spec))
-                    for doubt in contents.doubts { reporting.note("\(spec.name): \(doubt.message)") }
+                    let contents = try Ledger.inspect(state: state, job: spec, folders: OutputFolders.of(spec))
+                    for error in contents.distrusted { reporting.note("\(spec.name): \(error.message)") }
                     var prepared = try await preparation.prepare(spec, contents: contents)
                     if jobs.allowGone { prepared.giveUpLost() }
                     try refusal.refuseLostInputs(prepared)
