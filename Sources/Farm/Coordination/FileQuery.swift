@@ -101,12 +101,9 @@ package enum HeaderQuery {
 package struct PictureHeader: Hashable, Sendable {
     package let width: Int
     package let height: Int
+}
 
-    package init(width: Int, height: Int) {
-        self.width = width
-        self.height = height
-    }
-
+extension PictureHeader {
     /// Reads `a/a.dzi` of the Deep Zoom folder `a`: `<Size Height="400" Width="700"/>`.
     init(ofFolder path: String) throws(FrameFailure) {
         let name = PathNames.last(of: path)
@@ -214,10 +211,16 @@ private final class QueryOrders: RunLoop.Delegate {
     func workerLost() {}
 
     func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {
-        guard let observer else { return }
+        observer?.progressed(state.withLock { $0.outcomes.count }, of: count, progress, at: time)
+    }
+}
+
+extension RunObserver {
+    /// Shows the progress of a command that publishes nothing for a job.
+    package func progressed(_ done: Int, of total: Int, _ progress: Scheduler.Progress, at time: Timestamp) {
         var summary = RunSummary()
-        summary.total = count
-        summary.skipped = state.withLock { $0.outcomes.count }
-        observer.progressed(RunProgress(summary, elapsed: time.elapsed, scheduler: progress))
+        summary.total = total
+        summary.skipped = done
+        progressed(RunProgress(summary, elapsed: time.elapsed, scheduler: progress))
     }
 }

@@ -23,7 +23,11 @@ package struct Blurring: Sendable {
     let directory: RunFolder
     let settings: RunSettings
     let time: Int
-    let progress: InPlaceProgress
+    let observer: any RunObserver
+    /// The number of pictures in earlier parts.
+    let done: Int
+    /// The number of pictures in all parts.
+    let total: Int
     /// Makes a new run loop.
     let loop: @Sendable () -> RunLoop
 
@@ -44,7 +48,7 @@ package struct Blurring: Sendable {
             let blurring = Blurring(
                 job: job, filters: filters, areSame: areSame, location: location, isForced: isForced, catalog: catalog,
                 originals: originals, directory: directory, settings: settings, time: time,
-                progress: InPlaceProgress(observer: observer, total: pictures.count, done: start), loop: loop)
+                observer: observer, done: start, total: pictures.count, loop: loop)
             let part = Array(pictures[start..<min(start + partSize, pictures.count)])
             let (results, stop) = try await blurring.blur(part)
             ended(results)

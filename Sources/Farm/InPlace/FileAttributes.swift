@@ -14,7 +14,9 @@ package struct FileAttributes: Hashable, Sendable, Codable {
     let accessed: Int64
     /// Includes access control lists, which are extended attributes.
     let extended: [ExtendedAttribute]
+}
 
+extension FileAttributes {
     /// Reads the attributes of an open file.
     package init(of file: Int32, path: String) throws(FileTrouble) {
         var found = stat()
@@ -36,13 +38,6 @@ package struct FileAttributes: Hashable, Sendable, Codable {
         FileAttributes(
             mode: mode & 0o777, user: user, group: group, modified: modified, accessed: accessed,
             extended: extended.filter { $0.name.hasPrefix("user.") })
-    }
-
-    private init(
-        mode: UInt32, user: UInt32, group: UInt32, modified: Int64, accessed: Int64, extended: [ExtendedAttribute]
-    ) {
-        (self.mode, self.user, self.group) = (mode, user, group)
-        (self.modified, self.accessed, self.extended) = (modified, accessed, extended)
     }
 
     private static func time(_ nanoseconds: Int64) -> timespec {

@@ -45,13 +45,17 @@ final class InPlaceRendering: Sendable {
     private let filters: String
     private let scratch: String
     private let time: Int
-    private let progress: InPlaceProgress
+    private let observer: any RunObserver
+    /// The number of pictures in earlier parts.
+    private let done: Int
+    private let total: Int
     private let state = Mutex(State())
 
     private init(_ items: [Item], _ blurring: Blurring) {
         self.items = items
         (job, filters, time) = (blurring.job, blurring.filters, blurring.time)
-        (scratch, progress) = (blurring.directory.scratch, blurring.progress)
+        scratch = blurring.directory.scratch
+        (observer, done, total) = (blurring.observer, blurring.done, blurring.total)
     }
 
     /// - Returns: an outcome for each picture; nil if the run stopped before.
@@ -195,21 +199,6 @@ extension InPlaceRendering: RunLoop.Delegate {
     func workerLost() {}
 
     func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {
-        self.progress.show(progress, at: time, ended: state.withLock { $0.outcomes.count })
-    }
-}
-
-/// Shows the progress of a command that handles its pictures in parts.
-struct InPlaceProgress: Sendable {
-    let observer: any RunObserver
-    let total: Int
-    /// The number of pictures in earlier parts.
-    let done: Int
-
-    func show(_ progress: Scheduler.Progress, at time: Timestamp, ended: Int) {
-        var summary = RunSummary()
-        summary.total = total
-        summary.skipped = done + ended
-        observer.progressed(RunProgress(summary, elapsed: time.elapsed, scheduler: progress))
+        observer.progressed(done + state.withLock { $0.outcomes.count }, of: total, progress, at: time)
     }
 }

@@ -10,11 +10,11 @@ package struct FrameTarget: Hashable, Sendable {
     package let outputs: [String]
     /// What a probe of its picture found; nil if no probe was needed.
     package var probe: ProbeReceipt? { if case .probed(let probe) = found { probe } else { nil } }
-    private let found: Found?
+    private var found: Found?
     /// What is done in place of the job's chain and outputs; nil for most frames.
     package let variant: FrameVariant?
     package let files: FrameFiles
-    package let verdict: FrameVerdict
+    package private(set) var verdict: FrameVerdict
 
     /// Large and mostly absent. An indirect case keeps hundreds of thousands of targets small.
     private indirect enum Found: Hashable {
@@ -46,12 +46,16 @@ package struct FrameTarget: Hashable, Sendable {
 
     /// The same frame with a new verdict.
     package func decided(_ verdict: FrameVerdict) -> FrameTarget {
-        FrameTarget(frame: frame, outputs: outputs, probe: probe, variant: variant, files: files, verdict: verdict)
+        var target = self
+        target.verdict = verdict
+        return target
     }
 
     /// The same frame with the probe of its picture.
     package func probed(_ probe: ProbeReceipt) -> FrameTarget {
-        FrameTarget(frame: frame, outputs: outputs, probe: probe, variant: variant, files: files, verdict: verdict)
+        var target = self
+        target.found = .probed(probe)
+        return target
     }
 
     /// - Parameter kept: the outputs that the run found to be kept; nil for those of the verdict. A frame that

@@ -11,7 +11,7 @@ package struct RecordSearch: Sendable {
     private let state: String
     /// Nil if no job ever ran.
     private let store: JobStore?
-    private let indexes = ReadIndexes()
+    private let indexes = IndexCache()
 
     package init(state: String) throws(StoreProblem) {
         self.state = state
@@ -21,7 +21,7 @@ package struct RecordSearch: Sendable {
     /// All outputs of a job, sorted by path.
     package func outputs(of job: JobSpec, folders: [String]) throws -> [RecordedOutput] {
         let contents = try Ledger.inspect(state: state, job: job, folders: folders)
-        return contents.records.map { RecordedOutput($0, job: job.name, recipe: contents.recipes[$0.recipe]) }
+        return contents.records.map { RecordedOutput(record: $0, job: job.name, recipe: contents.recipes[$0.recipe]) }
             .sorted { PathKey($0.record.path) < PathKey($1.record.path) }
     }
 
@@ -74,7 +74,7 @@ package struct RecordSearch: Sendable {
         return try store.read { reader in
             let found = try body(reader)
             let recipes = found.isEmpty ? [:] : try reader.recipes()
-            return found.map { RecordedOutput($0.record, job: $0.job, recipe: recipes[$0.record.recipe]) }
+            return found.map { RecordedOutput(record: $0.record, job: $0.job, recipe: recipes[$0.record.recipe]) }
         }
     }
 
@@ -101,16 +101,10 @@ package struct RecordedOutput: Hashable, Sendable {
     package let job: String
     /// The text of its recipe; nil if only a receipt is known.
     package let recipe: String?
-
-    package init(_ record: OutputRecord, job: String, recipe: String?) {
-        self.record = record
-        self.job = job
-        self.recipe = recipe
-    }
 }
 
 /// A cache of the indexes that were read, for the outputs of all jobs: many outputs are looked up in one index.
-final class ReadIndexes: Sendable {
+private final class IndexCache: Sendable {
     private let known = Mutex<[PathKey: [PathKey: RecordedOutput]]>([:])
 
     /// The outputs of the index in a folder, by path; empty if there is no index.
@@ -131,7 +125,8 @@ final class ReadIndexes: Sendable {
         let outputs = contents.outputs.map { key, output in
             let record = output.record(
                 in: folder, recipe: RecipeID(place: output.recipe), encodings: contents.encodings)
-            return RecordedOutput(record, job: contents.jobs[key]?.name ?? "", recipe: contents.recipes[output.recipe])
+            return RecordedOutput(
+                record: record, job: contents.jobs[key]?.name ?? "", recipe: contents.recipes[output.recipe])
         }
         return Dictionary(outputs.map { (PathKey($0.record.path), $0) }) { $1 }
     }
