@@ -3,74 +3,76 @@ import JobModel
 import JobStorage
 import Testing
 
-/// Policies other than `existing: update`, and what goes before all of them.
+/// Policies other than `existing: update`, and the rules that precede all policies.
 @Suite struct FreshnessPolicyTests {
-    private static let anything: [@Sendable (inout Night) -> Void] = [
+    private static let anything: [@Sendable (inout RecordedFrame) -> Void] = [
         { _ in }, { $0.outputStamp = nil }, { $0.record = nil }, { $0.outputStamp = $0.outputStamp?.touched },
     ]
 
     @Test(arguments: anything.indices)
     func `overwrite and force make everything again`(index: Int) {
-        var night = Night()
-        Self.anything[index](&night)
-        night.isForced = true
-        #expect(night.verdict == .anyway("--force"))
-        night.isForced = false
-        night.job.existing = .overwrite
-        #expect(night.verdict == .anyway("existing: overwrite"))
+        var recorded = RecordedFrame()
+        Self.anything[index](&recorded)
+        recorded.isForced = true
+        #expect(recorded.verdict == .anyway("--force"))
+        recorded.isForced = false
+        recorded.job.existing = .overwrite
+        #expect(recorded.verdict == .anyway("existing: overwrite"))
     }
 
-    @Test func `a run in parts makes nothing again that an earlier part has made`() {
-        var night = Night()
-        night.isForced = true
-        night.madeSince = night.outputStamp?.modified
-        #expect(night.verdict == .current(reason: Freshness.madeBefore))
-        night.madeSince = night.outputStamp.map { $0.modified + 1 }
-        #expect(night.verdict == .anyway("--force"))
+    @Test func `a run in parts does not repeat what an earlier part has rendered`() {
+        var recorded = RecordedFrame()
+        recorded.isForced = true
+        recorded.madeSince = recorded.outputStamp?.modified
+        #expect(recorded.verdict == .current(reason: Freshness.madeBefore))
+        recorded.madeSince = recorded.outputStamp.map { $0.modified + 1 }
+        #expect(recorded.verdict == .anyway("--force"))
     }
 
     @Test(
         arguments: [
             { $0.outputStamp = nil }, { $0.record = nil }, { $0.recipe = .make([.gaussian(14)]) },
             { $0.outputStamp = .make(inode: 2, size: 3) },
-        ] as [@Sendable (inout Night) -> Void])
-    func `what has changed since that part is made again`(happen: @Sendable (inout Night) -> Void) {
-        var night = Night()
-        happen(&night)
-        (night.isForced, night.madeSince) = (true, 0)
-        #expect(night.verdict == .anyway("--force"))
+        ] as [@Sendable (inout RecordedFrame) -> Void])
+    func `what has changed since that part is made again`(happen: @Sendable (inout RecordedFrame) -> Void) {
+        var recorded = RecordedFrame()
+        happen(&recorded)
+        (recorded.isForced, recorded.madeSince) = (true, 0)
+        #expect(recorded.verdict == .anyway("--force"))
     }
 
     @Test(arguments: anything.indices)
     func `skip makes what is missing, and error refuses what is there`(index: Int) {
-        var night = Night()
-        Self.anything[index](&night)
-        let isThere = night.outputStamp != nil
-        night.job.existing = .skip
-        #expect(night.verdict == (isThere ? .current(reason: "the output is there") : .new("output missing")))
-        night.job.existing = .error
-        #expect(night.verdict == (isThere ? .refused(output: Night.output) : .new("output missing")))
+        var recorded = RecordedFrame()
+        Self.anything[index](&recorded)
+        let isThere = recorded.outputStamp != nil
+        recorded.job.existing = .skip
+        #expect(recorded.verdict == (isThere ? .current(reason: "the output is there") : .new("output missing")))
+        recorded.job.existing = .error
+        #expect(recorded.verdict == (isThere ? .refused(output: RecordedFrame.output) : .new("output missing")))
     }
 
     @Test(arguments: [ExistingPolicy.skip, .error])
     func `what was never published is new, whatever the policy`(existing: ExistingPolicy) {
-        var night = Night()
-        (night.record, night.outputStamp, night.job.existing) = (nil, nil, existing)
-        #expect(night.verdict == .new("new"))
+        var recorded = RecordedFrame()
+        (recorded.record, recorded.outputStamp, recorded.job.existing) = (nil, nil, existing)
+        #expect(recorded.verdict == .new("new"))
     }
 
-    @Test func `an upgrade is kept and told, or rendered again`() {
-        var night = Night()
-        night.catalog = .make(gaussian: 2)
-        night.recipe = .make(catalog: night.catalog)
-        let book = night.book
-        #expect(night.verdict == .upToDate)
+    @Test func `an upgrade is reported or rendered, as 'upgrade' says`() {
+        var recorded = RecordedFrame()
+        recorded.catalog = .make(gaussian: 2)
+        recorded.recipe = .make(catalog: recorded.catalog)
+        let recipes = recorded.recipes
+        #expect(recorded.verdict == .upToDate)
         #expect(
-            night.freshness(book).keptUpgrades(of: night.frame(book)) == ["gaussian's pixels (rendering version 1 → 2)"]
+            recorded.freshness(recipes).keptUpgrades(of: recorded.frame(recipes)) == [
+                "gaussian's pixels (rendering version 1 → 2)"
+            ]
         )
-        night.job.upgrade = .rerender
-        #expect(night.verdict == .again("gaussian's pixels (rendering version 1 → 2)"))
-        #expect(night.freshness(book).keptUpgrades(of: night.frame(book)) == [])
+        recorded.job.upgrade = .rerender
+        #expect(recorded.verdict == .again("gaussian's pixels (rendering version 1 → 2)"))
+        #expect(recorded.freshness(recipes).keptUpgrades(of: recorded.frame(recipes)) == [])
     }
 
     struct Age: Sendable {
@@ -79,7 +81,7 @@ import Testing
         let shown: Int?
     }
 
-    /// A time in the future is no reason to wait for it.
+    /// A change in the future does not delay a picture.
     @Test(arguments: [
         Age(minAge: 5, seconds: 0, shown: 0), Age(minAge: 5, seconds: 3.9, shown: 3),
         Age(minAge: 5, seconds: 5, shown: nil),
@@ -88,66 +90,66 @@ import Testing
     ])
     func `a file that was changed within min_age is left for the next run`(age: Age) {
         for isForced in [false, true] {
-            var night = Night()
-            night.isForced = isForced
-            night.job.minAge = age.minAge
-            night.inputStamp = .make(changed: Night.now - Int64(age.seconds * 1e9))
+            var recorded = RecordedFrame()
+            recorded.isForced = isForced
+            recorded.job.minAge = age.minAge
+            recorded.inputStamp = .make(changed: RecordedFrame.now - Int64(age.seconds * 1e9))
             let young = age.shown.map {
                 FrameVerdict.tooRecent(reason: "changed \($0) s ago; 'min_age' leaves it for the next run")
             }
-            #expect(night.verdict == young ?? (isForced ? .anyway("--force") : .upToDate))
+            #expect(recorded.verdict == young ?? (isForced ? .anyway("--force") : .upToDate))
         }
     }
 
-    /// As a file system may have them: before 1677, and after 2262.
+    /// File systems may have such times: before 1677, and after 2262.
     @Test(arguments: [Int64.min, .max]) func `a file may have been changed at any time`(changed: Int64) {
-        var night = Night()
-        night.job.minAge = 5
-        night.inputStamp = .make(changed: changed)
-        #expect(night.verdict == .upToDate)
+        var recorded = RecordedFrame()
+        recorded.job.minAge = 5
+        recorded.inputStamp = .make(changed: changed)
+        #expect(recorded.verdict == .upToDate)
     }
 
-    /// The picture failed, and has no output.
-    private var brokenNight: Night {
-        var night = Night()
-        (night.record, night.outputStamp) = (nil, nil)
-        night.broken = BrokenRecord(
-            input: Night.input, page: 0, stamp: .make(inode: 1), recipe: RecipeID(place: 0), message: "cut off",
+    /// The picture failed and has no output.
+    private var brokenNight: RecordedFrame {
+        var recorded = RecordedFrame()
+        (recorded.record, recorded.outputStamp) = (nil, nil)
+        recorded.broken = BrokenRecord(
+            input: RecordedFrame.input, page: 0, stamp: .make(inode: 1), recipe: RecipeID(place: 0), message: "cut off",
             since: 7)
-        return night
+        return recorded
     }
 
     @Test(arguments: [ExistingPolicy.update, .skip])
     func `a picture that is still broken is not tried again`(existing: ExistingPolicy) {
-        var night = brokenNight
-        night.job.existing = existing
-        #expect(night.verdict == .stillBroken(since: 7, message: "cut off"))
-        night.isForced = true
-        #expect(night.verdict == .anyway("--force"))
+        var recorded = brokenNight
+        recorded.job.existing = existing
+        #expect(recorded.verdict == .stillBroken(since: 7, message: "cut off"))
+        recorded.isForced = true
+        #expect(recorded.verdict == .anyway("--force"))
     }
 
     @Test(arguments: [
-        Event("another time", .new("new")) { $0.inputStamp = $0.inputStamp?.touched },
-        Event("another size", .new("new")) { $0.inputStamp = .make(size: 3) },
-        Event("another chain", .new("new")) { $0.recipe = .make([.gaussian(3)]) },
-        Event("other pixels", .new("new")) {
+        FileChange("another time", .new("new")) { $0.inputStamp = $0.inputStamp?.touched },
+        FileChange("another size", .new("new")) { $0.inputStamp = .make(size: 3) },
+        FileChange("another chain", .new("new")) { $0.recipe = .make([.gaussian(3)]) },
+        FileChange("other pixels", .new("new")) {
             $0.catalog = .make(gaussian: 2)
             $0.recipe = .make(catalog: $0.catalog)
         },
-        Event("an old ledger", .new("new")) { $0.oldRecipe = "{}" },
-        Event("overwrite", .anyway("existing: overwrite")) { $0.job.existing = .overwrite },
+        FileChange("an old ledger", .new("new")) { $0.oldRecipe = "{}" },
+        FileChange("overwrite", .anyway("existing: overwrite")) { $0.job.existing = .overwrite },
     ])
-    func `a broken picture is tried again when something has changed`(event: Event) {
-        var night = brokenNight
-        event.happen(&night)
-        #expect(night.verdict == event.expected)
+    func `a broken picture is tried again when something has changed`(change: FileChange) {
+        var recorded = brokenNight
+        change.happen(&recorded)
+        #expect(recorded.verdict == change.expected)
     }
 
     @Test func `an output that was good stays when its picture breaks`() {
-        var night = Night()
-        night.broken = brokenNight.broken
-        night.broken?.stamp = .make(inode: 9)
-        night.inputStamp = .make(inode: 9)
-        #expect(night.verdict == .stillBroken(since: 7, message: "cut off"))
+        var recorded = RecordedFrame()
+        recorded.broken = brokenNight.broken
+        recorded.broken?.stamp = .make(inode: 9)
+        recorded.inputStamp = .make(inode: 9)
+        #expect(recorded.verdict == .stillBroken(since: 7, message: "cut off"))
     }
 }

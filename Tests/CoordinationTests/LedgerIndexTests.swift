@@ -7,7 +7,7 @@ import SafeFiles
 import TestSupport
 import Testing
 
-/// What becomes of an index that somebody else has made, moved or cut.
+/// Indexes that another user wrote, moved or cut.
 extension LedgerTests {
     private var names: [String] {
         get throws { try FileManager.default.contentsOfDirectory(atPath: place.file("out")).sorted() }
@@ -19,7 +19,7 @@ extension LedgerTests {
         try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
     }
 
-    @Test func `a link in the index's place is replaced, and what it leads to is neither read nor written`() throws {
+    @Test func `a link in place of the index is replaced, and its target is neither read nor written`() throws {
         let records = try publish(["out/a"], for: job())
         try FileManager.default.removeItem(atPath: index)
         try write("a letter", to: place.file("letter"))
@@ -47,12 +47,12 @@ extension LedgerTests {
             remedy: "put the folder back, and run the job again")
         #expect(throws: trouble) { try ledger.publish(records) }
         #expect(throws: trouble) { try ledger.forget(records.map(\.path)) }
-        // The database takes the index for lost.
+        // To the database the index is lost.
         #expect(throws: trouble) { try ledger.tidyIndexes { "\($0)/.penumbra-aside" } }
         #expect(try names == ["a"])
     }
 
-    @Test func `an index that goes on as a hole of a terabyte is read as far as it has lines`() throws {
+    @Test func `an index that ends in a hole of a terabyte is read up to the end of its lines`() throws {
         let records = try publish(["out/a"], for: job())
         try loseDatabase()
         #expect(truncate(index, 1 << 40) == 0)
@@ -63,14 +63,14 @@ extension LedgerTests {
         "\n   = if it is right, give it to the user who runs the job, and let only that user write to it (chown, chmod 644); "
         + "'penumbra adopt' accepts the outputs one by one"
 
-    private func formers(_ contents: LedgerContents, at name: String) throws -> [PathKey: PriorOutput] {
+    private func priorOutputs(_ contents: LedgerContents, at name: String) throws -> [PathKey: PriorOutput] {
         let path = place.file(name)
         let key = RecipeTable(catalog: .make(), texts: [:]).key(of: .make())
         let output = FrameFiles.Output(path: path, stamp: stamp(at: path), recipe: key)
         return try #require(contents.priorLookup).outputs([output]) { _, _ in nil }
     }
 
-    private func doubt(_ reason: String) -> String {
+    private func distrust(_ reason: String) -> String {
         "\(index): cannot believe the index of the outputs: \(reason)\(Self.remedy)"
     }
 
@@ -82,19 +82,19 @@ extension LedgerTests {
 
         for contents in try [look(job()), ledger(of: job()).contents] {
             #expect(contents.records.isEmpty)
-            #expect(contents.distrusted.map(\.message) == [doubt("it belongs to another user (uid 12345)")])
-            #expect(try formers(contents, at: "out/a").isEmpty)
+            #expect(contents.distrusted.map(\.message) == [distrust("it belongs to another user (uid 12345)")])
+            #expect(try priorOutputs(contents, at: "out/a").isEmpty)
         }
-        // Another job would take its outputs over.
+        // Another job would take over its outputs.
         let other = try look(job("other"))
-        #expect(try formers(other, at: "out/a").isEmpty)
+        #expect(try priorOutputs(other, at: "out/a").isEmpty)
         #expect(other.distrusted.isEmpty)
     }
 
-    @Test func `an index of another user that says nothing new is not told of`() throws {
+    @Test func `an index of another user without new outputs is not reported`() throws {
         let records = try publish(["out/a"], for: job())
         try makeReadOnly(index, 0o666)
-        // As another user does who runs a job of his own here.
+        // Another user's job has run here.
         try write(String(contentsOfFile: index, encoding: .utf8) + "\n", to: index)
         chmod(index, 0o666)
 
@@ -107,7 +107,7 @@ extension LedgerTests {
     func `an index that others may write to decides nothing`(mode: Int, isBelieved: Bool) throws {
         try publish(["out/a"], for: job())
         try loseDatabase()
-        // A group that is no user's own.
+        // A group that is not the group of a single user.
         chown(index, geteuid(), geteuid() == 0 ? 4242 : getegid())
         try makeReadOnly(index, mode)
         let isOwnGroup = geteuid() != 0 && geteuid() == getegid() && mode == 0o664
@@ -116,7 +116,7 @@ extension LedgerTests {
         #expect(contents.records.isEmpty == !(isBelieved || isOwnGroup))
         #expect(
             contents.distrusted.map(\.message)
-                == (isBelieved || isOwnGroup ? [] : [doubt("other users may write to it")]))
+                == (isBelieved || isOwnGroup ? [] : [distrust("other users may write to it")]))
     }
 
     @Test func `an index that a user's own group may write to is that user's`() throws {
@@ -128,11 +128,11 @@ extension LedgerTests {
         #expect(known(try ledger(of: job()).contents) == known(records))
     }
 
-    @Test func `what another user may have written is not written anew as this user's word`() throws {
+    @Test func `lines that another user may have written are not copied`() throws {
         try publish(["out/b"], for: job("other"))
         try publish(["out/a"], for: job("one"))
         let lines = try String(contentsOfFile: index, encoding: .utf8)
-        // So long that it is written anew.
+        // The index is so long that it is rewritten.
         try write(lines + String(repeating: "\n", count: 110_000), to: index)
         chmod(index, 0o666)
         try tidy(job("one"))
@@ -187,7 +187,7 @@ extension LedgerTests {
         #expect(known(try ledger(of: job()).contents) == known(records))
     }
 
-    @Test func `an index that was cut is written anew by a later run, when one is killed before that`() throws {
+    @Test func `a cut index is rewritten by a later run if a run was killed before`() throws {
         let records = try publish(["out/a", "out/b"], for: job())
         try cutIndex(outputs: 1)
         let late = try publish(["out/c"], for: job())
@@ -196,7 +196,7 @@ extension LedgerTests {
         #expect(known(try ledger(of: job()).contents) == known(records + late))
     }
 
-    @Test func `an index with old lines of outputs that were published again is written anew`() throws {
+    @Test func `an index with old lines of outputs that were published again is rewritten`() throws {
         try publish(["out/a"], for: job())
         let old = try Data(contentsOf: URL(filePath: index))
         let newer = try publish(["out/a"], for: job(), text: "new pixels")
@@ -206,7 +206,7 @@ extension LedgerTests {
         #expect(known(try ledger(of: job()).contents) == known(newer))
     }
 
-    @Test func `an index that is whole is left alone`() throws {
+    @Test func `a complete index is not rewritten`() throws {
         try publish(["out/a", "out/b"], for: job())
         let before = try #require(stamp(at: index))
         try write(String(contentsOfFile: index, encoding: .utf8) + "\n", to: index)
@@ -216,7 +216,7 @@ extension LedgerTests {
         #expect(longer.size == before.size + 1)
     }
 
-    @Test func `those who only look tell recipes of two indexes apart`() throws {
+    @Test func `readers distinguish the recipes of two indexes`() throws {
         let job = job("nightly", [.stem("out/"), .stem("thumbs/")])
         try publish(["out/a"], for: job, radius: 1)
         try publish(["out/b"], for: job, radius: 2)
@@ -241,7 +241,7 @@ extension LedgerTests {
         }
     }
 
-    @Test func `where inodes wander a renamed output is known by its size and time`() throws {
+    @Test func `a renamed output is recognised by size and time if inodes change`() throws {
         var job = job()
         let first = try ledger(of: job)
         var record = try output("out/a", by: first)

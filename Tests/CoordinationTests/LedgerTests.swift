@@ -5,7 +5,7 @@ import JobStorage
 import TestSupport
 import Testing
 
-/// A ledger's database and indexes, on a disk.
+/// A ledger's database and indexes on a disk.
 @Suite struct LedgerTests {
     let place: TemporaryFolder
 
@@ -26,7 +26,7 @@ import Testing
         try Ledger.inspect(state: state, job: job, folders: OutputFolders.of(job))
     }
 
-    /// Writes an output, and what a ledger is to know of it.
+    /// Writes an output, and makes its record.
     func output(
         _ name: String, _ text: String = "pixels", by ledger: Ledger, radius: Double = 12
     ) throws -> OutputRecord {
@@ -35,7 +35,7 @@ import Testing
 
     func record(of name: String, _ text: String = "pixels", recipe: RecipeID) throws -> OutputRecord {
         let path = place.file(name)
-        // A rename, as outputs appear: never the same inode as what was there.
+        // A rename, as in publishing: the inode is never the old one.
         try write(text, to: path + "-aside")
         _ = try? FileManager.default.removeItem(atPath: path)  // most are new
         try FileManager.default.moveItem(atPath: path + "-aside", toPath: path)
@@ -48,7 +48,7 @@ import Testing
             recipe: recipe, file: FileFacts(stamp: known, digest: .make(UInt64(text.utf8.count))))
     }
 
-    /// Publishes outputs, and is gone.
+    /// Publishes outputs and closes the ledger.
     @discardableResult
     func publish(_ names: [String], for job: JobSpec, text: String = "pixels", radius: Double = 12) throws
         -> [OutputRecord]
@@ -61,7 +61,7 @@ import Testing
 
     func loseDatabase() throws { try FileManager.default.removeItem(atPath: state) }
 
-    /// Records whatever their recipes' numbers, which change when the database is lost, and how they were made.
+    /// The records with the texts of their recipes, whose numbers change when the database is lost.
     func known(_ contents: LedgerContents) -> [OutputRecord: String] {
         Dictionary(
             contents.records.map { record in
@@ -79,13 +79,13 @@ import Testing
         return known(contents)
     }
 
-    @Test func `what was published is known to the next run, and to those who only look`() throws {
+    @Test func `published outputs are known to the next run, and to readers`() throws {
         let records = try publish(["out/a", "out/b"], for: job())
         #expect(known(try ledger(of: job()).contents) == known(records))
         #expect(known(try look(job())) == known(records))
     }
 
-    @Test func `what is gone is known no more`() throws {
+    @Test func `forgotten outputs are not known any more`() throws {
         let records = try publish(["out/a", "out/b"], for: job())
         try ledger(of: job()).forget([records[0].path])
         #expect(known(try ledger(of: job()).contents) == known([records[1]]))
@@ -93,7 +93,7 @@ import Testing
         #expect(known(try ledger(of: job()).contents) == known([records[1]]))
     }
 
-    @Test func `looking leaves no trace`() throws {
+    @Test func `reading leaves no trace`() throws {
         #expect(try look(job()).records.isEmpty)
         #expect(!FileManager.default.fileExists(atPath: state))
         #expect(!FileManager.default.fileExists(atPath: place.file("out")))
@@ -111,16 +111,16 @@ import Testing
         }
     }
 
-    @Test func `a thing is told once`() throws {
+    @Test func `a text is reported once`() throws {
         #expect(try ledger(of: job()).tellOnce("upgrade"))
         #expect(try !ledger(of: job()).tellOnce("upgrade"))
         #expect(try ledger(of: job("other")).tellOnce("upgrade"))
     }
 }
 
-/// What a run that was killed, or a database that was lost, leaves.
+/// What remains after a killed run or a lost database.
 extension LedgerTests {
-    /// A run has written down what it will rename, and is killed.
+    /// A run has recorded its intents, and is killed.
     func intend(_ records: [OutputRecord], _ job: JobSpec) throws {
         let store = try JobStore(path: Ledger.databasePath(state: state))
         try store.write { writer in
@@ -128,7 +128,7 @@ extension LedgerTests {
         }
     }
 
-    @Test func `those who only look see what an index knows and the database does not`() throws {
+    @Test func `readers see outputs that only an index has`() throws {
         let first = try publish(["out/a", "out/b"], for: job())
         let older = try Data(contentsOf: URL(filePath: Ledger.databasePath(state: state)))
         let second = try publish(["out/c"], for: job(), radius: 3) + publish(["out/a"], for: job(), text: "more pixels")
@@ -151,7 +151,7 @@ extension LedgerTests {
         #expect(known(try ledger(of: job()).contents) == known([record]))
     }
 
-    @Test func `an output that was not renamed yet is unknown, or what it was`() throws {
+    @Test func `an output that was not renamed yet has its old record or none`() throws {
         let old = try publish(["out/a"], for: job())[0]
         let aside = try record(of: "out/.penumbra-aside", "new pixels", recipe: old.recipe)
         let fresh = try record(of: "out/.penumbra-other", "new pixels", recipe: old.recipe)
@@ -223,7 +223,7 @@ extension LedgerTests {
         try file.close()
     }
 
-    @Test func `a torn last line costs nothing but itself`() throws {
+    @Test func `a torn last line affects no other line`() throws {
         let before = try publish(["out/a"], for: job())
         try tearIndex()
         let after = try publish(["out/b"], for: job())
@@ -251,7 +251,7 @@ extension LedgerTests {
         #expect(known(try ledger(of: job()).contents) == known(records))
     }
 
-    @Test func `where an old database and an index disagree the file tells`() throws {
+    @Test func `the file decides if an old database and an index disagree`() throws {
         try publish(["out/a"], for: job())
         let backup = place.file("backup")
         try FileManager.default.copyItem(atPath: state, toPath: backup)
@@ -261,7 +261,7 @@ extension LedgerTests {
         #expect(known(try ledger(of: job()).contents) == known(newer))
     }
 
-    @Test func `where a database and an old index disagree the file tells`() throws {
+    @Test func `the file decides if a database and an old index disagree`() throws {
         try publish(["out/a"], for: job())
         let old = try Data(contentsOf: URL(filePath: index))
         let newer = try publish(["out/a"], for: job(), text: "new pixels")
@@ -269,7 +269,7 @@ extension LedgerTests {
         #expect(known(try ledger(of: job()).contents) == known(newer))
     }
 
-    @Test func `an index is written anew when it is lost or much too long, without other jobs' lines being lost`()
+    @Test func `an index is rewritten with other jobs' lines if it is lost or much too long`()
         throws
     {
         let (one, other) = (job("one"), job("other"))
@@ -287,7 +287,7 @@ extension LedgerTests {
             try FileManager.default.contentsOfDirectory(atPath: place.file("out")).sorted() == [
                 ".penumbra-index", "a", "b",
             ])
-        // What is published after that is known, too.
+        // Outputs that are published later are known, too.
         let late = try output("out/c", by: ledger)
         try ledger.publish([late])
         try loseDatabase()

@@ -5,14 +5,14 @@ import JobStorage
 import TestSupport
 import Testing
 
-/// Inputs and outputs that are all gone since the last run.
+/// Inputs and outputs that have all disappeared since the last run.
 extension LedgerTests {
     @Test func `an entry of inputs is lost when it matched files and matches none`() {
         let before = ["/a/*": 3, "/b/*": 0, "/c/*": 1, "/d/*": 2].map { (PathKey($0), $1) }
         let now = ["/a/*": 0, "/b/*": 0, "/c/*": 9].map { (PathKey($0), $1) }
         let lost = MissingDisks.inputs(Dictionary(before) { $1 }, Dictionary(now) { $1 })
         #expect(lost.map(\.pattern) == ["/a/*"] && lost.map(\.count) == [3])
-        // A list takes the place of the patterns, and says nothing of them.
+        // A list replaces the patterns and says nothing about them.
         #expect(MissingDisks.inputs(Dictionary(before) { $1 }, [:]).isEmpty)
     }
 
@@ -55,7 +55,7 @@ extension LedgerTests {
         #expect(try lost(Mount(path: "\(out)/x")).isEmpty, "what is mounted in between is no loss")
     }
 
-    @Test func `other files by the names of outputs show no disk, and one that was published shows it`() throws {
+    @Test func `only a published output proves that its disk is present`() throws {
         try publishOnDisk(Mount(path: out, disk: "1"))
         try FileManager.default.moveItem(atPath: "\(out)/a", toPath: place.file("a"))
         for name in ["a", "b"] { try write("of another night", to: "\(out)/\(name)") }
@@ -67,7 +67,7 @@ extension LedgerTests {
         #expect(try lost(Mount(path: out, disk: "2")).isEmpty)
     }
 
-    @Test func `an empty disk in the place of another one has lost the outputs`() throws {
+    @Test func `an empty disk in place of another one has lost the outputs`() throws {
         let disk = place.file("disk")
         try publish(["out/a", "out/b"], for: job())
         try ledger(of: job()).setPlaces(KnownDisks(mounts: [PathKey(out): Mount(path: disk)]))
@@ -91,7 +91,7 @@ extension LedgerTests {
         #expect(try lost(here).isEmpty, "a folder that was removed is made again")
     }
 
-    @Test func `where no disk is known, an index is no proof that outputs were removed`() throws {
+    @Test func `without a known disk an index does not prove that outputs were removed`() throws {
         try publish(["out/a", "out/b"], for: job())
         #expect(try lost(Mount(path: "/")).isEmpty)
         try removeOutputs()
@@ -152,7 +152,7 @@ extension LedgerTests {
         let pictures = ["in/usb/c.png"]
         #expect(
             lostPictures(pictures, found: pictures, before: ["in/usb": usb]) == [.notMounted(usb.path): pictures])
-        // A disk that was exchanged on purpose may have the same names.
+        // A disk that was replaced on purpose may have the same names.
         let card = Mount(path: usb.path, disk: "2")
         #expect(
             lostPictures(
@@ -160,7 +160,7 @@ extension LedgerTests {
             ).isEmpty)
     }
 
-    @Test func `another disk has not the pictures, whatever it shows, and an empty one neither`() throws {
+    @Test func `pictures are lost on another disk and on an empty one`() throws {
         let usb = place.file("in/usb")
         let before = ["in/usb": Mount(path: usb, disk: "1")]
         let pictures = ["in/usb/c.png", "in/usb/README.png"]
@@ -176,7 +176,7 @@ extension LedgerTests {
         #expect(lostPictures(pictures, before: before, now: ["in/usb": Mount(path: usb, disk: "1")]).isEmpty)
     }
 
-    @Test func `where no disk is known, an empty folder has lost its pictures`() throws {
+    @Test func `without a known disk an empty folder has lost its pictures`() throws {
         let pictures = ["in/a/1.png", "in/a/2.png", "in/b/3.png"]
         #expect(lostPictures(pictures, before: [:]).isEmpty, "the folders were removed")
         try FileManager.default.createDirectory(atPath: place.file("in/a"), withIntermediateDirectories: true)
@@ -223,7 +223,7 @@ extension LedgerTests {
         #expect(lost(known, missing: []) == [])
     }
 
-    // MARK: What the next run is to know
+    // MARK: What a run records for the next one
 
     private func known(
         _ inputs: [String], matches: [String: Int?]? = ["/in/*": 1], lost: [MissingDisks.Pictures] = [],
@@ -258,7 +258,7 @@ extension LedgerTests {
         #expect(known(["/in/a/1.png"], before: before, mounts: ["/in"]).mounts == places(["/", "/in"]))
     }
 
-    @Test func `a lost disk stays known, and what no longer matches with it`() {
+    @Test func `a lost disk stays listed with the entries that match nothing`() {
         let before = KnownDisks(inputs: [PathKey("/in/usb/*"): 3], mounts: places(["/", "/in/usb"]))
         let lost = MissingDisks.Pictures(.notMounted("/in/usb"), records: [], disk: PathKey("/in/usb"))
         let now = ["/in/*": 1, "/in/usb/*": 0]
@@ -270,19 +270,19 @@ extension LedgerTests {
         #expect(right.inputs == [PathKey("/in/*"): 1, PathKey("/in/usb/*"): 0])
     }
 
-    @Test func `a list says nothing of patterns, and of disks that it does not reach`() {
+    @Test func `a list says nothing about patterns, and about disks that it does not reach`() {
         let before = KnownDisks(inputs: [PathKey("/in/usb/*"): 3], mounts: places(["/", "/in/usb"]))
         #expect(known(["/in/1.png"], matches: nil, before: before) == before)
         #expect(known(["/in/1.png"], matches: nil).mounts == places(["/"]))
     }
 
-    @Test func `an entry whose folder cannot be looked at keeps the number that was known`() {
+    @Test func `an entry whose folder cannot be read keeps its count`() {
         let before = KnownDisks(inputs: [PathKey("/in/shut/*"): 500, PathKey("/in/old/*"): 7])
         let now = known(["/in/1.png"], matches: ["/in/*": 1, "/in/shut/*": nil], before: before)
         #expect(now.inputs == [PathKey("/in/*"): 1, PathKey("/in/shut/*"): 500])
     }
 
-    @Test func `a folder whose disk nobody knew stays suspicious until something is in it`() throws {
+    @Test func `a folder of an unknown disk stays suspicious until it has a file`() throws {
         let folder = place.file("in/a")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         var known = KnownDisks()
@@ -296,13 +296,13 @@ extension LedgerTests {
             known = self.known(["/in/1.png"], lost: lost(), before: known)
             #expect(lost().map(\.cause) == [.emptyFolder(folder)])
         }
-        // Something is in it again, be it another picture.
+        // The folder has a picture again, though another one.
         try write("new", to: "\(folder)/9.png")
         #expect(lost().isEmpty)
         #expect(self.known(["\(folder)/9.png"], lost: lost(), before: known).mounts == places(["/"]))
     }
 
-    @Test func `a path has the disk that is mounted nearest above it, be it there or not`() {
+    @Test func `an existing or missing path has the disk that is mounted nearest above it`() {
         let mount = MountLookup.make()
         #expect(mount("/").path == "/")
         for path in ["/proc", "/proc/self", "/proc/self/nothing/here"] { #expect(mount(path).path == "/proc") }
@@ -321,7 +321,7 @@ extension LedgerTests {
 
 /// Outputs that other jobs published.
 extension LedgerTests {
-    /// - Parameter jobName: that of the job in the manifest, whatever it holds.
+    /// - Parameter jobName: the name of the job in the manifest, whatever the file holds.
     private func former(
         _ contents: LedgerContents, at name: String = "out/a", jobName: String? = nil
     ) throws -> [PriorOutput] {
@@ -355,7 +355,7 @@ extension LedgerTests {
         #expect(try former(look(job("other"))).isEmpty == false)
     }
 
-    @Test func `an output that was moved without its index is known by its stamp`() throws {
+    @Test func `an output that was moved without its index is recognised by its stamp`() throws {
         let job = job(at: "old.yaml")
         try publish(["out/a"], for: job)
         try write("job: nightly", to: job.manifestPath)

@@ -44,7 +44,7 @@ import WorkerProtocol
         #expect(OrphanRemoval.isTooMuch(orphans, of: outputs) == isTooMuch)
     }
 
-    @Test func `what is as it was published is removed, and nothing beside it`() throws {
+    @Test func `an unchanged output is removed, and nothing beside it`() throws {
         let orphan = try orphan()
         try write("mine", to: place.file("a.webp.xmp"))
         #expect(OrphanRemoval.touched([orphan]) == [])
@@ -54,7 +54,7 @@ import WorkerProtocol
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == ["a.webp.xmp"])
     }
 
-    @Test func `what was only touched is read, and removed`() throws {
+    @Test func `a touched output is read and removed`() throws {
         let orphan = try orphan()
         try touch(orphan)
         #expect(OrphanRemoval.touched([orphan]) == [DigestTask.File(path: orphan.path)])
@@ -63,7 +63,7 @@ import WorkerProtocol
         #expect(!exists("a.webp"))
     }
 
-    @Test func `what was edited stays, and what could not be read`() throws {
+    @Test func `edited and unreadable outputs stay`() throws {
         let orphan = try orphan()
         try touch(orphan)
         for findings in [findings(orphan, .make(9)), findings(orphan, nil), [:]] {
@@ -75,7 +75,7 @@ import WorkerProtocol
         }
     }
 
-    @Test func `what was adopted stays, and is not read`() throws {
+    @Test func `an adopted output stays and is not read`() throws {
         let orphan = try orphan(isAdopted: true)
         try touch(orphan)
         #expect(OrphanRemoval.touched([orphan]) == [])
@@ -84,7 +84,7 @@ import WorkerProtocol
         #expect(exists("a.webp"))
     }
 
-    @Test func `a link to an output is no output`() throws {
+    @Test func `a link to an output stays`() throws {
         let orphan = try orphan()
         try FileManager.default.moveItem(atPath: orphan.path, toPath: place.file("elsewhere.webp"))
         try FileManager.default.createSymbolicLink(
@@ -95,13 +95,13 @@ import WorkerProtocol
         #expect(exists("elsewhere.webp"))
     }
 
-    @Test func `a folder goes as a whole`() throws {
+    @Test func `a folder is removed as a whole`() throws {
         let zoom = try folder()
         #expect(OrphanRemoval([zoom], below: [place.path], findings: [:]).removed == [zoom.path])
         #expect(!exists("zoom"))
     }
 
-    @Test func `a folder that holds anything else stays as a whole`() throws {
+    @Test func `a folder with any other file stays as a whole`() throws {
         let zoom = try folder()
         try write("mine", to: place.file("zoom/notes.txt"))
         let removal = OrphanRemoval([zoom], below: [place.path], findings: findings(zoom, .make(6)))
@@ -112,7 +112,7 @@ import WorkerProtocol
         #expect(OrphanRemoval([zoom], below: [place.path], findings: [:]).kept.map(\.reason) == ["was edited"])
     }
 
-    @Test func `a link in a folder's place stays, and what it leads to`() throws {
+    @Test func `a link in place of a folder stays, and so does its target`() throws {
         let zoom = try folder()
         try FileManager.default.moveItem(atPath: zoom.path, toPath: place.file("elsewhere"))
         try FileManager.default.createSymbolicLink(atPath: zoom.path, withDestinationPath: place.file("elsewhere"))
@@ -121,7 +121,7 @@ import WorkerProtocol
         #expect(exists("zoom/zoom.dzi"))
     }
 
-    /// A reader sees the mark on the slash before it.
+    /// A combining mark appears on the slash before it.
     @Test func `a folder whose name begins with a combining mark is removed as others are`() throws {
         let orphan = try folder("\u{301}zoom")
         #expect(OrphanRemoval([orphan], below: [place.path], findings: [:]).removed == [orphan.path])

@@ -56,7 +56,7 @@ import Testing
         #expect(comparison(change.old, change.new).upgrades == [])
     }
 
-    @Test func `a picture is what its bytes are, wherever it lies`() {
+    @Test func `a picture is compared by its bytes, not by its path`() {
         func recipe(_ path: String, _ digest: String?) -> Recipe {
             let mask = ParameterValue.picture(PictureReference(path: path, digest: digest))
             return .make([FilterInvocation(filter: "x", values: ["mask": mask])])
@@ -68,7 +68,7 @@ import Testing
         #expect(comparison(old, recipe("/a.png", nil)).changes == [])
     }
 
-    @Test func `a parameter that came later changes nothing while it has its fallback`() {
+    @Test func `a new parameter changes nothing while it has its fallback`() {
         let catalog = Catalog.make(later: Self.later)
         func now(_ edge: String) -> Recipe {
             .make(
@@ -99,14 +99,14 @@ import Testing
                 == ["gaussian's pixels (rendering version 1 of 0.9 → 1 of 1.0)"])
     }
 
-    @Test func `filters that are another chain say nothing of their versions`() {
+    @Test func `the versions of filters are not compared in another chain`() {
         let newer = Catalog.make(gaussian: 2)
         let change = comparison(.make(), .make(Self.blurs, catalog: newer), newer)
         #expect(change.changes == ["filters gaussian → gaussian, motion"])
         #expect(change.upgrades == [])
     }
 
-    @Test func `the versions of codecs are no part of a recipe`() {
+    @Test func `the versions of codecs are not part of a recipe`() {
         #expect(
             Recipe.make(catalog: .make(versions: ["rendering": "1", "libvips": "8.16"]))
                 == .make(catalog: .make(versions: ["rendering": "1", "libvips": "8.17"])))
@@ -117,7 +117,7 @@ import Testing
         #expect(Recipe.make(pages: .page(3)) != .make(pages: .first))
     }
 
-    @Test func `a recipe's text is always the same, and gives it back`() {
+    @Test func `a recipe's text is stable and can be read back`() {
         let recipe = Recipe.make(
             Self.blurs + [
                 FilterInvocation(filter: "crop", values: ["b": .integer(1), "a": .word("ä\n"), "c": .boolean(true)])

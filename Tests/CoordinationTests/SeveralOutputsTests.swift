@@ -3,9 +3,9 @@ import JobModel
 import JobStorage
 import Testing
 
-/// Frames with several outputs, and names that are known by heart.
+/// Frames with several outputs, and output names that are known from records.
 @Suite struct SeveralOutputsTests {
-    private let book = RecipeTable(catalog: .make(), texts: [RecipeID(place: 0): Recipe.make().text])
+    private let table = RecipeTable(catalog: .make(), texts: [RecipeID(place: 0): Recipe.make().text])
     private let paths = ["/jobs/out/a.webp", "/jobs/thumbs/a.webp"]
 
     private func record(_ part: Int, recipe: RecipeID = RecipeID(place: 0)) -> OutputRecord {
@@ -21,17 +21,18 @@ import Testing
         var job = JobSpec.make(outputs: [.stem(), .stem("thumbs/")])
         job.existing = existing
         let freshness = Freshness(
-            job: job, isForced: false, records: records, broken: [], recipes: book, now: Night.now)
+            job: job, isForced: false, records: records, broken: [], recipes: table, now: RecordedFrame.now)
         let outputs = paths.indices.map { part in
             FrameFiles.Output(
                 path: paths[part], stamp: there[part] ? .make(inode: UInt64(part) + 2) : nil,
-                recipe: book.key(of: recipes[part]))
+                recipe: table.key(of: recipes[part]))
         }
         return freshness.verdict(
-            of: FrameFiles(input: Night.input, inputBytes: nil, page: 0, stamp: .make(inode: 1), outputs: outputs))
+            of: FrameFiles(
+                input: RecordedFrame.input, inputBytes: nil, page: 0, stamp: .make(inode: 1), outputs: outputs))
     }
 
-    @Test func `one output that is missing is made without the other one`() {
+    @Test func `a missing output is rendered without the other one`() {
         #expect(
             verdict([record(0), record(1)], there: [true, false])
                 == .render([nil, Replacement(path: paths[1], rule: .nothing)], reason: "output missing"))
@@ -40,7 +41,7 @@ import Testing
                 == .render([nil, Replacement(path: paths[1], rule: .nothing)], reason: "new"))
     }
 
-    @Test func `each reason is told once`() {
+    @Test func `each reason is given once`() {
         let changed = verdict([record(0), record(1)], recipes: [.make([.gaussian(14)]), .make([.gaussian(14)])])
         #expect(
             changed
@@ -61,7 +62,7 @@ import Testing
             path: paths[part], reason: "not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it")
     }
 
-    @Test func `an output that is not Penumbra's stays while the other one is made, and is told`() {
+    @Test func `an output that is not Penumbra's is kept and reported while the other one is rendered`() {
         #expect(
             verdict([record(0)], recipes: [.make([.gaussian(14)]), .make()])
                 == .render(
@@ -74,13 +75,13 @@ import Testing
                     kept: [foreign(0)]))
     }
 
-    @Test func `each output that is kept is told by its path`() {
+    @Test func `each kept output is reported by its path`() {
         #expect(verdict([record(0)]) == .kept([foreign(1)]))
         #expect(verdict([record(1)]) == .kept([foreign(0)]))
         #expect(verdict([]) == .kept([foreign(0), foreign(1)]))
     }
 
-    @Test func `skip and error look at each output`() {
+    @Test func `'skip' and 'error' decide for each output`() {
         #expect(verdict([], existing: .skip) == .current(reason: "all outputs are there"))
         #expect(
             verdict([record(0)], there: [false, true], existing: .skip)
@@ -96,9 +97,9 @@ import Testing
         _ records: [OutputRecord], stamp: FileStamp = .make(inode: 1), recipe: Recipe = .make(), isForced: Bool = false,
         madeSince: Int64? = nil, _ change: (inout JobSpec) -> Void = { _ in }
     ) -> [String]? {
-        let key = book.key(of: recipe)
+        let key = table.key(of: recipe)
         return freshness(records, isForced: isForced, madeSince: madeSince, change).knownNames(
-            input: Night.input, stamp: stamp, recipes: [key, key])
+            input: RecordedFrame.input, stamp: stamp, recipes: [key, key])
     }
 
     private func freshness(
@@ -108,8 +109,8 @@ import Testing
         var job = JobSpec.make(outputs: [.width, .width])
         change(&job)
         return Freshness(
-            job: job, isForced: isForced, madeSince: madeSince, records: records, broken: [], recipes: book,
-            now: Night.now
+            job: job, isForced: isForced, madeSince: madeSince, records: records, broken: [], recipes: table,
+            now: RecordedFrame.now
         )
     }
 
@@ -118,7 +119,7 @@ import Testing
         #expect(knownNames([record(1), record(0)]) == paths)
     }
 
-    @Test func `names are looked for again when anything has changed`() {
+    @Test func `names are found out again if anything has changed`() {
         let records = [record(0), record(1)]
         #expect(knownNames([record(0)]) == nil)
         #expect(knownNames(records, stamp: FileStamp.make(inode: 1).touched) == nil)
@@ -127,8 +128,8 @@ import Testing
         #expect(knownNames([record(0), record(1, recipe: RecipeID(place: 5))]) == nil)
     }
 
-    @Test func `a run in parts that makes everything again knows the names that an earlier part has published`() {
-        // Their files are of the time 5.
+    @Test func `a run in parts that renders everything knows the names of its earlier parts`() {
+        // Their files were modified at the time 5.
         let records = [record(0), record(1)]
         #expect(knownNames(records, isForced: true) == nil)
         #expect(knownNames(records, isForced: true, madeSince: 5) == paths)
@@ -137,17 +138,17 @@ import Testing
         #expect(knownNames(records, stamp: FileStamp.make(inode: 1).touched, isForced: true, madeSince: 5) == nil)
     }
 
-    @Test func `pictures whose outputs are made come after others when names are looked for`() {
+    @Test func `pictures with outputs are probed after others`() {
         let records = [record(0), record(1)]
-        #expect(!freshness([]).hasOutputs(Night.input))
-        #expect(freshness(records).hasOutputs(Night.input))
-        #expect(freshness(records) { $0.existing = .skip }.hasOutputs(Night.input))
-        #expect(!freshness(records, isForced: true).hasOutputs(Night.input))
-        #expect(freshness(records, isForced: true, madeSince: 5).hasOutputs(Night.input))
-        #expect(!freshness(records, isForced: true, madeSince: 6).hasOutputs(Night.input))
+        #expect(!freshness([]).hasOutputs(RecordedFrame.input))
+        #expect(freshness(records).hasOutputs(RecordedFrame.input))
+        #expect(freshness(records) { $0.existing = .skip }.hasOutputs(RecordedFrame.input))
+        #expect(!freshness(records, isForced: true).hasOutputs(RecordedFrame.input))
+        #expect(freshness(records, isForced: true, madeSince: 5).hasOutputs(RecordedFrame.input))
+        #expect(!freshness(records, isForced: true, madeSince: 6).hasOutputs(RecordedFrame.input))
     }
 
-    @Test func `stamps do not tell a name that comes from the bytes where compare reads them`() {
+    @Test func `stamps do not give a name that depends on the bytes if 'compare' is content`() {
         #expect(knownNames([record(0), record(1)]) { $0.compare = .content } == nil)
     }
 }

@@ -18,7 +18,7 @@ import Testing
         #expect(places.allSatisfy((0..<total).contains))
     }
 
-    @Test func `the same seed chooses the same, always`() {
+    @Test func `the same seed always chooses the same outputs`() {
         #expect(OutputSample.count(5).indexes(of: 100, seed: 42) == [2, 9, 13, 83, 86])
     }
 
@@ -31,7 +31,7 @@ import Testing
     }
 }
 
-/// What is known of outputs, wherever it is found.
+/// Records of outputs in the database, in indexes and in receipts.
 @Suite struct RecordSearchTests {
     private let ledgers: LedgerTests
 
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `what the database knows counts more than an index`() throws {
+    @Test func `the database overrides an index`() throws {
         try ledgers.publish(["out/a"], for: ledgers.job())
         let old = try Data(contentsOf: URL(filePath: ledgers.index))
         let newer = try ledgers.publish(["out/a"], for: ledgers.job(), text: "new pixels")
@@ -72,7 +72,7 @@ import Testing
         #expect(output.record.file.digest == newer[0].file.digest)
     }
 
-    @Test func `an index of an older version is read, and tells no pixels`() throws {
+    @Test func `an index of an older version is read and has no digests of pixels`() throws {
         try ledgers.publish(["out/a"], for: ledgers.job())
         let text = try String(contentsOfFile: ledgers.index, encoding: .utf8)
         let lines = text.split(separator: "\n").filter { !$0.hasPrefix(#"{"encoding""#) }.map { line in

@@ -6,7 +6,7 @@ import SafeFiles
 import TestSupport
 import Testing
 
-/// What is kept of pictures, where locks keep no other command out: two values of one store stand for two commands.
+/// Originals of pictures where locks do not work. Two instances of a store stand for two commands.
 @Suite struct OriginalStoreTests {
     let folder: TemporaryFolder
 
@@ -18,7 +18,7 @@ import Testing
         ((try? FileManager.default.contentsOfDirectory(atPath: folder.file("store/\(part)"))) ?? []).sorted()
     }
 
-    /// - Returns: the name of the file that holds the original.
+    /// - Returns: the name of the file with the original.
     private func keep(in store: OriginalStore, digit: Character = "a") throws -> String {
         try store.create(for: geteuid())
         let (copy, _) = try store.copy(0) { (folder, name) throws(FileTrouble) in
@@ -38,7 +38,7 @@ import Testing
             folder: 1, filters: "invert", time: 0)
     }
 
-    @Test func `an original that loses its name before its record is written is missed`() throws {
+    @Test func `a missing original is noticed after its record is written`() throws {
         let (one, other) = (store(), store())
         let object = try keep(in: one)
         #expect(try one.isKept(object))
@@ -49,7 +49,7 @@ import Testing
         #expect(try !one.isKept(object))
     }
 
-    @Test func `an original whose record another command has written is needed`() throws {
+    @Test func `an original with another command's record is needed`() throws {
         let (one, other) = (store(), store())
         // The other command has listed the records before.
         #expect(try other.originals(of: Array("/a.png".utf8)).records.isEmpty)
@@ -60,7 +60,7 @@ import Testing
         #expect(try one.isKept(object))
     }
 
-    @Test func `an original that a killed command had taken the name of can be read, and gets it back`() throws {
+    @Test func `an original that a killed command has renamed can be read, and gets its name back`() throws {
         let store = store()
         let object = try keep(in: store)
         let record = try record("/a.png", object)
@@ -78,7 +78,7 @@ import Testing
         #expect(files(in: "objects") == [object])
     }
 
-    @Test func `an original of another size is none, also where a killed command had taken its name`() throws {
+    @Test func `an original of another size is not used, also if a killed command has renamed it`() throws {
         let store = store()
         let object = try keep(in: store)
         let record = try record("/a.png", object)
@@ -96,7 +96,7 @@ import Testing
         #expect(try isThere())
     }
 
-    @Test func `an original that a killed command had taken the name of goes where no record needs it`() throws {
+    @Test func `an unneeded original that a killed command has renamed is removed`() throws {
         let store = store()
         let object = try keep(in: store)
         let objects = folder.file("store/objects")
@@ -107,7 +107,7 @@ import Testing
         #expect(files(in: "objects") == ["thesis~1f"])
     }
 
-    @Test func `commands that keep the same original of a picture have records of their own`() throws {
+    @Test func `two commands that keep the same original have two records`() throws {
         let (one, other) = (store(), store())
         let object = try keep(in: one)
         #expect(try keep(in: other) == object)
@@ -119,7 +119,7 @@ import Testing
         #expect(one.removeUnneeded() == 0)
     }
 
-    @Test func `a record under the name of another picture is not believed`() throws {
+    @Test func `a record under the name of another picture is not trusted`() throws {
         let store = store()
         let object = try keep(in: store)
         let file = try store.write(record("/a.png", object))
@@ -142,7 +142,7 @@ import Testing
         #expect(try self.store().originals(of: Array("/a.png".utf8)).records.map(\.file) == [former])
     }
 
-    @Test func `an original that was put back elsewhere stays, and its record says so`() throws {
+    @Test func `an original that was restored elsewhere is kept, and its record is marked`() throws {
         let store = store()
         let object = try keep(in: store)
         let file = try store.write(record("/a.png", object))
@@ -156,7 +156,7 @@ import Testing
         #expect(try store.isKept(object))
     }
 
-    @Test func `what is written is known by its size`() throws {
+    @Test func `a written record is found by the size of its blurred picture`() throws {
         let store = store()
         let object = try keep(in: store)
         #expect(try store.keys(ofSize: 9) == [])
@@ -182,24 +182,24 @@ import Testing
         #expect(files(in: "incoming") == [])
     }
 
-    @Test func `a record is read once, however often a command looks through its folder`() throws {
+    @Test func `a record is read once, however often a command searches its folder`() throws {
         let readings = RecordReadings()
         let store = OriginalStore(beside: folder.path, readings: readings)
         let object = try keep(in: store)
         let first = try store.write(record("a.png", object))
         #expect(try OriginalStore(beside: folder.path, readings: readings).keys(ofSize: 9) == [Array("a.png".utf8)])
-        // Of a record that cannot be read now it is known what it said.
+        // A record that cannot be read any more is still in the cache.
         try Data().write(to: URL(filePath: folder.file(".penumbra-originals/records/\(first)")))
         _ = try store.write(record("b.png", object))
         let both: Set = [Array("a.png".utf8), Array("b.png".utf8)]
         #expect(try OriginalStore(beside: folder.path, readings: readings).keys(ofSize: 9) == both)
         #expect(try OriginalStore(beside: folder.path).keys(ofSize: 9) == [Array("b.png".utf8)])
-        // One that is gone is forgotten.
+        // A removed record is forgotten.
         try store.remove(first)
         #expect(try OriginalStore(beside: folder.path, readings: readings).keys(ofSize: 9) == [Array("b.png".utf8)])
     }
 
-    @Test func `the store beside pictures is locked, and lets go of it`() throws {
+    @Test func `the store beside pictures is locked and unlocked`() throws {
         let (one, other) = (OriginalStore(beside: folder.path), OriginalStore(beside: folder.path))
         try one.create(for: geteuid())
         #expect(try !other.takeLock())

@@ -5,8 +5,8 @@ import JobStorage
 import Testing
 import WorkerProtocol
 
-/// One frame with one output, as a night finds them; at first all is as the night before has left it.
-struct Night: Sendable {
+/// A frame with one output that an earlier run has published. At first nothing has changed since then.
+struct RecordedFrame: Sendable {
     static let input = "/jobs/photos/a.jpg"
     static let output = "/jobs/out/a.webp"
     /// 100 seconds since 1970.
@@ -24,30 +24,31 @@ struct Night: Sendable {
     var oldRecipe: String = Recipe.make().text
     var recipe = Recipe.make()
     var catalog = Catalog.make()
-    var book: RecipeTable { RecipeTable(catalog: catalog, texts: [RecipeID(place: 0): oldRecipe]) }
+    var recipes: RecipeTable { RecipeTable(catalog: catalog, texts: [RecipeID(place: 0): oldRecipe]) }
 
-    func freshness(_ book: RecipeTable) -> Freshness {
+    func freshness(_ recipes: RecipeTable) -> Freshness {
         Freshness(
             job: job, isForced: isForced, madeSince: madeSince, records: record.map { [$0] } ?? [],
             broken: broken.map { [$0] } ?? [],
-            recipes: book, now: Self.now)
+            recipes: recipes, now: Self.now)
     }
 
-    func frame(_ book: RecipeTable) -> FrameFiles {
-        let output = FrameFiles.Output(path: Self.output, stamp: outputStamp, recipe: book.key(of: recipe))
+    func frame(_ recipes: RecipeTable) -> FrameFiles {
+        let output = FrameFiles.Output(path: Self.output, stamp: outputStamp, recipe: recipes.key(of: recipe))
         return FrameFiles(input: Self.input, inputBytes: nil, page: 0, stamp: inputStamp, outputs: [output])
     }
 
-    /// What a run says before it has read any file.
+    /// The verdict before any file was read.
     var firstVerdict: FrameVerdict {
-        let book = book
-        return freshness(book).verdict(of: frame(book))
+        let recipes = recipes
+        return freshness(recipes).verdict(of: frame(recipes))
     }
 
-    /// What it says in the end. Workers read files once for a frame, so that all that matters is asked for at once.
+    /// The final verdict. Workers read the files of a frame once, so everything that matters is requested at
+    /// once.
     var verdict: FrameVerdict {
-        let book = book
-        let (freshness, frame) = (freshness(book), frame(book))
+        let recipes = recipes
+        let (freshness, frame) = (freshness(recipes), frame(recipes))
         let verdict = freshness.verdict(of: frame)
         guard case .compare(let files) = verdict else { return verdict }
         return freshness.verdict(of: frame, findings: findings(of: files))
@@ -64,13 +65,13 @@ struct Night: Sendable {
     }
 }
 
-/// What happened between two nights, and what the second one is to make of it.
-struct Event: Sendable, CustomTestStringConvertible {
+/// A change between two runs, and the expected verdict of the second one.
+struct FileChange: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let expected: FrameVerdict
-    let happen: @Sendable (inout Night) -> Void
+    let happen: @Sendable (inout RecordedFrame) -> Void
 
-    init(_ name: String, _ expected: FrameVerdict, _ happen: @escaping @Sendable (inout Night) -> Void) {
+    init(_ name: String, _ expected: FrameVerdict, _ happen: @escaping @Sendable (inout RecordedFrame) -> Void) {
         testDescription = name
         self.expected = expected
         self.happen = happen
@@ -78,7 +79,7 @@ struct Event: Sendable, CustomTestStringConvertible {
 }
 
 extension FrameVerdict {
-    static func kept(reason: String) -> FrameVerdict { .kept([KeptOutput(path: Night.output, reason: reason)]) }
+    static func kept(reason: String) -> FrameVerdict { .kept([KeptOutput(path: RecordedFrame.output, reason: reason)]) }
 
     static let upToDate = FrameVerdict.current(reason: "up to date")
     static let edited = FrameVerdict.kept(
@@ -86,19 +87,19 @@ extension FrameVerdict {
     static let foreign = FrameVerdict.kept(
         reason: "not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it")
 
-    /// Where nothing is at the path.
+    /// Nothing is at the path.
     static func new(_ reason: String) -> FrameVerdict {
-        .render([Replacement(path: Night.output, rule: .nothing)], reason: reason)
+        .render([Replacement(path: RecordedFrame.output, rule: .nothing)], reason: reason)
     }
 
-    /// In place of what was published.
+    /// The published output is replaced.
     static func again(_ reason: String, _ stamp: FileStamp = .make(inode: 2)) -> FrameVerdict {
-        .render([Replacement(path: Night.output, rule: .published(stamp))], reason: reason)
+        .render([Replacement(path: RecordedFrame.output, rule: .published(stamp))], reason: reason)
     }
 
-    /// In place of anything.
+    /// Anything is replaced.
     static func anyway(_ reason: String) -> FrameVerdict {
-        .render([Replacement(path: Night.output, rule: .anything)], reason: reason)
+        .render([Replacement(path: RecordedFrame.output, rule: .anything)], reason: reason)
     }
 
     static func keptEdited(_ changes: String) -> FrameVerdict {
