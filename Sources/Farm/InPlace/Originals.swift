@@ -102,7 +102,7 @@ package final class Originals: Sendable {
         var distrusted: [FileTrouble] = []
         for store in [shared] + (besideStore(of: picture).map { [$0] } ?? []) {
             do throws(FileTrouble) {
-                let key = store.isShared ? picture.exactPath : Self.name(of: picture)
+                let key = store.isShared ? picture.exactPath : picture.nameBytes
                 let records = try store.originals(of: key)
                 found += records.records.map { StoredOriginal($0, in: store) }
                 distrusted += records.distrusted
@@ -125,7 +125,7 @@ package final class Originals: Sendable {
             try shared.create(for: owner)
             return (shared, picture.exactPath)
         case .beside:
-            guard let store = besideStore(of: picture), let folder = Self.folder(of: picture) else {
+            guard let store = besideStore(of: picture), let folder = picture.folderPath else {
                 throw FileTrouble(
                     path: PathText.folder(of: picture.path), code: EILSEQ, action: "keep originals beside the picture",
                     remedy: "the folder's name is not UTF-8: rename it, or use --keep state")
@@ -134,24 +134,12 @@ package final class Originals: Sendable {
             // The folder is remembered only after its store exists: a remembered folder without a store has
             // lost it (``foldersWithoutStore()``).
             try remember(folder)
-            return (store, Self.name(of: picture))
+            return (store, picture.nameBytes)
         }
     }
 
-    private static func name(of picture: InputFile) -> [UInt8] {
-        let path = picture.exactPath
-        return Array(path[(path.lastIndex(of: PathNames.slash).map { $0 + 1 } ?? 0)...])
-    }
-
-    /// Nil if its name is not UTF-8.
-    private static func folder(of picture: InputFile) -> String? {
-        let path = picture.exactPath
-        let folder = path[..<(path.lastIndex(of: PathNames.slash) ?? 0)]
-        return folder.isEmpty ? "/" : String(validating: folder, as: UTF8.self)
-    }
-
     private func besideStore(of picture: InputFile) -> OriginalStore? {
-        Self.folder(of: picture).map { besideStore(in: $0) }
+        picture.folderPath.map { besideStore(in: $0) }
     }
 
     private func besideStore(in folder: String) -> OriginalStore {
@@ -186,7 +174,7 @@ package final class Originals: Sendable {
 
     private func besideStores(near picture: InputFile, size: Int) -> [OriginalStore] {
         var folders: [String] = []
-        if var folder = Self.folder(of: picture) {
+        if var folder = picture.folderPath {
             folders.append(folder)
             while folder != "/" {
                 folder = PathText.folder(of: folder)
@@ -352,7 +340,7 @@ package final class Originals: Sendable {
     /// - Returns: how many unneeded originals were removed.
     package func sweep() -> Int {
         removeUnfinishedNotes()
-        let folders = Dictionary(grouping: pictures(andIn: []).known) { OpenFolders.key(of: $0) }
+        let folders = Dictionary(grouping: pictures(andIn: []).known) { $0.folderBytes }
         for picture in folders.values.compactMap(\.first) {
             // A folder that is busy or not mounted is left to the next command.
             (try? PictureFolder(of: picture))?.removeLeftovers()
@@ -422,12 +410,9 @@ package final class Originals: Sendable {
     }
 
     private func isFolderThere(_ original: StoredOriginal) -> Bool {
-        let folder = OpenFolders.key(of: original.picture)
-        guard let found = FileStamp(of: InputFile(bytes: folder.isEmpty ? [PathNames.slash] : folder, dir: "")) else {
-            return false
-        }
+        guard let found = FileStamp(of: original.picture.folderBytes) else { return false }
         guard original.record.folder.map({ $0 == found.inode }) ?? true else { return false }
-        let path = folder.isEmpty ? "/" : String(validating: folder, as: UTF8.self)
+        let path = original.picture.folderPath
         if let disk = original.record.disk { return path.map { DiskMark.of($0) == disk } ?? false }
         // The roots of all disks have the same inode. Without a mark it is not known which disk this is.
         return path.map { !FileSystem.isMountPoint($0) || $0 == "/" } ?? true
@@ -436,10 +421,7 @@ package final class Originals: Sendable {
     /// Whether the picture's folder was removed from its disk. If the disk has no mark, the nearest existing
     /// folder must not be empty, because an empty one may be a mount point.
     private func isDiskThere(_ original: StoredOriginal) -> Bool {
-        guard var folder = String(validating: OpenFolders.key(of: original.picture), as: UTF8.self) else {
-            return false
-        }
-        if folder.isEmpty { folder = "/" }
+        guard var folder = original.picture.folderPath else { return false }
         let isRemoved = !FileSystem.exists(folder)
         while folder != "/", !FileSystem.exists(folder) { folder = PathText.folder(of: folder) }
         if let disk = original.record.disk { return DiskMark.of(folder) == disk }

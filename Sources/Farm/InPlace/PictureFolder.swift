@@ -31,12 +31,8 @@ final class PictureFolder: Sendable {
 
     /// - Throws: ``BusyError`` or ``FileTrouble``.
     init(of picture: InputFile) throws {
-        let bytes = picture.exactPath
-        let folder = bytes[..<(bytes.lastIndex(of: PathNames.slash) ?? 0)]
         path = PathText.folder(of: picture.path)
-        guard let lock = try FolderLock.take(Self.chars(folder.isEmpty ? [PathNames.slash] : folder), path) else {
-            throw BusyError()
-        }
+        guard let lock = try FolderLock.take(Self.chars(picture.folderBytes), path) else { throw BusyError() }
         self.lock = lock
     }
 
@@ -47,11 +43,6 @@ final class PictureFolder: Sendable {
     func open() throws(FileTrouble) -> SafeFolder { try SafeFolder(reopening: descriptor, path) }
 
     private static func chars(_ bytes: some Sequence<UInt8>) -> [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }
-
-    private static func name(of picture: InputFile) -> [UInt8] {
-        let bytes = picture.exactPath
-        return Array(bytes[(bytes.lastIndex(of: PathNames.slash).map { $0 + 1 } ?? 0)...])
-    }
 
     /// The prefix of temporary files, by which files of killed commands are found.
     private static let temporaryPrefix = ".penumbra-picture-"
@@ -64,7 +55,7 @@ final class PictureFolder: Sendable {
     /// Nil if nothing is at the path.
     func inspect(at picture: InputFile) -> Found? {
         var found = stat()
-        guard fstatat(descriptor, Self.chars(Self.name(of: picture)), &found, AT_SYMLINK_NOFOLLOW) == 0 else {
+        guard fstatat(descriptor, Self.chars(picture.nameBytes), &found, AT_SYMLINK_NOFOLLOW) == 0 else {
             return nil
         }
         return Found(
@@ -80,7 +71,7 @@ final class PictureFolder: Sendable {
 
     /// Opens a picture for reading; nil if there is no regular file.
     func open(_ picture: InputFile) throws(FileTrouble) -> SafeFile? {
-        try Self.open(Self.name(of: picture), in: descriptor, picture)
+        try Self.open(picture.nameBytes, in: descriptor, picture)
     }
 
     /// The same by its path, for callers that change nothing.
@@ -129,7 +120,7 @@ final class PictureFolder: Sendable {
         _ picture: InputFile, to folder: SafeFolder, as name: String
     ) throws(FileTrouble) -> (attributes: FileAttributes, sha256: String) {
         let opened = openat(
-            descriptor, Self.chars(Self.name(of: picture)), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            descriptor, Self.chars(picture.nameBytes), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard opened >= 0 else { throw FileTrouble(path: picture.path, code: errno, action: "read") }
         let file = SafeFile(taking: opened, picture.path)
         let attributes = try FileAttributes(of: file.descriptor, path: picture.path)
@@ -211,7 +202,7 @@ final class PictureFolder: Sendable {
     }
 
     private func putInPlace(_ temporary: String, _ picture: InputFile) throws(FileTrouble) {
-        let name = Self.chars(Self.name(of: picture))
+        let name = Self.chars(picture.nameBytes)
         guard renameat(descriptor, temporary, descriptor, name) == 0 else {
             throw FileTrouble(path: picture.path, code: errno, action: "replace")
         }
@@ -263,38 +254,32 @@ struct OpenFolders {
 
     init(of pictures: [InputFile]) {
         for picture in pictures {
-            let key = Self.key(of: picture)
+            let key = picture.folderBytes
             if folders[key] == nil { folders[key] = Result { try PictureFolder(of: picture) } }
         }
-    }
-
-    /// The folder of a picture in bytes.
-    static func key(of picture: InputFile) -> [UInt8] {
-        let path = picture.exactPath
-        return Array(path[..<(path.lastIndex(of: PathNames.slash) ?? 0)])
     }
 
     /// The locked folders whose paths are UTF-8.
     var held: [(path: String, folder: PictureFolder)] {
         folders.compactMap { key, folder in
             guard case .success(let folder) = folder else { return nil }
-            return (key.isEmpty ? "/" : String(validating: key, as: UTF8.self)).map { ($0, folder) }
+            return String(validating: key, as: UTF8.self).map { ($0, folder) }
         }
     }
 
     /// Marks a folder as busy, because another command uses the originals in it.
     mutating func markBusy(_ path: String) {
-        folders[path == "/" ? [] : Array(path.utf8)] = .failure(PictureFolder.BusyError())
+        folders[Array(path.utf8)] = .failure(PictureFolder.BusyError())
     }
 
     /// Nil where nothing is, or the folder cannot be had.
     func inspect(at picture: InputFile) -> PictureFolder.Found? {
-        (try? folders[Self.key(of: picture)]?.get())?.inspect(at: picture)
+        (try? folders[picture.folderBytes]?.get())?.inspect(at: picture)
     }
 
     /// Opens a picture for reading; nil if there is no regular file, or the folder could not be locked.
     func open(_ picture: InputFile) throws(FileTrouble) -> SafeFile? {
-        guard case .success(let folder) = folders[Self.key(of: picture)] else { return nil }
+        guard case .success(let folder) = folders[picture.folderBytes] else { return nil }
         return try folder.open(picture)
     }
 
@@ -302,7 +287,7 @@ struct OpenFolders {
     ///
     /// - Throws: ``InPlaceError`` with the outcome of the picture.
     func folder(of wanted: RequestedPicture) throws(InPlaceError) -> PictureFolder? {
-        switch folders[Self.key(of: wanted.picture)] {
+        switch folders[wanted.picture.folderBytes] {
         case .success(let folder):
             // Another user who can write in the folder above may have replaced it.
             guard wanted.folder == nil || wanted.folder == folder.identity else {
@@ -314,4 +299,18 @@ struct OpenFolders {
         case .failure, nil: throw InPlaceError(outcome: .busy)
         }
     }
+}
+
+extension InputFile {
+    /// The path of the folder in bytes.
+    var folderBytes: [UInt8] {
+        let folder = exactPath[..<(exactPath.lastIndex(of: PathNames.slash) ?? 0)]
+        return folder.isEmpty ? [PathNames.slash] : Array(folder)
+    }
+
+    /// The path of the folder; nil if it is not UTF-8.
+    var folderPath: String? { String(validating: folderBytes, as: UTF8.self) }
+
+    /// The name in bytes.
+    var nameBytes: [UInt8] { Array(exactPath[(exactPath.lastIndex(of: PathNames.slash).map { $0 + 1 } ?? 0)...]) }
 }

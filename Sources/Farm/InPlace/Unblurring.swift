@@ -22,7 +22,7 @@ package struct Unblurring: Sendable {
         _ pictures: [RequestedPicture], _ originals: Originals, isForced: Bool, settings: RunSettings,
         loop: () -> RunLoop, ended: ([InPlaceResult]) -> Void
     ) async throws -> StopReason? {
-        let lost = originals.foldersWithoutStore().map { $0 == "/" ? [] : Array($0.utf8) }
+        let lost = originals.foldersWithoutStore().map { Array($0.utf8) }
         let unblurring = Unblurring(originals: originals, isForced: isForced, lost: Set(lost))
         // Files of killed commands are removed even if nothing is restored.
         originals.removeUnneeded(in: OpenFolders(of: []))
@@ -78,7 +78,7 @@ package struct Unblurring: Sendable {
             case .missing(let original) where !isForced: return gone(original, wanted)
             case .missing(let original): return try putBack(original, inspected, found, folder, isEdited: true)
             case .unknown where found == nil: return .gone(nil)
-            case .unknown where wanted.isNamed && lost.contains(OpenFolders.key(of: wanted.picture)):
+            case .unknown where wanted.isNamed && lost.contains(wanted.picture.folderBytes):
                 throw .refused(
                     "may be blurred: \(Originals.folderName), with the originals of its folder's pictures, is not there; restore "
                         + "it, or let 'penumbra gc --originals' forget it")
