@@ -11,7 +11,7 @@ import Testing
             .make("photos/b.jpg", state: .skipped(reason: "current"), time: .milliseconds(100)),
             .make("photos/c.jpg", output: "out/c.webp", state: .kept(reason: "edited since")),
             .broken("photos/d.jpg", "worker crashed", "photos/d.jpg: signal 11"),
-            .make("photos/e.jpg", state: .stillBroken(cause: "larger than allowed", message: "too many pixels")),
+            .make("photos/e.jpg", state: .stillBroken(since: 0, message: "too many pixels")),
             .make("photos/f.jpg", state: .left),
         ]
         return .make(frames: frames, orphans: ["out/gone.webp"], settings: [.init("verify", "audit")])

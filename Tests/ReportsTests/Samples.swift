@@ -26,13 +26,14 @@ extension RunRecord.Counts {
     init(of frames: [FrameRecord]) {
         self.init(frames: frames.count)
         for frame in frames {
-            switch frame.state.ending {
+            switch frame.state.kind {
             case .published: published += 1
             case .skipped: skipped += 1
             case .kept: kept += 1
             case .failed: failed += 1
             case .stillBroken: stillBroken += 1
             case .left: left += 1
+            case .open: break
             }
         }
     }
@@ -40,7 +41,7 @@ extension RunRecord.Counts {
 
 extension FrameRecord {
     static func make(
-        _ input: String = "photos/a.jpg", output: String = "out/a.webp", state: State = .published,
+        _ input: String = "photos/a.jpg", output: String = "out/a.webp", state: FrameResult = .published,
         time: Duration? = nil, before: Thumbnail? = nil, after: Thumbnail? = nil
     ) -> FrameRecord {
         let kept: [KeptFile] =

@@ -1,4 +1,4 @@
-import JobModel
+package import JobModel
 package import Planning
 package import Scheduling
 package import WorkerProtocol
@@ -57,12 +57,13 @@ package struct FrameTarget: Hashable, Sendable {
     /// - Parameter kept: what was found out of it during the run; nil for what the verdict says. Of a frame that failed before it
     ///   was begun the verdict says nothing: its outputs wait for what the failure asks for.
     package func report(
-        _ state: FrameReport.State, seconds: Double? = nil, kept: [KeptOutput]? = nil
+        _ state: FrameResult, publications: [Publication] = [], probe: ProbeReceipt? = nil, seconds: Double? = nil,
+        kept: [KeptOutput]? = nil
     ) -> FrameReport {
         let known: [KeptOutput] = if case .failed = state { [] } else { verdict.kept }
         return FrameReport(
             index: frame.index, page: frame.page, input: files.input, inputBytes: files.inputBytes, outputs: outputs,
-            kept: kept ?? known, state: state, seconds: seconds)
+            kept: kept ?? known, state: state, publications: publications, probe: probe, seconds: seconds)
     }
 
     /// How it ends without any work; nil for work.
@@ -70,7 +71,7 @@ package struct FrameTarget: Hashable, Sendable {
         switch verdict {
         case .render, .compare: nil
         case .current(let reason), .young(let reason): report(.skipped(reason: reason))
-        case .kept: report(.kept)
+        case .kept(let outputs): report(.kept(reason: outputs.first?.reason ?? ""))
         case .stillBroken(let since, let message): report(.stillBroken(since: since, message: message))
         case .refused(let output):
             report(

@@ -111,7 +111,7 @@ package final class JobRun: Sendable {
 
     /// Of a frame that no worker had.
     private func recordUnbegun(_ report: FrameReport) {
-        if case .failed(let failure) = report.state { recorder?.refused(report, failure) }
+        if let failure = report.failure { recorder?.refused(report, failure) }
         record(report)
     }
 
@@ -221,8 +221,7 @@ extension JobRun: RunLoop.Delegate {
             let report = target.decided(verdict).settled() ?? target.report(.skipped(reason: "not told apart"))
             record(report)
             state.withLock { $0.open[frame] = nil }
-            let failure: FrameFailure? = if case .failed(let failure) = report.state { failure } else { nil }
-            recorder?.concluded(frame, failure.map(FrameOutcome.failed) ?? .settled, seconds: nil)
+            recorder?.concluded(frame, report.failure.map(FrameOutcome.failed) ?? .settled, seconds: nil)
             return .settle
         }
     }
@@ -310,7 +309,7 @@ extension JobRun: RunLoop.Delegate {
         recorder?.concluded(frame, outcome, seconds: seconds)
         switch outcome {
         case .published(let outputs, let probe):
-            record(target.report(.published(outputs, probe: probe), seconds: seconds, kept: kept))
+            record(target.report(.published, publications: outputs, probe: probe, seconds: seconds, kept: kept))
         case .failed(let failure):
             books.remember(failure, of: target.files)
             record(target.report(.failed(failure), seconds: seconds, kept: kept))

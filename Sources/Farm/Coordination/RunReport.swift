@@ -1,20 +1,9 @@
-import JobModel
+package import JobModel
 package import Scheduling
 package import WorkerProtocol
 
 /// How one frame ended, as it is told to the user.
 package struct FrameReport: Hashable, Sendable {
-    package enum State: Hashable, Sendable {
-        case published([Publication], probe: ProbeReceipt)
-        case skipped(reason: String)
-        /// Nothing was made, and some of its outputs are kept.
-        case kept
-        /// Failed in an earlier run (seconds since 1970), and not tried again.
-        case stillBroken(since: Int, message: String)
-        case failed(FrameFailure)
-        case left
-    }
-
     /// Its place in the job's sorted inputs, from 1; a folder that could not be listed has one behind them.
     package let index: Int
     /// From 0; of a file whose pages are frames.
@@ -27,13 +16,18 @@ package struct FrameReport: Hashable, Sendable {
     package let outputs: [String]
     /// Those that stay as they are, whatever became of the others.
     package let kept: [KeptOutput]
-    package let state: State
+    package let state: FrameResult
+    /// What was published in this run; empty for a frame that was not.
+    package let publications: [Publication]
+    /// What the input is, for a frame that was published.
+    package let probe: ProbeReceipt?
     /// From its first task to its end; nil where no worker had it.
     package let seconds: Double?
 
     package init(
         index: Int, page: Int = 0, input: String, inputBytes: [UInt8]? = nil, outputs: [String],
-        kept: [KeptOutput] = [], state: State, seconds: Double? = nil
+        kept: [KeptOutput] = [], state: FrameResult, publications: [Publication] = [], probe: ProbeReceipt? = nil,
+        seconds: Double? = nil
     ) {
         self.kept = kept
         self.page = page
@@ -43,6 +37,20 @@ package struct FrameReport: Hashable, Sendable {
         self.inputBytes = inputBytes
         self.outputs = outputs
         self.state = state
+        self.publications = publications
+        self.probe = probe
+    }
+
+    /// Why it failed; nil for a frame that did not.
+    var failure: FrameFailure? {
+        guard case .failed(let cause, let message) = state else { return nil }
+        return FrameFailure.Cause(rawValue: cause).map { FrameFailure($0, message) }
+    }
+}
+
+extension FrameResult {
+    package static func failed(_ failure: FrameFailure) -> FrameResult {
+        .failed(cause: failure.cause.rawValue, message: failure.message)
     }
 }
 
@@ -95,7 +103,7 @@ package struct RunSummary: Hashable, Sendable {
     /// How many frames failed of each cause, with those causes that no frame had.
     package var failedByCause: [String: Int] {
         var counts = Dictionary(uniqueKeysWithValues: FrameFailure.Cause.allCases.map { ($0.rawValue, 0) })
-        for case .failed(let failure) in failures.map(\.state) { counts[failure.cause.rawValue, default: 0] += 1 }
+        for case .failed(let cause, _) in failures.map(\.state) { counts[cause, default: 0] += 1 }
         return counts
     }
 
@@ -103,19 +111,20 @@ package struct RunSummary: Hashable, Sendable {
 
     package mutating func add(_ report: FrameReport) {
         switch report.state {
-        case .published(let outputs, let probe):
+        case .published:
             published += 1
-            bytesRead += outputs.first?.source.stamp.size ?? 0
-            bytesWritten += outputs.reduce(0) { $0 + $1.receipt.bytes }
-            megapixels += probe.megapixels
+            bytesRead += report.publications.first?.source.stamp.size ?? 0
+            bytesWritten += report.publications.reduce(0) { $0 + $1.receipt.bytes }
+            megapixels += report.probe?.megapixels ?? 0
         case .skipped: skipped += 1
         case .kept: kept += 1
         case .stillBroken: stillBroken.append(report)
         case .failed: failures.append(report)
         case .left: left += 1
+        case .open: break
         }
         keptOutputs += report.kept
-        if report.state != .kept { keptBeside += report.kept.count }
+        if report.state.kind != .kept { keptBeside += report.kept.count }
         if let seconds = report.seconds { addSlow(report, seconds) }
     }
 

@@ -1,3 +1,5 @@
+import JobModel
+
 /// What runs did, for the textfile collector of Prometheus' node_exporter.
 ///
 /// <https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format>
@@ -95,7 +97,7 @@ extension PrometheusText {
 
     private static let families = [
         Family("penumbra_frames", "Frames of the last run, by how they ended.") { tally, _ in
-            FrameRecord.Ending.allCases.map { ending in
+            FrameResult.Kind.ended.map { ending in
                 Sample(
                     labels: "\(label("job", tally.job)),\(label("state", ending.rawValue))",
                     value: String(tally.counts[ending]))

@@ -1,3 +1,5 @@
+package import JobModel
+
 /// What one run of a job did, as reports tell it.
 package struct RunRecord: Hashable, Sendable {
     package let job: String
@@ -113,7 +115,7 @@ extension RunRecord {
             self.left = left
         }
 
-        package subscript(_ ending: FrameRecord.Ending) -> Int {
+        package subscript(_ ending: FrameResult.Kind) -> Int {
             switch ending {
             case .published: published
             case .skipped: skipped
@@ -121,6 +123,7 @@ extension RunRecord {
             case .failed: failed
             case .stillBroken: stillBroken
             case .left: left
+            case .open: frames - published - skipped - kept - failed - stillBroken - left
             }
         }
     }

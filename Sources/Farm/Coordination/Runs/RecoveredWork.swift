@@ -32,7 +32,7 @@ package struct RecoveredWork: Sendable {
             switch record.state {
             case .open, .left: frames[id] = Frame(record: record)
             case .published: published[id] = record
-            case .skipped, .failed: break
+            case .skipped, .kept, .stillBroken, .failed: break
             }
         }
         for attempt in attempts {

@@ -251,13 +251,13 @@ extension RunArchive {
         var counts = run.counts
         let frames = try frames(of: run)
         let begun = frames.filter(\.wasBegun)
-        let states = frames.map(\.state.word)
-        counts.published = states.count { $0 == "published" }
-        counts.failed = states.count { $0 == "failed" }
+        let states = frames.map(\.state.kind)
+        counts.published = states.count { $0 == .published }
+        counts.failed = states.count { $0 == .failed }
         // Frames with which nothing was to be done are in no list.
         let others = frames.count - begun.count + counts.work + counts.kept + counts.stillBroken
-        counts.skipped = max(0, counts.frames - others) + states.count { $0 == "skipped" }
-        counts.left = max(0, counts.work - begun.count { !["open", "left"].contains($0.state.word) })
+        counts.skipped = max(0, counts.frames - others) + states.count { $0 == .skipped }
+        counts.left = max(0, counts.work - begun.count { ![.open, .left].contains($0.state.kind) })
         return counts
     }
 }

@@ -1,5 +1,6 @@
 import Dispatch
 import FoundationEssentials
+import JobModel
 package import JobStorage
 import SafeFiles
 package import Scheduling
@@ -187,11 +188,11 @@ package final class RunRecorder: Sendable {
         }
     }
 
-    private static func state(of outcome: FrameOutcome) -> StoredFrame.State {
+    private static func state(of outcome: FrameOutcome) -> FrameResult {
         switch outcome {
         case .published: .published
-        case .settled, .surveyed: .skipped
-        case .failed(let failure): .failed(cause: failure.cause.rawValue, message: failure.message)
+        case .settled, .surveyed: .skipped()
+        case .failed(let failure): .failed(failure)
         case .left: .left
         }
     }

@@ -69,19 +69,6 @@ package struct RunStatus: Sendable {
     }
 }
 
-extension StoredFrame.State {
-    /// As `show` and JSON lines call it.
-    package var word: String {
-        switch self {
-        case .open: "open"
-        case .published: "published"
-        case .skipped: "skipped"
-        case .failed: "failed"
-        case .left: "left"
-        }
-    }
-}
-
 extension StoredFrame {
     package var id: FrameID { FrameID(number, page: page) }
 }

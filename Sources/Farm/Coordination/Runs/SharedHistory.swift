@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import JobModel
 package import JobStorage
 import Planning
 package import SafeFiles

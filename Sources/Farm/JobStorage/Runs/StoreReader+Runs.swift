@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GRDB
+import JobModel
 
 /// What is known of runs.
 extension StoreReader {
@@ -96,10 +97,10 @@ extension StoredRun {
 
 extension StoredFrame {
     fileprivate init(_ row: Row) throws {
-        let state: State =
+        let state: FrameResult =
             switch try row.stored(5, String.self) {
             case "published": .published
-            case "skipped": .skipped
+            case "skipped": .skipped()
             case "failed":
                 .failed(
                     cause: try row.stored(6, String?.self) ?? "", message: try row.stored(7, String?.self) ?? "")

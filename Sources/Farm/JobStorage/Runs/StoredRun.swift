@@ -1,3 +1,5 @@
+package import JobModel
+
 /// One run of a job, as the database knows it.
 package struct StoredRun: Hashable, Sendable {
     package let id: RunID
@@ -60,34 +62,20 @@ package enum RunState: Hashable, Sendable {
 
 /// A frame of a run that there was something to do with, or that failed before there was.
 package struct StoredFrame: Hashable, Sendable, Codable {
-    /// How it ended.
-    ///
-    ///     open ─► published    all its outputs are in their places
-    ///       ├───► skipped      nothing was to be made after all
-    ///       ├───► failed       for a named cause
-    ///       └───► left         the run ended before it did
-    package enum State: Hashable, Sendable, Codable {
-        case open
-        case published
-        case skipped
-        case failed(cause: String, message: String)
-        case left
-    }
-
     package var number: Int
     package var page: Int
     package var input: String
     /// How its outputs are made, all of them; empty where it failed before it was begun.
     package var recipe: String
     package var outputs: [String]
-    package var state: State
+    package var state: FrameResult
     package var seconds: Double?
 
     /// False for a frame that failed while the run was planned, or for what was at its output's path: no worker had it.
     package var wasBegun: Bool { !recipe.isEmpty }
 
     package init(
-        number: Int, page: Int, input: String, recipe: String, outputs: [String], state: State = .open,
+        number: Int, page: Int, input: String, recipe: String, outputs: [String], state: FrameResult = .open,
         seconds: Double? = nil
     ) {
         self.number = number

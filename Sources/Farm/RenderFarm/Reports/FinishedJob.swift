@@ -57,13 +57,12 @@ package struct FinishedJob {
                 ReportedOutput(path: PathText.shown($0, from: folder), file: files[PathKey($0)])
             },
             kept: report.kept.map { KeptFile(path: PathText.shown($0.path, from: folder), reason: $0.reason) },
-            state: state(report), time: report.seconds.map { .seconds($0) }, megapixels: megapixels,
+            state: report.state, time: report.seconds.map { .seconds($0) }, megapixels: megapixels,
             before: thumbnails[PathKey(report.input)], after: report.outputs.first.flatMap { thumbnails[PathKey($0)] })
     }
 
     private func written(_ report: FrameReport) -> ([PathKey: ReportedOutput.File], Double?) {
-        guard case .published(let outputs, let probe) = report.state else { return ([:], nil) }
-        let files = outputs.map { output in
+        let files = report.publications.map { output in
             let image = output.receipt.image
             return (
                 PathKey(output.path),
@@ -72,18 +71,6 @@ package struct FinishedJob {
                     digest: output.receipt.digest)
             )
         }
-        return (Dictionary(files) { $1 }, probe.megapixels)
-    }
-
-    private func state(_ report: FrameReport) -> FrameRecord.State {
-        switch report.state {
-        case .published: .published
-        case .skipped(let reason): .skipped(reason: reason)
-        case .kept: .kept(reason: report.kept.first?.reason ?? "")
-        case .failed(let failure): .failed(cause: failure.cause.rawValue, message: failure.message)
-        case .stillBroken(let since, let message):
-            .stillBroken(cause: "since \(Figures.day(since))", message: message)
-        case .left: .left
-        }
+        return (Dictionary(files) { $1 }, report.probe?.megapixels)
     }
 }

@@ -221,10 +221,8 @@ extension JobRunner {
             reason: summary.stop.map { StopWords.describe($0, left: summary.left) })
         end.hasMoreFailures = summary.failures.count > Self.mostFailures
         end.failures = summary.failures.prefix(Self.mostFailures).compactMap { report in
-            guard case .failed(let failure) = report.state else { return nil }
-            return SharedRun.Failure(
-                input: report.input, outputs: report.outputs, cause: failure.cause.rawValue,
-                message: failure.message)
+            guard case .failed(let cause, let message) = report.state else { return nil }
+            return SharedRun.Failure(input: report.input, outputs: report.outputs, cause: cause, message: message)
         }
         try run.write(end)
     }

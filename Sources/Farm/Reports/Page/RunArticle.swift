@@ -1,3 +1,5 @@
+import JobModel
+
 /// One run on the page: the verdict first, then what needs a look, then everything.
 struct RunArticle {
     private let run: RunRecord
@@ -50,7 +52,7 @@ struct RunArticle {
 
     /// How the frames ended: as a strip, and in words.
     private var strip: Markup {
-        let endings = FrameRecord.Ending.allCases.filter { run.counts[$0] > 0 }
+        let endings = FrameResult.Kind.ended.filter { run.counts[$0] > 0 }
         guard !endings.isEmpty else { return "" }
         let parts = endings.map { ending -> Markup in
             "<span class=\"\(ending.rawValue)\" style=\"flex-grow:\(run.counts[ending])\"></span>"
@@ -116,13 +118,13 @@ struct Section {
     let body: Markup
 }
 
-extension FrameRecord.Ending {
+extension FrameResult.Kind {
     var words: String { self == .stillBroken ? "still broken" : rawValue }
 
     /// The section that tells more.
     var section: String {
         switch self {
-        case .published, .skipped, .left: "frames"
+        case .open, .published, .skipped, .left: "frames"
         case .kept, .failed, .stillBroken: rawValue
         }
     }

@@ -107,31 +107,22 @@ struct FrameLine: Encodable {
         output = report.outputs.first
         outputs = report.outputs.count > 1 ? Self.outputs(of: report) : nil
         keptOutputs = KeptOutputLine.lines(report.kept)
+        state = report.state.kind.rawValue
         switch report.state {
-        case .published(let written, _):
-            state = "published"
-            bytes = written.reduce(0) { $0 + $1.receipt.bytes }
-            if report.outputs.count == 1, let receipt = written.first?.receipt {
+        case .published:
+            bytes = report.publications.reduce(0) { $0 + $1.receipt.bytes }
+            if report.outputs.count == 1, let receipt = report.publications.first?.receipt {
                 digest = receipt.digest.description
                 width = receipt.image.width
                 height = receipt.image.height
             }
-        case .skipped(let why):
-            state = "skipped"
-            reason = why
-        case .kept:
-            state = "kept"
-            reason = report.kept.first?.reason
+        case .skipped(let why): reason = why
+        case .kept: reason = report.kept.first?.reason
         case .stillBroken(let since, let what):
-            state = "still_broken"
             reason = "since \(Figures.day(since))"
             message = what
-        case .failed(let failure):
-            state = "failed"
-            cause = failure.cause.rawValue
-            message = failure.message
-        case .left:
-            state = "left"
+        case .failed(let cause, let message): (self.cause, self.message) = (cause, message)
+        case .open, .left: break
         }
     }
 }
@@ -139,9 +130,8 @@ struct FrameLine: Encodable {
 extension FrameLine {
     /// With what is known of those that were written; the others have a path alone.
     private static func outputs(of report: FrameReport) -> [Output] {
-        guard case .published(let written, _) = report.state else { return report.outputs.map { Output(path: $0) } }
-        return report.outputs.map { path in
-            let receipt = written.first { $0.path == path }?.receipt
+        report.outputs.map { path in
+            let receipt = report.publications.first { $0.path == path }?.receipt
             return Output(
                 path: path, bytes: receipt?.bytes, digest: receipt?.digest.description, width: receipt?.image.width,
                 height: receipt?.image.height)
