@@ -1,5 +1,6 @@
 import Coordination
 import Foundation
+import JobModel
 import JobStorage
 import TestSupport
 import Testing

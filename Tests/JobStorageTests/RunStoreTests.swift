@@ -1,4 +1,5 @@
 import GRDB
+import JobModel
 import JobStorage
 import TestSupport
 import Testing

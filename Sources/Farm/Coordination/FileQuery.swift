@@ -74,7 +74,7 @@ extension FileQuery: RunLoop.Delegate {
     func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {
         guard let observer else { return }
         var summary = RunSummary()
-        summary.total = count
+        summary.frames = count
         summary.skipped = state.withLock { $0.outcomes.count }
         observer.progressed(RunProgress(summary, elapsed: time.elapsed, scheduler: progress))
     }

@@ -73,13 +73,13 @@ package final class JobRun: Sendable {
         desk = PublishQueue(
             publisher: Publisher(journal: directory.journal, outputs: outputs), ledger: books.ledger,
             durability: plan.job.durability)
-        state.withLock { $0.summary.total = targets.count + ended.count }
+        state.withLock { $0.summary.frames = targets.count + ended.count }
         for report in ended { recordUnbegun(report) }
     }
 
     /// Runs to the end of the plan, or until something stops it.
     package func run(_ loop: RunLoop) async -> RunSummary {
-        let (total, failed) = state.withLock { ($0.summary.total, $0.summary.failures.count) }
+        let (total, failed) = state.withLock { ($0.summary.frames, $0.summary.failed) }
         observer.began(frames: total)
         let factory = TaskFactory(
             job: plan.job, runName: directory.name, epoch: directory.epoch, scratchFolder: directory.scratch,
@@ -99,7 +99,7 @@ package final class JobRun: Sendable {
             // What is left without a stop was left before the run began, by its deadline; a deadline that left nothing is none.
             let isDeadline = stop == nil || stop == .deadline
             state.summary.stop = !isDeadline ? stop : state.summary.left > 0 ? .deadline : nil
-            state.summary.elapsed = clock.now - start
+            state.summary.seconds = (clock.now - start) / .seconds(1)
             return state.summary
         }
     }
@@ -264,7 +264,7 @@ extension JobRun: RunLoop.Delegate {
     package var request: RunLoop.Request? {
         if let reason = recorder?.stop { return .stop(reason) }
         if directory.isSuperseded { return .stop(.superseded) }
-        directory.beat(at: clock.now) { state.withLock { $0.summary.total - $0.summary.concluded } }
+        directory.beat(at: clock.now) { state.withLock { $0.summary.frames - $0.summary.counts.concluded } }
         let requests = directory.requests
         return requests.isCancelled ? .stop(.cancelled) : .pause(requests.isPaused || observer.isBehind)
     }

@@ -63,35 +63,28 @@ package struct RunProgress: Hashable, Sendable {
     package let scheduler: Scheduler.Progress
 
     init(_ summary: RunSummary, elapsed: Duration, scheduler: Scheduler.Progress) {
-        done = summary.total - summary.open
-        failed = summary.failures.count
-        total = summary.total
+        done = summary.frames - summary.counts.open
+        failed = summary.failed
+        total = summary.frames
         self.elapsed = elapsed
         self.scheduler = scheduler
     }
 }
 
-/// How a run ended.
-package struct RunSummary: Hashable, Sendable {
-    package var total = 0
-    package var published = 0
-    package var skipped = 0
+/// How a run ended: its numbers, and the frames that a person should know of.
+@dynamicMemberLookup package struct RunSummary: Hashable, Sendable {
+    /// ``RunCounts/work`` and ``RunCounts/notes`` are set where the run is stored.
+    package var counts = RunCounts()
     /// In the order of their failing.
     package var failures: [FrameReport] = []
-    /// Frames of which nothing was made, and some outputs are kept.
-    package var kept = 0
     /// Of all frames.
     package var keptOutputs: [KeptOutput] = []
     /// How many of these are beside outputs that were made, or were to be made.
     package var keptBeside = 0
     package var stillBroken: [FrameReport] = []
-    package var left = 0
     /// The longest ones, the longest first.
     package var slowest: [FrameReport] = []
     package var bytesRead = 0
-    package var bytesWritten = 0
-    package var megapixels = 0.0
-    package var elapsed: Duration = .zero
     package var stop: StopReason?
     /// Workers that died and were replaced.
     package var workersLost = 0
@@ -100,28 +93,27 @@ package struct RunSummary: Hashable, Sendable {
     /// Slots that are used no more.
     package var retired: [Retirement] = []
 
-    /// How many frames failed of each cause, with those causes that no frame had.
-    package var failedByCause: [String: Int] {
-        var counts = Dictionary(uniqueKeysWithValues: FrameFailure.Cause.allCases.map { ($0.rawValue, 0) })
-        for case .failed(let cause, _) in failures.map(\.state) { counts[cause, default: 0] += 1 }
-        return counts
+    /// Causes that no frame had are counted, too.
+    package init() {
+        counts.failedByCause = Dictionary(uniqueKeysWithValues: FrameFailure.Cause.allCases.map { ($0.rawValue, 0) })
     }
 
-    package init() {}
+    package subscript<Value>(dynamicMember number: WritableKeyPath<RunCounts, Value>) -> Value {
+        get { counts[keyPath: number] }
+        set { counts[keyPath: number] = newValue }
+    }
+
+    package var elapsed: Duration { .seconds(counts.seconds) }
 
     package mutating func add(_ report: FrameReport) {
-        switch report.state {
-        case .published:
-            published += 1
-            bytesRead += report.publications.first?.source.stamp.size ?? 0
-            bytesWritten += report.publications.reduce(0) { $0 + $1.receipt.bytes }
-            megapixels += report.probe?.megapixels ?? 0
-        case .skipped: skipped += 1
-        case .kept: kept += 1
+        counts.add(report.state)
+        bytesRead += report.publications.first?.source.stamp.size ?? 0
+        counts.bytesWritten += report.publications.reduce(0) { $0 + $1.receipt.bytes }
+        counts.megapixels += report.probe?.megapixels ?? 0
+        switch report.state.kind {
         case .stillBroken: stillBroken.append(report)
         case .failed: failures.append(report)
-        case .left: left += 1
-        case .open: break
+        case .open, .published, .skipped, .kept, .left: break
         }
         keptOutputs += report.kept
         if report.state.kind != .kept { keptBeside += report.kept.count }
@@ -137,14 +129,10 @@ package struct RunSummary: Hashable, Sendable {
         slowest = Array(slowest.prefix(Self.slowFrames))
     }
 
-    /// Frames that have come to an end.
-    var concluded: Int { published + skipped + failures.count + kept + stillBroken.count }
-
     /// False when everything was as it had been left.
-    package var didSomething: Bool { published > 0 || !failures.isEmpty || left > 0 || stop != nil || !retired.isEmpty }
-
-    /// Frames whose end is not known yet.
-    var open: Int { total - published - skipped - kept - stillBroken.count - failures.count - left }
+    package var didSomething: Bool {
+        counts.published > 0 || counts.failed > 0 || counts.left > 0 || stop != nil || !retired.isEmpty
+    }
 }
 
 extension RunOutcome {

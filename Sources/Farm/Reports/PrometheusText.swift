@@ -104,12 +104,14 @@ extension PrometheusText {
             }
         },
         Family("penumbra_failed_frames", "Frames that failed in the last run, by cause.") { tally, _ in
-            tally.causes.sorted { $0.key < $1.key }.map { cause, count in
+            (tally.counts.failedByCause ?? [:]).sorted { $0.key < $1.key }.map { cause, count in
                 Sample(labels: "\(label("job", tally.job)),\(label("cause", cause))", value: String(count))
             }
         },
-        Family("penumbra_written_bytes", "Bytes of the outputs that the last run published.") { $0.bytesWritten },
-        Family("penumbra_megapixels", "Megapixels of the inputs that the last run rendered.") { $0.megapixels },
+        Family("penumbra_written_bytes", "Bytes of the outputs that the last run published.") {
+            Double($0.counts.bytesWritten)
+        },
+        Family("penumbra_megapixels", "Megapixels of the inputs that the last run rendered.") { $0.counts.megapixels },
         Family("penumbra_run_seconds", "How long the last run took.") { $0.seconds },
         Family(exitCodeFamily, exitCodeHelp) { Double($0.exitCode) },
         Family(lastRunFamily, lastRunHelp) { $0.ended },
@@ -130,10 +132,7 @@ extension PrometheusText {
     /// What the runs of one job sum up to.
     private struct Tally {
         let job: String
-        var counts = RunRecord.Counts()
-        var causes: [String: Int] = [:]
-        var bytesWritten = 0.0
-        var megapixels = 0.0
+        var counts = RunCounts()
         var seconds = 0.0
         var exitCode: Int32 = 0
         var ended = 0.0
@@ -155,27 +154,12 @@ extension PrometheusText {
 
         private mutating func add(_ run: RunRecord) {
             counts += run.counts
-            bytesWritten += Double(run.bytesWritten)
-            megapixels += run.megapixels
             seconds += run.elapsed / .seconds(1)
             exitCode = max(exitCode, run.exitCode)
             ended = max(ended, run.ended.seconds)
-            causes.merge(run.causes, uniquingKeysWith: +)
             workersReplaced += Double(run.workersReplaced)
             retiredSlots += Double(run.retiredSlots)
             orphans += Double(run.orphans.count)
         }
-    }
-}
-
-extension RunRecord.Counts {
-    package static func += (sum: inout Self, other: Self) {
-        sum.frames += other.frames
-        sum.published += other.published
-        sum.skipped += other.skipped
-        sum.kept += other.kept
-        sum.failed += other.failed
-        sum.stillBroken += other.stillBroken
-        sum.left += other.left
     }
 }

@@ -102,8 +102,7 @@ final class ConsoleReporter: Sendable {
             code = error.outcome.rawValue
         }
         if json {
-            var line = SummaryLine(exitCode: code, summaries.withLock { $0 })
-            line.add(plans.withLock { $0 })
+            let line = SummaryLine(exitCode: code, summaries.withLock { $0 }, planned: plans.withLock { $0 })
             JSONLine.summary(line).print()
         }
         if let failure = Console.outputFailure {

@@ -1,3 +1,4 @@
+import JobModel
 import Scheduling
 
 /// How far a command is that goes through its pictures part by part.
@@ -9,7 +10,7 @@ struct InPlaceProgress: Sendable {
 
     func show(_ progress: Scheduler.Progress, at time: Timestamp, ended: Int) {
         var summary = RunSummary()
-        summary.total = total
+        summary.frames = total
         summary.skipped = done + ended
         observer.progressed(RunProgress(summary, elapsed: time.elapsed, scheduler: progress))
     }

@@ -1,20 +1,7 @@
-import JobModel
+package import JobModel
 package import JobStorage
 
-/// A run that makes everything again, by `--force` or `existing: overwrite`. Deadlines may divide it into several runs: each
-/// continues where the one before had to stop.
-package struct FullRerun: Hashable, Codable {
-    /// The frames that the command line chose. A run of others is another one.
-    package let only: [String]
-    package let limit: Int?
-    package let list: String?
-
-    package init(only: [String], limit: Int?, list: String?) {
-        self.only = only
-        self.limit = limit
-        self.list = list
-    }
-
+extension FullRerun {
     /// A part that was not continued for so long is forgotten: a new command makes everything again. In nanoseconds.
     private static let memory: Int64 = 7 * 86_400 * 1_000_000_000
 

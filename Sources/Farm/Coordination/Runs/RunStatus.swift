@@ -1,3 +1,4 @@
+package import JobModel
 package import JobStorage
 package import Scheduling
 

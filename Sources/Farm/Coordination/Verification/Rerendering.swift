@@ -149,7 +149,7 @@ extension Rerendering: RunLoop.Delegate {
 
     package func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {
         var summary = RunSummary()
-        summary.total = total
+        summary.frames = total
         summary.skipped = done + state.withLock { $0.results.count }
         observer.progressed(RunProgress(summary, elapsed: time.elapsed, scheduler: progress))
     }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import JobModel
 
 /// One run of a job, as the database knows it.
@@ -39,6 +40,26 @@ package enum StoredNumbers {
     package static let times: ClosedRange<Int64> = -4_000_000_000_000_000_000...4_000_000_000_000_000_000
     /// Of work.
     static let seconds = 0.0...1e12
+}
+
+extension RunCounts {
+    /// All zero for what another version of Penumbra wrote, or anybody else.
+    package init(json: String) {
+        let found = try? JSONDecoder().decode(RunCounts.self, from: Data(json.utf8))
+        self = found.flatMap { $0.isPlausible ? $0 : nil } ?? RunCounts()
+    }
+
+    private var isPlausible: Bool {
+        let counts =
+            [frames, work, published, skipped, kept, stillBroken, failed, left] + (failedByCause ?? [:]).values
+        return counts.allSatisfy(StoredNumbers.counts.contains) && (0...Int.max / 2).contains(bytesWritten)
+            && [seconds, megapixels].allSatisfy { (0...1e12).contains($0) }
+    }
+
+    package var json: String {
+        // Numbers alone, which JSON always can.
+        (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    }
 }
 
 /// One of the runs in the database.

@@ -26,11 +26,10 @@ package struct FinishedJob {
         return RunRecord(
             job: job.name, manifest: job.manifestPath, started: Self.moment(started), ended: Self.moment(ended),
             elapsed: summary.elapsed, exitCode: status.rawValue,
-            stopped: summary.stop.map { StopWords.describe($0, left: summary.left) }, counts: counts,
-            bytesRead: summary.bytesRead, bytesWritten: summary.bytesWritten, megapixels: summary.megapixels,
-            workers: workers, workersReplaced: summary.workersLost, frames: reports.map { frame($0, folder) },
+            stopped: summary.stop.map { StopWords.describe($0, left: summary.left) }, counts: summary.counts,
+            bytesRead: summary.bytesRead, workers: workers, workersReplaced: summary.workersLost,
+            frames: reports.map { frame($0, folder) },
             orphans: prepared.orphans.map { PathText.shown($0.path, from: folder) },
-            causes: summary.failedByCause,
             retiredSlots: summary.retired.count,
             settings: [
                 RunRecord.Fact("filters", job.chain.map(\.filter).joined(separator: ", ")),
@@ -41,12 +40,6 @@ package struct FinishedJob {
 
     private static func moment(_ date: Date) -> RunRecord.Moment {
         RunRecord.Moment(text: date.formatted(.iso8601), seconds: date.timeIntervalSince1970)
-    }
-
-    private var counts: RunRecord.Counts {
-        RunRecord.Counts(
-            frames: summary.total, published: summary.published, skipped: summary.skipped, kept: summary.kept,
-            failed: summary.failures.count, stillBroken: summary.stillBroken.count, left: summary.left)
     }
 
     private func frame(_ report: FrameReport, _ folder: String) -> FrameRecord {

@@ -209,8 +209,8 @@ extension JobRunner {
         tellBroken(.found, job.ledger, run)
         ShardFolder.removeIfEmpty(logs: "\(run.place)/logs/\(run.name)")
         let work = RunCounts(json: record.counts).work
-        var counts = RunCounts(
-            summary, work: max(work, job.prepared.workCount), notes: StopWords.notes(summary))
+        var counts = summary.counts
+        (counts.work, counts.notes) = (max(work, job.prepared.workCount), StopWords.notes(summary))
         // What earlier coordinators had put in place was there already for the last one.
         let told = job.directory.epoch > 2 ? (try? run.history.publishedCount()) ?? 0 : 0
         let earlier = max(0, told - counts.published)

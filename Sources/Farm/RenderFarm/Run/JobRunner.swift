@@ -227,7 +227,8 @@ package struct JobRunner {
             status: max(RunOutcome(summary, isStrict: wishes.isStrict), orphans, tidied), started: started,
             ended: Date(),
             workers: settings.workers)
-        var counts = RunCounts(summary, work: prepared.workCount, notes: StopWords.notes(summary))
+        var counts = summary.counts
+        (counts.work, counts.notes) = (prepared.workCount, StopWords.notes(summary))
         counts.rerun = prepared.rerun
         try history?.end(
             exitCode: Int(finished.status.rawValue),

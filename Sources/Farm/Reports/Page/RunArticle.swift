@@ -78,12 +78,15 @@ struct RunArticle {
             ("Frames", Figures.count(run.counts.frames), ""),
             ("Time", Figures.duration(run.elapsed), ""),
         ]
-        if run.megapixels >= 0.05, seconds > 0 {
+        if run.counts.megapixels >= 0.05, seconds > 0 {
             facts.append(
-                ("Speed", "\(Figures.measure(run.megapixels / seconds)) MP/s", "\(Figures.measure(run.megapixels)) MP"))
+                (
+                    "Speed", "\(Figures.measure(run.counts.megapixels / seconds)) MP/s",
+                    "\(Figures.measure(run.counts.megapixels)) MP"
+                ))
         }
         facts.append(("Read", Figures.bytes(run.bytesRead), ""))
-        facts.append(("Written", Figures.bytes(run.bytesWritten), share))
+        facts.append(("Written", Figures.bytes(run.counts.bytesWritten), share))
         facts.append(
             (
                 "Workers", Figures.count(run.workers),
@@ -97,8 +100,10 @@ struct RunArticle {
     }
 
     private var share: String {
-        guard run.bytesRead > 0, run.bytesWritten > 0, run.bytesWritten <= run.bytesRead else { return "" }
-        let percent = 100 * Double(run.bytesWritten) / Double(run.bytesRead)
+        guard run.bytesRead > 0, run.counts.bytesWritten > 0, run.counts.bytesWritten <= run.bytesRead else {
+            return ""
+        }
+        let percent = 100 * Double(run.counts.bytesWritten) / Double(run.bytesRead)
         return percent < 1 ? "< 1 % of read" : "\(Int(percent.rounded())) % of read"
     }
 

@@ -1,3 +1,5 @@
+import JobModel
+
 /// What is to be said of a run first.
 struct Verdict: Hashable, Sendable {
     enum Tone: String, Sendable, CaseIterable {
