@@ -192,7 +192,7 @@ import Testing
         _ = try leave(by: "77.123@elsewhere", age: 70)
         try ControlFiles.make(kind, of: "run-1", state: place.path)
         let directory = try RunFolder(claiming: "run-1", state: place.path, keepsRequests: followsByItself)
-        #expect(directory?.epoch == 2)
+        #expect(directory?.origin == .takenOver(epoch: 2))
         let asked = ControlFiles.of(run: "run-1", state: place.path)
         #expect(asked.isCancelled == (kind == .cancel && followsByItself))
         #expect(asked.isPaused == (kind == .pause))

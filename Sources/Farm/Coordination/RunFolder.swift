@@ -14,8 +14,9 @@ package final class RunFolder: Sendable {
     package let name: String
     let path: String
     package let scratch: String
+    package let origin: Origin
     /// From 1, one more for each coordinator that has had the run.
-    package let epoch: Int
+    package var epoch: Int { origin.epoch }
     /// The run's workers have it in their environment.
     package let token: CoordinatorToken
     let journal: Journal
@@ -33,6 +34,20 @@ package final class RunFolder: Sendable {
     /// There may be temporary files that were not removed.
     private let hasStuck = Mutex(false)
 
+    /// How this coordinator came by the run.
+    package enum Origin: Hashable, Sendable {
+        /// No coordinator had it before.
+        case new
+        case takenOver(epoch: Int)
+
+        fileprivate var epoch: Int {
+            switch self {
+            case .new: 1
+            case .takenOver(let epoch): epoch
+            }
+        }
+    }
+
     /// The name of the folder, beside outputs, that runs on a cluster keep theirs in.
     package static let sharedName = ".penumbra-slurm"
 
@@ -49,7 +64,7 @@ package final class RunFolder: Sendable {
         self.state = state
         path = "\(state)/runs/\(name)"
         published = ([], 0)
-        epoch = 1
+        origin = .new
         let missing = scratch.map { Self.isForNodes($0, state) ? FileSystem.missingFolders($0) : [] } ?? []
         let (gate, runs) = try FileSystem.retrying(ENOENT) { () throws(FileTrouble) in
             _ = try FileSystem.createFolders(state)
@@ -111,9 +126,10 @@ package final class RunFolder: Sendable {
         self.lock = lock
         let latest = CoordinatorClaim.latestEpoch(in: path)
         CoordinatorClaim.endWorkers(ofEpoch: latest, in: path)
-        epoch = latest + 1
+        // A coordinator may have been killed before it had the run.
+        origin = latest == 0 ? .new : .takenOver(epoch: latest + 1)
         token = CoordinatorToken(run: name)
-        try CoordinatorClaim.take(epoch: epoch, as: token, in: path)
+        try CoordinatorClaim.take(epoch: origin.epoch, as: token, in: path)
         // Why the last one has left it is over.
         FileSystem.remove("\(path)/stopped")
         let isAsked = ControlFiles(of: path).isDetached || keepsRequests
@@ -269,7 +285,7 @@ package final class RunFolder: Sendable {
         guard !isSuperseded else { return }
         // Nobody ever hears of a run that was not handed over.
         if shared.end == nil { shared.history.remove() }
-        guard epoch == 1, !hasStuck.withLock({ $0 }) else { return Self.clean(path, run: name) }
+        guard origin == .new, !hasStuck.withLock({ $0 }) else { return Self.clean(path, run: name) }
         for folder in removedFrom.withLock({ $0 }) { Self.syncRemovals(in: folder.path) }
         FileSystem.removeTree(scratch)
         let created = createdFolders.withLock { $0 }

@@ -83,7 +83,7 @@ extension JobRunner {
         if isShared { directory.expectStrangers() }
         if case .resumed(_, asJob: false) = wishes.sharing { await endCoordinators(of: folder) }
         if case .prepared(let shards, _) = wishes.sharing {
-            if directory.epoch > 1 { await endArrays(of: folder, before: directory.epoch) }
+            if case .takenOver(let epoch) = directory.origin { await endArrays(of: folder, before: epoch) }
             let (control, workers) = (control, settings.workers.value)
             let recipient = PreparedShards(
                 setup(for: started).source, count: shards, command: installation.workerOfRun, workers: workers
@@ -91,7 +91,7 @@ extension JobRunner {
             return HandoffEngine(folder: folder, recipient: recipient)
         }
         guard isOnCluster else {
-            if directory.epoch > 1 { await endArrays(of: folder, before: directory.epoch) }
+            if case .takenOver(let epoch) = directory.origin { await endArrays(of: folder, before: epoch) }
             return isShared ? AdoptingEngine(installation.engine(), folder: folder) : installation.engine()
         }
         return try clusterEngine(for: started)

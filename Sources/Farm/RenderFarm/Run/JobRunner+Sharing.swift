@@ -18,7 +18,7 @@ extension JobRunner {
         switch wishes.sharing {
         case .none, .detached: false
         // There is something to lose where it was prepared before.
-        case .prepared: job.directory.epoch > 1
+        case .prepared: job.directory.origin != .new
         case .resumed: true
         }
     }

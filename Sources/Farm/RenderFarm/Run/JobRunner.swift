@@ -61,10 +61,10 @@ package struct JobRunner {
         var started: [StartedJob] = []
         defer {
             // An interrupted run that was not gone on with stays what it is.
-            for job in started where isShared && (job.isHandedOver || !job.hasRun && job.directory.epoch > 1) {
+            for job in started where isShared && (job.isHandedOver || !job.hasRun && job.directory.origin != .new) {
                 job.directory.release()
             }
-            for job in started where !job.isHandedOver && (job.directory.epoch == 1 || job.hasRun) {
+            for job in started where !job.isHandedOver && (job.directory.origin == .new || job.hasRun) {
                 // A folder that comes and goes with every run would wake a watch for ever.
                 if wishes.isWatching { job.directory.keepFolders() }
                 if job.lock?.roots.areInPlace ?? true { job.directory.remove() } else { job.directory.leaveToNextRun() }
@@ -113,7 +113,7 @@ package struct JobRunner {
             // Only now: the database may be in the hands of a run that has the lock.
             // A shared run that is gone on with has made its folders when it was prepared: empty ones are no surprise.
             if !wishes.sharing.isResumed { try refusal.refuseLostOutputs(of: job, state: known, there: there) }
-            if directory.epoch == 1, let claimed = try claimInterrupted(job) {
+            if directory.origin == .new, let claimed = try claimInterrupted(job) {
                 claimed.takeFolders(of: directory)
                 directory.remove()
                 directory = claimed
@@ -121,12 +121,12 @@ package struct JobRunner {
             let ledger = try Ledger(
                 state: state, job: job, folders: folders, roots: lock.roots,
                 told: isShared ? directory.shared.history : nil)
-            if directory.epoch == 1 { tellBroken(.known, ledger, directory.shared) }
+            if directory.origin == .new { tellBroken(.known, ledger, directory.shared) }
             for doubt in ledger.contents.doubts where try ledger.tellOnce("doubt: \(doubt.path)") {
                 reporting.note("\(job.name): \(doubt.message)")
             }
             var contents = ledger.contents
-            if directory.epoch > 1, !isShared { contents.forgetBroken(since: directory.name) }
+            if directory.origin != .new, !isShared { contents.forgetBroken(since: directory.name) }
             var prepared = try await preparation.working(for: directory).prepare(job, contents: contents)
             if memory?.isNew(prepared.plan) ?? true { reporting.hint(prepared.plan, folder: preparation.folder) }
             try tellDanglingLinks(prepared, ledger)
@@ -146,7 +146,7 @@ package struct JobRunner {
                 prepared: prepared, directory: directory, lock: lock, ledger: ledger, index: index)
         } catch {
             if wishes.isWatching { directory.keepFolders() }
-            if directory.epoch == 1 { directory.remove() } else if isShared { directory.release() }
+            if directory.origin == .new { directory.remove() } else if isShared { directory.release() }
             throw error
         }
     }
