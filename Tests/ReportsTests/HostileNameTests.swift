@@ -21,7 +21,7 @@ import Testing
         let frames = states.map { state in
             FrameRecord.make(name, output: name, state: state, time: .seconds(1), before: thumbnail, after: thumbnail)
         }
-        let run = RunRecord.make(
+        let run = RunReport.make(
             job: name, stopped: name, frames: frames, orphans: [name], settings: [.init(name, name)])
         return ReportPage.html([run, run])
     }

@@ -1,18 +1,18 @@
 import JobModel
 import Reports
 
-extension RunRecord {
+extension RunReport {
     /// A run that did what is given; the counts are those of the frames unless they are given.
     static func make(
         job: String = "thumbnails", exitCode: Int32? = nil, stopped: String? = nil, counts: RunCounts? = nil,
         bytesRead: Int = 1_310_200_000, bytesWritten: Int = 92_100_000, megapixels: Double = 1412,
         workersReplaced: Int = 0, causes: [String: Int] = [:], retiredSlots: Int = 0, frames: [FrameRecord] = [],
         orphans: [String] = [], settings: [Fact] = []
-    ) -> RunRecord {
+    ) -> RunReport {
         var counts = counts ?? RunCounts(of: frames)
         (counts.bytesWritten, counts.megapixels, counts.failedByCause) = (bytesWritten, megapixels, causes)
         let isBad = stopped != nil || counts.failed + counts.stillBroken > 0
-        return RunRecord(
+        return RunReport(
             job: job, manifest: "jobs/\(job).yaml",
             started: Moment(text: "2026-11-21T21:30:00Z", seconds: 1_795_296_600),
             ended: Moment(text: "2026-11-21T21:30:12Z", seconds: 1_795_296_612), elapsed: .milliseconds(12_400),

@@ -10,7 +10,7 @@ package enum PrometheusText {
     ///   - runs: those of one job name are told as one, because a sample may appear only once.
     ///   - lastSuccess: when jobs were last well, in seconds since 1970, as ``lastSuccess(of:in:)`` found it in the
     ///     file before. It stays for a job that is not well now.
-    package static func text(of runs: [RunRecord], lastSuccess: [String: Double] = [:]) -> String {
+    package static func text(of runs: [RunReport], lastSuccess: [String: Double] = [:]) -> String {
         let tallies = Tally.ofJobs(in: runs)
         return families.map { family in
             let samples = tallies.flatMap { tally in family.samples(tally, lastSuccess[tally.job]) }
@@ -141,7 +141,7 @@ extension PrometheusText {
         var orphans = 0.0
 
         /// In the order in which the jobs first come.
-        static func ofJobs(in runs: [RunRecord]) -> [Tally] {
+        static func ofJobs(in runs: [RunReport]) -> [Tally] {
             var tallies: [Tally] = []
             for run in runs {
                 // By bytes, as Prometheus compares labels.
@@ -152,7 +152,7 @@ extension PrometheusText {
             return tallies
         }
 
-        private mutating func add(_ run: RunRecord) {
+        private mutating func add(_ run: RunReport) {
             counts += run.counts
             seconds += run.elapsed / .seconds(1)
             exitCode = max(exitCode, run.exitCode)

@@ -20,10 +20,10 @@ package struct FinishedJob {
     var thumbnails: [PathKey: Thumbnail] = [:]
 
     /// - Parameter versions: of the programs and libraries that took part.
-    func record(versions: [String: String]) -> RunRecord {
+    func record(versions: [String: String]) -> RunReport {
         let job = prepared.job
         let folder = job.folder
-        return RunRecord(
+        return RunReport(
             job: job.name, manifest: job.manifestPath, started: Self.moment(started), ended: Self.moment(ended),
             elapsed: summary.elapsed, exitCode: status.rawValue,
             stopped: summary.stop.map { StopWords.describe($0, left: summary.left) }, counts: summary.counts,
@@ -32,14 +32,14 @@ package struct FinishedJob {
             orphans: prepared.orphans.map { PathText.shown($0.path, from: folder) },
             retiredSlots: summary.retired.count,
             settings: [
-                RunRecord.Fact("filters", job.chain.map(\.filter).joined(separator: ", ")),
-                RunRecord.Fact("outputs", job.outputs.map(\.template.source).joined(separator: ", ")),
-                RunRecord.Fact("existing", prepared.freshness.existing.rawValue),
-            ], versions: versions.sorted { $0.key < $1.key }.map { RunRecord.Fact($0.key, $0.value) })
+                RunReport.Fact("filters", job.chain.map(\.filter).joined(separator: ", ")),
+                RunReport.Fact("outputs", job.outputs.map(\.template.source).joined(separator: ", ")),
+                RunReport.Fact("existing", prepared.freshness.existing.rawValue),
+            ], versions: versions.sorted { $0.key < $1.key }.map { RunReport.Fact($0.key, $0.value) })
     }
 
-    private static func moment(_ date: Date) -> RunRecord.Moment {
-        RunRecord.Moment(text: date.formatted(.iso8601), seconds: date.timeIntervalSince1970)
+    private static func moment(_ date: Date) -> RunReport.Moment {
+        RunReport.Moment(text: date.formatted(.iso8601), seconds: date.timeIntervalSince1970)
     }
 
     private func frame(_ report: FrameReport, _ folder: String) -> FrameRecord {

@@ -4,9 +4,9 @@ import JobModel
 struct FrameTable {
     static let cap = 1000
 
-    private let run: RunRecord
+    private let run: RunReport
 
-    init(_ run: RunRecord) { self.run = run }
+    init(_ run: RunReport) { self.run = run }
 
     var section: Section {
         let rows = run.frames.prefix(Self.cap).map(row)

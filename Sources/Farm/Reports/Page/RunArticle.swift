@@ -2,7 +2,7 @@ import JobModel
 
 /// One run on the page: the verdict first, then what needs a look, then everything.
 struct RunArticle {
-    private let run: RunRecord
+    private let run: RunReport
     /// Of its title: 1 where it is the page's only one.
     private let level: Int
     /// Of its sections' names in the page.
@@ -10,7 +10,7 @@ struct RunArticle {
     /// Those that have something to say.
     private let sections: [Section]
 
-    init(_ run: RunRecord, level: Int, prefix: String) {
+    init(_ run: RunReport, level: Int, prefix: String) {
         self.run = run
         self.level = level
         self.prefix = prefix
@@ -109,7 +109,7 @@ struct RunArticle {
 
     private var foot: Markup {
         let facts =
-            run.settings + run.versions + [RunRecord.Fact("exit code", String(run.exitCode))]
+            run.settings + run.versions + [RunReport.Fact("exit code", String(run.exitCode))]
         let items = facts.map { fact -> Markup in "<div><dt>\(fact.name)</dt><dd>\(fact.value)</dd></div>\n" }
         return "<footer>\n<dl>\n\(items)</dl>\n</footer>\n"
     }

@@ -11,9 +11,9 @@ struct TroubleSections {
         let group: String
     }
 
-    private let run: RunRecord
+    private let run: RunReport
 
-    init(_ run: RunRecord) { self.run = run }
+    init(_ run: RunReport) { self.run = run }
 
     var failed: Section {
         section(.failed, "Failed", of: "frame") { frame in

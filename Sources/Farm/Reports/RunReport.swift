@@ -1,7 +1,7 @@
 package import JobModel
 
 /// What one run of a job did, as reports tell it.
-package struct RunRecord: Hashable, Sendable {
+package struct RunReport: Hashable, Sendable {
     package let job: String
     /// As shown to people.
     package let manifest: String
@@ -57,7 +57,7 @@ package struct RunRecord: Hashable, Sendable {
     package var isWell: Bool { exitCode == 0 }
 }
 
-extension RunRecord {
+extension RunReport {
     /// A time, for people and for programs.
     package struct Moment: Hashable, Sendable {
         /// UTC as ISO 8601: `2026-11-21T21:30:00Z`.
