@@ -59,17 +59,17 @@ import Testing
     }
 
     @Test func `those of the latest runs that have ended are kept, whenever they began`() throws {
-        let record = SharedRun.Record(
-            run: "r", job: "night", manifest: "/m", started: 5, workers: 3, memory: 1, request: "{}", counts: "{}")
+        var record = RunRecord(
+            name: "r", job: "night", manifest: "/m", started: 5, workers: 3, memory: 1, request: "{}",
+            counts: RunCounts())
+        (record.epoch, record.state) = (2, .ended(at: 9, exitCode: 0, reason: nil))
         for number in [99] + (10..<44) {
             try history("run-\(number)").append([.frame(frame(1))], epoch: 1)
             if number == 99 { continue }
-            try SharedRun(place: place.path, name: "run-\(number)").write(
-                SharedRun.End(record: record, epoch: 2, ended: 9, exitCode: 0, reason: nil))
+            try SharedRun(place: place.path, name: "run-\(number)").write(record)
         }
         #expect(try names() == (14..<44).map { "run-\($0)" } + ["run-99"])
-        try SharedRun(place: place.path, name: "run-00").write(
-            SharedRun.End(record: record, epoch: 2, ended: 9, exitCode: 0, reason: nil))
+        try SharedRun(place: place.path, name: "run-00").write(record)
         #expect(SharedRun(place: place.path, name: "run-00").end != nil, "it began first, and ended last")
     }
 
@@ -109,15 +109,20 @@ import Testing
         try far.history.tell(.found, [broken("one"), broken("two")])
         try far.history.tell(.known, [broken("three")])
         #expect(far.history.broken(.found) == [broken("one"), broken("two")])
-        let record = SharedRun.Record(
-            run: "run-1", job: "night", manifest: "/m", started: 5, workers: 3, memory: 1, request: "{}", counts: "{7}")
-        var end = SharedRun.End(record: record, epoch: 2, ended: 9, exitCode: 1, reason: nil)
-        end.failures = [SharedRun.Failure(input: "/in/3", outputs: ["/out"], cause: "c", message: "m")]
-        try RunHistory.end(far, as: end, state: place.path)
+        let end = RunRecord.End(
+            time: 9, exitCode: 1, reason: nil,
+            failures: [RunRecord.Failure(input: "/in/3", outputs: ["/out"], cause: "c", message: "m")])
+        var counts = RunCounts()
+        counts.frames = 7
+        let record = RunRecord(
+            name: "run-1", job: "night", manifest: "/m", epoch: 2, state: .ended(end), started: 5, workers: 3,
+            memory: 1,
+            request: "{}", counts: counts)
+        try RunHistory.end(far, record, end, state: place.path)
         try store.read { reader in
             let known = try #require(try reader.run(named: "run-1"))
             #expect(known.state == .ended(at: 9, exitCode: 1, reason: nil))
-            #expect(known.epoch == 2 && known.counts == "{7}")
+            #expect(known.epoch == 2 && known.counts == counts)
             #expect(try reader.attempts(of: run) == [attempt(8, epoch: 2)], "what was handed over is no attempt")
             let states = try reader.frames(of: run).map(\.state)
             #expect(states == [.published, .published, .failed(cause: "c", message: "m")])

@@ -13,10 +13,16 @@ import Testing
 
     init() throws { place = try TemporaryFolder() }
 
-    private func record(_ name: String) -> SharedRun.Record {
-        SharedRun.Record(
-            run: name, job: "night", manifest: "/jobs/night.yaml", started: 5, workers: 3, memory: 1 << 30,
-            request: "{}", counts: "{}")
+    private func record(_ name: String) -> RunRecord {
+        RunRecord(
+            name: name, job: "night", manifest: "/jobs/night.yaml", started: 5, workers: 3, memory: 1 << 30,
+            request: "{}", counts: RunCounts())
+    }
+
+    private func ended(_ record: RunRecord, code: Int = 0) -> RunRecord {
+        var record = record
+        (record.epoch, record.state) = (2, .ended(at: 9, exitCode: code, reason: nil))
+        return record
     }
 
     private func begin(_ name: String) throws -> (run: SharedRun, directory: RunFolder) {
@@ -26,7 +32,7 @@ import Testing
     }
 
     private func end(_ run: SharedRun, code: Int = 0) throws {
-        try run.write(SharedRun.End(record: record(run.name), epoch: 2, ended: 9, exitCode: code, reason: nil))
+        try run.write(ended(record(run.name), code: code))
     }
 
     @Test func `a run is found by its folder and by the place that holds it`() throws {
@@ -36,7 +42,7 @@ import Testing
         #expect(SharedRun.find(place.path) == [run])
         #expect(SharedRun.find(place.file("nothing")) == [])
         #expect(run.record == record("run-1"))
-        #expect(run.stored?.state.isEnded == false)
+        #expect(run.record?.state.isEnded == false)
         withExtendedLifetime(directory) {}
     }
 
@@ -75,9 +81,7 @@ import Testing
         directory.remove()
         #expect(!FileManager.default.fileExists(atPath: run.folder))
         #expect(SharedRun.find(place.path) == [run])
-        #expect(run.stored?.state == .ended(at: 9, exitCode: 1, reason: nil))
-        #expect(run.stored?.epoch == 2)
-        #expect(run.record == record("run-1"))
+        #expect(run.record == ended(record("run-1"), code: 1))
     }
 
     @Test func `of a place with runs that have not ended those are meant, else the latest`() throws {
@@ -99,8 +103,7 @@ import Testing
         ] {
             var record = record(name)
             (record.job, record.command, record.started) = (job, request, Int64(name.suffix(1)) ?? 0)
-            try SharedRun(place: place.path, name: name).write(
-                SharedRun.End(record: record, epoch: 2, ended: 9, exitCode: 0, reason: nil))
+            try SharedRun(place: place.path, name: name).write(ended(record))
         }
         #expect(SharedRun.meant(in: place.path).map(\.name) == ["run-3", "run-4"])
     }

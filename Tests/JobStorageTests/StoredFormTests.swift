@@ -49,6 +49,55 @@ import Testing
         )
         #expect(counts.frames == 20 && counts.skipped == 2 && counts.failedByCause == nil && counts.notes == nil)
     }
+
+    /// `run.json`
+    private static let running =
+        #"{"command":"c","counts":"{\"work\":20,\"skipped\":0,\"published\":0,\"stillBroken\":0,\"kept\":0,\"left\":0,"#
+        + #"\"seconds\":0,\"megapixels\":0,\"frames\":20,\"failed\":0,\"bytesWritten\":0}","#
+        + #""disks":{"folders":[{"disk":"d","mount":"/","path":"/out"}],"host":"vm"},"job":"night","manifest":"/m.yaml","#
+        + #""memory":7,"request":"{\"arguments\":[\"m.yaml\"]}","run":"run-1","started":5,"workers":3}"#
+
+    private func object(_ text: String) throws -> NSDictionary {
+        try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary)
+    }
+
+    @Test func `the record of a run that has not ended keeps its stored form`() throws {
+        let record = try JSONDecoder().decode(RunRecord.self, from: Data(Self.running.utf8))
+        #expect((record.name, record.job, record.manifest, record.started) == ("run-1", "night", "/m.yaml", 5))
+        #expect((record.workers, record.memory, record.command) == (3, 7, "c"))
+        #expect(record.request == #"{"arguments":["m.yaml"]}"# && record.counts.work == 20 && !record.state.isEnded)
+        #expect(
+            record.disks
+                == RecordedDisks(host: "vm", folders: [RecordedDisks.Folder(path: "/out", mount: "/", disk: "d")]))
+        #expect(record.isPlausible)
+        // Texts within the text have keys in any order.
+        let written = try JSONDecoder().decode(RunRecord.self, from: Data(try text(record).utf8))
+        #expect(written == record)
+        #expect(
+            try Set(object(try text(record)).allKeys.map { "\($0)" })
+                == Set(object(Self.running).allKeys.map { "\($0)" }))
+    }
+
+    @Test func `the end of a run keeps its stored form`() throws {
+        let stored =
+            #"{"ended":9,"epoch":2,"exitCode":1,"failures":[{"cause":"c","input":"/in","message":"m","outputs":["/out"]}],"#
+            + #""hasMoreFailures":false,"reason":"r","record":\#(Self.running)}"#
+        let record = try JSONDecoder().decode(RunRecord.self, from: Data(stored.utf8))
+        let failure = RunRecord.Failure(input: "/in", outputs: ["/out"], cause: "c", message: "m")
+        let end = RunRecord.End(time: 9, exitCode: 1, reason: "r", failures: [failure], hasMoreFailures: false)
+        #expect(record.state == .ended(end) && record.epoch == 2 && record.name == "run-1")
+        let again = try text(record)
+        #expect(try JSONDecoder().decode(RunRecord.self, from: Data(again.utf8)) == record)
+        #expect(try Set(object(again).allKeys.map { "\($0)" }) == Set(object(stored).allKeys.map { "\($0)" }))
+    }
+
+    @Test func `numbers that no run has are not believed`() throws {
+        let record = try JSONDecoder().decode(RunRecord.self, from: Data(Self.running.utf8))
+        var (late, ended) = (record, record)
+        late.started = .max
+        ended.state = .ended(at: 9, exitCode: 256, reason: nil)
+        #expect(record.isPlausible && !late.isPlausible && !ended.isPlausible)
+    }
 }
 
 @Suite struct RunCountsTests {

@@ -15,7 +15,7 @@ package struct LedgerContents: Sendable {
     /// The indexes that know more than the database, and are not believed.
     package var doubts: [FileTrouble] = []
     /// Of the job, the latest first.
-    package var runs: [StoredRun] = []
+    package var runs: [RunRecord] = []
     /// The inputs of frames at which runs were busy when their deadlines came: of the latest runs, back to the first one that had
     /// time for all. Perhaps they take longer than there is time for.
     package var tooSlow: Set<PathKey> = []
@@ -40,7 +40,7 @@ package struct LedgerContents: Sendable {
         places = try reader.places(of: job)
         runs = try reader.runs(of: job)
         for run in runs.prefix(Self.mostNights) {
-            guard case .ended(_, exitCode: Self.workLeft, _) = run.state else { break }
+            guard case .ended(let end) = run.state, end.exitCode == Self.workLeft else { break }
             tooSlow.formUnion(try reader.unfinishedInputs(of: run.id).map(PathKey.init))
         }
     }

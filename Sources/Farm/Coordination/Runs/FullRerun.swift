@@ -1,5 +1,4 @@
 package import JobModel
-package import JobStorage
 
 extension FullRerun {
     /// A part that was not continued for so long is forgotten: a new command makes everything again. In nanoseconds.
@@ -8,12 +7,12 @@ extension FullRerun {
     /// When its first part began, in nanoseconds since 1970; nil unless the latest part left frames at its deadline.
     ///
     /// - Parameter runs: of the job, the latest first.
-    package func begin(in runs: [StoredRun], now: Int64) -> Int64? {
+    package func begin(in runs: [RunRecord], now: Int64) -> Int64? {
         var begin: Int64?
-        for run in runs where RunCounts(json: run.counts).rerun == self {
-            guard case .ended(let end, let code, _) = run.state else { continue }
-            switch RunOutcome(number: code) {
-            case .workLeft where (begin ?? now) - end < Self.memory: begin = run.started
+        for run in runs where run.counts.rerun == self {
+            guard case .ended(let end) = run.state else { continue }
+            switch RunOutcome(number: end.exitCode) {
+            case .workLeft where (begin ?? now) - end.time < Self.memory: begin = run.started
             // A run that ended, or that a person ended, leaves nothing to continue.
             case .workLeft, .done, .someFailed, .interrupted: return begin
             // After a full disk, or a machine that was switched off, the next part continues.

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import JobModel
+package import JobModel
 package import JobStorage
 import Scheduling
 import WorkerProtocol
@@ -25,7 +25,7 @@ package struct RecoveredWork: Sendable {
     package init() {}
 
     /// Receipts that cannot be read, by an older version perhaps, are left out: that work is done again.
-    package init(_ run: StoredRun, frames records: [StoredFrame], attempts: [StoredAttempt]) {
+    package init(_ run: RunRecord, frames records: [StoredFrame], attempts: [StoredAttempt]) {
         started = run.started
         for record in records {
             let id = FrameID(record.number, page: record.page)

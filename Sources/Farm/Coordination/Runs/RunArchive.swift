@@ -58,7 +58,7 @@ extension RunArchive {
     /// All runs, the latest first. Takes the ends of detached runs into the database.
     package func runs() throws -> [RunStatus] {
         if let shared {
-            return shared.compactMap { run in run.stored.map { RunStatus($0, state: run.place) } }
+            return shared.compactMap { run in run.record.map { RunStatus($0, state: run.place) } }
                 .sorted { $0.stored.started > $1.stored.started }
         }
         DetachedEnds.take(into: state)
@@ -81,7 +81,7 @@ extension RunArchive {
     /// The run as it is now.
     package func renewed(_ run: RunStatus) throws -> RunStatus {
         guard shared != nil else { return try self.run(run.stored.name) }
-        return SharedRun(place: run.place, name: run.stored.name).stored.map { RunStatus($0, state: run.place) } ?? run
+        return SharedRun(place: run.place, name: run.stored.name).record.map { RunStatus($0, state: run.place) } ?? run
     }
 
     /// - Parameter name: a run's name, or the beginning of one run's name alone, or a job's name for its latest run; nil for
@@ -228,15 +228,14 @@ extension RunArchive {
         let exitCode = outcome.number
         let folder = SharedRun(place: run.place, name: run.stored.name)
         // A history that cannot be read does not keep the run from being abandoned.
-        let counts = ((try? countsSoFar(of: run)) ?? run.counts).json
-        var record = folder.record
-        record?.counts = counts
+        let counts = (try? countsSoFar(of: run)) ?? run.counts
+        let record = folder.record
         let removal = RunFolder.remove(folder.name, state: folder.place)
         guard removal != .refused else { return .refused }
-        if let record {
-            try folder.write(
-                SharedRun.End(
-                    record: record, epoch: run.stored.epoch, ended: now, exitCode: exitCode, reason: reason))
+        if var record {
+            (record.counts, record.epoch) = (counts, run.stored.epoch)
+            record.state = .ended(at: now, exitCode: exitCode, reason: reason)
+            try folder.write(record)
         }
         if shared == nil {
             DetachedEnds.take(into: state)
@@ -267,8 +266,9 @@ package enum DetachedEnds {
     /// Copies each end from the run's folder to the database. What cannot be written now is copied another time.
     package static func take(into state: String) {
         for run in DetachedRuns.all(state: state) {
-            guard let end = run.end else { continue }
-            guard (try? RunHistory.end(run, as: end, state: state)) != nil else { continue }
+            guard let record = run.record, case .ended(let end) = record.state,
+                (try? RunHistory.end(run, record, end, state: state)) != nil
+            else { continue }
             DetachedRuns.forget(run, state: state)
         }
     }

@@ -31,7 +31,7 @@ package final class RunHistory: Sendable {
     ///   - counts: what is known of its outcome, given the frames that earlier coordinators came to the end of.
     package init(
         state: String, job spec: JobSpec, directory: RunFolder, workers: Int, request: String,
-        isShared: Bool = false, counts: (Set<FrameID>) -> String, now: @escaping @Sendable () -> Int64
+        isShared: Bool = false, counts: (Set<FrameID>) -> RunCounts, now: @escaping @Sendable () -> Int64
     ) throws(StoreProblem) {
         // What happens to be lost with the power is done again.
         let store = try JobStore(path: Ledger.databasePath(state: state), survivesPowerLoss: false)
@@ -44,7 +44,7 @@ package final class RunHistory: Sendable {
                 frames.filter { $0.state != .open && $0.wasBegun }.map { FrameID($0.number, page: $0.page) })
             heritage = try store.read { RecoveredWork(known, frames: frames, attempts: try $0.attempts(of: known.id)) }
         }
-        let counts = counts(concluded)
+        let counts = counts(concluded).json
         // Who asks for something else, such as --force, means all of it.
         if known?.request != request { heritage.forgetPublished() }
         let run = try store.write { writer -> RunID in
@@ -67,17 +67,19 @@ package final class RunHistory: Sendable {
 
     /// Ends a run that nobody goes on with.
     package static func giveUp(
-        _ run: StoredRun, state: String, exitCode: Int, reason: String, counts: String, at time: Int64
+        _ run: RunRecord, state: String, exitCode: Int, reason: String, counts: RunCounts, at time: Int64
     ) throws(StoreProblem) {
         let store = try JobStore(path: Ledger.databasePath(state: state))
         try store.write { writer in
-            try writer.set(run.id, counts: counts)
+            try writer.set(run.id, counts: counts.json)
             try writer.end(run.id, at: time, exitCode: exitCode, reason: reason)
         }
     }
 
     /// Ends a run that other machines have brought to its end, with what they have done of it.
-    package static func end(_ shared: SharedRun, as end: SharedRun.End, state: String) throws {
+    package static func end(
+        _ shared: SharedRun, _ record: RunRecord, _ end: RunRecord.End, state: String
+    ) throws {
         let store = try JobStore(path: Ledger.databasePath(state: state))
         guard let run = try store.read({ try $0.run(named: shared.name) }), !run.state.isEnded else { return }
         // What was done is told before the end is: then nobody looks for it any more.
@@ -91,16 +93,16 @@ package final class RunHistory: Sendable {
                 try writer.put(Self.told(of: frame, end, failures[frame.input] ?? []), run: run.id)
             }
             try writer.claim(
-                run.id, epoch: end.epoch, at: end.ended, workers: run.workers, request: run.request,
-                counts: end.record.counts)
-            try writer.end(run.id, at: end.ended, exitCode: end.exitCode, reason: end.reason)
+                run.id, epoch: record.epoch, at: end.time, workers: run.workers, request: run.request,
+                counts: record.counts.json)
+            try writer.end(run.id, at: end.time, exitCode: end.exitCode, reason: end.reason)
             try writer.prune()
         }
     }
 
     /// Of which no coordinator has told, or one that was killed.
     private static func told(
-        of open: StoredFrame, _ end: SharedRun.End, _ failures: [SharedRun.Failure]
+        of open: StoredFrame, _ end: RunRecord.End, _ failures: [RunRecord.Failure]
     ) -> StoredFrame {
         var frame = open
         // An output that stays as it is has no path there.
@@ -119,11 +121,11 @@ package final class RunHistory: Sendable {
     }
 
     /// - Parameter reason: nil when the plan was done to its end.
-    package func end(exitCode: Int, reason: String?, counts: String) throws(StoreProblem) {
+    package func end(exitCode: Int, reason: String?, counts: RunCounts) throws(StoreProblem) {
         recorder.flush()
         let time = now()
         try store.write { writer in
-            try writer.set(recorder.run, counts: counts)
+            try writer.set(recorder.run, counts: counts.json)
             try writer.end(recorder.run, at: time, exitCode: exitCode, reason: reason)
             try writer.prune()
         }

@@ -1,6 +1,6 @@
 import Dispatch
 import FoundationEssentials
-import JobModel
+package import JobModel
 package import JobStorage
 import SafeFiles
 package import Scheduling

@@ -4,9 +4,9 @@ package import Scheduling
 
 /// A stored run as it is now: what the database or `run.json` says, and what its folder says.
 package struct RunStatus: Sendable {
-    package let stored: StoredRun
+    package let stored: RunRecord
     package let condition: Condition
-    package let counts: RunCounts
+    package var counts: RunCounts { stored.counts }
 
     package enum Condition: String, Sendable {
         case running
@@ -46,21 +46,20 @@ package struct RunStatus: Sendable {
     /// - Parameters:
     ///   - detached: the runs whose folders are outside the state folder.
     ///   - isHandedOver: this process has just handed it over, and still holds its lock.
-    package init(_ stored: StoredRun, state: String, detached: [SharedRun] = [], isHandedOver: Bool = false) {
+    package init(_ stored: RunRecord, state: String, detached: [SharedRun] = [], isHandedOver: Bool = false) {
         self.stored = stored
-        counts = RunCounts(json: stored.counts)
         let shared = detached.first { $0.name == stored.name }
         let run = shared ?? SharedRun(place: state, name: stored.name)
         place = run.place
         sharedFolder = shared != nil || run.record != nil ? run.folder : nil
-        guard case .ended(let time, let code, let why) = stored.state else {
+        guard case .ended(let end) = stored.state else {
             (exitCode, ended) = (nil, nil)
             condition = isHandedOver ? .detached : Self.condition(of: stored.name, in: run.place)
             reason = condition.isGoingOn ? nil : run.lastStop
             return
         }
-        (exitCode, reason, ended) = (code, why, time)
-        condition = why != nil ? .stopped : code == 0 ? .done : .failed
+        (exitCode, reason, ended) = (end.exitCode, end.reason, end.time)
+        condition = end.reason != nil ? .stopped : end.exitCode == 0 ? .done : .failed
     }
 
     private static func condition(of run: String, in place: String) -> Condition {

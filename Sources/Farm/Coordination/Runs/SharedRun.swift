@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Glibc
-import JobModel
+package import JobModel
 import Planning
-package import JobStorage
+import JobStorage
 package import SafeFiles
 
 /// A run that goes on without the process which began it: its folder lies where all machines see it that have to do with it.
@@ -12,78 +12,6 @@ package import SafeFiles
 ///
 /// Nothing of it is in a database: SQLite stays on local disks.
 package struct SharedRun: Hashable, Sendable {
-    /// What was asked for, and what later coordinators need to plan as the first one did.
-    package struct Record: Hashable, Sendable, Codable {
-        package var run: String
-        package var job: String
-        package var manifest: String
-        /// Nanoseconds since 1970, as all times here.
-        package var started: Int64
-        /// As ``RunSettings`` has them: how pictures are divided follows from them.
-        package var workers: Int
-        package var memory: Int
-        /// JSON, as the database has it.
-        package var request: String
-        package var counts: String
-        /// What all runs of one command have in common, and no others.
-        package var command: String?
-
-        /// The disks of the outputs when it was prepared; nil in what older versions wrote.
-        package var disks: RecordedDisks?
-
-        package init(
-            run: String, job: String, manifest: String, started: Int64, workers: Int, memory: Int, request: String,
-            counts: String, command: String? = nil
-        ) {
-            self.run = run
-            self.job = job
-            self.manifest = manifest
-            self.started = started
-            self.workers = workers
-            self.memory = memory
-            self.request = request
-            self.counts = counts
-            self.command = command
-        }
-    }
-
-    /// A frame that failed.
-    package struct Failure: Hashable, Sendable, Codable {
-        package var input: String
-        package var outputs: [String]
-        package var cause: String
-        package var message: String
-
-        package init(input: String, outputs: [String], cause: String, message: String) {
-            self.input = input
-            self.outputs = outputs
-            self.cause = cause
-            self.message = message
-        }
-    }
-
-    /// What it came to: `ended/NAME.json`, which appears whole or not at all.
-    package struct End: Hashable, Sendable, Codable {
-        package var record: Record
-        package var epoch: Int
-        package var ended: Int64
-        package var exitCode: Int
-        /// Nil when the plan was done to its end.
-        package var reason: String?
-        /// The frames that failed, the first thousands of them; nil for none.
-        package var failures: [Failure]?
-        /// Whether more have failed.
-        package var hasMoreFailures: Bool?
-
-        package init(record: Record, epoch: Int, ended: Int64, exitCode: Int, reason: String?) {
-            self.record = record
-            self.epoch = epoch
-            self.ended = ended
-            self.exitCode = exitCode
-            self.reason = reason
-        }
-    }
-
     /// The folder that takes the place of a state folder.
     package let place: String
     package let name: String
@@ -130,34 +58,24 @@ package struct SharedRun: Hashable, Sendable {
 
     package static func meant(of runs: [SharedRun]) -> [SharedRun] {
         let all = runs.compactMap { run in
-            run.record.map { (run: run, began: $0.started, command: $0.command ?? run.name, isEnded: run.end != nil) }
+            run.record.map { (run: run, began: $0.started, command: $0.command ?? run.name, isEnded: $0.state.isEnded) }
         }
         let last = all.max { ($0.began, $0.run.name) < ($1.began, $1.run.name) }
         return all.filter { !$0.isEnded || $0.command == last?.command }.map(\.run)
     }
 
-    /// Nil where there is no such run.
-    package var record: Record? {
-        guard let own = read(Record.self, "\(folder)/run.json"), own.isPlausible else { return end?.record }
+    /// Nil where there is no such run. The end of a run overrides what its coordinators wrote before.
+    package var record: RunRecord? {
+        if let ended { return ended }
+        guard var own = read("\(folder)/run.json"), !own.state.isEnded else { return nil }
+        own.epoch = max(1, CoordinatorClaim.latestEpoch(in: folder))
         return own
     }
 
     /// Nil until it has ended.
-    package var end: End? {
-        guard let end = read(End.self, endPath), end.isPlausible else { return nil }
-        return end
-    }
+    private var ended: RunRecord? { read(endPath).flatMap { $0.state.isEnded ? $0 : nil } }
 
-    /// As the database would have it.
-    package var stored: StoredRun? {
-        guard let record else { return nil }
-        let end = end
-        return StoredRun(
-            name: name, job: record.job, manifest: record.manifest,
-            epoch: end?.epoch ?? max(1, CoordinatorClaim.latestEpoch(in: folder)),
-            state: end.map { .ended(at: $0.ended, exitCode: $0.exitCode, reason: $0.reason) } ?? .running,
-            started: record.started, workers: record.workers, request: record.request, counts: record.counts)
-    }
+    package var end: RunRecord.End? { if case .ended(let end)? = ended?.state { end } else { nil } }
 
     /// Why its last coordinator left it before its end; nil where none has.
     package var lastStop: String? {
@@ -182,17 +100,16 @@ package struct SharedRun: Hashable, Sendable {
             Array("\(left)".utf8), to: "\(folder)/left", by: "\(folder)/.left.\(CoordinatorClaim.aside)")
     }
 
-    package func write(_ record: Record) throws(FileTrouble) {
-        guard let own = try SafeFolder(place, trusting: .everybody).folder(at: "runs/\(name)") else {
-            throw FileTrouble(path: folder, code: ENOENT, action: "write to the run's folder")
+    package func write(_ record: RunRecord) throws(FileTrouble) {
+        guard record.state.isEnded else {
+            guard let own = try SafeFolder(place, trusting: .everybody).folder(at: "runs/\(name)") else {
+                throw FileTrouble(path: folder, code: ENOENT, action: "write to the run's folder")
+            }
+            return try Self.write(record, as: "run.json", in: own)
         }
-        try Self.write(record, as: "run.json", in: own)
-    }
-
-    package func write(_ end: End) throws(FileTrouble) {
         _ = try FileSystem.createFolders(place)
         let ended = try SafeFolder(place, trusting: .everybody).makingFolder("ended")
-        try Self.write(end, as: "\(name).json", in: ended)
+        try Self.write(record, as: "\(name).json", in: ended)
         forgetOldEnds(in: ended)
     }
 
@@ -207,38 +124,27 @@ package struct SharedRun: Hashable, Sendable {
         }
     }
 
-    private func read<Value: Decodable>(_ type: Value.Type, _ path: String) -> Value? {
+    private func read(_ path: String) -> RunRecord? {
         // A file that is another user's, a link or a pipe says nothing of the run.
         guard let folder = try? SafeFolder(PathNames.folder(of: path) ?? ""),
-            let bytes = try? folder.contents(of: PathNames.last(of: path))
+            let bytes = try? folder.contents(of: PathNames.last(of: path)),
+            var record = try? JSONDecoder().decode(RunRecord.self, from: Data(bytes))
         else { return nil }
-        return try? JSONDecoder().decode(type, from: Data(bytes))
+        // The folder's name counts.
+        record.name = name
+        return record.isPlausible ? record : nil
     }
 
     private static func write(
-        _ value: some Encodable, as name: String, in folder: SafeFolder
+        _ record: RunRecord, as name: String, in folder: SafeFolder
     ) throws(FileTrouble) {
         // Texts and whole numbers, which JSON always can.
-        let bytes = (try? JSONEncoder().encode(value)).map(Array.init) ?? []
+        let bytes = (try? JSONEncoder().encode(record)).map(Array.init) ?? []
         let aside = ".\(name).\(CoordinatorClaim.aside)"
         folder.removeTree(aside)
         try folder.create(aside, bytes, syncs: true)
         try folder.rename(aside, as: name)
         try folder.sync()
-    }
-}
-
-extension SharedRun.Record {
-    fileprivate var isPlausible: Bool {
-        StoredNumbers.times.contains(started) && StoredNumbers.counts.contains(workers)
-            && (0...Int.max / 2).contains(memory)
-    }
-}
-
-extension SharedRun.End {
-    fileprivate var isPlausible: Bool {
-        record.isPlausible && StoredNumbers.counts.contains(epoch) && StoredNumbers.times.contains(ended)
-            && (0...255).contains(exitCode)
     }
 }
 

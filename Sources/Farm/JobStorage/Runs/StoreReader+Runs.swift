@@ -1,6 +1,6 @@
 import FoundationEssentials
 import GRDB
-import JobModel
+package import JobModel
 
 /// What is known of runs.
 extension StoreReader {
@@ -11,23 +11,23 @@ extension StoreReader {
         """
 
     /// The latest ones first.
-    package func runs() throws -> [StoredRun] {
+    package func runs() throws -> [RunRecord] {
         try Row.fetchAll(database, sql: "\(Self.runColumns) ORDER BY started DESC, runs.id DESC").map {
-            try StoredRun($0)
+            try RunRecord($0)
         }
     }
 
     /// The latest ones first.
-    package func runs(of job: JobID) throws -> [StoredRun] {
+    package func runs(of job: JobID) throws -> [RunRecord] {
         let rows = try Row.fetchAll(
             database, sql: "\(Self.runColumns) WHERE job = ? ORDER BY started DESC, runs.id DESC",
             arguments: [job.number])
-        return try rows.map { try StoredRun($0) }
+        return try rows.map { try RunRecord($0) }
     }
 
-    package func run(named name: String) throws -> StoredRun? {
+    package func run(named name: String) throws -> RunRecord? {
         try Row.fetchOne(database, sql: "\(Self.runColumns) WHERE runs.name = ?", arguments: [name]).map {
-            try StoredRun($0)
+            try RunRecord($0)
         }
     }
 
@@ -79,9 +79,9 @@ extension StoreReader {
     }
 }
 
-extension StoredRun {
+extension RunRecord {
     fileprivate init(_ row: Row) throws {
-        let state: RunState =
+        let state: RunRecord.State =
             switch try row.stored(5, String.self) {
             case "running": .running
             case "ended":
@@ -91,7 +91,7 @@ extension StoredRun {
         try self.init(
             id: RunID(number: row.stored(0)), name: row.stored(1), job: row.stored(2), manifest: row.stored(3),
             epoch: row.stored(4), state: state, started: row.stored(6), workers: row.stored(7), request: row.stored(8),
-            counts: row.stored(9))
+            counts: RunCounts(json: row.stored(9)))
     }
 }
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import GRDB
-import JobModel
+package import JobModel
 
 /// What is written down of runs.
 extension StoreWriter {

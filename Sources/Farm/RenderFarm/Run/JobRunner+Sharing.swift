@@ -105,10 +105,10 @@ extension JobRunner {
         var counts = RunCounts()
         counts.frames = prepared.targets.count + prepared.ended.count
         counts.work = prepared.workCount
-        var record = SharedRun.Record(
-            run: job.directory.name, job: prepared.job.name, manifest: prepared.job.manifestPath,
+        var record = RunRecord(
+            name: job.directory.name, job: prepared.job.name, manifest: prepared.job.manifestPath,
             started: known?.started ?? currentTime(), workers: settings.workers, memory: settings.memory,
-            request: wishes.request ?? "{}", counts: counts.json, command: wishes.command)
+            request: wishes.request ?? "{}", counts: counts, command: wishes.command)
         record.disks = RecordedDisks(of: prepared.job)
         try job.directory.shared.write(record)
         return known?.request == wishes.request
@@ -182,7 +182,7 @@ extension JobRunner {
         let left = Figures.plural(summary.left, "frame")
         switch wishes.sharing {
         case .detached:
-            if let stored = run.stored { reporting.receive(.detached(stored, run)) }
+            if let stored = run.record { reporting.receive(.detached(stored, run)) }
             reporting.say(
                 "\(name): \(left) handed to Slurm; run \(run.name), in \(run.folder)\n"
                     + "   = penumbra status, wait and cancel take it by --run-dir, from any node")
@@ -208,23 +208,24 @@ extension JobRunner {
         guard isShared, wishes.sharing != .detached, var record = run.record else { return }
         tellBroken(.found, job.ledger, run)
         ShardFolder.removeIfEmpty(logs: "\(run.place)/logs/\(run.name)")
-        let work = RunCounts(json: record.counts).work
+        let work = record.counts.work
         var counts = summary.counts
         (counts.work, counts.notes) = (max(work, job.prepared.workCount), StopWords.notes(summary))
         // What earlier coordinators had put in place was there already for the last one.
         let told = job.directory.epoch > 2 ? (try? run.history.publishedCount()) ?? 0 : 0
         let earlier = max(0, told - counts.published)
         (counts.published, counts.skipped) = (counts.published + earlier, max(0, counts.skipped - earlier))
-        record.counts = counts.json
-        var end = SharedRun.End(
-            record: record, epoch: job.directory.epoch, ended: currentTime(), exitCode: Int(status.rawValue),
+        (record.counts, record.epoch) = (counts, job.directory.epoch)
+        var end = RunRecord.End(
+            time: currentTime(), exitCode: Int(status.rawValue),
             reason: summary.stop.map { StopWords.describe($0, left: summary.left) })
         end.hasMoreFailures = summary.failures.count > Self.mostFailures
         end.failures = summary.failures.prefix(Self.mostFailures).compactMap { report in
             guard case .failed(let cause, let message) = report.state else { return nil }
-            return SharedRun.Failure(input: report.input, outputs: report.outputs, cause: cause, message: message)
+            return RunRecord.Failure(input: report.input, outputs: report.outputs, cause: cause, message: message)
         }
-        try run.write(end)
+        record.state = .ended(end)
+        try run.write(record)
     }
 
     /// Each has some hundred bytes.

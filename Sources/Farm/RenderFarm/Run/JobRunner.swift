@@ -232,7 +232,7 @@ package struct JobRunner {
         counts.rerun = prepared.rerun
         try history?.end(
             exitCode: Int(finished.status.rawValue),
-            reason: summary.stop.map { StopWords.describe($0, left: summary.left) }, counts: counts.json)
+            reason: summary.stop.map { StopWords.describe($0, left: summary.left) }, counts: counts)
         if wishes.reports.page != nil, summary.stop == nil {
             finished.thumbnails = await Thumbnails.make(
                 of: finished, folder: job.directory.scratch, settings: installation.runSettings(for: prepared),
@@ -255,7 +255,7 @@ package struct JobRunner {
             counts: { [counts] concluded in
                 var counts = counts
                 counts.work = prepared.workCount + concluded.subtracting(prepared.workFrames).count
-                return counts.json
+                return counts
             }, now: currentTime)
     }
 

@@ -1,36 +1,4 @@
-import FoundationEssentials
 package import JobModel
-
-/// One run of a job, as the database knows it.
-package struct StoredRun: Hashable, Sendable {
-    package let id: RunID
-    /// Of its folder below the state's.
-    package let name: String
-    package let job: String
-    package let manifest: String
-    /// How many coordinators have had it.
-    package let epoch: Int
-    package let state: RunState
-    /// Nanoseconds since 1970, as all times here.
-    package let started: Int64
-    package let workers: Int
-    /// What was asked for, as JSON.
-    package let request: String
-    /// What came of it, as JSON.
-    package let counts: String
-}
-
-extension StoredRun {
-    /// A run that the database does not know.
-    package init(
-        name: String, job: String, manifest: String, epoch: Int, state: RunState, started: Int64, workers: Int,
-        request: String, counts: String
-    ) {
-        self.init(
-            id: RunID(number: 0), name: name, job: job, manifest: manifest, epoch: epoch, state: state,
-            started: started, workers: workers, request: request, counts: counts)
-    }
-}
 
 /// The numbers that runs have. Others were written by somebody else, and would overflow where they are added up.
 package enum StoredNumbers {
@@ -40,45 +8,6 @@ package enum StoredNumbers {
     package static let times: ClosedRange<Int64> = -4_000_000_000_000_000_000...4_000_000_000_000_000_000
     /// Of work.
     static let seconds = 0.0...1e12
-}
-
-extension RunCounts {
-    /// All zero for what another version of Penumbra wrote, or anybody else.
-    package init(json: String) {
-        let found = try? JSONDecoder().decode(RunCounts.self, from: Data(json.utf8))
-        self = found.flatMap { $0.isPlausible ? $0 : nil } ?? RunCounts()
-    }
-
-    private var isPlausible: Bool {
-        let counts =
-            [frames, work, published, skipped, kept, stillBroken, failed, left] + (failedByCause ?? [:]).values
-        return counts.allSatisfy(StoredNumbers.counts.contains) && (0...Int.max / 2).contains(bytesWritten)
-            && [seconds, megapixels].allSatisfy { (0...1e12).contains($0) }
-    }
-
-    package var json: String {
-        // Numbers alone, which JSON always can.
-        (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-    }
-}
-
-/// One of the runs in the database.
-package struct RunID: Hashable, Sendable {
-    let number: Int64
-}
-
-/// Where a run stands. Whether its coordinator lives is told by the lock in its folder alone, and whether it is paused by a
-/// file there.
-///
-///     running ─► ended
-///
-/// A coordinator that was killed leaves it running: the next one has it with a higher epoch.
-package enum RunState: Hashable, Sendable {
-    case running
-    /// `reason` is nil when the plan was done to its end.
-    case ended(at: Int64, exitCode: Int, reason: String?)
-
-    package var isEnded: Bool { if case .ended = self { true } else { false } }
 }
 
 /// A frame of a run that there was something to do with, or that failed before there was.
