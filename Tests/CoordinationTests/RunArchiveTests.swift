@@ -2,8 +2,8 @@ import Coordination
 import Foundation
 import JobModel
 import JobStorage
-import TestSupport
 import Testing
+import TestSupport
 
 /// Runs of the past and the present, as any program may read them.
 @Suite struct RunArchiveTests {

@@ -1,8 +1,8 @@
 import GRDB
 import JobModel
 import JobStorage
-import TestSupport
 import Testing
+import TestSupport
 
 /// Runs, frames, attempts and publications in the database, and what it refuses.
 @Suite struct RunStoreTests {

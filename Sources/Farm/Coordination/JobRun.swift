@@ -30,7 +30,7 @@ package final class JobRun: Sendable {
 
     private let plan: JobPlan
     private let targets: [FrameTarget]
-    private let directory: RunFolder
+    private let directory: RunClaim
     private let settings: RunSettings
     private let observer: any RunObserver
     private let books: OutputTracker
@@ -49,7 +49,7 @@ package final class JobRun: Sendable {
     ///   - roots: the folders that the run has locked.
     ///   - ended: frames that failed before the run began, or were left because a deadline came before their names.
     package init(
-        _ plan: JobPlan, targets: [FrameTarget], ended: [FrameReport], roots: LockedFolders, directory: RunFolder,
+        _ plan: JobPlan, targets: [FrameTarget], ended: [FrameReport], roots: LockedFolders, directory: RunClaim,
         settings: RunSettings, books: OutputTracker, recorder: RunRecorder? = nil,
         heritage: RecoveredWork = RecoveredWork(),
         receipts: ReceiptMaker? = nil,
@@ -265,8 +265,8 @@ extension JobRun: RunLoop.Delegate {
         if let reason = recorder?.stop { return .stop(reason) }
         if directory.isSuperseded { return .stop(.superseded) }
         directory.beat(at: clock.now) { state.withLock { $0.summary.frames - $0.summary.counts.concluded } }
-        let requests = directory.requests
-        return requests.isCancelled ? .stop(.cancelled) : .pause(requests.isPaused || observer.isBehind)
+        let folder = directory.folder
+        return folder.isAsked(.cancel) ? .stop(.cancelled) : .pause(folder.isAsked(.pause) || observer.isBehind)
     }
 
     private func expect(_ temporary: String, of frame: FrameID) throws(FileTrouble) {

@@ -145,10 +145,10 @@ extension ConsoleReporter: RunListener {
             human.clear()
         case .detached(let stored, let run):
             if json {
-                JSONLine.run(RunLine(RunStatus(stored, state: run.place, isHandedOver: true), concluded: 0)).print()
+                JSONLine.run(RunLine(RunStatus(stored, state: run.state, isHandedOver: true), concluded: 0)).print()
             } else if quiet {
                 // A script has to know it.
-                Console.print(run.folder)
+                Console.print(run.path)
             }
         }
     }

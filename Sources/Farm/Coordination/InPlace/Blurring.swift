@@ -19,7 +19,7 @@ package struct Blurring: Sendable {
     let catalog: Catalog
     let originals: Originals
     /// Has the scratch folder.
-    let directory: RunFolder
+    let directory: RunClaim
     let settings: RunSettings
     let time: Int
     let progress: InPlaceProgress
@@ -36,7 +36,7 @@ package struct Blurring: Sendable {
     package static func blur(
         _ pictures: [RequestedPicture], by job: JobSpec, filters: String,
         areSame: @escaping @Sendable (_ filters: String) -> Bool, keeping place: OriginalPlace, isForced: Bool,
-        catalog: Catalog, originals: Originals, directory: RunFolder, settings: RunSettings, time: Int,
+        catalog: Catalog, originals: Originals, directory: RunClaim, settings: RunSettings, time: Int,
         observer: any RunObserver, loop: @escaping @Sendable () -> RunLoop, ended: ([InPlaceResult]) -> Void
     ) async throws -> StopReason? {
         for start in stride(from: 0, to: pictures.count, by: partSize) {

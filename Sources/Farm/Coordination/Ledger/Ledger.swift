@@ -35,7 +35,7 @@ package final class Ledger: Sendable {
     ///   - roots: the same, as the run has locked them.
     ///   - told: by other machines, of a run that is gone on with.
     package init(
-        state: String, job spec: JobSpec, folders: [String], roots: LockedFolders, told: SharedHistory? = nil
+        state: String, job spec: JobSpec, folders: [String], roots: LockedFolders, told: RunLog? = nil
     ) throws {
         _ = try FileSystem.createFolders(state)
         let store = try JobStore(path: Self.databasePath(state: state))
@@ -212,7 +212,7 @@ package final class Ledger: Sendable {
     }
 
     /// For those who go on with the run elsewhere, or where it was begun.
-    package func tellBroken(_ kind: SharedHistory.BrokenPictures, to history: SharedHistory) throws {
+    package func tellBroken(_ kind: RunLog.BrokenPictures, to history: RunLog) throws {
         let job = job
         try history.tell(kind, try store.read { try $0.toldBroken(of: job) })
     }

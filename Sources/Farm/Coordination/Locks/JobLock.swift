@@ -32,7 +32,7 @@ package final class JobLock: Sendable {
     ///   - directory: the run's, which removes folders that stay empty.
     ///   - wait: how long to wait for other runs to end.
     package static func take(
-        for job: JobSpec, folders: [String], held: Set<FileStamp.Identity>, directory: RunFolder, state: String,
+        for job: JobSpec, folders: [String], held: Set<FileStamp.Identity>, directory: RunClaim, state: String,
         wait: Duration, clock: ContinuousClock = ContinuousClock()
     ) async throws -> Outcome {
         let end = clock.now + wait

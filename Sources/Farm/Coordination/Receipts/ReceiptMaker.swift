@@ -16,7 +16,7 @@ package struct ReceiptMaker: Sendable {
 
     /// Nil for a job that wants none.
     package init?(
-        _ job: JobSpec, run: RunFolder, catalog: Catalog, now: @escaping @Sendable () -> Int64
+        _ job: JobSpec, run: RunClaim, catalog: Catalog, now: @escaping @Sendable () -> Int64
     ) {
         guard job.receipts == .sidecar else { return nil }
         self.job = Receipt.Job(name: job.name, manifest: job.manifestPath)

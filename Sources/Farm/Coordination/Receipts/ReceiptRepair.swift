@@ -27,7 +27,7 @@ package struct ReceiptRepair: Sendable {
     ///   - records: all of the job's.
     ///   - recipes: their texts.
     package init(
-        _ records: [OutputRecord], recipes: [RecipeID: String], by maker: ReceiptMaker, directory: RunFolder
+        _ records: [OutputRecord], recipes: [RecipeID: String], by maker: ReceiptMaker, directory: RunClaim
     ) throws {
         let known = recipes.compactMapValues(Recipe.init(text:))
         let findings = concurrentMap(records) { Self.finding(of: $0, known[$0.recipe], maker) }
@@ -56,7 +56,7 @@ package struct ReceiptRepair: Sendable {
     }
 
     /// All are on the disk before any is put in its place.
-    private mutating func write(_ receipts: [(output: String, receipt: Receipt)], _ directory: RunFolder) throws {
+    private mutating func write(_ receipts: [(output: String, receipt: Receipt)], _ directory: RunClaim) throws {
         var (waiting, devices): ([(temporary: String, output: String)], Set<UInt64>) = ([], [])
         defer { for (temporary, _) in waiting { directory.removeTemporary(temporary) } }
         for (place, (output, receipt)) in receipts.enumerated() {

@@ -49,7 +49,7 @@ package struct RecoveredWork: Sendable {
 
     /// What earlier coordinators have put in place by its journal. (They may not
     /// have told this machine's database.)
-    package mutating func add(journalOf directory: RunFolder) { journaled = directory.published }
+    package mutating func add(journalOf directory: RunClaim) { journaled = directory.published }
 
     private func isJournaled(_ files: FrameFiles) -> Bool {
         !files.outputs.isEmpty

@@ -13,7 +13,7 @@ package struct RunArchive: Sendable {
     /// Nil where nothing ever ran, and for shared runs: no database knows those.
     private let store: JobStore?
     /// Nil for the runs of a database.
-    private let shared: [SharedRun]?
+    private let shared: [RunFolder]?
 
     package init(state: String) throws {
         self.state = state
@@ -23,9 +23,9 @@ package struct RunArchive: Sendable {
 
     /// - Parameter folder: that of one run, or one that holds runs.
     package init(runFolder folder: String) throws(FarmError) {
-        let found = SharedRun.find(folder)
+        let found = RunFolder.find(folder)
         guard let first = found.first else { throw FarmError(.missingInput, Self.why(noRunIn: folder)) }
-        (state, store, shared) = (first.place, nil, found)
+        (state, store, shared) = (first.state, nil, found)
     }
 
     private static func why(noRunIn folder: String) -> String {
@@ -49,7 +49,7 @@ package struct RunArchive: Sendable {
     package var isShared: Bool { shared != nil }
 
     /// Other machines may resume it.
-    package func isShared(_ run: RunStatus) -> Bool { shared != nil || run.place != state }
+    package func isShared(_ run: RunStatus) -> Bool { shared != nil || run.folder.state != state }
 }
 
 // MARK: Which run
@@ -58,7 +58,7 @@ extension RunArchive {
     /// All runs, the latest first. Takes the ends of detached runs into the database.
     package func runs() throws -> [RunStatus] {
         if let shared {
-            return shared.compactMap { run in run.record.map { RunStatus($0, state: run.place) } }
+            return shared.compactMap { run in run.record.map { RunStatus($0, state: run.state) } }
                 .sorted { $0.stored.started > $1.stored.started }
         }
         DetachedEnds.take(into: state)
@@ -68,20 +68,20 @@ extension RunArchive {
     }
 
     private func readRuns() throws -> [RunStatus] {
-        let detached = DetachedRuns.all(state: state)
+        let detached = RunFolder.detached(state: state)
         return try store?.read { try $0.runs() }.map { RunStatus($0, state: state, detached: detached) } ?? []
     }
 
-    /// The runs of a shared folder that are meant if nobody names one, the latest first: see ``SharedRun/meant(in:)``.
+    /// The runs of a shared folder that are meant if nobody names one, the latest first: see ``RunFolder/meant(in:)``.
     package func meantRuns() throws -> [RunStatus] {
-        let names = Set(SharedRun.meant(of: shared ?? []).map(\.name))
+        let names = Set(RunFolder.meant(of: shared ?? []).map(\.name))
         return try runs().filter { names.contains($0.stored.name) }
     }
 
     /// The run as it is now.
     package func renewed(_ run: RunStatus) throws -> RunStatus {
         guard shared != nil else { return try self.run(run.stored.name) }
-        return SharedRun(place: run.place, name: run.stored.name).record.map { RunStatus($0, state: run.place) } ?? run
+        return run.folder.record.map { RunStatus($0, state: run.folder.state) } ?? run
     }
 
     /// - Parameter name: a run's name, or the beginning of one run's name alone, or a job's name for its latest run; nil for
@@ -162,7 +162,7 @@ extension RunArchive {
                 publications: try reader.publications(of: run.stored.id))
         }
         guard isShared(run) else { return own ?? Details() }
-        let history = try SharedRun(place: run.place, name: run.stored.name).history.contents()
+        let history = try run.folder.log.contents()
         let frames = Dictionary(((own?.frames ?? []) + history.frames).map { ($0.id, $0) }) { $1 }
         return Details(
             frames: frames.values.sorted { $0.id < $1.id }, attempts: history.attempts,
@@ -176,7 +176,7 @@ extension RunArchive {
 
     /// How many of its frames have ended.
     package func concluded(of run: RunStatus) throws -> Int {
-        let shared = SharedRun(place: run.place, name: run.stored.name)
+        let shared = run.folder
         if isShared(run), let left = shared.left { return max(0, run.counts.work - left) }
         return try store?.read { try $0.concluded(of: run.stored.id) } ?? 0
     }
@@ -226,11 +226,11 @@ extension RunArchive {
         _ run: RunStatus, reason: String, outcome: RunOutcome = .killed, now: Int64
     ) throws -> RunFolder.Removal {
         let exitCode = outcome.number
-        let folder = SharedRun(place: run.place, name: run.stored.name)
+        let folder = run.folder
         // A history that cannot be read does not keep the run from being abandoned.
         let counts = (try? countsSoFar(of: run)) ?? run.counts
         let record = folder.record
-        let removal = RunFolder.remove(folder.name, state: folder.place)
+        let removal = folder.remove()
         guard removal != .refused else { return .refused }
         if var record {
             (record.counts, record.epoch) = (counts, run.stored.epoch)
@@ -265,11 +265,11 @@ extension RunArchive {
 package enum DetachedEnds {
     /// Copies each end from the run's folder to the database. What cannot be written now is copied another time.
     package static func take(into state: String) {
-        for run in DetachedRuns.all(state: state) {
+        for run in RunFolder.detached(state: state) {
             guard let record = run.record, case .ended(let end) = record.state,
                 (try? RunHistory.end(run, record, end, state: state)) != nil
             else { continue }
-            DetachedRuns.forget(run, state: state)
+            run.forget(in: state)
         }
     }
 }

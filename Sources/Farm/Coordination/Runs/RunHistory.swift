@@ -14,13 +14,13 @@ package final class RunHistory: Sendable {
     /// removed.
     ///
     /// - Throws: what the database says, where it cannot be read.
-    package static func unfinished(of job: JobSpec, state: String) throws -> String? {
-        let names = RunFolder.unfinished(of: job, state: state)
-        guard !names.isEmpty else { return nil }
+    package static func unfinished(of job: JobSpec, state: String) throws -> RunFolder? {
+        let runs = RunFolder.unfinished(of: job, state: state)
+        guard !runs.isEmpty else { return nil }
         let path = Ledger.databasePath(state: state)
         let store = FileSystem.exists(path) ? try JobStore(path: path) : nil
-        let known = try names.filter { name in try store?.read { try $0.run(named: name) }?.state.isEnded == false }
-        for name in names where name != known.first { RunFolder.remove(name, state: state) }
+        let known = try runs.filter { run in try store?.read { try $0.run(named: run.name) }?.state.isEnded == false }
+        for run in runs where run != known.first { run.remove() }
         return known.first
     }
 
@@ -30,7 +30,7 @@ package final class RunHistory: Sendable {
     ///   - isShared: other machines read of it beside its folder.
     ///   - counts: what is known of its outcome, given the frames that earlier coordinators came to the end of.
     package init(
-        state: String, job spec: JobSpec, directory: RunFolder, workers: Int, request: String,
+        state: String, job spec: JobSpec, directory: RunClaim, workers: Int, request: String,
         isShared: Bool = false, counts: (Set<FrameID>) -> RunCounts, now: @escaping @Sendable () -> Int64
     ) throws(StoreProblem) {
         // What happens to be lost with the power is done again.
@@ -62,7 +62,7 @@ package final class RunHistory: Sendable {
         }
         (self.store, self.heritage, self.now) = (store, heritage, now)
         recorder = RunRecorder(
-            store: store, run: run, epoch: epoch, history: isShared ? directory.shared.history : nil, now: now)
+            store: store, run: run, epoch: epoch, history: isShared ? directory.folder.log : nil, now: now)
     }
 
     /// Ends a run that nobody goes on with.
@@ -78,13 +78,13 @@ package final class RunHistory: Sendable {
 
     /// Ends a run that other machines have brought to its end, with what they have done of it.
     package static func end(
-        _ shared: SharedRun, _ record: RunRecord, _ end: RunRecord.End, state: String
+        _ shared: RunFolder, _ record: RunRecord, _ end: RunRecord.End, state: String
     ) throws {
         let store = try JobStore(path: Ledger.databasePath(state: state))
         guard let run = try store.read({ try $0.run(named: shared.name) }), !run.state.isEnded else { return }
         // What was done is told before the end is: then nobody looks for it any more.
-        try shared.history.read { lines in try store.write { try $0.put(lines, run: run.id) } }
-        let (failures, broken) = (Dictionary(grouping: end.failures ?? [], by: \.input), shared.history.broken(.found))
+        try shared.log.read { lines in try store.write { try $0.put(lines, run: run.id) } }
+        let (failures, broken) = (Dictionary(grouping: end.failures ?? [], by: \.input), shared.log.broken(.found))
         try store.write { writer in
             let job = try writer.job(manifest: run.manifest, name: run.job)
             for one in broken { try writer.put(one, job: job) }
@@ -133,7 +133,7 @@ package final class RunHistory: Sendable {
 }
 
 extension StoreWriter {
-    fileprivate func put(_ lines: [SharedHistory.Line], run: RunID) throws {
+    fileprivate func put(_ lines: [RunLog.Line], run: RunID) throws {
         for line in lines {
             switch line {
             case .attempt(let attempt): try put(attempt, run: run)

@@ -27,7 +27,7 @@ package final class RunRecorder: Sendable {
     private let store: JobStore
     private let epoch: Int
     /// Where other machines read of it, too; nil for a run of this one alone.
-    private let history: SharedHistory?
+    private let history: RunLog?
     /// Nanoseconds since 1970.
     private let now: @Sendable () -> Int64
     private let state = Mutex(State())
@@ -37,7 +37,7 @@ package final class RunRecorder: Sendable {
     private static let longestLog = 4096
 
     package init(
-        store: JobStore, run: RunID, epoch: Int, history: SharedHistory? = nil, now: @escaping @Sendable () -> Int64
+        store: JobStore, run: RunID, epoch: Int, history: RunLog? = nil, now: @escaping @Sendable () -> Int64
     ) {
         self.store = store
         self.run = run

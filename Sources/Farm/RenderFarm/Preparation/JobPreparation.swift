@@ -58,7 +58,7 @@ package struct JobPreparation {
     }
 
     /// The same, by workers of a run.
-    package func working(for directory: RunFolder) -> JobPreparation {
+    package func working(for directory: RunClaim) -> JobPreparation {
         var preparation = self
         preparation.installation = installation.working(for: directory)
         return preparation

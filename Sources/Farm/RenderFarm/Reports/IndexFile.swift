@@ -30,7 +30,7 @@ struct IndexFile {
     }
 
     /// - Parameter records: of all outputs that the job has published.
-    func write(_ records: [OutputRecord], _ directory: RunFolder) throws {
+    func write(_ records: [OutputRecord], _ directory: RunClaim) throws {
         let folder = PathText.folder(of: file.path)
         let formats = Dictionary(
             prepared.targets.flatMap { zip($0.outputs, $0.frame.formats) }.map { (PathKey($0), $1) }

@@ -101,7 +101,7 @@ package struct ReportFile {
     /// Leaves a file alone that says the same already, and one that somebody else has put there meanwhile.
     ///
     /// - Parameter directory: whose journal knows what is written aside.
-    func write(_ bytes: [UInt8], _ directory: RunFolder) throws {
+    func write(_ bytes: [UInt8], _ directory: RunClaim) throws {
         try write(bytes) { try directory.temporaryPath(in: PathText.folder(of: path), for: "report") }
     }
 

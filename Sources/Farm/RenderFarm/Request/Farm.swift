@@ -64,7 +64,7 @@ package struct Farm {
     }
 
     /// The same installation, whose workers are known as those of a run.
-    package func working(for directory: RunFolder) -> Farm {
+    package func working(for directory: RunClaim) -> Farm {
         var installation = self
         installation.token = directory.token
         return installation

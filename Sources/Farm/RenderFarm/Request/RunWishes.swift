@@ -46,7 +46,7 @@ package struct RunWishes {
         /// It is written down as so many shards, in this place, for whoever does them.
         case prepared(shards: Int, place: String)
         /// It was begun before, and is gone on with.
-        case resumed(SharedRun, asJob: Bool)
+        case resumed(RunFolder, asJob: Bool)
 
         var isResumed: Bool { if case .resumed = self { true } else { false } }
     }

@@ -120,8 +120,8 @@ package struct JobRunner {
             }
             let ledger = try Ledger(
                 state: state, job: job, folders: folders, roots: lock.roots,
-                told: isShared ? directory.shared.history : nil)
-            if directory.origin == .new { tellBroken(.known, ledger, directory.shared) }
+                told: isShared ? directory.folder.log : nil)
+            if directory.origin == .new { tellBroken(.known, ledger, directory.folder) }
             for doubt in ledger.contents.doubts where try ledger.tellOnce("doubt: \(doubt.path)") {
                 reporting.note("\(job.name): \(doubt.message)")
             }
@@ -152,23 +152,23 @@ package struct JobRunner {
     }
 
     /// That of a shared run, or a new one.
-    private func directory(for job: JobSpec) async throws -> RunFolder {
+    private func directory(for job: JobSpec) async throws -> RunClaim {
         if let shared = try await sharedDirectory(for: job) { return shared }
-        return try RunFolder(
+        return try RunClaim(
             state: state, token: installation.newToken(), scratch: scratchPlace(for: job),
             job: wishes.isRecorded ? job : nil)
     }
 
     /// The run that was killed, for whoever has the job's lock. Nil where none was, or it cannot be gone on with: its disk is
     /// not mounted, say.
-    private func claimInterrupted(_ job: JobSpec) throws -> RunFolder? {
-        guard wishes.isRecorded, !isShared, let name = try RunHistory.unfinished(of: job, state: state) else {
+    private func claimInterrupted(_ job: JobSpec) throws -> RunClaim? {
+        guard wishes.isRecorded, !isShared, let run = try RunHistory.unfinished(of: job, state: state) else {
             return nil
         }
         do {
-            return try RunFolder(claiming: name, state: state)
+            return try RunClaim(claiming: run)
         } catch {
-            reporting.note("\(job.name): the interrupted run \(name) cannot be gone on with: \(error.message)")
+            reporting.note("\(job.name): the interrupted run \(run.name) cannot be gone on with: \(error.message)")
             return nil
         }
     }
@@ -330,7 +330,7 @@ package struct JobRunner {
     }
 
     private func lock(
-        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ directory: RunFolder
+        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ directory: RunClaim
     ) async throws -> JobLock {
         switch try await locked(job, folders, held, directory) {
         case .taken(let lock): return lock
@@ -347,7 +347,7 @@ package struct JobRunner {
 
     /// A signal ends the wait.
     private func locked(
-        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ directory: RunFolder
+        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ directory: RunClaim
     ) async throws -> JobLock.Outcome {
         let (state, wait, control) = (state, Duration.seconds(wishes.lockWait), control)
         return try await withThrowingTaskGroup(of: JobLock.Outcome?.self) { group in

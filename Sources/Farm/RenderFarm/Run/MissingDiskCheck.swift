@@ -26,7 +26,7 @@ package struct MissingDiskCheck {
     }
 
     /// Refuses to work on a run whose outputs' disk was mounted when it was prepared, and is not now.
-    package static func refuseLostDisks(of run: SharedRun) throws(FarmError) {
+    package static func refuseLostDisks(of run: RunFolder) throws(FarmError) {
         guard let cause = run.record?.disks?.loss() else { return }
         throw FarmError(
             .missingInput,

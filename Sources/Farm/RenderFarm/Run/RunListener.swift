@@ -15,7 +15,7 @@ package enum RunEvent: Sendable {
     /// Others go on with the run. Nobody here tells of its end.
     case handedOver(RunSummary)
     /// The run is in a cluster's hands, and can be followed by its folder.
-    case detached(RunRecord, SharedRun)
+    case detached(RunRecord, RunFolder)
 }
 
 /// One job's run has ended.

@@ -175,7 +175,7 @@ struct BlurCommand: AsyncParsableCommand {
         if unlooked != nil { return session.tell(unlooked, left: search.pictures.count) }
         session.tell(passedBy, all: "'penumbra is-blurred --json'")
         let wanted = search.pictures.map { RequestedPicture($0) }
-        let directory = try RunFolder(
+        let directory = try RunClaim(
             state: session.state, name: RunName.new(), scratch: session.installation.settings.scratch.value)
         defer { directory.remove() }
         let report = InPlaceReport(.blur, reporting)

@@ -51,7 +51,7 @@ struct GcCommand: AsyncParsableCommand {
             var givenUp = 0
             // A cluster may have jobs of a detached one: 'cancel' ends them, too.
             for run in before
-            where interrupted && run.condition == .interrupted && run.place == archive.state {
+            where interrupted && run.condition == .interrupted && run.folder.state == archive.state {
                 if try archive.abandon(run, reason: "given up", now: currentTime()) != .refused { givenUp += 1 }
             }
             RunFolder.sweep(state: archive.state)

@@ -2,11 +2,11 @@ import Coordination
 import Foundation
 import JobModel
 import JobStorage
-import TestSupport
 import Testing
+import TestSupport
 
 /// What coordinators on several machines tell of a run, beside its folder.
-@Suite struct SharedHistoryTests {
+@Suite struct RunLogTests {
     let place: TemporaryFolder
 
     init() throws { place = try TemporaryFolder() }
@@ -22,7 +22,7 @@ import Testing
         StoredFrame(number: number, page: 0, input: "/in/\(number)", recipe: "r", outputs: ["/out"], state: .published)
     }
 
-    private func history(_ name: String = "run-1") -> SharedHistory { SharedRun(place: place.path, name: name).history }
+    private func history(_ name: String = "run-1") -> RunLog { RunFolder(state: place.path, name: name).log }
 
     private func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: place.file("history")).sorted()
@@ -66,11 +66,11 @@ import Testing
         for number in [99] + (10..<44) {
             try history("run-\(number)").append([.frame(frame(1))], epoch: 1)
             if number == 99 { continue }
-            try SharedRun(place: place.path, name: "run-\(number)").write(record)
+            try RunFolder(state: place.path, name: "run-\(number)").write(record)
         }
         #expect(try names() == (14..<44).map { "run-\($0)" } + ["run-99"])
-        try SharedRun(place: place.path, name: "run-00").write(record)
-        #expect(SharedRun(place: place.path, name: "run-00").end != nil, "it began first, and ended last")
+        try RunFolder(state: place.path, name: "run-00").write(record)
+        #expect(RunFolder(state: place.path, name: "run-00").end != nil, "it began first, and ended last")
     }
 
     @Test func `what was published under any coordinator is counted once`() throws {
@@ -103,12 +103,12 @@ import Testing
             try writer.put(handedOver, run: run)
             return run
         }
-        let far = SharedRun(place: place.file("far"), name: "run-1")
-        try far.history.append([.frame(frame(1)), .attempt(attempt(8, epoch: 2))], epoch: 2)
-        try far.history.tell(.found, [broken("one")])
-        try far.history.tell(.found, [broken("one"), broken("two")])
-        try far.history.tell(.known, [broken("three")])
-        #expect(far.history.broken(.found) == [broken("one"), broken("two")])
+        let far = RunFolder(state: place.file("far"), name: "run-1")
+        try far.log.append([.frame(frame(1)), .attempt(attempt(8, epoch: 2))], epoch: 2)
+        try far.log.tell(.found, [broken("one")])
+        try far.log.tell(.found, [broken("one"), broken("two")])
+        try far.log.tell(.known, [broken("three")])
+        #expect(far.log.broken(.found) == [broken("one"), broken("two")])
         let end = RunRecord.End(
             time: 9, exitCode: 1, reason: nil,
             failures: [RunRecord.Failure(input: "/in/3", outputs: ["/out"], cause: "c", message: "m")])
