@@ -124,7 +124,7 @@ let package = Package(
         // Farm
         module("Farm", "SafeFiles", ["JobModel"]),
         module("Farm", "Manifests", ["Catalogs", "JobModel"]),
-        module("Farm", "Planning", ["Catalogs", "JobModel"]),
+        module("Farm", "Planning", ["Catalogs", "JobModel", "SafeFiles"]),
         module("Farm", "Scheduling", ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", collections, heap]),
         module("Farm", "WorkerProtocol", ["Geometry", "Catalogs", "JobModel"]),
         module(

@@ -1,5 +1,6 @@
-package import Glibc
+import Glibc
 package import JobModel
+import SafeFiles
 
 extension FileStamp {
     /// Of a file that has one name in its file system; nil for everything else. Links are not followed.
@@ -31,12 +32,6 @@ extension FileStamp {
         if let bytes = input.bytes { self.init(of: bytes) } else { self.init(of: input.path) }
     }
 
-    init(_ status: stat) {
-        self.init(
-            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int(status.st_size),
-            modified: status.st_mtim.nanoseconds, changed: status.st_ctim.nanoseconds)
-    }
-
     /// The stamps of many paths, read on several threads: one takes a microsecond or, over a network, a thousand.
     package static func ofEach(_ paths: [String]) -> [FileStamp?] {
         concurrentMap(paths) { FileStamp(of: $0) }
@@ -45,9 +40,4 @@ extension FileStamp {
     package static func ofEach(_ inputs: [InputFile]) -> [FileStamp?] {
         concurrentMap(inputs) { FileStamp(of: $0) }
     }
-}
-
-extension timespec {
-    /// As stamps have it.
-    package var nanoseconds: Int64 { FileStamp.nanoseconds(seconds: tv_sec, and: tv_nsec) }
 }

@@ -1,3 +1,4 @@
+import SafeFiles
 import FoundationEssentials
 package import JobModel
 import JobStorage

@@ -1,3 +1,4 @@
+import SafeFiles
 import JobModel
 import Planning
 import WorkerProtocol

@@ -1,3 +1,4 @@
+import SafeFiles
 package import JobModel
 package import JobStorage
 package import Scheduling

@@ -1,3 +1,4 @@
+import SafeFiles
 import JobModel
 import JobStorage
 package import Scheduling

@@ -1,5 +1,4 @@
 package import Glibc
-package import SafeFiles
 
 /// A file that is there whole, or as it was before.
 package enum AtomicFile {

@@ -1,20 +1,19 @@
 import Glibc
 import JobModel
-import SafeFiles
 
 /// A file that is read piece by piece; closed with its last use.
-struct OpenFile: ~Copyable {
+package struct OpenFile: ~Copyable {
     private let descriptor: Int32
     private let path: String
     /// Why somebody else may have written what it says; nil where only this user or root can have.
-    let doubt: String?
+    package let doubt: String?
 
     deinit { close(descriptor) }
 
     /// Nil where there is no regular file: nothing, a link, or a pipe, which nobody waits for.
     ///
     /// - Parameter folder: the file's folder, open; nil where its path counts.
-    init?(_ path: String, in folder: Int32? = nil) throws(FileTrouble) {
+    package init?(_ path: String, in folder: Int32? = nil) throws(FileTrouble) {
         self.path = path
         descriptor = openat(
             folder ?? AT_FDCWD, folder == nil ? path : PathNames.last(of: path),
@@ -43,7 +42,7 @@ struct OpenFile: ~Copyable {
     }
 
     /// What follows, at most so many bytes; empty at the end.
-    func next(_ most: Int = 1 << 18) throws(FileTrouble) -> [UInt8] {
+    package func next(_ most: Int = 1 << 18) throws(FileTrouble) -> [UInt8] {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
             var found = read(descriptor, buffer.baseAddress, most)
@@ -59,7 +58,7 @@ struct OpenFile: ~Copyable {
 extension FileSystem {
     /// Tries again where another process has just removed the folder that this one has made. On a busy machine that can happen
     /// many times in a row.
-    static func retrying<Result>(
+    package static func retrying<Result>(
         _ code: Int32, _ body: () throws(FileTrouble) -> Result
     ) throws(FileTrouble) -> Result {
         for _ in 0..<100 {

@@ -1,5 +1,4 @@
 import Glibc
-package import SafeFiles
 
 /// Finds out whether Penumbra could work in a folder.
 package enum WritableFolder {

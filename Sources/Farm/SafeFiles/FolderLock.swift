@@ -1,20 +1,19 @@
 import Glibc
-import JobModel
-import SafeFiles
+package import JobModel
 
 /// An exclusive lock on a folder, held by the kernel: runs hold it on the folders of their outputs, commands that change
 /// pictures in place on the pictures' folders. So they exclude each other.
 ///
 /// Some network file systems lock files alone: there it is a file in the folder.
-final class FolderLock: Sendable {
+package final class FolderLock: Sendable {
     /// The open folder.
-    let descriptor: Int32
+    package let descriptor: Int32
     /// Where the file system does not lock folders.
     private let file: KernelLock?
 
-    static let fileName = ".penumbra-lock"
+    package static let fileName = ".penumbra-lock"
     /// What a file system answers that has no such locks.
-    static let unsupported = [EBADF, EINVAL, ENOLCK, EOPNOTSUPP, ENOSYS]
+    package static let unsupported = [EBADF, EINVAL, ENOLCK, EOPNOTSUPP, ENOSYS]
 
     deinit {
         // While it is locked: whoever has it open looks whether it is still there.
@@ -29,7 +28,7 @@ final class FolderLock: Sendable {
     /// - Parameters:
     ///   - folder: as the file system has it, with a zero at its end.
     ///   - path: the same for messages.
-    static func take(_ folder: [CChar], _ path: String) throws(FileTrouble) -> FolderLock? {
+    package static func take(_ folder: [CChar], _ path: String) throws(FileTrouble) -> FolderLock? {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return FolderLock(descriptor, nil) }
@@ -52,7 +51,7 @@ final class FolderLock: Sendable {
     }
 
     /// Tries again and again until `end`. Nil when another process still holds the lock then.
-    static func take(
+    package static func take(
         _ path: String, until end: ContinuousClock.Instant, _ clock: ContinuousClock
     ) async throws -> FolderLock? {
         while true {
@@ -70,7 +69,7 @@ final class FolderLock: Sendable {
     }
 
     /// Of the open folder, whatever its path leads to now.
-    var identity: FileStamp.Identity? {
+    package var identity: FileStamp.Identity? {
         var own = stat()
         return fstat(descriptor, &own) == 0 ? FileStamp(own).identity : nil
     }
