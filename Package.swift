@@ -134,10 +134,12 @@ let package = Package(
         module("Farm", "Reports", ["JobModel"]),
         module("Farm", "JobStorage", ["JobModel", sqlite]),
         module(
+            "Farm", "Runs", ["JobModel", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol", "JobStorage"]),
+        module(
             "Farm", "Coordination",
             [
                 "Geometry", "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Planning", "Scheduling",
-                "WorkerProtocol", "Dispatching", "JobStorage",
+                "WorkerProtocol", "Dispatching", "JobStorage", "Runs",
             ]),
 
         module("Farm", "Settings", ["Manifests", "Catalogs", "JobModel"]),
@@ -145,7 +147,7 @@ let package = Package(
             "Farm", "RenderFarm",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
-                "WorkerProtocol", "Dispatching", "JobStorage", "Coordination", "Reports", "Settings",
+                "WorkerProtocol", "Dispatching", "JobStorage", "Runs", "Coordination", "Reports", "Settings",
             ]),
 
         // Programs
@@ -162,7 +164,8 @@ let package = Package(
             "penumbra",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
-                "WorkerProtocol", "Dispatching", "JobStorage", "Coordination", "Exports", "Reports", "Settings",
+                "WorkerProtocol", "Dispatching", "JobStorage", "Runs", "Coordination", "Exports", "Reports",
+                "Settings",
                 "RenderFarm",
                 argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
@@ -246,7 +249,7 @@ let package = Package(
         tests(
             "CoordinationTests",
             [
-                "Coordination", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Catalogs", "JobModel",
+                "Coordination", "Runs", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Catalogs", "JobModel",
                 "TestSupport",
             ]),
         tests(

@@ -2,6 +2,7 @@ import Coordination
 import Foundation
 import Glibc
 import JobModel
+import Runs
 import SafeFiles
 import Testing
 import TestSupport

@@ -2,6 +2,7 @@ import Coordination
 import Foundation
 import JobModel
 import JobStorage
+import Runs
 import Testing
 import TestSupport
 

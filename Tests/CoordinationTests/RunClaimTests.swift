@@ -1,6 +1,7 @@
 import Coordination
 import Foundation
 import Glibc
+import Runs
 import SafeFiles
 import Testing
 import TestSupport

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import JobModel
 import JobStorage
+import Runs
 import SafeFiles
 import Testing
 import TestSupport

@@ -2,6 +2,7 @@ import Coordination
 import Foundation
 import JobModel
 import JobStorage
+import Runs
 import Testing
 import TestSupport
 
@@ -89,7 +90,7 @@ import TestSupport
     }
 
     @Test func `an end comes into the database with all that was done`() throws {
-        let store = try JobStore(path: Ledger.databasePath(state: place.path))
+        let store = try JobStore(path: JobStore.databasePath(state: place.path))
         let run = try store.write { writer -> RunID in
             let job = try writer.job(manifest: "/m", name: "night")
             let run = try writer.begin(run: "run-1", of: job, at: 5, workers: 3, request: "{}", counts: "{}")
@@ -118,7 +119,7 @@ import TestSupport
             name: "run-1", job: "night", manifest: "/m", epoch: 2, state: .ended(end), started: 5, workers: 3,
             memory: 1,
             request: "{}", counts: counts)
-        try RunHistory.end(far, record, end, state: place.path)
+        try StoredRuns.end(far, record, end, state: place.path)
         try store.read { reader in
             let known = try #require(try reader.run(named: "run-1"))
             #expect(known.state == .ended(at: 9, exitCode: 1, reason: nil))

@@ -2,6 +2,7 @@ import Coordination
 import Foundation
 import JobModel
 import JobStorage
+import Runs
 import Testing
 
 /// What a run was asked for, as it is stored with the run.

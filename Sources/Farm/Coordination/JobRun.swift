@@ -1,6 +1,7 @@
 package import JobModel
 import JobStorage
 package import Planning
+package import Runs
 package import SafeFiles
 package import Scheduling
 import Synchronization

@@ -1,7 +1,7 @@
-import SafeFiles
 package import JobModel
 package import JobStorage
 package import Planning
+import SafeFiles
 
 /// Inputs and outputs that the last run of a job found and that are gone now, as when a disk is not mounted.
 package enum MissingDisks {
@@ -206,7 +206,7 @@ extension MissingDisks {
         _ job: JobSpec, _ state: String, patience: Double = 60,
         _ answer: (KnownDisks, () throws -> [OutputRecord]) throws -> [Outputs]
     ) throws -> [Outputs] {
-        guard let store = try JobStore.asItIs(at: Ledger.databasePath(state: state), patience: patience) else {
+        guard let store = try JobStore.asItIs(at: JobStore.databasePath(state: state), patience: patience) else {
             return []
         }
         return try store.read { reader in

@@ -298,6 +298,21 @@ package enum FileSystem {
     }
 }
 
+extension FileSystem {
+    /// After this the final path holds the old folder or the new one.
+    ///
+    /// - Throws: when the old one has to stay aside; the trouble says where.
+    package static func undoReplacement(aside: String, final: String) throws(FileTrouble) {
+        guard exists(aside) else { return }
+        guard !exists(final) else { return removeTree(aside) }
+        do {
+            try rename(aside, to: final)
+        } catch {
+            throw FileTrouble(path: aside, code: error.code, action: "put this folder back to \(final)")
+        }
+    }
+}
+
 extension FileStamp {
     package init(_ found: stat) {
         self.init(

@@ -1,6 +1,7 @@
 package import Catalogs
 package import JobModel
 import Planning
+package import Runs
 import SafeFiles
 package import Scheduling
 import WorkerProtocol

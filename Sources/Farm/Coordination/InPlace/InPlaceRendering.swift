@@ -1,6 +1,7 @@
 import Glibc
 import JobModel
 import Planning
+import Runs
 import SafeFiles
 import Scheduling
 import Synchronization

@@ -1,5 +1,6 @@
 package import JobModel
 package import JobStorage
+package import Runs
 import SafeFiles
 import Synchronization
 
@@ -25,8 +26,6 @@ package final class Ledger: Sendable {
 
     private static let action = "write the index of the outputs there"
 
-    package static func databasePath(state: String) -> String { "\(state)/penumbra.sqlite" }
-
     /// Opens the database and brings it up to date: with what a killed run had published, and with indexes that know
     /// more than it does, because it was lost or is older.
     ///
@@ -38,7 +37,7 @@ package final class Ledger: Sendable {
         state: String, job spec: JobSpec, folders: [String], roots: LockedFolders, told: RunLog? = nil
     ) throws {
         _ = try FileSystem.createFolders(state)
-        let store = try JobStore(path: Self.databasePath(state: state))
+        let store = try JobStore(path: JobStore.databasePath(state: state))
         let indexes = folders.map { OutputIndex(folder: $0, job: spec) }
         let job = try store.write { try $0.job(manifest: spec.manifestPath, name: spec.name) }
         let intents = try store.read { try $0.intents(of: job) }
@@ -71,7 +70,7 @@ package final class Ledger: Sendable {
 
     /// The same without changing anything, for those who only look.
     package static func look(state: String, job spec: JobSpec, folders: [String]) throws -> LedgerContents {
-        let path = databasePath(state: state)
+        let path = JobStore.databasePath(state: state)
         var contents = LedgerContents()
         var indexes = folders.map { OutputIndex(folder: $0, job: spec) }
         if let store = try JobStore.asItIs(at: path) {

@@ -1,8 +1,8 @@
-import SafeFiles
 import FoundationEssentials
 package import JobModel
 import JobStorage
 import Planning
+import SafeFiles
 import WorkerProtocol
 
 /// Looks up who published the outputs that a job finds at its paths and does not know. Changes nothing.
@@ -40,7 +40,7 @@ package struct PriorLookup: Sendable {
         }
         var found: [PathKey: PriorOutput] = [:]
         for folder in folders { try readIndex(in: folder, unknown.map(\.path), isGone, &found) }
-        guard let store = try JobStore.asItIs(at: Ledger.databasePath(state: state)) else { return found }
+        guard let store = try JobStore.asItIs(at: JobStore.databasePath(state: state)) else { return found }
         try store.read { reader in
             let recipes = try reader.recipes()
             func former(_ owned: OwnedRecord, at path: String) -> PriorOutput {

@@ -1,5 +1,6 @@
 package import JobModel
 import Planning
+package import Runs
 import SafeFiles
 
 /// Keeps two runs of one job from running at once, and two jobs from writing to one folder at once, whoever starts them.
@@ -37,7 +38,7 @@ package final class JobLock: Sendable {
     ) async throws -> Outcome {
         let end = clock.now + wait
         _ = try FileSystem.createFolders("\(state)/locks")
-        guard let own = try await KernelLock.take("\(state)/locks/\(name(of: job))", until: end, clock) else {
+        guard let own = try await KernelLock.take("\(state)/locks/\(RunFolder.jobKey(of: job))", until: end, clock) else {
             return .busy(.run)
         }
         var locks: [FolderLock] = []
@@ -67,11 +68,5 @@ package final class JobLock: Sendable {
             guard realPath(folder) == way else { throw FileTrouble.exchanged(folder, "lock it") }
         }
         return .taken(JobLock(own, locks, LockedFolders(roots)))
-    }
-
-    /// A job is its manifest's real path and its name. FNV-1a makes a file name of them.
-    static func name(of job: JobSpec) -> String {
-        let hash = FNV.hash("\(job.manifestPath)\0\(job.name)".utf8)
-        return "\(job.name.prefix(100))-\(String(hash, radix: 16))"
     }
 }

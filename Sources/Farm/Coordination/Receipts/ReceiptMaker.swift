@@ -2,6 +2,7 @@ package import Catalogs
 import FoundationEssentials
 package import JobModel
 import JobStorage
+package import Runs
 import Scheduling
 import WorkerProtocol
 

@@ -1,6 +1,7 @@
 import JobModel
 package import JobStorage
 import Planning
+package import Runs
 package import SafeFiles
 
 /// Writes the receipts that are missing or tell of other bytes, from what is known of the outputs.

@@ -1,5 +1,6 @@
 package import JobModel
 package import JobStorage
+import Runs
 
 extension RecordedDisks {
     package init(of job: JobSpec, mount: (String) -> KnownDisks.Mount = MountLookup.make()) {

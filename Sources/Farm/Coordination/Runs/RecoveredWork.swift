@@ -1,7 +1,8 @@
-import SafeFiles
 import FoundationEssentials
 package import JobModel
 package import JobStorage
+package import Runs
+import SafeFiles
 import Scheduling
 import WorkerProtocol
 

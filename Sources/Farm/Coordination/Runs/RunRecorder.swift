@@ -2,6 +2,7 @@ import Dispatch
 import FoundationEssentials
 package import JobModel
 package import JobStorage
+package import Runs
 import SafeFiles
 package import Scheduling
 import Synchronization

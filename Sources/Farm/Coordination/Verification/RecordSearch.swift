@@ -1,6 +1,6 @@
-import SafeFiles
 package import JobModel
 package import JobStorage
+import SafeFiles
 
 /// Finds what is known of outputs: in the database, in the indexes beside them and in their receipts. Changes nothing.
 ///
@@ -13,7 +13,7 @@ package struct RecordSearch: Sendable {
 
     package init(state: String) throws(StoreProblem) {
         self.state = state
-        store = try JobStore.asItIs(at: Ledger.databasePath(state: state))
+        store = try JobStore.asItIs(at: JobStore.databasePath(state: state))
     }
 
     /// All outputs of a job, sorted by their paths.

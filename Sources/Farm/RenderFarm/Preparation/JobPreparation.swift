@@ -8,6 +8,7 @@ package import JobModel
 import JobStorage
 package import Manifests
 package import Planning
+package import Runs
 import Scheduling
 import Settings
 import WorkerProtocol

@@ -3,6 +3,7 @@ import JobModel
 import JobStorage
 import Planning
 import Reports
+import Runs
 
 /// The list of outputs that a manifest asks for. It names only files that are there as they were published.
 struct IndexFile {

@@ -4,6 +4,7 @@ import Glibc
 package import JobModel
 import Planning
 import Reports
+import Runs
 import SafeFiles
 
 /// A file that says what runs did: written aside and renamed, and never in place of a file that Penumbra did not write.

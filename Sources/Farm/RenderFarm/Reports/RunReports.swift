@@ -1,8 +1,9 @@
-package import Coordination
+import Coordination
 package import JobModel
 import JobStorage
 import Planning
 import Reports
+package import Runs
 
 /// The files that a command line asks for, and their making.
 package struct RunReports {

@@ -1,8 +1,9 @@
 package import Catalogs
-package import Coordination
+import Coordination
 package import Dispatching
 import Glibc
 import JobModel
+package import Runs
 package import Settings
 import Synchronization
 package import WorkerProtocol

@@ -1,4 +1,5 @@
 package import Coordination
+package import Runs
 
 /// What a command line asks of a run.
 package struct RunWishes {

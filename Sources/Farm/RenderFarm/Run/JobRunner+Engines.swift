@@ -3,6 +3,7 @@ package import Coordination
 package import Dispatching
 import FoundationEssentials
 package import JobModel
+import Runs
 import Scheduling
 package import Settings
 

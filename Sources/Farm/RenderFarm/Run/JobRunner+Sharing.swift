@@ -5,6 +5,7 @@ import JobModel
 import JobStorage
 import Planning
 import Reports
+import Runs
 import SafeFiles
 import Scheduling
 import Settings

@@ -6,6 +6,7 @@ package import JobModel
 import JobStorage
 import Planning
 import Reports
+import Runs
 import SafeFiles
 import Scheduling
 import Settings
@@ -162,7 +163,7 @@ package struct JobRunner {
     /// The run that was killed, for whoever has the job's lock. Nil where none was, or it cannot be gone on with: its disk is
     /// not mounted, say.
     private func claimInterrupted(_ job: JobSpec) throws -> RunClaim? {
-        guard wishes.isRecorded, !isShared, let run = try RunHistory.unfinished(of: job, state: state) else {
+        guard wishes.isRecorded, !isShared, let run = try StoredRuns.unfinished(of: job, state: state) else {
             return nil
         }
         do {

@@ -3,6 +3,7 @@ package import JobModel
 import JobStorage
 import Planning
 import Reports
+package import Runs
 
 /// Refuses jobs whose inputs or outputs of the last run are gone as if a disk were not mounted (exit code 66).
 package struct MissingDiskCheck {

@@ -1,5 +1,6 @@
 package import Coordination
 package import JobModel
+package import Runs
 
 /// What happens while the farm carries out a request.
 package enum RunEvent: Sendable {

@@ -1,4 +1,5 @@
 import Coordination
+import Runs
 import Scheduling
 import Synchronization
 

@@ -5,6 +5,7 @@ import JobModel
 import Planning
 import RenderFarm
 import Reports
+import Runs
 import Scheduling
 import Settings
 

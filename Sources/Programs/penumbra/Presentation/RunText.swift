@@ -4,6 +4,7 @@ import JobModel
 import JobStorage
 import Planning
 import Reports
+import Runs
 import Scheduling
 
 /// One run, as `status`, `show` and `wait` print it.

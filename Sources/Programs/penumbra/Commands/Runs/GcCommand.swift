@@ -5,6 +5,7 @@ import JobStorage
 import Planning
 import RenderFarm
 import Reports
+import Runs
 
 struct GcCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -55,7 +56,7 @@ struct GcCommand: AsyncParsableCommand {
                 if try archive.abandon(run, reason: "given up", now: currentTime()) != .refused { givenUp += 1 }
             }
             RunFolder.sweep(state: archive.state)
-            if !before.isEmpty { try RunHistory.prune(keeping: keep, state: archive.state) }
+            if !before.isEmpty { try StoredRuns.prune(keeping: keep, state: archive.state) }
             let forgotten = before.count - (try archive.runs().count)
             let outcome = try await sweepOriginals(archive.state, reporting)
             if givenUp > 0 { reporting.say("\(Figures.plural(givenUp, "interrupted run")) given up") }

@@ -7,6 +7,7 @@ import JobStorage
 import Planning
 import RenderFarm
 import Reports
+import Runs
 import Settings
 
 struct ResumeCommand: AsyncParsableCommand {

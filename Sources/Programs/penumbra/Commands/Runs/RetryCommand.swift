@@ -5,6 +5,7 @@ import JobStorage
 import Planning
 import RenderFarm
 import Reports
+import Runs
 
 struct RetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import Dispatching
 import JobModel
 import JobStorage
 import RenderFarm
+import Runs
 
 struct WaitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -215,9 +215,15 @@ extension RunFolder {
         FileSystem.names(in: "\(state)/runs").map { RunFolder(state: state, name: $0) }
     }
 
+    /// A job is its manifest's real path and its name. FNV-1a makes a file name of them.
+    package static func jobKey(of job: JobSpec) -> String {
+        let hash = FNV.hash("\(job.manifestPath)\0\(job.name)".utf8)
+        return "\(job.name.prefix(100))-\(String(hash, radix: 16))"
+    }
+
     /// The runs of a job whose coordinators may have been killed, the latest first.
     package static func unfinished(of job: JobSpec, state: String) -> [RunFolder] {
-        let wanted = Array(JobLock.name(of: job).utf8)
+        let wanted = Array(jobKey(of: job).utf8)
         return all(state: state).sorted { $0.name > $1.name }.filter { run in
             // Of one that cannot be read nobody knows whose it is; it is swept away when it is old.
             SafeFolder.believed("\(run.path)/job", limit: wanted.count) == wanted
@@ -269,7 +275,7 @@ extension RunFolder {
     }
 
     /// Files beside outputs that belong to a run have its name in theirs.
-    func isOwn(_ file: String) -> Bool {
+    package func isOwn(_ file: String) -> Bool {
         PathText.name(of: file).hasPrefix(".penumbra-\(name)-")
     }
 
@@ -361,7 +367,7 @@ extension RunFolder {
         for case .temporary(let file) in entries where isOwn(file) { remove(file) }
         for case .replace(let aside, let final) in entries where isOwn(aside) && Self.areBeside(aside, final) {
             do {
-                try Publisher.undoReplacement(aside: aside, final: final)
+                try FileSystem.undoReplacement(aside: aside, final: final)
             } catch {
                 return  // the next run tries again: the journal stays
             }

@@ -1,8 +1,8 @@
-import SafeFiles
 import FoundationEssentials
 package import JobModel
 package import JobStorage
 import Planning
+import SafeFiles
 package import Scheduling
 
 /// Reads the runs that a state folder knows, past and present, or those of a folder that several machines share.
@@ -18,7 +18,7 @@ package struct RunArchive: Sendable {
 
     package init(state: String) throws {
         self.state = state
-        store = try JobStore.looking(at: Ledger.databasePath(state: state))
+        store = try JobStore.looking(at: JobStore.databasePath(state: state))
         shared = nil
     }
 
@@ -240,7 +240,7 @@ extension RunArchive {
         }
         if shared == nil {
             DetachedEnds.take(into: state)
-            try RunHistory.giveUp(
+            try StoredRuns.giveUp(
                 run.stored, state: state, exitCode: exitCode, reason: reason, counts: counts, at: now)
         }
         return removal
@@ -268,9 +268,93 @@ package enum DetachedEnds {
     package static func take(into state: String) {
         for run in RunFolder.detached(state: state) {
             guard let record = run.record, case .ended(let end) = record.state,
-                (try? RunHistory.end(run, record, end, state: state)) != nil
+                (try? StoredRuns.end(run, record, end, state: state)) != nil
             else { continue }
             run.forget(in: state)
+        }
+    }
+}
+
+/// Runs in the database of a state folder, for whoever does not coordinate them.
+package enum StoredRuns {
+    /// The latest run of a job whose coordinator was killed, and that can be gone on with. Others that it left are
+    /// removed.
+    ///
+    /// - Throws: what the database says, where it cannot be read.
+    package static func unfinished(of job: JobSpec, state: String) throws -> RunFolder? {
+        let runs = RunFolder.unfinished(of: job, state: state)
+        guard !runs.isEmpty else { return nil }
+        let path = JobStore.databasePath(state: state)
+        let store = FileSystem.exists(path) ? try JobStore(path: path) : nil
+        let known = try runs.filter { run in try store?.read { try $0.run(named: run.name) }?.state.isEnded == false }
+        for run in runs where run != known.first { run.remove() }
+        return known.first
+    }
+
+    /// Ends a run that nobody goes on with.
+    package static func giveUp(
+        _ run: RunRecord, state: String, exitCode: Int, reason: String, counts: RunCounts, at time: Int64
+    ) throws(StoreProblem) {
+        let store = try JobStore(path: JobStore.databasePath(state: state))
+        try store.write { writer in
+            try writer.set(run.id, counts: counts.json)
+            try writer.end(run.id, at: time, exitCode: exitCode, reason: reason)
+        }
+    }
+
+    /// Ends a run that other machines have brought to its end, with what they have done of it.
+    package static func end(
+        _ shared: RunFolder, _ record: RunRecord, _ end: RunRecord.End, state: String
+    ) throws {
+        let store = try JobStore(path: JobStore.databasePath(state: state))
+        guard let run = try store.read({ try $0.run(named: shared.name) }), !run.state.isEnded else { return }
+        // What was done is told before the end is: then nobody looks for it any more.
+        try shared.log.read { lines in try store.write { try $0.put(lines, run: run.id) } }
+        let (failures, broken) = (Dictionary(grouping: end.failures ?? [], by: \.input), shared.log.broken(.found))
+        try store.write { writer in
+            let job = try writer.job(manifest: run.manifest, name: run.job)
+            for one in broken { try writer.put(one, job: job) }
+            try writer.forgetRunning(of: run.id)
+            for frame in try writer.reader.frames(of: run.id) where [.open, .left].contains(frame.state) {
+                try writer.put(Self.told(of: frame, end, failures[frame.input] ?? []), run: run.id)
+            }
+            try writer.claim(
+                run.id, epoch: record.epoch, at: end.time, workers: run.workers, request: run.request,
+                counts: record.counts.json)
+            try writer.end(run.id, at: end.time, exitCode: end.exitCode, reason: end.reason)
+            try writer.prune()
+        }
+    }
+
+    /// Of which no coordinator has told, or one that was killed.
+    private static func told(
+        of open: StoredFrame, _ end: RunRecord.End, _ failures: [RunRecord.Failure]
+    ) -> StoredFrame {
+        var frame = open
+        // An output that stays as it is has no path there.
+        let wanted = Set(frame.outputs.filter { !$0.isEmpty })
+        if let failure = failures.first(where: { wanted.isSubset(of: $0.outputs) }) {
+            frame.state = .failed(cause: failure.cause, message: failure.message)
+        } else if end.reason == nil, end.hasMoreFailures != true {
+            frame.state = .published
+        }
+        return frame
+    }
+
+    package static func prune(keeping runs: Int, state: String) throws(StoreProblem) {
+        let store = try JobStore(path: JobStore.databasePath(state: state))
+        try store.write { try $0.prune(runs: runs) }
+    }
+}
+
+extension StoreWriter {
+    fileprivate func put(_ lines: [RunLog.Line], run: RunID) throws {
+        for line in lines {
+            switch line {
+            case .attempt(let attempt): try put(attempt, run: run)
+            case .frame(let frame): try put(frame, run: run)
+            case .publication(let publication): try put(publication, run: run)
+            }
         }
     }
 }

@@ -27,15 +27,15 @@ package final class RunClaim: Sendable {
     package let scratch: String
     package let origin: Origin
     package var name: String { folder.name }
-    var path: String { folder.path }
+    package var path: String { folder.path }
     /// From 1, one more for each coordinator that has had the run.
     package var epoch: Int { origin.epoch }
     /// The run's workers have it in their environment.
     package let token: CoordinatorToken
-    let journal: Journal
+    package let journal: Journal
     /// What earlier coordinators were about to publish, and since when the run goes on.
-    let published: (paths: Set<PathKey>, since: Int64)
-    let lastBeat = Mutex<ContinuousClock.Instant?>(nil)
+    package let published: (paths: Set<PathKey>, since: Int64)
+    private let lastBeat = Mutex<ContinuousClock.Instant?>(nil)
     private let lock: KernelLock
     private let createdFolders = Mutex<[String]>([])
     /// Folders in which this coordinator's temporary files are.
@@ -84,7 +84,7 @@ package final class RunClaim: Sendable {
             try FileSystem.makePrivate(self.scratch, trusting: .everybody)
             if let job {
                 // Whoever finds the folder after a power failure knows whose it is.
-                try FileSystem.append(Array(JobLock.name(of: job).utf8), to: "\(path)/job", syncs: true)
+                try FileSystem.append(Array(RunFolder.jobKey(of: job).utf8), to: "\(path)/job", syncs: true)
                 try CoordinatorClaim.take(epoch: 1, as: token, in: path)
                 for folder in [path, "\(state)/runs"] { try FileSystem.syncFolder(folder) }
             }
@@ -138,7 +138,7 @@ package final class RunClaim: Sendable {
             case .scratch(let folder) where self.folder.isScratch(folder): scratch = folder
             case .publish(_, _, let final): paths.insert(PathKey(final))
             case .replace(let aside, let final) where folder.isOwn(aside) && RunFolder.areBeside(aside, final):
-                try Publisher.undoReplacement(aside: aside, final: final)
+                try FileSystem.undoReplacement(aside: aside, final: final)
             case .scratch, .replace, .folder, .place, .temporary: break
             }
         }
@@ -155,10 +155,10 @@ package final class RunClaim: Sendable {
     }
 
     /// Another coordinator has claimed the run: on a shared file system locks may not have kept it away.
-    var isSuperseded: Bool { CoordinatorClaim.exists(epoch: epoch + 1, in: path) }
+    package var isSuperseded: Bool { CoordinatorClaim.exists(epoch: epoch + 1, in: path) }
 
     /// Creates a folder for outputs, with its parents; what is created and stays empty is removed at the end.
-    func makeFolder(_ folder: String) throws(FileTrouble) {
+    package func makeFolder(_ folder: String) throws(FileTrouble) {
         guard !FileSystem.isFolder(folder) else { return }
         for missing in FileSystem.missingFolders(folder) { try journal.write(.folder(missing)) }
         let created = try FileSystem.createFolders(folder)
@@ -170,18 +170,18 @@ package final class RunClaim: Sendable {
     /// Creates the folder of a frame's canvases and tiles.
     ///
     /// - Throws: ``FileTrouble`` where a link is in its place: workers would write to where that leads.
-    func makeFrameFolder(named name: String) throws(FileTrouble) {
+    package func makeFrameFolder(named name: String) throws(FileTrouble) {
         _ = try SafeFolder(scratch, trusting: .everybody).makingFolder(name)
     }
 
     /// The same of a folder that is there already.
-    func refuseLinkedFolder(named name: String) throws(FileTrouble) {
+    package func refuseLinkedFolder(named name: String) throws(FileTrouble) {
         guard FileSystem.isLink("\(scratch)/\(name)") else { return }
         try makeFrameFolder(named: name)
     }
 
     /// Before a worker writes a file beside outputs.
-    func expectTemporary(_ file: String) throws(FileTrouble) {
+    package func expectTemporary(_ file: String) throws(FileTrouble) {
         let folder = PathText.folder(of: file)
         if places.withLock({ $0.insert(PathKey(folder)).inserted }) {
             try journal.write(.place(folder))
@@ -191,7 +191,7 @@ package final class RunClaim: Sendable {
     }
 
     /// What an attempt has left that came to nothing.
-    func removeTemporary(_ file: String) {
+    package func removeTemporary(_ file: String) {
         guard FileSystem.exists(file) else { return }
         FileSystem.removeTree(file)
         if FileSystem.exists(file) { hasStuck.withLock { $0 = true } }
@@ -223,7 +223,7 @@ package final class RunClaim: Sendable {
     /// From time to time, for whoever cannot see this coordinator's lock.
     ///
     /// - Parameter left: frames that are to be done yet.
-    func beat(at now: ContinuousClock.Instant, left: () -> Int) {
+    package func beat(at now: ContinuousClock.Instant, left: () -> Int) {
         let isDue = lastBeat.withLock { last in
             if let last, last.duration(to: now) < CoordinatorClaim.heartbeat { return false }
             last = now

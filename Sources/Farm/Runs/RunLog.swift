@@ -136,14 +136,14 @@ package struct RunLog: Hashable, Sendable {
     }
 
     /// Those of runs that were swept away before they had begun.
-    static func sweep(_ state: String) {
+    package static func sweep(_ state: String) {
         for name in FileSystem.names(in: "\(state)/history") {
             let run = RunFolder(state: state, name: name)
             if !FileSystem.exists(run.path), run.end == nil { run.log.remove() }
         }
     }
 
-    func remove() {
+    package func remove() {
         // What cannot be removed stays.
         guard let folder = try? SafeFolder(state, trusting: .everybody), let histories = try? folder.folder("history")
         else { return }
