@@ -246,6 +246,7 @@ let package = Package(
             "DispatchingTests",
             ["Catalogs", "JobModel", "WorkerProtocol", "Dispatching", "Scheduling", "TestSupport", subprocess]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
+        tests("RunsTests", ["Runs", "SafeFiles", "JobStorage", "JobModel", "TestSupport"]),
         tests(
             "CoordinationTests",
             [
@@ -255,7 +256,7 @@ let package = Package(
         tests(
             "RenderFarmTests",
             [
-                "penumbra", "penumbra-worker", "RenderFarm", "Coordination", "JobModel", "Scheduling",
+                "penumbra", "penumbra-worker", "RenderFarm", "Coordination", "Runs", "JobModel", "Scheduling",
                 "ExamplePictures",
                 "TestSupport", subprocess, system,
             ]),

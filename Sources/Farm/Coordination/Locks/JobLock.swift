@@ -38,7 +38,8 @@ package final class JobLock: Sendable {
     ) async throws -> Outcome {
         let end = clock.now + wait
         _ = try FileSystem.createFolders("\(state)/locks")
-        guard let own = try await KernelLock.take("\(state)/locks/\(RunFolder.jobKey(of: job))", until: end, clock) else {
+        guard let own = try await KernelLock.take("\(state)/locks/\(RunFolder.jobKey(of: job))", until: end, clock)
+        else {
             return .busy(.run)
         }
         var locks: [FolderLock] = []

@@ -1,4 +1,3 @@
-import Coordination
 import Foundation
 import JobModel
 import JobStorage
