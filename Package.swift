@@ -134,16 +134,18 @@ let package = Package(
         module("Farm", "Reports", ["JobModel"]),
         module("Farm", "JobStorage", ["JobModel", sqlite]),
         module(
+            "Farm", "Runs", ["JobModel", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol", "JobStorage"]),
+        module(
             "Farm", "Coordination",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol",
-                "Dispatching", "JobStorage",
+                "Dispatching", "JobStorage", "Runs",
             ]),
         module(
             "Farm", "InPlace",
             [
                 "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol",
-                "Coordination",
+                "Runs", "Coordination",
             ]),
 
         module("Farm", "Settings", ["Manifests", "Catalogs", "JobModel"]),
@@ -151,7 +153,7 @@ let package = Package(
             "Farm", "RenderFarm",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
-                "WorkerProtocol", "Dispatching", "JobStorage", "Coordination", "Reports", "Settings",
+                "WorkerProtocol", "Dispatching", "JobStorage", "Runs", "Coordination", "Reports", "Settings",
             ]),
 
         // Programs
@@ -168,7 +170,7 @@ let package = Package(
             "penumbra",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
-                "WorkerProtocol", "Dispatching", "JobStorage", "Coordination", "InPlace", "Exports", "Reports",
+                "WorkerProtocol", "Dispatching", "JobStorage", "Runs", "Coordination", "InPlace", "Exports", "Reports",
                 "Settings", "RenderFarm",
                 argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
@@ -249,17 +251,18 @@ let package = Package(
             "DispatchingTests",
             ["Catalogs", "JobModel", "WorkerProtocol", "Dispatching", "Scheduling", "TestSupport", subprocess]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
+        tests("RunsTests", ["Runs", "SafeFiles", "JobStorage", "JobModel", "TestSupport"]),
         tests(
             "CoordinationTests",
             [
-                "Coordination", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Catalogs", "JobModel",
+                "Coordination", "Runs", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Catalogs", "JobModel",
                 "TestSupport",
             ]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",
             [
-                "penumbra", "penumbra-worker", "RenderFarm", "Coordination", "JobModel", "Scheduling",
+                "penumbra", "penumbra-worker", "RenderFarm", "Coordination", "Runs", "JobModel", "Scheduling",
                 "ExamplePictures",
                 "TestSupport", subprocess, system,
             ]),

@@ -2,9 +2,10 @@ import Coordination
 import Foundation
 import Glibc
 import JobModel
+import Runs
 import SafeFiles
-import TestSupport
 import Testing
+import TestSupport
 
 /// A job's locks on the folders of its outputs.
 @Suite struct JobLockTests {
@@ -21,7 +22,7 @@ import Testing
         defer { close(watch) }
         #expect(inotify_add_watch(watch, out, UInt32(IN_OPEN)) >= 0)
 
-        let directory = try RunFolder(state: place.file("state"), name: "run-1", scratch: nil)
+        let directory = try RunClaim(state: place.file("state"), name: "run-1", scratch: nil)
         let job = JobSpec.make("nightly", folder: place.path, outputs: [.stem()])
         let taking = Task.detached { [state = place.file("state")] in
             try await JobLock.take(

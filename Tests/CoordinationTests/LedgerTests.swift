@@ -2,8 +2,8 @@ import Coordination
 import Foundation
 import JobModel
 import JobStorage
-import TestSupport
 import Testing
+import TestSupport
 
 /// A ledger's database and indexes on a disk.
 @Suite struct LedgerTests {
@@ -122,7 +122,7 @@ import Testing
 extension LedgerTests {
     /// A run has recorded its intents, and is killed.
     func intend(_ records: [OutputRecord], _ job: JobSpec) throws {
-        let store = try JobStore(path: Ledger.databasePath(state: state))
+        let store = try JobStore(path: JobStore.databasePath(state: state))
         try store.write { writer in
             try writer.intend(records, job: try writer.job(manifest: job.manifestPath, name: job.name))
         }
@@ -130,17 +130,17 @@ extension LedgerTests {
 
     @Test func `readers see outputs that only an index has`() throws {
         let first = try publish(["out/a", "out/b"], for: job())
-        let older = try Data(contentsOf: URL(filePath: Ledger.databasePath(state: state)))
+        let older = try Data(contentsOf: URL(filePath: JobStore.databasePath(state: state)))
         let second = try publish(["out/c"], for: job(), radius: 3) + publish(["out/a"], for: job(), text: "more pixels")
         try loseDatabase()
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
-        try older.write(to: URL(filePath: Ledger.databasePath(state: state)))
+        try older.write(to: URL(filePath: JobStore.databasePath(state: state)))
         let contents = try look(job())
         #expect(Set(contents.records.map(\.path)) == Set((first + second).map(\.path)))
         #expect(contents.records.first { $0.path == second[1].path }?.file == second[1].file)
         let recipes = Set(contents.records.map { contents.recipes[$0.recipe] ?? "" })
         #expect(recipes == [Recipe.make([.gaussian(12)]).text, Recipe.make([.gaussian(3)]).text])
-        #expect(try Data(contentsOf: URL(filePath: Ledger.databasePath(state: state))) == older)
+        #expect(try Data(contentsOf: URL(filePath: JobStore.databasePath(state: state))) == older)
     }
 
     @Test func `an output that was renamed before the run was killed is published`() throws {

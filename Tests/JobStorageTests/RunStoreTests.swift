@@ -1,7 +1,8 @@
 import GRDB
+import JobModel
 import JobStorage
-import TestSupport
 import Testing
+import TestSupport
 
 /// Runs, frames, attempts and publications in the database, and what it refuses.
 @Suite struct RunStoreTests {
@@ -165,10 +166,13 @@ import Testing
     }
 
     @Test(arguments: [
-        ("runs", "state = 'asleep'", "'asleep' as the state of a run"),
-        ("frames", "state = 'halfway'", "'halfway' as the state of a frame"),
-        ("frames", "outputs = 'out/a.png'", "'out/a.png' as the list of outputs of a frame"),
-        ("attempts", "state = 'perhaps'", "'perhaps' as the state of an attempt"),
+        ("runs", "state = 'asleep'", "'asleep' as the state of the run '20261121T213000Z-1a2b3c'"),
+        ("frames", "state = 'halfway'", "'halfway' as the state of the frame (run 1, number 1, page 2)"),
+        (
+            "frames", "outputs = 'out/a.png'",
+            "'out/a.png' as the list of outputs of the frame (run 1, number 1, page 2)"
+        ),
+        ("attempts", "state = 'perhaps'", "'perhaps' as the state of the attempt (run 1, epoch 1, lease 1)"),
     ])
     func `what this version never writes is damage, and not what it may look like`(
         table: String, change: String, found: String

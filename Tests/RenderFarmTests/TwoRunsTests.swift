@@ -3,12 +3,13 @@ import ExamplePictures
 import Foundation
 import JobModel
 import RenderFarm
+import Runs
 import Scheduling
 import Subprocess
 import Synchronization
 import SystemPackage
-import TestSupport
 import Testing
+import TestSupport
 
 /// The farm as a library: jobs that run in the process of a test, with real workers.
 @Suite struct TwoRunsTests {

@@ -1,3 +1,4 @@
+import JobModel
 import Reports
 import Testing
 
@@ -13,14 +14,14 @@ import Testing
     /// A page with the name wherever a name, or text with a name in it, can be.
     private func page(_ name: String) -> String {
         let thumbnail = Thumbnail(format: .webp, bytes: [1])
-        let states: [FrameRecord.State] = [
+        let states: [FrameResult] = [
             .published, .skipped(reason: name), .kept(reason: name), .failed(cause: name, message: "\(name): \(name)"),
-            .stillBroken(cause: name, message: name), .left,
+            .stillBroken(since: 0, message: name), .left,
         ]
         let frames = states.map { state in
             FrameRecord.make(name, output: name, state: state, time: .seconds(1), before: thumbnail, after: thumbnail)
         }
-        let run = RunRecord.make(
+        let run = RunReport.make(
             job: name, stopped: name, frames: frames, orphans: [name], settings: [.init(name, name)])
         return ReportPage.html([run, run])
     }

@@ -2,10 +2,10 @@ import Reports
 import Testing
 
 @Suite struct PrometheusTextTests {
-    private let well = RunRecord.make(
+    private let well = RunReport.make(
         job: "photos", counts: .init(frames: 5, published: 3, skipped: 2), bytesWritten: 1_234, megapixels: 72.5,
         orphans: ["a", "b"])
-    private let bad = RunRecord.make(
+    private let bad = RunReport.make(
         job: "scans", counts: .init(frames: 4, kept: 1, failed: 1, stillBroken: 1, left: 1), workersReplaced: 2,
         causes: ["plugin fault": 1, "worker silent": 0], retiredSlots: 1)
 

@@ -1,3 +1,4 @@
+import JobModel
 import Reports
 import Testing
 
@@ -5,19 +6,19 @@ import Testing
     private static let pixel = Thumbnail(format: .png, bytes: [0x89, 0x50, 0x4e, 0x47, 1, 2, 3])
 
     /// With something in every section.
-    private let rich: RunRecord = {
+    private let rich: RunReport = {
         let frames = [
             FrameRecord.make("photos/a.jpg", time: .milliseconds(400), before: pixel, after: pixel),
             .make("photos/b.jpg", state: .skipped(reason: "current"), time: .milliseconds(100)),
             .make("photos/c.jpg", output: "out/c.webp", state: .kept(reason: "edited since")),
             .broken("photos/d.jpg", "worker crashed", "photos/d.jpg: signal 11"),
-            .make("photos/e.jpg", state: .stillBroken(cause: "larger than allowed", message: "too many pixels")),
+            .make("photos/e.jpg", state: .stillBroken(since: 0, message: "too many pixels")),
             .make("photos/f.jpg", state: .left),
         ]
         return .make(frames: frames, orphans: ["out/gone.webp"], settings: [.init("verify", "audit")])
     }()
 
-    private func page(_ runs: RunRecord...) -> String { ReportPage.html(runs) }
+    private func page(_ runs: RunReport...) -> String { ReportPage.html(runs) }
 
     @Test func `every element is closed, every link arrives, and no two elements share a name`() throws {
         for html in [page(rich), page(rich, .make(job: "b"), rich), page(.make()), page()] {
@@ -64,7 +65,7 @@ import Testing
 
     @Test func `the verdict comes first`() throws {
         let bad = FrameRecord.broken("x")
-        let cases: [(RunRecord, String)] = [
+        let cases: [(RunReport, String)] = [
             (.make(counts: .init(frames: 1200, published: 1000, skipped: 200)), "All 1,200 frames are in place"),
             (.make(frames: [.make()]), "1 frame is in place"),
             (.make(frames: [bad, .make()]), "1 of 2 frames failed"),

@@ -219,7 +219,7 @@ extension RunObserver {
     /// Shows the progress of a command that publishes nothing for a job.
     package func progressed(_ done: Int, of total: Int, _ progress: Scheduler.Progress, at time: Timestamp) {
         var summary = RunSummary()
-        summary.total = total
+        summary.frames = total
         summary.skipped = done
         progressed(RunProgress(summary, elapsed: time.elapsed, scheduler: progress))
     }

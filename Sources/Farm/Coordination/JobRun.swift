@@ -1,6 +1,7 @@
 package import JobModel
 import JobStorage
 package import Planning
+package import Runs
 package import SafeFiles
 package import Scheduling
 import Synchronization
@@ -30,7 +31,7 @@ package final class JobRun: Sendable {
 
     private let plan: JobPlan
     private let targets: [FrameTarget]
-    private let directory: RunFolder
+    private let directory: RunClaim
     private let settings: RunSettings
     private let observer: any RunObserver
     private let books: OutputTracker
@@ -49,7 +50,7 @@ package final class JobRun: Sendable {
     ///   - roots: the folders that the run has locked.
     ///   - ended: frames that failed before the run began, or were left because a deadline came before their names.
     package init(
-        _ plan: JobPlan, targets: [FrameTarget], ended: [FrameReport], roots: LockedFolders, directory: RunFolder,
+        _ plan: JobPlan, targets: [FrameTarget], ended: [FrameReport], roots: LockedFolders, directory: RunClaim,
         settings: RunSettings, books: OutputTracker, recorder: RunRecorder? = nil,
         heritage: RecoveredWork = RecoveredWork(),
         receipts: ReceiptMaker? = nil,
@@ -73,13 +74,13 @@ package final class JobRun: Sendable {
         desk = PublishQueue(
             publisher: Publisher(journal: directory.journal, outputs: outputs), ledger: books.ledger,
             durability: plan.job.durability)
-        state.withLock { $0.summary.total = targets.count + ended.count }
+        state.withLock { $0.summary.frames = targets.count + ended.count }
         for report in ended { recordUnbegun(report) }
     }
 
     /// Runs to the end of the plan, or until something stops it.
     package func run(_ loop: RunLoop) async -> RunSummary {
-        let (total, failed) = state.withLock { ($0.summary.total, $0.summary.failures.count) }
+        let (total, failed) = state.withLock { ($0.summary.frames, $0.summary.failed) }
         observer.began(frames: total)
         let factory = TaskFactory(
             job: plan.job, runName: directory.name, epoch: directory.epoch, scratchFolder: directory.scratch,
@@ -99,7 +100,7 @@ package final class JobRun: Sendable {
             // What is left without a stop was left before the run began, by its deadline; a deadline that left nothing is none.
             let isDeadline = stop == nil || stop == .deadline
             state.summary.stop = !isDeadline ? stop : state.summary.left > 0 ? .deadline : nil
-            state.summary.elapsed = clock.now - start
+            state.summary.seconds = (clock.now - start) / .seconds(1)
             return state.summary
         }
     }
@@ -111,7 +112,7 @@ package final class JobRun: Sendable {
 
     /// Of a frame that no worker had.
     private func recordUnbegun(_ report: FrameReport) {
-        if case .failed(let failure) = report.state { recorder?.refused(report, failure) }
+        if let failure = report.failure { recorder?.refused(report, failure) }
         record(report)
     }
 
@@ -221,8 +222,7 @@ extension JobRun: RunLoop.Delegate {
             let report = target.decided(verdict).settled() ?? target.report(.skipped(reason: "not told apart"))
             record(report)
             state.withLock { $0.open[frame] = nil }
-            let failure: FrameFailure? = if case .failed(let failure) = report.state { failure } else { nil }
-            recorder?.concluded(frame, failure.map(FrameOutcome.failed) ?? .settled, seconds: nil)
+            recorder?.concluded(frame, report.failure.map(FrameOutcome.failed) ?? .settled, seconds: nil)
             return .settle
         }
     }
@@ -265,9 +265,9 @@ extension JobRun: RunLoop.Delegate {
     package var request: RunLoop.Request? {
         if let reason = recorder?.stop { return .stop(reason) }
         if directory.isSuperseded { return .stop(.superseded) }
-        directory.beat(at: clock.now) { state.withLock { $0.summary.total - $0.summary.concluded } }
-        let requests = directory.requests
-        return requests.isCancelled ? .stop(.cancelled) : .pause(requests.isPaused || observer.isBehind)
+        directory.beat(at: clock.now) { state.withLock { $0.summary.frames - $0.summary.counts.concluded } }
+        let folder = directory.folder
+        return folder.isAsked(.cancel) ? .stop(.cancelled) : .pause(folder.isAsked(.pause) || observer.isBehind)
     }
 
     private func expect(_ temporary: String, of frame: FrameID) throws(FileTrouble) {
@@ -310,7 +310,7 @@ extension JobRun: RunLoop.Delegate {
         recorder?.concluded(frame, outcome, seconds: seconds)
         switch outcome {
         case .published(let outputs, let probe):
-            record(target.report(.published(outputs, probe: probe), seconds: seconds, kept: kept))
+            record(target.report(.published, publications: outputs, probe: probe, seconds: seconds, kept: kept))
         case .failed(let failure):
             books.remember(failure, of: target.files)
             record(target.report(.failed(failure), seconds: seconds, kept: kept))

@@ -213,7 +213,7 @@ extension MissingDisks {
         _ job: JobSpec, _ state: String, timeout: Double = 60,
         _ answer: (KnownDisks, () throws -> [OutputRecord]) throws -> [Outputs]
     ) throws -> [Outputs] {
-        guard let store = try JobStore.asItIs(at: Ledger.databasePath(state: state), patience: timeout) else {
+        guard let store = try JobStore.asItIs(at: JobStore.databasePath(state: state), patience: timeout) else {
             return []
         }
         return try store.read { reader in

@@ -1,3 +1,4 @@
+import SafeFiles
 package import JobModel
 import Planning
 import SafeFiles

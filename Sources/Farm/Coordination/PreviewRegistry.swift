@@ -15,7 +15,7 @@ package struct PreviewRegistry: Sendable {
     package func mayReplace(_ path: String) throws -> Bool {
         guard FileSystem.exists(path) else { return true }
         guard FileSystem.isRegular(path), let stamp = FileSystem.stamp(path),
-            let store = try JobStore.looking(at: Ledger.databasePath(state: state))
+            let store = try JobStore.looking(at: JobStore.databasePath(state: state))
         else { return false }
         let known = try store.read { try $0.preview(at: path) }
         return known.map { stamp.isUntouched(since: $0) } ?? false
@@ -25,6 +25,6 @@ package struct PreviewRegistry: Sendable {
     package func add(_ path: String) throws {
         guard let stamp = FileSystem.stamp(path) else { return }
         _ = try FileSystem.createFolders(state)
-        try JobStore(path: Ledger.databasePath(state: state)).write { try $0.setPreview(stamp, at: path) }
+        try JobStore(path: JobStore.databasePath(state: state)).write { try $0.setPreview(stamp, at: path) }
     }
 }

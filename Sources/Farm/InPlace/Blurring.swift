@@ -2,6 +2,7 @@ package import Catalogs
 package import Coordination
 package import JobModel
 import Planning
+package import Runs
 import SafeFiles
 package import Scheduling
 import WorkerProtocol
@@ -20,7 +21,7 @@ package struct Blurring: Sendable {
     let catalog: Catalog
     let originals: Originals
     /// The run's folder, which has the scratch folder.
-    let directory: RunFolder
+    let directory: RunClaim
     let settings: RunSettings
     let time: Int
     let observer: any RunObserver
@@ -41,7 +42,7 @@ package struct Blurring: Sendable {
     package static func blur(
         _ pictures: [RequestedPicture], by job: JobSpec, filters: String,
         areSame: @escaping @Sendable (_ filters: String) -> Bool, keeping location: OriginalLocation, isForced: Bool,
-        catalog: Catalog, originals: Originals, directory: RunFolder, settings: RunSettings, time: Int,
+        catalog: Catalog, originals: Originals, directory: RunClaim, settings: RunSettings, time: Int,
         observer: any RunObserver, loop: @escaping @Sendable () -> RunLoop, ended: ([InPlaceResult]) -> Void
     ) async throws -> StopReason? {
         for start in stride(from: 0, to: pictures.count, by: partSize) {

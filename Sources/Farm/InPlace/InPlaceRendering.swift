@@ -2,6 +2,7 @@ import Coordination
 import Glibc
 import JobModel
 import Planning
+import Runs
 import SafeFiles
 import Scheduling
 import Synchronization

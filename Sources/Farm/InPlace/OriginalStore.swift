@@ -1,4 +1,3 @@
-import Coordination
 import FoundationEssentials
 import Glibc
 import JobModel

@@ -1,4 +1,3 @@
-package import Coordination
 import Glibc
 import JobModel
 package import Planning

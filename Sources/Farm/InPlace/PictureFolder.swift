@@ -1,5 +1,4 @@
 import ContentNames
-import Coordination
 import Glibc
 import JobModel
 import Planning

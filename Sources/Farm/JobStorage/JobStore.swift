@@ -150,3 +150,7 @@ package final class JobStore: Sendable {
         }
     }
 }
+
+extension JobStore {
+    package static func databasePath(state: String) -> String { "\(state)/penumbra.sqlite" }
+}

@@ -2,31 +2,12 @@ package import JobModel
 
 /// What became of one frame.
 package struct FrameRecord: Hashable, Sendable {
-    package enum State: Hashable, Sendable {
-        case published
-        case skipped(reason: String)
-        case kept(reason: String)
-        case failed(cause: String, message: String)
-        case stillBroken(cause: String, message: String)
-        case left
-    }
-
-    /// A state without what is known of it.
-    package enum Ending: String, Hashable, Sendable, CaseIterable {
-        case published
-        case skipped
-        case kept
-        case failed
-        case stillBroken = "still_broken"
-        case left
-    }
-
     /// As shown to people; whatever is in it is made harmless where it is printed.
     package let input: String
     package let outputs: [ReportedOutput]
     /// Those that stay as they are, whatever became of the others.
     package let kept: [KeptFile]
-    package let state: State
+    package let state: FrameResult
     /// What it took, where it was worked on.
     package let time: Duration?
     /// Of the input, where it was opened.
@@ -35,7 +16,7 @@ package struct FrameRecord: Hashable, Sendable {
     package let after: Thumbnail?
 
     package init(
-        input: String, outputs: [ReportedOutput], kept: [KeptFile] = [], state: State, time: Duration? = nil,
+        input: String, outputs: [ReportedOutput], kept: [KeptFile] = [], state: FrameResult, time: Duration? = nil,
         megapixels: Double? = nil, before: Thumbnail? = nil, after: Thumbnail? = nil
     ) {
         self.kept = kept
@@ -46,19 +27,6 @@ package struct FrameRecord: Hashable, Sendable {
         self.megapixels = megapixels
         self.before = before
         self.after = after
-    }
-}
-
-extension FrameRecord.State {
-    package var ending: FrameRecord.Ending {
-        switch self {
-        case .published: .published
-        case .skipped: .skipped
-        case .kept: .kept
-        case .failed: .failed
-        case .stillBroken: .stillBroken
-        case .left: .left
-        }
     }
 }
 

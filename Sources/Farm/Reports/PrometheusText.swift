@@ -1,3 +1,5 @@
+import JobModel
+
 /// What runs did, for the textfile collector of Prometheus' node_exporter.
 ///
 /// <https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format>
@@ -8,7 +10,7 @@ package enum PrometheusText {
     ///   - runs: those of one job name are told as one, because a sample may appear only once.
     ///   - lastSuccess: when jobs were last well, in seconds since 1970, as ``lastSuccess(of:in:)`` found it in the
     ///     file before. It stays for a job that is not well now.
-    package static func text(of runs: [RunRecord], lastSuccess: [String: Double] = [:]) -> String {
+    package static func text(of runs: [RunReport], lastSuccess: [String: Double] = [:]) -> String {
         let tallies = Tally.ofJobs(in: runs)
         return families.map { family in
             let samples = tallies.flatMap { tally in family.samples(tally, lastSuccess[tally.job]) }
@@ -95,19 +97,21 @@ extension PrometheusText {
 
     private static let families = [
         Family("penumbra_frames", "Frames of the last run, by how they ended.") { tally, _ in
-            FrameRecord.Ending.allCases.map { ending in
+            FrameResult.Kind.ended.map { ending in
                 Sample(
                     labels: "\(label("job", tally.job)),\(label("state", ending.rawValue))",
                     value: String(tally.counts[ending]))
             }
         },
         Family("penumbra_failed_frames", "Frames that failed in the last run, by cause.") { tally, _ in
-            tally.causes.sorted { $0.key < $1.key }.map { cause, count in
+            (tally.counts.failedByCause ?? [:]).sorted { $0.key < $1.key }.map { cause, count in
                 Sample(labels: "\(label("job", tally.job)),\(label("cause", cause))", value: String(count))
             }
         },
-        Family("penumbra_written_bytes", "Bytes of the outputs that the last run published.") { $0.bytesWritten },
-        Family("penumbra_megapixels", "Megapixels of the inputs that the last run rendered.") { $0.megapixels },
+        Family("penumbra_written_bytes", "Bytes of the outputs that the last run published.") {
+            Double($0.counts.bytesWritten)
+        },
+        Family("penumbra_megapixels", "Megapixels of the inputs that the last run rendered.") { $0.counts.megapixels },
         Family("penumbra_run_seconds", "How long the last run took.") { $0.seconds },
         Family(exitCodeFamily, exitCodeHelp) { Double($0.exitCode) },
         Family(lastRunFamily, lastRunHelp) { $0.ended },
@@ -128,10 +132,7 @@ extension PrometheusText {
     /// What the runs of one job sum up to.
     private struct Tally {
         let job: String
-        var counts = RunRecord.Counts()
-        var causes: [String: Int] = [:]
-        var bytesWritten = 0.0
-        var megapixels = 0.0
+        var counts = RunCounts()
         var seconds = 0.0
         var exitCode: Int32 = 0
         var ended = 0.0
@@ -140,7 +141,7 @@ extension PrometheusText {
         var orphans = 0.0
 
         /// In the order in which the jobs first come.
-        static func ofJobs(in runs: [RunRecord]) -> [Tally] {
+        static func ofJobs(in runs: [RunReport]) -> [Tally] {
             var tallies: [Tally] = []
             for run in runs {
                 // By bytes, as Prometheus compares labels.
@@ -151,29 +152,14 @@ extension PrometheusText {
             return tallies
         }
 
-        private mutating func add(_ run: RunRecord) {
+        private mutating func add(_ run: RunReport) {
             counts += run.counts
-            bytesWritten += Double(run.bytesWritten)
-            megapixels += run.megapixels
             seconds += run.elapsed / .seconds(1)
             exitCode = max(exitCode, run.exitCode)
             ended = max(ended, run.ended.seconds)
-            causes.merge(run.causes, uniquingKeysWith: +)
             workersReplaced += Double(run.workersReplaced)
             retiredSlots += Double(run.retiredSlots)
             orphans += Double(run.orphans.count)
         }
-    }
-}
-
-extension RunRecord.Counts {
-    package static func += (sum: inout Self, other: Self) {
-        sum.frames += other.frames
-        sum.published += other.published
-        sum.skipped += other.skipped
-        sum.kept += other.kept
-        sum.failed += other.failed
-        sum.stillBroken += other.stillBroken
-        sum.left += other.left
     }
 }

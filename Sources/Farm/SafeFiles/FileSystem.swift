@@ -315,6 +315,21 @@ extension FileSystem {
     }
 }
 
+extension FileSystem {
+    /// After this the final path has the old folder or the new one.
+    ///
+    /// - Throws: if the old folder stays at its temporary path, which the error names.
+    package static func undoReplacement(aside: String, final: String) throws(FileTrouble) {
+        guard exists(aside) else { return }
+        guard !exists(final) else { return removeTree(aside) }
+        do {
+            try rename(aside, to: final)
+        } catch {
+            throw FileTrouble(path: aside, code: error.code, action: "put this folder back to \(final)")
+        }
+    }
+}
+
 /// Replaces a file as a whole: readers see the old content or the new one.
 package enum AtomicFile {
     /// Writes `temporary`, which is in the same folder, and renames it to `path`.

@@ -7,6 +7,7 @@ import JobStorage
 import Planning
 import RenderFarm
 import Reports
+import Runs
 import SafeFiles
 import Synchronization
 import WorkerProtocol
@@ -102,8 +103,7 @@ final class ConsoleReporter: Sendable {
             code = error.outcome.rawValue
         }
         if json {
-            var line = SummaryLine(exitCode: code, summaries.withLock { $0 })
-            line.add(plans.withLock { $0 })
+            let line = SummaryLine(exitCode: code, summaries.withLock { $0 }, planned: plans.withLock { $0 })
             JSONLine.summary(line).print()
         }
         if let failure = Console.outputFailure {
@@ -146,10 +146,10 @@ extension ConsoleReporter: RunListener {
             human.clear()
         case .detached(let stored, let run):
             if json {
-                JSONLine.run(RunLine(RunStatus(stored, state: run.place, isHandedOver: true), concluded: 0)).print()
+                JSONLine.run(RunLine(RunStatus(stored, state: run.state, isHandedOver: true), concluded: 0)).print()
             } else if quiet {
                 // A script has to know it.
-                Console.print(run.folder)
+                Console.print(run.path)
             }
         }
     }

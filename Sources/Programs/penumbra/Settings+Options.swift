@@ -4,6 +4,7 @@ import Dispatching
 import Glibc
 import JobModel
 import RenderFarm
+import Runs
 import Settings
 
 extension Settings {

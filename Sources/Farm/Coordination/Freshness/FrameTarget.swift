@@ -61,12 +61,13 @@ package struct FrameTarget: Hashable, Sendable {
     /// - Parameter kept: the outputs that the run found to be kept; nil for those of the verdict. A frame that
     ///   failed before it began has none, because its outputs wait until the failure is fixed.
     package func report(
-        _ state: FrameReport.State, seconds: Double? = nil, kept: [KeptOutput]? = nil
+        _ state: FrameResult, publications: [Publication] = [], probe: ProbeReceipt? = nil, seconds: Double? = nil,
+        kept: [KeptOutput]? = nil
     ) -> FrameReport {
         let known: [KeptOutput] = if case .failed = state { [] } else { verdict.kept }
         return FrameReport(
             index: frame.index, page: frame.page, input: files.input, inputBytes: files.inputBytes, outputs: outputs,
-            kept: kept ?? known, state: state, seconds: seconds)
+            kept: kept ?? known, state: state, publications: publications, probe: probe, seconds: seconds)
     }
 
     /// The result of a frame that needs no work; nil for all others.
@@ -74,7 +75,7 @@ package struct FrameTarget: Hashable, Sendable {
         switch verdict {
         case .render, .compare: nil
         case .current(let reason), .tooRecent(let reason): report(.skipped(reason: reason))
-        case .kept: report(.kept)
+        case .kept(let outputs): report(.kept(reason: outputs.first?.reason ?? ""))
         case .stillBroken(let since, let message): report(.stillBroken(since: since, message: message))
         case .refused(let output):
             report(

@@ -1,5 +1,6 @@
 package import JobModel
 package import JobStorage
+package import Runs
 import SafeFiles
 import Synchronization
 
@@ -26,8 +27,6 @@ package final class Ledger: Sendable {
 
     private static let action = "write the index of the outputs there"
 
-    package static func databasePath(state: String) -> String { "\(state)/penumbra.sqlite" }
-
     /// Opens the database and updates it: from what a killed run published, and from indexes that have more
     /// than the database, because it was lost or is older.
     ///
@@ -36,10 +35,10 @@ package final class Ledger: Sendable {
     ///   - roots: the same folders, as the run has locked them.
     ///   - told: the history that other machines wrote, if the run is resumed.
     package init(
-        state: String, job spec: JobSpec, folders: [String], roots: LockedFolders, told: SharedHistory? = nil
+        state: String, job spec: JobSpec, folders: [String], roots: LockedFolders, told: RunLog? = nil
     ) throws {
         _ = try FileSystem.createFolders(state)
-        let store = try JobStore(path: Self.databasePath(state: state))
+        let store = try JobStore(path: JobStore.databasePath(state: state))
         let indexes = folders.map { OutputIndex(folder: $0, job: spec) }
         let job = try store.write { try $0.job(manifest: spec.manifestPath, name: spec.name) }
         let intents = try store.read { try $0.intents(of: job) }
@@ -72,7 +71,7 @@ package final class Ledger: Sendable {
 
     /// Reads the contents without changing anything.
     package static func inspect(state: String, job spec: JobSpec, folders: [String]) throws -> LedgerContents {
-        let path = databasePath(state: state)
+        let path = JobStore.databasePath(state: state)
         var contents = LedgerContents()
         var indexes = folders.map { OutputIndex(folder: $0, job: spec) }
         if let store = try JobStore.asItIs(at: path) {
@@ -213,9 +212,9 @@ package final class Ledger: Sendable {
         try store.write { writer in for record in records { try writer.forgetBroken(record, job: job) } }
     }
 
-    /// Writes the broken pictures to the shared history, for the coordinator that resumes the run on another
+    /// Writes the broken pictures to the shared log, for the coordinator that resumes the run on another
     /// machine.
-    package func tellBroken(_ kind: SharedHistory.BrokenPictures, to history: SharedHistory) throws {
+    package func tellBroken(_ kind: RunLog.BrokenPictures, to history: RunLog) throws {
         let job = job
         try history.tell(kind, try store.read { try $0.toldBroken(of: job) })
     }

@@ -15,7 +15,7 @@ package struct LedgerContents: Sendable {
     /// Why indexes are not trusted that have more than the database.
     package var distrusted: [FileTrouble] = []
     /// The runs of the job, the latest first.
-    package var runs: [StoredRun] = []
+    package var runs: [RunRecord] = []
     /// The inputs that were being rendered when the deadlines of the latest runs came. The runs count back to
     /// the first one that had time for all frames. These inputs may take longer than the time of a run.
     package var tooSlow: Set<PathKey> = []
@@ -40,7 +40,7 @@ package struct LedgerContents: Sendable {
         places = try reader.places(of: job)
         runs = try reader.runs(of: job)
         for run in runs.prefix(Self.mostNights) {
-            guard case .ended(_, exitCode: Self.workLeft, _) = run.state else { break }
+            guard case .ended(let end) = run.state, end.exitCode == Self.workLeft else { break }
             tooSlow.formUnion(try reader.unfinishedInputs(of: run.id).map(PathKey.init))
         }
     }

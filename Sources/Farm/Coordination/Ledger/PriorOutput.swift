@@ -114,7 +114,7 @@ package struct PriorLookup: Sendable {
         }
         var found: [PathKey: PriorOutput] = [:]
         for folder in folders { try readIndex(in: folder, unknown.map(\.path), isGone, &found) }
-        guard let store = try JobStore.asItIs(at: Ledger.databasePath(state: state)) else { return found }
+        guard let store = try JobStore.asItIs(at: JobStore.databasePath(state: state)) else { return found }
         try store.read { reader in
             let recipes = try reader.recipes()
             func prior(_ owned: OwnedRecord, at path: String) -> PriorOutput {

@@ -1,5 +1,6 @@
 package import JobModel
 import Planning
+package import Runs
 import SafeFiles
 
 /// Keeps two runs of one job from running at once, and two jobs from writing to one folder at once, whoever starts them.
@@ -32,12 +33,13 @@ package final class JobLock: Sendable {
     ///   - directory: the run's, which removes folders that stay empty.
     ///   - wait: how long to wait for other runs to end.
     package static func take(
-        for job: JobSpec, folders: [String], held: Set<FileStamp.Identity>, directory: RunFolder, state: String,
+        for job: JobSpec, folders: [String], held: Set<FileStamp.Identity>, directory: RunClaim, state: String,
         wait: Duration, clock: ContinuousClock = ContinuousClock()
     ) async throws -> Outcome {
         let end = clock.now + wait
         _ = try FileSystem.createFolders("\(state)/locks")
-        guard let own = try await KernelLock.take("\(state)/locks/\(name(of: job))", until: end, clock) else {
+        guard let own = try await KernelLock.take("\(state)/locks/\(RunFolder.jobKey(of: job))", until: end, clock)
+        else {
             return .busy(.run)
         }
         var locks: [FolderLock] = []
@@ -67,11 +69,5 @@ package final class JobLock: Sendable {
             guard realPath(folder) == way else { throw FileTrouble.exchanged(folder, "lock it") }
         }
         return .taken(JobLock(own, locks, LockedFolders(roots)))
-    }
-
-    /// A job is its manifest's real path and its name. FNV-1a makes a file name of them.
-    static func name(of job: JobSpec) -> String {
-        let hash = FNV.hash("\(job.manifestPath)\0\(job.name)".utf8)
-        return "\(job.name.prefix(100))-\(String(hash, radix: 16))"
     }
 }

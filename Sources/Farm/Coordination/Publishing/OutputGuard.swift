@@ -1,6 +1,7 @@
 import Glibc
 import JobModel
 import Planning
+import Runs
 import SafeFiles
 import Synchronization
 
@@ -29,7 +30,7 @@ final class OutputGuard: Sendable {
     /// Makes the folder of an output, unless it is there, and remembers it, before a worker writes in it.
     ///
     /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if its path leads somewhere else than it did.
-    func begin(_ folder: String, in directory: RunFolder) throws(FileTrouble) {
+    func begin(_ folder: String, in directory: RunClaim) throws(FileTrouble) {
         try checkWay(to: folder)
         try directory.makeFolder(folder)
         if let identity = FileSystem.stamp(folder)?.identity {

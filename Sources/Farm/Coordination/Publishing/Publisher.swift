@@ -1,5 +1,6 @@
 import Glibc
 import JobModel
+import Runs
 import SafeFiles
 import Scheduling
 import WorkerProtocol
@@ -86,23 +87,10 @@ struct Publisher: Sendable {
         do {
             try folder.rename(from, as: name)
         } catch {
-            try Self.undoReplacement(aside: aside, final: path)
+            try FileSystem.undoReplacement(aside: aside, final: path)
             throw error
         }
         FileSystem.removeTree(aside)
-    }
-
-    /// After this the final path holds the old folder or the new one.
-    ///
-    /// - Throws: when the old one has to stay aside; the trouble says where.
-    static func undoReplacement(aside: String, final: String) throws(FileTrouble) {
-        guard FileSystem.exists(aside) else { return }
-        guard !FileSystem.exists(final) else { return FileSystem.removeTree(aside) }
-        do {
-            try FileSystem.rename(aside, to: final)
-        } catch {
-            throw FileTrouble(path: aside, code: error.code, action: "put this folder back to \(final)")
-        }
     }
 
     static func problem(_ trouble: FileTrouble, _ path: String) -> PublishProblem {

@@ -3,6 +3,7 @@ import FoundationEssentials
 package import JobModel
 package import JobStorage
 import Planning
+package import Runs
 package import SafeFiles
 import Scheduling
 import WorkerProtocol
@@ -31,7 +32,7 @@ package struct ReceiptRepair: Sendable {
     ///   - records: the records of all outputs of the job.
     ///   - recipes: the texts of their recipes.
     package init(
-        _ records: [OutputRecord], recipes: [RecipeID: String], by maker: ReceiptMaker, directory: RunFolder
+        _ records: [OutputRecord], recipes: [RecipeID: String], by maker: ReceiptMaker, directory: RunClaim
     ) throws {
         let known = recipes.compactMapValues(Recipe.init(text:))
         let findings = concurrentMap(records) { Self.finding(of: $0, known[$0.recipe], maker) }
@@ -60,7 +61,7 @@ package struct ReceiptRepair: Sendable {
     }
 
     /// Waits until the disk has all receipts before the first one is renamed.
-    private mutating func write(_ receipts: [(output: String, receipt: Receipt)], _ directory: RunFolder) throws {
+    private mutating func write(_ receipts: [(output: String, receipt: Receipt)], _ directory: RunClaim) throws {
         var (waiting, devices): ([(temporary: String, output: String)], Set<UInt64>) = ([], [])
         defer { for (temporary, _) in waiting { directory.removeTemporary(temporary) } }
         for (index, (output, receipt)) in receipts.enumerated() {
@@ -100,7 +101,7 @@ package struct ReceiptMaker: Sendable {
 
     /// Nil for a job without receipts.
     package init?(
-        _ job: JobSpec, run: RunFolder, catalog: Catalog, now: @escaping @Sendable () -> Int64
+        _ job: JobSpec, run: RunClaim, catalog: Catalog, now: @escaping @Sendable () -> Int64
     ) {
         guard job.receipts == .sidecar else { return nil }
         self.job = Receipt.Job(name: job.name, manifest: job.manifestPath)

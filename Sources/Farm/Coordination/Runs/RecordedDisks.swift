@@ -1,25 +1,14 @@
 package import JobModel
 package import JobStorage
+import Runs
 
-/// On which disks the folders of a run's outputs were when it was prepared. Hours may lie between that and the work: a disk
-/// that is not mounted any more would be written to from below.
-package struct RecordedDisks: Hashable, Sendable, Codable {
-    private struct Folder: Hashable, Sendable, Codable {
-        let path: String
-        let mount: String
-        let disk: String?
-    }
-
-    /// Other machines may mount the same disks elsewhere.
-    private let host: String
-    private let folders: [Folder]
-
+extension RecordedDisks {
     package init(of job: JobSpec, mount: (String) -> KnownDisks.Mount = MountLookup.make()) {
-        host = CoordinatorToken.host
-        folders = OutputFolders.of(job).map { path in
+        let folders = OutputFolders.of(job).map { path in
             let found = mount(path)
             return Folder(path: path, mount: found.path, disk: found.disk)
         }
+        self.init(host: CoordinatorToken.host, folders: folders)
     }
 
     /// Why a folder's disk is not there; nil where nothing speaks against any, and on other machines.

@@ -1,6 +1,7 @@
 import FoundationEssentials
-import JobModel
+package import JobModel
 package import JobStorage
+package import Runs
 import SafeFiles
 import Scheduling
 import WorkerProtocol
@@ -26,14 +27,14 @@ package struct RecoveredWork: Sendable {
     package init() {}
 
     /// Receipts that cannot be read, by an older version perhaps, are left out: that work is done again.
-    package init(_ run: StoredRun, frames records: [StoredFrame], attempts: [StoredAttempt]) {
+    package init(_ run: RunRecord, frames records: [StoredFrame], attempts: [StoredAttempt]) {
         started = run.started
         for record in records {
             let id = FrameID(record.number, page: record.page)
             switch record.state {
             case .open, .left: frames[id] = Frame(record: record)
             case .published: published[id] = record
-            case .skipped, .failed: break
+            case .skipped, .kept, .stillBroken, .failed: break
             }
         }
         for attempt in attempts {
@@ -50,7 +51,7 @@ package struct RecoveredWork: Sendable {
 
     /// What earlier coordinators have put in place by its journal. (They may not
     /// have told this machine's database.)
-    package mutating func add(journalOf directory: RunFolder) { journaled = directory.published }
+    package mutating func add(journalOf directory: RunClaim) { journaled = directory.published }
 
     private func isJournaled(_ files: FrameFiles) -> Bool {
         !files.outputs.isEmpty

@@ -1,6 +1,8 @@
 import Dispatch
 import FoundationEssentials
+package import JobModel
 package import JobStorage
+package import Runs
 import SafeFiles
 package import Scheduling
 import Synchronization
@@ -26,7 +28,7 @@ package final class RunRecorder: Sendable {
     private let store: JobStore
     private let epoch: Int
     /// Where other machines read of it, too; nil for a run of this one alone.
-    private let history: SharedHistory?
+    private let history: RunLog?
     /// Nanoseconds since 1970.
     private let now: @Sendable () -> Int64
     private let state = Mutex(State())
@@ -36,7 +38,7 @@ package final class RunRecorder: Sendable {
     private static let longestLog = 4096
 
     package init(
-        store: JobStore, run: RunID, epoch: Int, history: SharedHistory? = nil, now: @escaping @Sendable () -> Int64
+        store: JobStore, run: RunID, epoch: Int, history: RunLog? = nil, now: @escaping @Sendable () -> Int64
     ) {
         self.store = store
         self.run = run
@@ -187,11 +189,11 @@ package final class RunRecorder: Sendable {
         }
     }
 
-    private static func state(of outcome: FrameOutcome) -> StoredFrame.State {
+    private static func state(of outcome: FrameOutcome) -> FrameResult {
         switch outcome {
         case .published: .published
-        case .settled, .surveyed: .skipped
-        case .failed(let failure): .failed(cause: failure.cause.rawValue, message: failure.message)
+        case .settled, .surveyed: .skipped()
+        case .failed(let failure): .failed(failure)
         case .left: .left
         }
     }

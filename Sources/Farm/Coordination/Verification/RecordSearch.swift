@@ -15,7 +15,7 @@ package struct RecordSearch: Sendable {
 
     package init(state: String) throws(StoreProblem) {
         self.state = state
-        store = try JobStore.asItIs(at: Ledger.databasePath(state: state))
+        store = try JobStore.asItIs(at: JobStore.databasePath(state: state))
     }
 
     /// All outputs of a job, sorted by path.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GRDB
+package import JobModel
 
 /// What is written down of runs.
 extension StoreWriter {
@@ -103,14 +104,13 @@ extension StoreWriter {
     }
 }
 
-extension StoredFrame.State {
+extension FrameResult {
+    /// The table does not tell apart why nothing was made.
     fileprivate var columns: (state: String, cause: String?, message: String?) {
         switch self {
-        case .open: ("open", nil, nil)
-        case .published: ("published", nil, nil)
-        case .skipped: ("skipped", nil, nil)
-        case .failed(let cause, let message): ("failed", cause, message)
-        case .left: ("left", nil, nil)
+        case .failed(let cause, let message): (kind.rawValue, cause, message)
+        case .skipped, .kept, .stillBroken: (Kind.skipped.rawValue, nil, nil)
+        case .open, .published, .left: (kind.rawValue, nil, nil)
         }
     }
 }

@@ -229,7 +229,7 @@ struct FrameDecisions: Sendable {
 
 extension PlannedFrame {
     /// Before its outputs have names.
-    func report(_ state: FrameReport.State) -> FrameReport {
+    func report(_ state: FrameResult) -> FrameReport {
         FrameReport(index: index, page: page, input: input.path, inputBytes: input.bytes, outputs: [], state: state)
     }
 }

@@ -8,6 +8,7 @@ package import JobModel
 import JobStorage
 package import Manifests
 package import Planning
+package import Runs
 import SafeFiles
 import Scheduling
 import Settings
@@ -59,7 +60,7 @@ package struct JobPreparation {
     }
 
     /// The same, by workers of a run.
-    package func working(for directory: RunFolder) -> JobPreparation {
+    package func working(for directory: RunClaim) -> JobPreparation {
         var preparation = self
         preparation.installation = installation.working(for: directory)
         return preparation

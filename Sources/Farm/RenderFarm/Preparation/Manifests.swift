@@ -6,6 +6,7 @@ import Glibc
 package import JobModel
 package import Manifests
 import Planning
+package import Runs
 package import Settings
 
 /// Reads the manifests of a request, all of them before anything starts.

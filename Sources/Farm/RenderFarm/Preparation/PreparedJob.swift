@@ -2,6 +2,7 @@ package import Coordination
 package import JobModel
 package import JobStorage
 package import Planning
+import Runs
 package import Scheduling
 
 /// A job that may start: its frames are found, its outputs named, nothing that it would harm was seen, and what is to be

@@ -20,33 +20,26 @@ package struct FinishedJob {
     var thumbnails: [PathKey: Thumbnail] = [:]
 
     /// - Parameter versions: of the programs and libraries that took part.
-    func record(versions: [String: String]) -> RunRecord {
+    func record(versions: [String: String]) -> RunReport {
         let job = prepared.job
         let folder = job.folder
-        return RunRecord(
+        return RunReport(
             job: job.name, manifest: job.manifestPath, started: Self.moment(started), ended: Self.moment(ended),
             elapsed: summary.elapsed, exitCode: status.rawValue,
-            stopped: summary.stop.map { StopWords.describe($0, left: summary.left) }, counts: counts,
-            bytesRead: summary.bytesRead, bytesWritten: summary.bytesWritten, megapixels: summary.megapixels,
-            workers: workers, workersReplaced: summary.workersLost, frames: reports.map { frame($0, folder) },
+            stopped: summary.stop.map { StopWords.describe($0, left: summary.left) }, counts: summary.counts,
+            bytesRead: summary.bytesRead, workers: workers, workersReplaced: summary.workersLost,
+            frames: reports.map { frame($0, folder) },
             orphans: prepared.orphans.map { PathText.shown($0.path, from: folder) },
-            causes: summary.failedByCause,
             retiredSlots: summary.retired.count,
             settings: [
-                RunRecord.Fact("filters", job.chain.map(\.filter).joined(separator: ", ")),
-                RunRecord.Fact("outputs", job.outputs.map(\.template.source).joined(separator: ", ")),
-                RunRecord.Fact("existing", prepared.freshness.existing.rawValue),
-            ], versions: versions.sorted { $0.key < $1.key }.map { RunRecord.Fact($0.key, $0.value) })
+                RunReport.Fact("filters", job.chain.map(\.filter).joined(separator: ", ")),
+                RunReport.Fact("outputs", job.outputs.map(\.template.source).joined(separator: ", ")),
+                RunReport.Fact("existing", prepared.freshness.existing.rawValue),
+            ], versions: versions.sorted { $0.key < $1.key }.map { RunReport.Fact($0.key, $0.value) })
     }
 
-    private static func moment(_ date: Date) -> RunRecord.Moment {
-        RunRecord.Moment(text: date.formatted(.iso8601), seconds: date.timeIntervalSince1970)
-    }
-
-    private var counts: RunRecord.Counts {
-        RunRecord.Counts(
-            frames: summary.total, published: summary.published, skipped: summary.skipped, kept: summary.kept,
-            failed: summary.failures.count, stillBroken: summary.stillBroken.count, left: summary.left)
+    private static func moment(_ date: Date) -> RunReport.Moment {
+        RunReport.Moment(text: date.formatted(.iso8601), seconds: date.timeIntervalSince1970)
     }
 
     private func frame(_ report: FrameReport, _ folder: String) -> FrameRecord {
@@ -57,13 +50,12 @@ package struct FinishedJob {
                 ReportedOutput(path: PathText.shown($0, from: folder), file: files[PathKey($0)])
             },
             kept: report.kept.map { KeptFile(path: PathText.shown($0.path, from: folder), reason: $0.reason) },
-            state: state(report), time: report.seconds.map { .seconds($0) }, megapixels: megapixels,
+            state: report.state, time: report.seconds.map { .seconds($0) }, megapixels: megapixels,
             before: thumbnails[PathKey(report.input)], after: report.outputs.first.flatMap { thumbnails[PathKey($0)] })
     }
 
     private func written(_ report: FrameReport) -> ([PathKey: ReportedOutput.File], Double?) {
-        guard case .published(let outputs, let probe) = report.state else { return ([:], nil) }
-        let files = outputs.map { output in
+        let files = report.publications.map { output in
             let image = output.receipt.image
             return (
                 PathKey(output.path),
@@ -72,18 +64,6 @@ package struct FinishedJob {
                     digest: output.receipt.digest)
             )
         }
-        return (Dictionary(files) { $1 }, probe.megapixels)
-    }
-
-    private func state(_ report: FrameReport) -> FrameRecord.State {
-        switch report.state {
-        case .published: .published
-        case .skipped(let reason): .skipped(reason: reason)
-        case .kept: .kept(reason: report.kept.first?.reason ?? "")
-        case .failed(let failure): .failed(cause: failure.cause.rawValue, message: failure.message)
-        case .stillBroken(let since, let message):
-            .stillBroken(cause: "since \(Figures.day(since))", message: message)
-        case .left: .left
-        }
+        return (Dictionary(files) { $1 }, report.probe?.megapixels)
     }
 }

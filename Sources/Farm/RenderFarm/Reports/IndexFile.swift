@@ -3,6 +3,7 @@ import JobModel
 import JobStorage
 import Planning
 import Reports
+import Runs
 
 /// The list of outputs that a manifest asks for. It names only files that are there as they were published.
 struct IndexFile {
@@ -30,7 +31,7 @@ struct IndexFile {
     }
 
     /// - Parameter records: of all outputs that the job has published.
-    func write(_ records: [OutputRecord], _ directory: RunFolder) throws {
+    func write(_ records: [OutputRecord], _ directory: RunClaim) throws {
         let folder = PathText.folder(of: file.path)
         let formats = Dictionary(
             prepared.targets.flatMap { zip($0.outputs, $0.frame.formats) }.map { (PathKey($0), $1) }

@@ -4,6 +4,7 @@ import Glibc
 package import JobModel
 import Planning
 import Reports
+import Runs
 import SafeFiles
 
 /// A file that says what runs did: written aside and renamed, and never in place of a file that Penumbra did not write.
@@ -101,7 +102,7 @@ package struct ReportFile {
     /// Leaves a file alone that says the same already, and one that somebody else has put there meanwhile.
     ///
     /// - Parameter directory: whose journal knows what is written aside.
-    func write(_ bytes: [UInt8], _ directory: RunFolder) throws {
+    func write(_ bytes: [UInt8], _ directory: RunClaim) throws {
         try write(bytes) { try directory.temporaryPath(in: PathText.folder(of: path), for: "report") }
     }
 

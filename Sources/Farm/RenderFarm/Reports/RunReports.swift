@@ -1,8 +1,9 @@
-package import Coordination
+import Coordination
 package import JobModel
 import JobStorage
 import Planning
 import Reports
+package import Runs
 
 /// The files that a command line asks for, and their making.
 package struct RunReports {
@@ -24,7 +25,7 @@ package struct RunReports {
     /// - Parameters:
     ///   - versions: of the programs and libraries that took part.
     ///   - directory: of one of the runs.
-    package func write(_ jobs: [FinishedJob], versions: [String: String], _ directory: RunFolder) throws {
+    package func write(_ jobs: [FinishedJob], versions: [String: String], _ directory: RunClaim) throws {
         let records = jobs.map { $0.record(versions: versions) }
         if let page { try page.write(Array(ReportPage.html(records).utf8), directory) }
         if let metrics {

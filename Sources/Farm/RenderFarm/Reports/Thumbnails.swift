@@ -38,7 +38,7 @@ final class Thumbnails: Sendable {
     static func make(
         of job: FinishedJob, folder: String, settings: RunSettings, loop: RunLoop
     ) async -> [PathKey: Thumbnail] {
-        let published = job.reports.filter { if case .published = $0.state { true } else { false } }.prefix(most)
+        let published = job.reports.filter { $0.state == .published }.prefix(most)
         let pages = Dictionary(job.prepared.targets.map { (PathKey($0.files.input), $0.files) }) { first, _ in first }
         let pictures = published.flatMap { report in
             [Picture(path: report.input, bytes: report.inputBytes, page: pages[PathKey(report.input)]?.page ?? 0)]

@@ -1,8 +1,9 @@
 package import Catalogs
-package import Coordination
+import Coordination
 package import Dispatching
 import Glibc
 import JobModel
+package import Runs
 package import Settings
 import Synchronization
 package import WorkerProtocol
@@ -64,7 +65,7 @@ package struct Farm {
     }
 
     /// The same installation, whose workers are known as those of a run.
-    package func working(for directory: RunFolder) -> Farm {
+    package func working(for directory: RunClaim) -> Farm {
         var installation = self
         installation.token = directory.token
         return installation

@@ -4,6 +4,7 @@ import FoundationEssentials
 package import JobModel
 import JobStorage
 import Planning
+package import Runs
 import Scheduling
 import Settings
 

@@ -1,4 +1,5 @@
 package import Coordination
+package import Runs
 
 /// What a command line asks of a run.
 package struct RunWishes {
@@ -46,7 +47,7 @@ package struct RunWishes {
         /// It is written down as so many shards, in this place, for whoever does them.
         case prepared(shards: Int, place: String)
         /// It was begun before, and is gone on with.
-        case resumed(SharedRun, asJob: Bool)
+        case resumed(RunFolder, asJob: Bool)
 
         var isResumed: Bool { if case .resumed = self { true } else { false } }
     }

@@ -1,9 +1,10 @@
 package import Catalogs
-package import Coordination
+import Coordination
 import FoundationEssentials
 import Glibc
 package import JobModel
 import Planning
+package import Runs
 package import Settings
 
 extension Settings {

@@ -3,6 +3,7 @@ package import JobModel
 import JobStorage
 import Planning
 import Reports
+import Runs
 
 extension JobRunner {
     /// Accepts the outputs of jobs that are there.

@@ -3,6 +3,7 @@ package import Coordination
 package import Dispatching
 import FoundationEssentials
 package import JobModel
+import Runs
 import Scheduling
 package import Settings
 
@@ -83,7 +84,7 @@ extension JobRunner {
         if isShared { directory.expectStrangers() }
         if case .resumed(_, asJob: false) = wishes.sharing { await endCoordinators(of: folder) }
         if case .prepared(let shards, _) = wishes.sharing {
-            if directory.epoch > 1 { await endArrays(of: folder, before: directory.epoch) }
+            if case .takenOver(let epoch) = directory.origin { await endArrays(of: folder, before: epoch) }
             let (control, workers) = (control, settings.workers.value)
             let recipient = PreparedShards(
                 setup(for: started).source, count: shards, command: installation.workerOfRun, workers: workers
@@ -91,7 +92,7 @@ extension JobRunner {
             return HandoffEngine(folder: folder, recipient: recipient)
         }
         guard isOnCluster else {
-            if directory.epoch > 1 { await endArrays(of: folder, before: directory.epoch) }
+            if case .takenOver(let epoch) = directory.origin { await endArrays(of: folder, before: epoch) }
             return isShared ? AdoptingEngine(installation.engine(), folder: folder) : installation.engine()
         }
         return try clusterEngine(for: started)
@@ -116,7 +117,7 @@ extension JobRunner {
         return HandoffEngine(
             folder: ShardFolder(directory.scratch),
             recipient: ClusterHandoff(
-                options: options, setup: setup(for: started), runFolder: directory.shared.folder, tell: tell))
+                options: options, setup: setup(for: started), runFolder: directory.folder.path, tell: tell))
     }
 
     private func setup(for started: StartedJob) -> ClusterEngine.Setup {
@@ -126,23 +127,23 @@ extension JobRunner {
             folder: ShardFolder(directory.scratch), logs: "\(place)/logs/\(directory.name)", run: directory.name,
             epoch: directory.epoch, program: programPath(), versions: preparation.catalog.makings,
             workers: Shard.Workers(plugins: installation.worker.plugins, silence: settings.silence.value),
-            succession: succession(of: directory.shared),
+            succession: succession(of: directory.folder),
             variables: WorkerEnvironment.namesForJobs(
                 of: ProcessInfo.processInfo.environment, more: settings.workerEnvironment.value))
     }
 
-    private func succession(of run: SharedRun) -> SuccessorJob? {
+    private func succession(of run: RunFolder) -> SuccessorJob? {
         guard case .resumed(_, asJob: true) = wishes.sharing,
             let job = ProcessInfo.processInfo.environment["SLURM_JOB_ID"]
         else { return nil }
-        return SuccessorJob(job: job, runFolder: run.folder, left: run.left)
+        return SuccessorJob(job: job, runFolder: run.path, left: run.left)
     }
 
     /// After a trouble that may last, the successor waits for some minutes: it would find the same at once.
     ///
     /// - Returns: whether a job goes on with the run by itself, as far as anybody knows.
     func keepSuccessor(of started: StartedJob, after stop: StopReason) async -> Bool {
-        guard let succession = succession(of: started.directory.shared) else { return false }
+        guard let succession = succession(of: started.directory.folder) else { return false }
         let setup = setup(for: started)
         do {
             switch stop {
@@ -165,7 +166,7 @@ extension JobRunner {
         let (reporting, job) = (reporting, started.prepared.job)
         do {
             let number = try await SuccessorJob.giveBack(
-                started.directory.shared.folder, after: isTrouble, SlurmClient(), SlurmOptions(slurmWishes(for: job)),
+                started.directory.folder.path, after: isTrouble, SlurmClient(), SlurmOptions(slurmWishes(for: job)),
                 setup(for: started)
             ) { reporting.note("\(job.name): \($0)") }
             return number != nil

@@ -5,6 +5,7 @@ import JobModel
 import JobStorage
 import Planning
 import Reports
+import Runs
 import SafeFiles
 import Scheduling
 import Settings
@@ -18,13 +19,13 @@ extension JobRunner {
         switch wishes.sharing {
         case .none, .detached: false
         // There is something to lose where it was prepared before.
-        case .prepared: job.directory.epoch > 1
+        case .prepared: job.directory.origin != .new
         case .resumed: true
         }
     }
 
     /// Nil for a run of this process alone.
-    func sharedDirectory(for job: JobSpec) async throws -> RunFolder? {
+    func sharedDirectory(for job: JobSpec) async throws -> RunClaim? {
         switch wishes.sharing {
         case .none:
             try refuseDetached(job)
@@ -33,14 +34,14 @@ extension JobRunner {
             try refuseDetached(job)
             let place = scratchPlace(for: job) ?? ""
             RunFolder.sweep(state: place)
-            return try RunFolder(state: place, token: installation.newToken(), scratch: place, job: job)
+            return try RunClaim(state: place, token: installation.newToken(), scratch: place, job: job)
         case .prepared(_, let place):
             RunFolder.sweep(state: place)
-            let known = RunFolder.unfinished(of: job, state: place).map { SharedRun(place: place, name: $0) }
+            let known = RunFolder.unfinished(of: job, state: place)
             if let open = known.first(where: { $0.end == nil }), let directory = try await claimed(open, job) {
                 return directory
             }
-            return try RunFolder(state: place, token: installation.newToken(), scratch: place, job: job)
+            return try RunClaim(state: place, token: installation.newToken(), scratch: place, job: job)
         case .resumed(let run, _):
             try MissingDiskCheck.refuseLostDisks(of: run)
             guard let directory = try await claimed(run, job) else {
@@ -55,12 +56,12 @@ extension JobRunner {
     private static let longestWait = Duration.seconds(150)
 
     /// Nil for a run that another coordinator has brought to its end.
-    private func claimed(_ run: SharedRun, _ job: JobSpec) async throws -> RunFolder? {
+    private func claimed(_ run: RunFolder, _ job: JobSpec) async throws -> RunClaim? {
         var isJob = false
         if case .resumed(_, asJob: true) = wishes.sharing { isJob = true }
         let end = ContinuousClock.now + (isJob ? Self.longestWait : .zero)
         repeat {
-            if let directory = try RunFolder(claiming: run.name, state: run.place, keepsRequests: isJob) {
+            if let directory = try RunClaim(claiming: run, keepsRequests: isJob) {
                 guard run.end != nil else { return directory }
                 // Its coordinator was killed before it had removed what the run kept.
                 directory.remove()
@@ -71,15 +72,15 @@ extension JobRunner {
         } while ContinuousClock.now < end
         throw FarmError(
             .busy,
-            "\(job.name): the run \(run.name) has a coordinator that lives; 'penumbra status --run-dir \(run.folder)' tells "
+            "\(job.name): the run \(run.name) has a coordinator that lives; 'penumbra status --run-dir \(run.path)' tells "
                 + "of it")
     }
 
     /// A job that a cluster has is not done here at the same time.
     private func refuseDetached(_ job: JobSpec) throws {
-        var known = DetachedRuns.all(state: installation.settings.stateFolder.value)
+        var known = RunFolder.detached(state: installation.settings.stateFolder.value)
         if let place = scratchPlace(for: job) {
-            known += RunFolder.unfinished(of: job, state: place).map { SharedRun(place: place, name: $0) }
+            known += RunFolder.unfinished(of: job, state: place)
         }
         let open = known.first { run in
             run.record?.manifest == job.manifestPath && run.record?.job == job.name && run.end == nil
@@ -88,7 +89,7 @@ extension JobRunner {
         throw FarmError(
             .busy,
             "\(job.name): its detached run \(run.name) has not ended\n"
-                + "   = penumbra status, wait, resume and cancel take it by --run-dir \(run.folder)")
+                + "   = penumbra status, wait, resume and cancel take it by --run-dir \(run.path)")
     }
 
     /// What detached runs have come to is known here, too, as soon as anybody looks.
@@ -99,18 +100,18 @@ extension JobRunner {
     /// - Returns: whether the run asks for the same as under earlier ones.
     func share(_ job: StartedJob, _ settings: RunSettings) throws -> Bool {
         guard isShared else { return true }
-        let (prepared, known) = (job.prepared, job.directory.shared.record)
+        let (prepared, known) = (job.prepared, job.directory.folder.record)
         // Whoever prepares it again may want something else of it.
         if known != nil, case .resumed = wishes.sharing { return true }
         var counts = RunCounts()
         counts.frames = prepared.targets.count + prepared.ended.count
         counts.work = prepared.workCount
-        var record = SharedRun.Record(
-            run: job.directory.name, job: prepared.job.name, manifest: prepared.job.manifestPath,
+        var record = RunRecord(
+            name: job.directory.name, job: prepared.job.name, manifest: prepared.job.manifestPath,
             started: known?.started ?? currentTime(), workers: settings.workers, memory: settings.memory,
-            request: wishes.request ?? "{}", counts: counts.json, command: wishes.command)
+            request: wishes.request ?? "{}", counts: counts, command: wishes.command)
         record.disks = RecordedDisks(of: prepared.job)
-        try job.directory.shared.write(record)
+        try job.directory.folder.write(record)
         return known?.request == wishes.request
     }
 
@@ -140,26 +141,26 @@ extension JobRunner {
     }
 
     private func leaveToOthers(_ job: StartedJob, _ summary: RunSummary, _ stop: StopReason) async throws {
-        let run = job.directory.shared
+        let run = job.directory.folder
         run.note(left: summary.left)
         if case .detached = wishes.sharing {
-            try DetachedRuns.remember(run, state: installation.settings.stateFolder.value)
+            try run.remember(in: installation.settings.stateFolder.value)
         }
-        if stop == .detached { return try ControlFiles.make(.detached, of: run.name, state: run.place) }
+        if stop == .detached { return try run.ask(.detached) }
         // On a disk that is full the reason is not written, and somebody goes on all the same.
         let noting = Result { try run.note(lastStop: StopWords.describe(stop, left: summary.left)) }
         defer { if case .failure(let error as FileTrouble) = noting { reporting.complain(error.message) } }
         guard await isKept(job, after: stop) else { return }
-        try ControlFiles.make(.detached, of: run.name, state: run.place)
+        try run.ask(.detached)
     }
 
     /// It could not begin to go on with a run that it had taken from a cluster's job.
     func leaveUnbegun(_ job: StartedJob, _ reason: String) async {
         job.isToGoOn()
-        try? job.directory.shared.note(lastStop: reason)
+        try? job.directory.folder.note(lastStop: reason)
         if case .resumed(_, asJob: false) = wishes.sharing, await giveBack(job, after: .engine("")) {
-            let run = job.directory.shared
-            try? ControlFiles.make(.detached, of: run.name, state: run.place)
+            let run = job.directory.folder
+            try? run.ask(.detached)
         }
     }
 
@@ -173,60 +174,59 @@ extension JobRunner {
     }
 
     /// Where that cannot be told, they are tried again.
-    func tellBroken(_ kind: SharedHistory.BrokenPictures, _ ledger: Ledger?, _ run: SharedRun) {
-        if isShared { try? ledger?.tellBroken(kind, to: run.history) }
+    func tellBroken(_ kind: RunLog.BrokenPictures, _ ledger: Ledger?, _ run: RunFolder) {
+        if isShared { try? ledger?.tellBroken(kind, to: run.log) }
     }
 
     private func tellWhoGoesOn(_ job: StartedJob, _ summary: RunSummary, _ stop: StopReason) {
-        let (run, name) = (job.directory.shared, job.prepared.job.name)
+        let (run, name) = (job.directory.folder, job.prepared.job.name)
         let left = Figures.plural(summary.left, "frame")
         switch wishes.sharing {
         case .detached:
-            if let stored = run.stored { reporting.receive(.detached(stored, run)) }
+            if let stored = run.record { reporting.receive(.detached(stored, run)) }
             reporting.say(
-                "\(name): \(left) handed to Slurm; run \(run.name), in \(run.folder)\n"
+                "\(name): \(left) handed to Slurm; run \(run.name), in \(run.path)\n"
                     + "   = penumbra status, wait and cancel take it by --run-dir, from any node")
         // One that was interrupted has left the shards as they were.
         case .prepared(let shards, let place) where stop == .detached:
             reporting.say("\(name): \(left) in \(Figures.plural(shards, "shard")) at \(place)")
-        case .resumed where ControlFiles.of(run: run.name, state: run.place).isDetached:
+        case .resumed where run.isAsked(.detached):
             reporting.say("\(name): \(left) left, which a job in Slurm's queue goes on with")
         case .resumed:
             reporting.say(
-                "\(name): \(left) left, which nobody goes on with\n   = penumbra resume --run-dir \(run.folder) does")
+                "\(name): \(left) left, which nobody goes on with\n   = penumbra resume --run-dir \(run.path) does")
         case .prepared, .none: break
         }
     }
 
     /// Tells every machine that sees the run's folder what it came to.
     func end(_ job: StartedJob, _ summary: RunSummary, _ status: RunOutcome) throws {
-        let run = job.directory.shared
+        let run = job.directory.folder
         if case .prepared = wishes.sharing, summary.stop == nil {
             reporting.say("\(job.prepared.job.name): no shards were written: nothing is left for them")
         }
         // Of one that could not be handed over nobody else has ever heard.
         guard isShared, wishes.sharing != .detached, var record = run.record else { return }
         tellBroken(.found, job.ledger, run)
-        ShardFolder.removeIfEmpty(logs: "\(run.place)/logs/\(run.name)")
-        let work = RunCounts(json: record.counts).work
-        var counts = RunCounts(
-            summary, work: max(work, job.prepared.workCount), notes: StopWords.notes(summary))
+        ShardFolder.removeIfEmpty(logs: "\(run.state)/logs/\(run.name)")
+        let work = record.counts.work
+        var counts = summary.counts
+        (counts.work, counts.notes) = (max(work, job.prepared.workCount), StopWords.notes(summary))
         // What earlier coordinators had put in place was there already for the last one.
-        let told = job.directory.epoch > 2 ? (try? run.history.publishedCount()) ?? 0 : 0
+        let told = job.directory.epoch > 2 ? (try? run.log.publishedCount()) ?? 0 : 0
         let earlier = max(0, told - counts.published)
         (counts.published, counts.skipped) = (counts.published + earlier, max(0, counts.skipped - earlier))
-        record.counts = counts.json
-        var end = SharedRun.End(
-            record: record, epoch: job.directory.epoch, ended: currentTime(), exitCode: Int(status.rawValue),
+        (record.counts, record.epoch) = (counts, job.directory.epoch)
+        var end = RunRecord.End(
+            time: currentTime(), exitCode: Int(status.rawValue),
             reason: summary.stop.map { StopWords.describe($0, left: summary.left) })
         end.hasMoreFailures = summary.failures.count > Self.mostFailures
         end.failures = summary.failures.prefix(Self.mostFailures).compactMap { report in
-            guard case .failed(let failure) = report.state else { return nil }
-            return SharedRun.Failure(
-                input: report.input, outputs: report.outputs, cause: failure.cause.rawValue,
-                message: failure.message)
+            guard case .failed(let cause, let message) = report.state else { return nil }
+            return RunRecord.Failure(input: report.input, outputs: report.outputs, cause: cause, message: message)
         }
-        try run.write(end)
+        record.state = .ended(end)
+        try run.write(record)
     }
 
     /// Each has some hundred bytes.

@@ -6,6 +6,7 @@ package import JobModel
 import JobStorage
 import Planning
 import Reports
+import Runs
 import SafeFiles
 import Scheduling
 import Settings
@@ -61,10 +62,10 @@ package struct JobRunner {
         var started: [StartedJob] = []
         defer {
             // An interrupted run that was not gone on with stays what it is.
-            for job in started where isShared && (job.isHandedOver || !job.hasRun && job.directory.epoch > 1) {
+            for job in started where isShared && (job.isHandedOver || !job.hasRun && job.directory.origin != .new) {
                 job.directory.release()
             }
-            for job in started where !job.isHandedOver && (job.directory.epoch == 1 || job.hasRun) {
+            for job in started where !job.isHandedOver && (job.directory.origin == .new || job.hasRun) {
                 // A folder that comes and goes with every run would wake a watch for ever.
                 if wishes.isWatching { job.directory.keepFolders() }
                 if job.lock?.roots.areInPlace ?? true { job.directory.remove() } else { job.directory.leaveToNextRun() }
@@ -113,20 +114,20 @@ package struct JobRunner {
             // Only now: the database may be in the hands of a run that has the lock.
             // A shared run that is gone on with has made its folders when it was prepared: empty ones are no surprise.
             if !wishes.sharing.isResumed { try refusal.refuseLostOutputs(of: job, state: known, there: there) }
-            if directory.epoch == 1, let claimed = try claimInterrupted(job) {
+            if directory.origin == .new, let claimed = try claimInterrupted(job) {
                 claimed.takeFolders(of: directory)
                 directory.remove()
                 directory = claimed
             }
             let ledger = try Ledger(
                 state: state, job: job, folders: folders, roots: lock.roots,
-                told: isShared ? directory.shared.history : nil)
-            if directory.epoch == 1 { tellBroken(.known, ledger, directory.shared) }
+                told: isShared ? directory.folder.log : nil)
+            if directory.origin == .new { tellBroken(.known, ledger, directory.folder) }
             for doubt in ledger.contents.distrusted where try ledger.tellOnce("doubt: \(doubt.path)") {
                 reporting.note("\(job.name): \(doubt.message)")
             }
             var contents = ledger.contents
-            if directory.epoch > 1, !isShared { contents.forgetBroken(since: directory.name) }
+            if directory.origin != .new, !isShared { contents.forgetBroken(since: directory.name) }
             var prepared = try await preparation.working(for: directory).prepare(job, contents: contents)
             if memory?.isNew(prepared.plan) ?? true { reporting.hint(prepared.plan, folder: preparation.folder) }
             try tellDanglingLinks(prepared, ledger)
@@ -146,29 +147,29 @@ package struct JobRunner {
                 prepared: prepared, directory: directory, lock: lock, ledger: ledger, index: index)
         } catch {
             if wishes.isWatching { directory.keepFolders() }
-            if directory.epoch == 1 { directory.remove() } else if isShared { directory.release() }
+            if directory.origin == .new { directory.remove() } else if isShared { directory.release() }
             throw error
         }
     }
 
     /// That of a shared run, or a new one.
-    private func directory(for job: JobSpec) async throws -> RunFolder {
+    private func directory(for job: JobSpec) async throws -> RunClaim {
         if let shared = try await sharedDirectory(for: job) { return shared }
-        return try RunFolder(
+        return try RunClaim(
             state: state, token: installation.newToken(), scratch: scratchPlace(for: job),
             job: wishes.isRecorded ? job : nil)
     }
 
     /// The run that was killed, for whoever has the job's lock. Nil where none was, or it cannot be gone on with: its disk is
     /// not mounted, say.
-    private func claimInterrupted(_ job: JobSpec) throws -> RunFolder? {
-        guard wishes.isRecorded, !isShared, let name = try RunHistory.unfinished(of: job, state: state) else {
+    private func claimInterrupted(_ job: JobSpec) throws -> RunClaim? {
+        guard wishes.isRecorded, !isShared, let run = try StoredRuns.unfinished(of: job, state: state) else {
             return nil
         }
         do {
-            return try RunFolder(claiming: name, state: state)
+            return try RunClaim(claiming: run)
         } catch {
-            reporting.note("\(job.name): the interrupted run \(name) cannot be gone on with: \(error.message)")
+            reporting.note("\(job.name): the interrupted run \(run.name) cannot be gone on with: \(error.message)")
             return nil
         }
     }
@@ -227,11 +228,12 @@ package struct JobRunner {
             status: max(RunOutcome(summary, isStrict: wishes.isStrict), orphans, tidied), started: started,
             ended: Date(),
             workers: settings.workers)
-        var counts = RunCounts(summary, work: prepared.workCount, notes: StopWords.notes(summary))
+        var counts = summary.counts
+        (counts.work, counts.notes) = (prepared.workCount, StopWords.notes(summary))
         counts.rerun = prepared.rerun
         try history?.end(
             exitCode: Int(finished.status.rawValue),
-            reason: summary.stop.map { StopWords.describe($0, left: summary.left) }, counts: counts.json)
+            reason: summary.stop.map { StopWords.describe($0, left: summary.left) }, counts: counts)
         if wishes.reports.page != nil, summary.stop == nil {
             finished.thumbnails = await Thumbnails.make(
                 of: finished, folder: job.directory.scratch, settings: installation.runSettings(for: prepared),
@@ -254,7 +256,7 @@ package struct JobRunner {
             counts: { [counts] concluded in
                 var counts = counts
                 counts.work = prepared.workCount + concluded.subtracting(prepared.workFrames).count
-                return counts.json
+                return counts
             }, now: currentTime)
     }
 
@@ -329,7 +331,7 @@ package struct JobRunner {
     }
 
     private func lock(
-        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ directory: RunFolder
+        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ directory: RunClaim
     ) async throws -> JobLock {
         switch try await locked(job, folders, held, directory) {
         case .taken(let lock): return lock
@@ -346,7 +348,7 @@ package struct JobRunner {
 
     /// A signal ends the wait.
     private func locked(
-        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ directory: RunFolder
+        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ directory: RunClaim
     ) async throws -> JobLock.Outcome {
         let (state, wait, control) = (state, Duration.seconds(wishes.lockWait), control)
         return try await withThrowingTaskGroup(of: JobLock.Outcome?.self) { group in

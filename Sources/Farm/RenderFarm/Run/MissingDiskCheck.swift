@@ -3,6 +3,7 @@ package import JobModel
 import JobStorage
 import Planning
 import Reports
+package import Runs
 
 /// Refuses jobs whose inputs or outputs of the last run are gone as if a disk were not mounted (exit code 66).
 package struct MissingDiskCheck {
@@ -26,7 +27,7 @@ package struct MissingDiskCheck {
     }
 
     /// Refuses to work on a run whose outputs' disk was mounted when it was prepared, and is not now.
-    package static func refuseLostDisks(of run: SharedRun) throws(FarmError) {
+    package static func refuseLostDisks(of run: RunFolder) throws(FarmError) {
         guard let cause = run.record?.disks?.loss() else { return }
         throw FarmError(
             .missingInput,

@@ -3,6 +3,7 @@ package import JobModel
 import JobStorage
 import Planning
 import Reports
+import Runs
 package import WorkerProtocol
 
 /// Lists outputs whose inputs are gone, or removes them.

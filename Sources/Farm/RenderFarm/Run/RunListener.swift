@@ -1,6 +1,6 @@
 package import Coordination
 package import JobModel
-package import JobStorage
+package import Runs
 
 /// What happens while the farm carries out a request.
 package enum RunEvent: Sendable {
@@ -16,7 +16,7 @@ package enum RunEvent: Sendable {
     /// Others go on with the run. Nobody here tells of its end.
     case handedOver(RunSummary)
     /// The run is in a cluster's hands, and can be followed by its folder.
-    case detached(StoredRun, SharedRun)
+    case detached(RunRecord, RunFolder)
 }
 
 /// One job's run has ended.

@@ -1,11 +1,12 @@
 import Coordination
+import Runs
 import Scheduling
 import Synchronization
 
 /// A prepared job with what keeps others away from it.
 package final class StartedJob {
     private(set) var prepared: PreparedJob
-    let directory: RunFolder
+    let directory: RunClaim
     /// Nil for jobs without a manifest, of which several may run.
     let lock: JobLock?
     let ledger: Ledger?
@@ -14,7 +15,7 @@ package final class StartedJob {
     private let isRun = Mutex(false)
     private let handedOver = Mutex(false)
 
-    init(prepared: PreparedJob, directory: RunFolder, lock: JobLock?, ledger: Ledger?, index: IndexFile?) {
+    init(prepared: PreparedJob, directory: RunClaim, lock: JobLock?, ledger: Ledger?, index: IndexFile?) {
         self.prepared = prepared
         self.directory = directory
         self.lock = lock

@@ -4,9 +4,9 @@ import JobModel
 struct FrameTable {
     static let cap = 1000
 
-    private let run: RunRecord
+    private let run: RunReport
 
-    init(_ run: RunRecord) { self.run = run }
+    init(_ run: RunReport) { self.run = run }
 
     var section: Section {
         let rows = run.frames.prefix(Self.cap).map(row)
@@ -47,7 +47,7 @@ struct FrameTable {
 
     private func row(_ frame: FrameRecord) -> Markup {
         let written = frame.outputs.compactMap(\.file?.bytes)
-        let ending = frame.state.ending
+        let ending = frame.state.kind
         return """
             <tr role="row"><th scope="row" role="rowheader">\(.path(frame.input))\(frame.outputs.map(output))</th>\
             <td role="cell"><span class="state \(ending.rawValue)">\(ending.words)</span>\(why(frame.state))</td>\
@@ -67,11 +67,13 @@ struct FrameTable {
             """
     }
 
-    private func why(_ state: FrameRecord.State) -> Markup {
+    private func why(_ state: FrameResult) -> Markup {
         switch state {
-        case .published, .left: ""
-        case .skipped(let reason), .kept(let reason): "<span class=\"why\">\(reason)</span>"
-        case .failed(let cause, _), .stillBroken(let cause, _): "<span class=\"why\">\(cause)</span>"
+        case .open, .published, .left: ""
+        case .skipped(let reason): "<span class=\"why\">\(reason ?? "")</span>"
+        case .kept(let reason): "<span class=\"why\">\(reason)</span>"
+        case .failed(let cause, _): "<span class=\"why\">\(cause)</span>"
+        case .stillBroken(let since, _): "<span class=\"why\">since \(Figures.day(since))</span>"
         }
     }
 }

@@ -55,7 +55,7 @@ extension Markup {
     }
 
     /// Two times as people read them: `2026-11-21, 21:30:00 – 21:30:12 UTC`.
-    static func span(from start: RunRecord.Moment, to end: RunRecord.Moment) -> Markup {
+    static func span(from start: RunReport.Moment, to end: RunReport.Moment) -> Markup {
         let first = start.text.split(separator: "T").map { $0.filter { $0 != "Z" } }
         let last = end.text.split(separator: "T").map { $0.filter { $0 != "Z" } }
         let shown = first.count == 2 && first.first == last.first ? last.dropFirst() : last[...]

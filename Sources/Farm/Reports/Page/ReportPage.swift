@@ -7,7 +7,7 @@ package enum ReportPage {
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
     /// - Parameter runs: one for each job, in the order of their running.
-    package static func html(_ runs: [RunRecord]) -> String {
+    package static func html(_ runs: [RunReport]) -> String {
         let body: [Markup] =
             runs.count == 1
             ? [RunArticle(runs[0], level: 1, prefix: "").markup]
@@ -46,7 +46,7 @@ package enum ReportPage {
         <path d="M10 1a9 9 0 1 0 0 18a13 13 0 0 0 0-18z" class="shade"/></svg>
         """
 
-    private static func overview(_ runs: [RunRecord]) -> Markup {
+    private static func overview(_ runs: [RunReport]) -> Markup {
         let jobs = runs.enumerated().map { index, run -> Markup in
             let verdict = Verdict(run)
             return """

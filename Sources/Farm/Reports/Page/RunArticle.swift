@@ -1,6 +1,8 @@
+import JobModel
+
 /// One run on the page: the verdict first, then what needs a look, then everything.
 struct RunArticle {
-    private let run: RunRecord
+    private let run: RunReport
     /// Of its title: 1 where it is the page's only one.
     private let level: Int
     /// Of its sections' names in the page.
@@ -8,7 +10,7 @@ struct RunArticle {
     /// Those that have something to say.
     private let sections: [Section]
 
-    init(_ run: RunRecord, level: Int, prefix: String) {
+    init(_ run: RunReport, level: Int, prefix: String) {
         self.run = run
         self.level = level
         self.prefix = prefix
@@ -50,7 +52,7 @@ struct RunArticle {
 
     /// How the frames ended: as a strip, and in words.
     private var strip: Markup {
-        let endings = FrameRecord.Ending.allCases.filter { run.counts[$0] > 0 }
+        let endings = FrameResult.Kind.ended.filter { run.counts[$0] > 0 }
         guard !endings.isEmpty else { return "" }
         let parts = endings.map { ending -> Markup in
             "<span class=\"\(ending.rawValue)\" style=\"flex-grow:\(run.counts[ending])\"></span>"
@@ -76,12 +78,15 @@ struct RunArticle {
             ("Frames", Figures.count(run.counts.frames), ""),
             ("Time", Figures.duration(run.elapsed), ""),
         ]
-        if run.megapixels >= 0.05, seconds > 0 {
+        if run.counts.megapixels >= 0.05, seconds > 0 {
             facts.append(
-                ("Speed", "\(Figures.measure(run.megapixels / seconds)) MP/s", "\(Figures.measure(run.megapixels)) MP"))
+                (
+                    "Speed", "\(Figures.measure(run.counts.megapixels / seconds)) MP/s",
+                    "\(Figures.measure(run.counts.megapixels)) MP"
+                ))
         }
         facts.append(("Read", Figures.bytes(run.bytesRead), ""))
-        facts.append(("Written", Figures.bytes(run.bytesWritten), share))
+        facts.append(("Written", Figures.bytes(run.counts.bytesWritten), share))
         facts.append(
             (
                 "Workers", Figures.count(run.workers),
@@ -95,14 +100,16 @@ struct RunArticle {
     }
 
     private var share: String {
-        guard run.bytesRead > 0, run.bytesWritten > 0, run.bytesWritten <= run.bytesRead else { return "" }
-        let percent = 100 * Double(run.bytesWritten) / Double(run.bytesRead)
+        guard run.bytesRead > 0, run.counts.bytesWritten > 0, run.counts.bytesWritten <= run.bytesRead else {
+            return ""
+        }
+        let percent = 100 * Double(run.counts.bytesWritten) / Double(run.bytesRead)
         return percent < 1 ? "< 1 % of read" : "\(Int(percent.rounded())) % of read"
     }
 
     private var foot: Markup {
         let facts =
-            run.settings + run.versions + [RunRecord.Fact("exit code", String(run.exitCode))]
+            run.settings + run.versions + [RunReport.Fact("exit code", String(run.exitCode))]
         let items = facts.map { fact -> Markup in "<div><dt>\(fact.name)</dt><dd>\(fact.value)</dd></div>\n" }
         return "<footer>\n<dl>\n\(items)</dl>\n</footer>\n"
     }
@@ -116,13 +123,13 @@ struct Section {
     let body: Markup
 }
 
-extension FrameRecord.Ending {
+extension FrameResult.Kind {
     var words: String { self == .stillBroken ? "still broken" : rawValue }
 
     /// The section that tells more.
     var section: String {
         switch self {
-        case .published, .skipped, .left: "frames"
+        case .open, .published, .skipped, .left: "frames"
         case .kept, .failed, .stillBroken: rawValue
         }
     }

@@ -1,3 +1,5 @@
+import JobModel
+
 /// Pictures before and after, side by side.
 struct ThumbnailSection {
     /// Pairs on a page; they are most of its bytes.
@@ -34,7 +36,7 @@ struct ThumbnailSection {
     }
 
     private func caption(_ frame: FrameRecord) -> String {
-        guard let file = frame.outputs.first?.file else { return frame.state.ending.words }
+        guard let file = frame.outputs.first?.file else { return frame.state.kind.words }
         return "\(file.width) × \(file.height), \(Figures.bytes(file.bytes))"
     }
 }

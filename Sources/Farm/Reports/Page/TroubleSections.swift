@@ -1,3 +1,5 @@
+import JobModel
+
 /// The frames that somebody should look at, grouped by what is the matter.
 struct TroubleSections {
     /// Frames listed of one group.
@@ -9,9 +11,9 @@ struct TroubleSections {
         let group: String
     }
 
-    private let run: RunRecord
+    private let run: RunReport
 
-    init(_ run: RunRecord) { self.run = run }
+    init(_ run: RunReport) { self.run = run }
 
     var failed: Section {
         section(.failed, "Failed", of: "frame") { frame in
@@ -23,8 +25,8 @@ struct TroubleSections {
     var stillBroken: Section {
         section(.stillBroken, "Still broken", "Failed in an earlier run, and not changed since.", of: "frame") {
             frame in
-            guard case .stillBroken(let cause, let message) = frame.state else { return [] }
-            return [Item(line: broken(frame, message), group: cause)]
+            guard case .stillBroken(let since, let message) = frame.state else { return [] }
+            return [Item(line: broken(frame, message), group: "since \(Figures.day(since))")]
         }
     }
 
@@ -42,7 +44,7 @@ struct TroubleSections {
     ///   - noun: what the items are.
     ///   - items: those of a frame that belong here.
     private func section(
-        _ ending: FrameRecord.Ending, _ title: String, _ introduction: Markup = "", of noun: String,
+        _ ending: FrameResult.Kind, _ title: String, _ introduction: Markup = "", of noun: String,
         _ items: (FrameRecord) -> [Item]
     ) -> Section {
         let groups = Dictionary(grouping: run.frames.flatMap(items), by: \.group)
@@ -55,7 +57,7 @@ struct TroubleSections {
     }
 
     private func group(
-        _ name: String, _ items: [Item], of noun: String, _ ending: FrameRecord.Ending
+        _ name: String, _ items: [Item], of noun: String, _ ending: FrameResult.Kind
     ) -> Markup {
         let shown = items.prefix(Self.cap).map { item -> Markup in "<li>\(item.line)</li>\n" }
         let rest = items.count - shown.count

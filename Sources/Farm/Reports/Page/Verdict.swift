@@ -1,3 +1,5 @@
+import JobModel
+
 /// What is to be said of a run first.
 struct Verdict: Hashable, Sendable {
     enum Tone: String, Sendable, CaseIterable {
@@ -18,7 +20,7 @@ struct Verdict: Hashable, Sendable {
         self.reason = reason
     }
 
-    init(_ run: RunRecord) {
+    init(_ run: RunReport) {
         let counts = run.counts
         if let stopped = run.stopped {
             let left = counts.left > 0 ? ", \(Self.part(counts.left, of: counts.frames)) left" : ""
@@ -43,7 +45,7 @@ struct Verdict: Hashable, Sendable {
     }
 
     /// Of several jobs.
-    init(_ runs: [RunRecord]) {
+    init(_ runs: [RunReport]) {
         let tones = runs.map { Verdict($0).tone }
         let bad = tones.count { $0 == .fault }
         if bad > 0 {

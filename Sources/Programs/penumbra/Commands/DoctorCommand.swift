@@ -33,7 +33,7 @@ struct DoctorCommand: AsyncParsableCommand {
             }
             var worst = await examineWorker(Farm(settings))
             worst = max(worst, examineFolder("state", settings.stateFolder.value))
-            worst = max(worst, examineDatabase(Ledger.databasePath(state: settings.stateFolder.value)))
+            worst = max(worst, examineDatabase(JobStore.databasePath(state: settings.stateFolder.value)))
             if let scratch = settings.scratch.value { worst = max(worst, examineFolder("scratch", scratch)) }
             say(true, "\(settings.workers.value) workers, \(Figures.bytes(settings.memory.value)) of memory for them")
             say(true, settings.configFile.map { "config file \($0)" } ?? "no config file, defaults hold")

@@ -5,6 +5,7 @@ import FoundationEssentials
 import JobModel
 import Planning
 import RenderFarm
+import Runs
 import Scheduling
 import Settings
 

@@ -5,6 +5,7 @@ import FoundationEssentials
 import JobModel
 import Planning
 import RenderFarm
+import Runs
 import Settings
 import WorkerProtocol
 
@@ -63,13 +64,13 @@ struct ShardCommand: AsyncParsableCommand {
     private func wanted(_ reporting: ConsoleReporter) throws -> [(folder: ShardFolder, number: Int)] {
         if let work { return [(ShardFolder(work), index)] }
         let folder = PathText.normalized(runDir ?? "", in: currentFolder())
-        let runs = SharedRun.meant(in: folder)
+        let runs = RunFolder.meant(in: folder)
         guard !runs.isEmpty else {
             throw FarmError(
                 .missingInput, "\(PathText.visible(folder)): no run; 'penumbra prepare --run-dir' writes shards there")
         }
         let found = try runs.compactMap { run -> (ShardFolder, PreparedShards.Range)? in
-            guard run.end == nil, let scratch = RunFolder.scratch(of: run.name, state: run.place) else {
+            guard run.end == nil, let scratch = run.scratch else {
                 reporting.say("\(run.name): has ended, there is nothing to do")
                 return nil
             }

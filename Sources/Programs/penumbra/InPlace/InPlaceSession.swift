@@ -6,6 +6,7 @@ import JobModel
 import Planning
 import RenderFarm
 import Reports
+import Runs
 import Scheduling
 import Settings
 

@@ -108,31 +108,22 @@ struct FrameLine: Encodable {
         output = report.outputs.first
         outputs = report.outputs.count > 1 ? Self.outputs(of: report) : nil
         keptOutputs = KeptOutputLine.lines(report.kept)
+        state = report.state.kind.rawValue
         switch report.state {
-        case .published(let written, _):
-            state = "published"
-            bytes = written.reduce(0) { $0 + $1.receipt.bytes }
-            if report.outputs.count == 1, let receipt = written.first?.receipt {
+        case .published:
+            bytes = report.publications.reduce(0) { $0 + $1.receipt.bytes }
+            if report.outputs.count == 1, let receipt = report.publications.first?.receipt {
                 digest = receipt.digest.description
                 width = receipt.image.width
                 height = receipt.image.height
             }
-        case .skipped(let why):
-            state = "skipped"
-            reason = why
-        case .kept:
-            state = "kept"
-            reason = report.kept.first?.reason
+        case .skipped(let why): reason = why
+        case .kept: reason = report.kept.first?.reason
         case .stillBroken(let since, let what):
-            state = "still_broken"
             reason = "since \(Figures.day(since))"
             message = what
-        case .failed(let failure):
-            state = "failed"
-            cause = failure.cause.rawValue
-            message = failure.message
-        case .left:
-            state = "left"
+        case .failed(let cause, let message): (self.cause, self.message) = (cause, message)
+        case .open, .left: break
         }
     }
 }
@@ -140,9 +131,8 @@ struct FrameLine: Encodable {
 extension FrameLine {
     /// With what is known of those that were written; the others have a path alone.
     private static func outputs(of report: FrameReport) -> [Output] {
-        guard case .published(let written, _) = report.state else { return report.outputs.map { Output(path: $0) } }
-        return report.outputs.map { path in
-            let receipt = written.first { $0.path == path }?.receipt
+        report.outputs.map { path in
+            let receipt = report.publications.first { $0.path == path }?.receipt
             return Output(
                 path: path, bytes: receipt?.bytes, digest: receipt?.digest.description, width: receipt?.image.width,
                 height: receipt?.image.height)
@@ -189,104 +179,89 @@ extension ProblemLine {
     }
 }
 
+/// The last line: what the runs of a command, or its plans, sum up to.
 struct SummaryLine: Encodable {
-    let event = "summary"
     let exitCode: Int32
-    var jobs: Int = 0
-    var frames = 0
-    var published = 0
-    /// Frames that a run would render; only of a plan.
-    var toRender: Int?
-    /// Files of the inputs' folders that are no inputs, by what they are; only of a plan.
-    var passedBy: [String: Int]?
-    var skipped = 0
-    var kept = 0
+    private var jobs = 0
+    private var counts = RunCounts()
     /// Outputs that are kept, also of frames of which others were made.
-    var outputsKept = 0
-    var stillBroken = 0
-    var failed = 0
-    var left = 0
-    var bytes = 0
-    var megapixels = 0.0
-    var seconds = 0.0
-    var workersReplaced = 0
-    /// Failed frames by their cause; every cause has its count.
-    var failedByCause: [String: Int] = [:]
-    /// What happened to workers, in words.
-    var notes: [String] = []
-    var stopped: String?
+    private var outputsKept = 0
+    private var workersReplaced = 0
+    private var stopped: String?
+    /// Frames that a run would render; only of a plan.
+    private var toRender: Int?
+    /// Files of the inputs' folders that are no inputs, by what they are; only of a plan.
+    private var passedBy: [String: Int]?
 
-    init(exitCode: Int32, _ summaries: [RunSummary]) {
-        self.init(exitCode: exitCode)
-        add(summaries)
-    }
-
-    init(exitCode: Int32) { self.exitCode = exitCode }
-
-    /// Counts what a run would do with frames that it has not begun.
-    mutating func add(_ planned: [PlannedCounts]) {
-        jobs += planned.count
-        for counts in planned {
-            frames += counts.frames
-            skipped += counts.skipped
-            kept += counts.kept
-            outputsKept += counts.outputsKept
-            stillBroken += counts.stillBroken
-            failed += counts.failed
-            megapixels += counts.megapixels
-            toRender = (toRender ?? 0) + counts.toRender
-            passedBy = (passedBy ?? [:]).merging(counts.passedBy, uniquingKeysWith: +)
-        }
-    }
-
-    private mutating func add(_ summaries: [RunSummary]) {
-        jobs += summaries.count
+    init(exitCode: Int32, _ summaries: [RunSummary], planned: [PlannedCounts] = []) {
+        self.exitCode = exitCode
+        jobs = summaries.count + planned.count
         for summary in summaries {
-            frames += summary.total
-            published += summary.published
-            skipped += summary.skipped
-            kept += summary.kept
+            counts += summary.counts
+            counts.notes = (counts.notes ?? []) + StopWords.notes(summary)
             outputsKept += summary.keptOutputs.count
-            stillBroken += summary.stillBroken.count
-            failed += summary.failures.count
-            left += summary.left
-            bytes += summary.bytesWritten
-            megapixels += summary.megapixels
-            seconds += summary.elapsed / .seconds(1)
             workersReplaced += summary.workersLost
-            failedByCause.merge(summary.failedByCause, uniquingKeysWith: +)
-            notes += StopWords.notes(summary)
             stopped = stopped ?? summary.stop.map { StopWords.describe($0, left: summary.left) }
         }
+        for plan in planned {
+            counts += plan.counts
+            outputsKept += plan.outputsKept
+            toRender = (toRender ?? 0) + plan.counts.work
+            passedBy = (passedBy ?? [:]).merging(plan.passedBy, uniquingKeysWith: +)
+        }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case event, exitCode, jobs, frames, published, toRender, passedBy, skipped, kept, outputsKept, stillBroken
+        case failed, left, bytes, megapixels, seconds, workersReplaced, failedByCause, notes, stopped
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var line = encoder.container(keyedBy: CodingKeys.self)
+        try line.encode("summary", forKey: .event)
+        try line.encode(exitCode, forKey: .exitCode)
+        try line.encode(jobs, forKey: .jobs)
+        try line.encode(counts.frames, forKey: .frames)
+        try line.encode(counts.published, forKey: .published)
+        try line.encodeIfPresent(toRender, forKey: .toRender)
+        try line.encodeIfPresent(passedBy, forKey: .passedBy)
+        try line.encode(counts.skipped, forKey: .skipped)
+        try line.encode(counts.kept, forKey: .kept)
+        try line.encode(outputsKept, forKey: .outputsKept)
+        try line.encode(counts.stillBroken, forKey: .stillBroken)
+        try line.encode(counts.failed, forKey: .failed)
+        try line.encode(counts.left, forKey: .left)
+        try line.encode(counts.bytesWritten, forKey: .bytes)
+        try line.encode(counts.megapixels, forKey: .megapixels)
+        try line.encode(counts.seconds, forKey: .seconds)
+        try line.encode(workersReplaced, forKey: .workersReplaced)
+        // Every cause has its count.
+        try line.encode(counts.failedByCause ?? [:], forKey: .failedByCause)
+        try line.encode(counts.notes ?? [], forKey: .notes)
+        try line.encodeIfPresent(stopped, forKey: .stopped)
     }
 }
 
-/// What a run would do with a job's frames.
+/// What a run would do with a job's frames. ``RunCounts/work`` counts those that it would render.
 struct PlannedCounts {
-    var frames = 0
-    var toRender = 0
-    var skipped = 0
-    var kept = 0
-    var outputsKept = 0
-    var stillBroken = 0
-    var failed = 0
-    var megapixels = 0.0
-    var passedBy: [String: Int] = [:]
+    private(set) var counts = RunCounts()
+    private(set) var outputsKept = 0
+    let passedBy: [String: Int]
 
     init(_ prepared: PreparedJob) {
         passedBy = prepared.plan.passedBy
-        frames = prepared.targets.count + prepared.ended.count
-        failed = prepared.ended.count
+        counts.frames = prepared.targets.count + prepared.ended.count
+        counts.failed = prepared.ended.count
         for target in prepared.targets {
             outputsKept += target.verdict.kept.count
             switch target.verdict {
             case .render, .compare:
-                toRender += 1
-                megapixels += target.probe?.megapixels ?? 0
-            case .current, .tooRecent: skipped += 1
-            case .kept: kept += 1
-            case .stillBroken: stillBroken += 1
-            case .refused: failed += 1
+                counts.work += 1
+                counts.megapixels += target.probe?.megapixels ?? 0
+            case .current, .tooRecent: counts.skipped += 1
+            case .kept: counts.kept += 1
+            case .stillBroken: counts.stillBroken += 1
+            case .refused: counts.failed += 1
             }
         }
     }

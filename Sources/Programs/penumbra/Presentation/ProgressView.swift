@@ -22,9 +22,8 @@ final class ProgressView: Sendable {
     }
 
     func count(_ report: FrameReport) {
-        if case .published(_, let probe) = report.state {
-            state.withLock { $0.megapixels += probe.megapixels }
-        }
+        guard let probe = report.probe else { return }
+        state.withLock { $0.megapixels += probe.megapixels }
     }
 
     /// Takes the bar away before anything else is printed.

@@ -4,6 +4,7 @@ import JobModel
 import JobStorage
 import Planning
 import Reports
+import Runs
 import Scheduling
 
 /// One run, as `status`, `show` and `wait` print it.
@@ -66,7 +67,7 @@ struct StoredFrameLine: Encodable {
         page = frame.page
         input = frame.input
         outputs = frame.outputs.filter { !$0.isEmpty }
-        state = frame.state.word
+        state = frame.state.kind.rawValue
         seconds = frame.seconds
         if case .failed(let cause, let message) = frame.state { (self.cause, self.message) = (cause, message) }
     }
@@ -162,7 +163,7 @@ enum RunText {
         ]
         lines += (line.counts.notes ?? []).map { "note      \(PathText.visible($0))" }
         lines += tasks(attempts)
-        let failed = frames.filter { $0.state.word == "failed" }
+        let failed = frames.filter { $0.state.kind == .failed }
         if !failed.isEmpty { lines.append("failed") }
         for case (let frame, .failed(let cause, let message)) in failed.map({ ($0, $0.state) }) {
             let input = PathText.shown(frame.input, from: currentFolder())

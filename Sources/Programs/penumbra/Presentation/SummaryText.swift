@@ -21,14 +21,14 @@ enum SummaryText {
     static func failures(
         _ summary: RunSummary, of job: String? = nil, folder: String, all: String? = nil
     ) -> [String] {
-        var byCause: [FrameFailure.Cause: [String]] = [:]
+        var byCause: [String: [String]] = [:]
         for report in summary.failures {
-            if case .failed(let failure) = report.state {
-                byCause[failure.cause, default: []].append(line(report, failure.message, folder))
+            if case .failed(let cause, let message) = report.state {
+                byCause[cause, default: []].append(line(report, message, folder))
             }
         }
         return FrameFailure.Cause.allCases.flatMap { cause in
-            let lines = byCause[cause] ?? []
+            let lines = byCause[cause.rawValue] ?? []
             return list(
                 owned(job, "\(Figures.plural(lines.count, "frame")) failed: \(cause.rawValue)"), lines,
                 most: cause == .output ? refusalsListed : namesListed, all: all)

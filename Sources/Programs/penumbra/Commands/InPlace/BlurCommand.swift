@@ -7,6 +7,7 @@ import Manifests
 import Planning
 import RenderFarm
 import Reports
+import Runs
 import Scheduling
 import Settings
 
@@ -176,7 +177,7 @@ struct BlurCommand: AsyncParsableCommand {
         if unlooked != nil { return session.tell(unlooked, left: search.pictures.count) }
         session.tell(passedBy, all: "'penumbra is-blurred --json'")
         let wanted = search.pictures.map { RequestedPicture($0) }
-        let directory = try RunFolder(
+        let directory = try RunClaim(
             state: session.state, name: RunName.new(), scratch: session.installation.settings.scratch.value)
         defer { directory.remove() }
         let report = InPlaceReport(.blur, reporting)

@@ -4,6 +4,7 @@ import Dispatching
 import JobModel
 import JobStorage
 import RenderFarm
+import Runs
 
 struct CancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,11 +25,11 @@ struct CancelCommand: AsyncParsableCommand {
             }
             switch run.condition {
             case .running, .paused:
-                try ControlFiles.make(.cancel, of: run.stored.name, state: run.place)
+                try run.folder.ask(.cancel)
                 reporting.say("\(run.stored.name): its coordinator is told; 'penumbra wait' waits for the end")
             case .interrupted, .detached:
                 let coordinators = await archive.coordinators(of: run)
-                if let scratch = RunFolder.scratch(of: run.stored.name, state: run.place) {
+                if let scratch = run.folder.scratch {
                     try await Self.endJobs(of: ShardFolder(scratch))
                 }
                 // As if its coordinator had ended it.
@@ -37,7 +38,7 @@ struct CancelCommand: AsyncParsableCommand {
                 guard removal != .refused else {
                     throw FarmError(.busy, "\(run.stored.name): another coordinator has just taken it over")
                 }
-                ShardFolder.removeIfEmpty(logs: "\(run.place)/logs/\(run.stored.name)")
+                ShardFolder.removeIfEmpty(logs: "\(run.folder.state)/logs/\(run.stored.name)")
                 if removal == .complete {
                     reporting.say("\(run.stored.name): given up, and what it left is removed")
                 } else {
@@ -89,7 +90,7 @@ struct PauseCommand: AsyncParsableCommand {
             guard run.condition == .running || run.condition == .paused else {
                 throw FarmError(.someFailed, "\(run.stored.name): is not running, so that it cannot be paused")
             }
-            try ControlFiles.make(.pause, of: run.stored.name, state: run.place)
+            try run.folder.ask(.pause)
             let place = shared.runDir.map { " --run-dir \($0)" } ?? ""
             reporting.say("\(run.stored.name): paused; 'penumbra resume\(place)' goes on")
             return .done

@@ -6,6 +6,7 @@ import JobStorage
 import Planning
 import RenderFarm
 import Reports
+import Runs
 
 struct GcCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -52,11 +53,11 @@ struct GcCommand: AsyncParsableCommand {
             var givenUp = 0
             // A cluster may have jobs of a detached one: 'cancel' ends them, too.
             for run in before
-            where interrupted && run.condition == .interrupted && run.place == archive.state {
+            where interrupted && run.condition == .interrupted && run.folder.state == archive.state {
                 if try archive.abandon(run, reason: "given up", now: currentTime()) != .refused { givenUp += 1 }
             }
             RunFolder.sweep(state: archive.state)
-            if !before.isEmpty { try RunHistory.prune(keeping: keep, state: archive.state) }
+            if !before.isEmpty { try StoredRuns.prune(keeping: keep, state: archive.state) }
             let forgotten = before.count - (try archive.runs().count)
             let outcome = try await sweepOriginals(archive.state, reporting)
             if givenUp > 0 { reporting.say("\(Figures.plural(givenUp, "interrupted run")) given up") }

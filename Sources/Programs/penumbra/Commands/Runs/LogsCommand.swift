@@ -3,6 +3,7 @@ import Coordination
 import JobModel
 import JobStorage
 import RenderFarm
+import Runs
 
 struct LogsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

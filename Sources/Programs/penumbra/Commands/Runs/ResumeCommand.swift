@@ -7,6 +7,7 @@ import JobStorage
 import Planning
 import RenderFarm
 import Reports
+import Runs
 import Settings
 
 struct ResumeCommand: AsyncParsableCommand {
@@ -92,17 +93,17 @@ struct ResumeCommand: AsyncParsableCommand {
     private func goOn(with run: RunStatus, _ archive: RunArchive) async throws -> Int32 {
         switch run.condition {
         case .paused:
-            ControlFiles.takeBack(.pause, of: run.stored.name, state: run.place)
+            run.folder.takeBack(.pause)
             if !options.json { Console.print("\(run.stored.name): goes on") }
             return 0
         case .interrupted:
-            let place = run.place
+            let place = run.folder.state
             return try await resume(
-                run, archive, place == archive.state ? nil : SharedRun(place: place, name: run.stored.name))
+                run, archive, place == archive.state ? nil : RunFolder(state: place, name: run.stored.name))
         case .detached:
             if !options.json {
                 Console.print(
-                    "\(run.stored.name): is with the cluster; 'penumbra resume --run-dir \(run.place)' takes it over"
+                    "\(run.stored.name): is with the cluster; 'penumbra resume --run-dir \(run.folder.state)' takes it over"
                 )
             }
             return 0
@@ -135,7 +136,7 @@ struct ResumeCommand: AsyncParsableCommand {
                 worst = max(worst, try await goOn(with: run, archive))
             } else {
                 worst = max(
-                    worst, try await resume(run, archive, SharedRun(place: archive.state, name: run.stored.name)))
+                    worst, try await resume(run, archive, RunFolder(state: archive.state, name: run.stored.name)))
             }
         }
         return max(worst, signals.first.map { 128 + $0 } ?? 0)
@@ -144,7 +145,7 @@ struct ResumeCommand: AsyncParsableCommand {
     /// Carries the run's own request out again.
     ///
     /// - Parameter shared: where it is, if not in this machine's state folder.
-    private func resume(_ run: RunStatus, _ archive: RunArchive, _ shared: SharedRun? = nil) async throws -> Int32 {
+    private func resume(_ run: RunStatus, _ archive: RunArchive, _ shared: RunFolder? = nil) async throws -> Int32 {
         guard var repeated = try RepeatedRun(run, options, archive) else { return RunOutcome.missingInput.rawValue }
         repeated.run.request.engine = engine ?? repeated.run.request.engine
         repeated.run.request.workers = workers ?? repeated.run.request.workers

@@ -5,6 +5,7 @@ import JobStorage
 import Planning
 import RenderFarm
 import Reports
+import Runs
 
 struct RetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -162,7 +163,7 @@ struct RetryCommand: AsyncParsableCommand {
     private func isWanted(_ frame: StoredFrame) -> Bool {
         if let frames, !frames.contains(frame.number) { return false }
         guard let wanted = state ?? (frames == nil ? .failed : nil) else { return true }
-        return wanted.rawValue == frame.state.word
+        return wanted.rawValue == frame.state.kind.rawValue
     }
 }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Coordination
 import Planning
+import Runs
 import Settings
 
 /// What all commands about runs have in common.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Coordination
 import JobModel
 import RenderFarm
+import Runs
 
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Coordination
 import JobModel
 import RenderFarm
+import Runs
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import Dispatching
 import JobModel
 import JobStorage
 import RenderFarm
+import Runs
 
 struct WaitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -111,7 +112,7 @@ private struct RunWaiter {
 extension RunArchive {
     /// Whether a job in a cluster's queue is to go on with the run.
     func coordinators(of run: RunStatus) async -> ClusterEngine.Coordinators {
-        guard let scratch = RunFolder.scratch(of: run.stored.name, state: run.place) else { return .never }
+        guard let scratch = run.folder.scratch else { return .never }
         return await ClusterEngine.coordinators(of: ShardFolder(scratch))
     }
 }

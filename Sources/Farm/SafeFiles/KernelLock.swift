@@ -1,6 +1,5 @@
 import Glibc
 import JobModel
-package import SafeFiles
 
 /// An exclusive lock on a file, held by the kernel: it ends with the process, however that ends.
 package final class KernelLock: Sendable {
@@ -9,7 +8,7 @@ package final class KernelLock: Sendable {
     deinit { close(descriptor) }
 
     /// Waits for the lock, at most half a minute. For what is held for moments only.
-    static func wait(_ path: String) throws(FileTrouble) -> KernelLock {
+    package static func wait(_ path: String) throws(FileTrouble) -> KernelLock {
         for _ in 0..<3000 {
             let lock = try KernelLock(opening: path)
             // Who held it may have removed it.
@@ -63,7 +62,7 @@ package final class KernelLock: Sendable {
     private init(taking file: Int32) { descriptor = file }
 
     /// False when somebody has removed what is locked.
-    func isStillAt(_ path: String) -> Bool {
+    package func isStillAt(_ path: String) -> Bool {
         var own = stat()
         return fstat(descriptor, &own) == 0 && FileSystem.stamp(path)?.identity == FileStamp(own).identity
     }

@@ -1,15 +1,15 @@
 import FoundationEssentials
 import Glibc
-import JobModel
+package import JobModel
 import Planning
-import SafeFiles
+package import SafeFiles
 import Synchronization
 
 /// What a run is about to do to files outside its own folder, written down before it does it.
 ///
 /// A run that was killed leaves its journal behind; the next run reads it and removes what was not published.
-final class Journal: Sendable {
-    enum Entry: Hashable, Sendable, Codable {
+package final class Journal: Sendable {
+    package enum Entry: Hashable, Sendable, Codable {
         /// Canvases and tiles are kept in this folder.
         case scratch(String)
         /// This folder will be created for outputs.
@@ -40,7 +40,7 @@ final class Journal: Sendable {
     deinit { descriptor.withLock { _ = close($0) } }
 
     /// One write call, so that a kill leaves whole lines, or at worst one torn last line.
-    func write(_ entry: Entry) throws(FileTrouble) {
+    package func write(_ entry: Entry) throws(FileTrouble) {
         // Entries hold strings alone, which JSON always can.
         guard let json = try? JSONEncoder().encode(entry) else {
             throw FileTrouble(path: path, code: EINVAL, action: "write the journal")
@@ -57,7 +57,7 @@ final class Journal: Sendable {
     func endTornLine() throws(FileTrouble) { try FileSystem.append([UInt8(ascii: "\n")], to: path) }
 
     /// What was written stays, whatever becomes of the power.
-    func sync() throws(FileTrouble) {
+    package func sync() throws(FileTrouble) {
         guard descriptor.withLock({ fsync($0) }) == 0 else {
             throw FileTrouble(path: path, code: errno, action: "sync the journal")
         }
@@ -65,7 +65,7 @@ final class Journal: Sendable {
     }
 
     /// All whole entries; a torn last line was never acted on.
-    static func read(_ path: String) -> [Entry] {
+    package static func read(_ path: String) -> [Entry] {
         // A run that was killed before it had a journal has left nothing outside its folder. A journal that somebody else
         // has put there is not believed.
         guard let folder = try? SafeFolder(PathNames.folder(of: path) ?? ""),

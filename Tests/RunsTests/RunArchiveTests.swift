@@ -1,9 +1,9 @@
-import Coordination
 import Foundation
 import JobModel
 import JobStorage
-import TestSupport
+import Runs
 import Testing
+import TestSupport
 
 /// Runs of the past and the present, as any program may read them.
 @Suite struct RunArchiveTests {
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func `the inputs that have ended are those of all runs that did what another had left`() throws {
-        func frame(_ number: Int, _ state: StoredFrame.State) -> StoredFrame {
+        func frame(_ number: Int, _ state: FrameResult) -> StoredFrame {
             StoredFrame(number: number, page: 0, input: "/in/\(number)", recipe: "r", outputs: [], state: state)
         }
         var rest = RunRequest(manifests: [], folder: "/")

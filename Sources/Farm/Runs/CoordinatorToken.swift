@@ -7,7 +7,7 @@ package struct CoordinatorToken: Hashable, Sendable {
     /// The environment variable of workers that holds the token's text.
     package static let variable = "PENUMBRA_COORDINATOR"
 
-    static let host = ProcessInfo.processInfo.hostName
+    package static let host = ProcessInfo.processInfo.hostName
 
     /// The name of the run.
     package let run: String

@@ -1,20 +1,9 @@
-import JobModel
+package import JobModel
 package import Scheduling
 package import WorkerProtocol
 
 /// How one frame ended, as it is told to the user.
 package struct FrameReport: Hashable, Sendable {
-    package enum State: Hashable, Sendable {
-        case published([Publication], probe: ProbeReceipt)
-        case skipped(reason: String)
-        /// Nothing was made, and some of its outputs are kept.
-        case kept
-        /// Failed in an earlier run (seconds since 1970), and not tried again.
-        case stillBroken(since: Int, message: String)
-        case failed(FrameFailure)
-        case left
-    }
-
     /// Its place in the job's sorted inputs, from 1; a folder that could not be listed has one behind them.
     package let index: Int
     /// From 0; of a file whose pages are frames.
@@ -27,13 +16,18 @@ package struct FrameReport: Hashable, Sendable {
     package let outputs: [String]
     /// Those that stay as they are, whatever became of the others.
     package let kept: [KeptOutput]
-    package let state: State
+    package let state: FrameResult
+    /// What was published in this run; empty for a frame that was not.
+    package let publications: [Publication]
+    /// What the input is, for a frame that was published.
+    package let probe: ProbeReceipt?
     /// From its first task to its end; nil where no worker had it.
     package let seconds: Double?
 
     package init(
         index: Int, page: Int = 0, input: String, inputBytes: [UInt8]? = nil, outputs: [String],
-        kept: [KeptOutput] = [], state: State, seconds: Double? = nil
+        kept: [KeptOutput] = [], state: FrameResult, publications: [Publication] = [], probe: ProbeReceipt? = nil,
+        seconds: Double? = nil
     ) {
         self.kept = kept
         self.page = page
@@ -43,6 +37,20 @@ package struct FrameReport: Hashable, Sendable {
         self.inputBytes = inputBytes
         self.outputs = outputs
         self.state = state
+        self.publications = publications
+        self.probe = probe
+    }
+
+    /// Why it failed; nil for a frame that did not.
+    var failure: FrameFailure? {
+        guard case .failed(let cause, let message) = state else { return nil }
+        return FrameFailure.Cause(rawValue: cause).map { FrameFailure($0, message) }
+    }
+}
+
+extension FrameResult {
+    package static func failed(_ failure: FrameFailure) -> FrameResult {
+        .failed(cause: failure.cause.rawValue, message: failure.message)
     }
 }
 
@@ -55,35 +63,28 @@ package struct RunProgress: Hashable, Sendable {
     package let scheduler: Scheduler.Progress
 
     package init(_ summary: RunSummary, elapsed: Duration, scheduler: Scheduler.Progress) {
-        done = summary.total - summary.open
-        failed = summary.failures.count
-        total = summary.total
+        done = summary.frames - summary.counts.open
+        failed = summary.failed
+        total = summary.frames
         self.elapsed = elapsed
         self.scheduler = scheduler
     }
 }
 
-/// How a run ended.
-package struct RunSummary: Hashable, Sendable {
-    package var total = 0
-    package var published = 0
-    package var skipped = 0
+/// How a run ended: its numbers, and the frames that a person should know of.
+@dynamicMemberLookup package struct RunSummary: Hashable, Sendable {
+    /// ``RunCounts/work`` and ``RunCounts/notes`` are set where the run is stored.
+    package var counts = RunCounts()
     /// In the order of their failing.
     package var failures: [FrameReport] = []
-    /// Frames of which nothing was made, and some outputs are kept.
-    package var kept = 0
     /// Of all frames.
     package var keptOutputs: [KeptOutput] = []
     /// How many of these are beside outputs that were made, or were to be made.
     package var keptBeside = 0
     package var stillBroken: [FrameReport] = []
-    package var left = 0
     /// The longest ones, the longest first.
     package var slowest: [FrameReport] = []
     package var bytesRead = 0
-    package var bytesWritten = 0
-    package var megapixels = 0.0
-    package var elapsed: Duration = .zero
     package var stop: StopReason?
     /// Workers that died and were replaced.
     package var workersLost = 0
@@ -92,30 +93,30 @@ package struct RunSummary: Hashable, Sendable {
     /// Slots that are used no more.
     package var retired: [Retirement] = []
 
-    /// How many frames failed of each cause, with those causes that no frame had.
-    package var failedByCause: [String: Int] {
-        var counts = Dictionary(uniqueKeysWithValues: FrameFailure.Cause.allCases.map { ($0.rawValue, 0) })
-        for case .failed(let failure) in failures.map(\.state) { counts[failure.cause.rawValue, default: 0] += 1 }
-        return counts
+    /// Causes that no frame had are counted, too.
+    package init() {
+        counts.failedByCause = Dictionary(uniqueKeysWithValues: FrameFailure.Cause.allCases.map { ($0.rawValue, 0) })
     }
 
-    package init() {}
+    package subscript<Value>(dynamicMember number: WritableKeyPath<RunCounts, Value>) -> Value {
+        get { counts[keyPath: number] }
+        set { counts[keyPath: number] = newValue }
+    }
+
+    package var elapsed: Duration { .seconds(counts.seconds) }
 
     package mutating func add(_ report: FrameReport) {
-        switch report.state {
-        case .published(let outputs, let probe):
-            published += 1
-            bytesRead += outputs.first?.source.stamp.size ?? 0
-            bytesWritten += outputs.reduce(0) { $0 + $1.receipt.bytes }
-            megapixels += probe.megapixels
-        case .skipped: skipped += 1
-        case .kept: kept += 1
+        counts.add(report.state)
+        bytesRead += report.publications.first?.source.stamp.size ?? 0
+        counts.bytesWritten += report.publications.reduce(0) { $0 + $1.receipt.bytes }
+        counts.megapixels += report.probe?.megapixels ?? 0
+        switch report.state.kind {
         case .stillBroken: stillBroken.append(report)
         case .failed: failures.append(report)
-        case .left: left += 1
+        case .open, .published, .skipped, .kept, .left: break
         }
         keptOutputs += report.kept
-        if report.state != .kept { keptBeside += report.kept.count }
+        if report.state.kind != .kept { keptBeside += report.kept.count }
         if let seconds = report.seconds { addSlow(report, seconds) }
     }
 
@@ -128,14 +129,10 @@ package struct RunSummary: Hashable, Sendable {
         slowest = Array(slowest.prefix(Self.slowFrames))
     }
 
-    /// Frames that have come to an end.
-    var concluded: Int { published + skipped + failures.count + kept + stillBroken.count }
-
     /// False when everything was as it had been left.
-    package var didSomething: Bool { published > 0 || !failures.isEmpty || left > 0 || stop != nil || !retired.isEmpty }
-
-    /// Frames whose end is not known yet.
-    var open: Int { total - published - skipped - kept - stillBroken.count - failures.count - left }
+    package var didSomething: Bool {
+        counts.published > 0 || counts.failed > 0 || counts.left > 0 || stop != nil || !retired.isEmpty
+    }
 }
 
 extension RunOutcome {

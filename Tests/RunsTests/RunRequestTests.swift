@@ -1,7 +1,7 @@
-import Coordination
 import Foundation
 import JobModel
 import JobStorage
+import Runs
 import Testing
 
 /// What a run was asked for, as it is stored with the run.
@@ -72,14 +72,14 @@ import Testing
     private let rerun = FullRerun(only: ["a*"], limit: nil, list: nil)
     private let day: Int64 = 86_400 * 1_000_000_000
 
-    private func run(_ outcome: RunOutcome, ended: Int64, of rerun: FullRerun?) -> StoredRun {
+    private func run(_ outcome: RunOutcome, ended: Int64, of rerun: FullRerun?) -> RunRecord {
         var counts = RunCounts()
         counts.rerun = rerun
-        return StoredRun(
+        return RunRecord(
             name: "run-\(ended)", job: "night", manifest: "/night.yaml", epoch: 1,
             state: .ended(at: ended, exitCode: outcome.number, reason: "x"), started: ended - 5, workers: 2,
             request: "{}",
-            counts: counts.json)
+            counts: counts)
     }
 
     @Test func `it began with the first of the parts that deadlines have ended`() {

@@ -14,19 +14,19 @@ package struct RunArchive: Sendable {
     /// Nil where nothing ever ran, and for shared runs: no database knows those.
     private let store: JobStore?
     /// Nil for the runs of a database.
-    private let shared: [SharedRun]?
+    private let shared: [RunFolder]?
 
     package init(state: String) throws {
         self.state = state
-        store = try JobStore.looking(at: Ledger.databasePath(state: state))
+        store = try JobStore.looking(at: JobStore.databasePath(state: state))
         shared = nil
     }
 
     /// - Parameter folder: that of one run, or one that holds runs.
     package init(runFolder folder: String) throws(FarmError) {
-        let found = SharedRun.find(folder)
+        let found = RunFolder.find(folder)
         guard let first = found.first else { throw FarmError(.missingInput, Self.why(noRunIn: folder)) }
-        (state, store, shared) = (first.place, nil, found)
+        (state, store, shared) = (first.state, nil, found)
     }
 
     private static func why(noRunIn folder: String) -> String {
@@ -50,7 +50,7 @@ package struct RunArchive: Sendable {
     package var isShared: Bool { shared != nil }
 
     /// Other machines may resume it.
-    package func isShared(_ run: RunStatus) -> Bool { shared != nil || run.place != state }
+    package func isShared(_ run: RunStatus) -> Bool { shared != nil || run.folder.state != state }
 }
 
 // MARK: Which run
@@ -59,7 +59,7 @@ extension RunArchive {
     /// All runs, the latest first. Takes the ends of detached runs into the database.
     package func runs() throws -> [RunStatus] {
         if let shared {
-            return shared.compactMap { run in run.stored.map { RunStatus($0, state: run.place) } }
+            return shared.compactMap { run in run.record.map { RunStatus($0, state: run.state) } }
                 .sorted { $0.stored.started > $1.stored.started }
         }
         DetachedEnds.take(into: state)
@@ -69,20 +69,20 @@ extension RunArchive {
     }
 
     private func readRuns() throws -> [RunStatus] {
-        let detached = DetachedRuns.all(state: state)
+        let detached = RunFolder.detached(state: state)
         return try store?.read { try $0.runs() }.map { RunStatus($0, state: state, detached: detached) } ?? []
     }
 
-    /// The runs of a shared folder that are meant if nobody names one, the latest first: see ``SharedRun/meant(in:)``.
+    /// The runs of a shared folder that are meant if nobody names one, the latest first: see ``RunFolder/meant(in:)``.
     package func meantRuns() throws -> [RunStatus] {
-        let names = Set(SharedRun.meant(of: shared ?? []).map(\.name))
+        let names = Set(RunFolder.meant(of: shared ?? []).map(\.name))
         return try runs().filter { names.contains($0.stored.name) }
     }
 
     /// The run as it is now.
     package func renewed(_ run: RunStatus) throws -> RunStatus {
         guard shared != nil else { return try self.run(run.stored.name) }
-        return SharedRun(place: run.place, name: run.stored.name).stored.map { RunStatus($0, state: run.place) } ?? run
+        return run.folder.record.map { RunStatus($0, state: run.folder.state) } ?? run
     }
 
     /// - Parameter name: a run's name, or the beginning of one run's name alone, or a job's name for its latest run; nil for
@@ -163,7 +163,7 @@ extension RunArchive {
                 publications: try reader.publications(of: run.stored.id))
         }
         guard isShared(run) else { return own ?? Details() }
-        let history = try SharedRun(place: run.place, name: run.stored.name).history.contents()
+        let history = try run.folder.log.contents()
         let frames = Dictionary(((own?.frames ?? []) + history.frames).map { ($0.id, $0) }) { $1 }
         return Details(
             frames: frames.values.sorted { $0.id < $1.id }, attempts: history.attempts,
@@ -177,7 +177,7 @@ extension RunArchive {
 
     /// How many of its frames have ended.
     package func concluded(of run: RunStatus) throws -> Int {
-        let shared = SharedRun(place: run.place, name: run.stored.name)
+        let shared = run.folder
         if isShared(run), let left = shared.left { return max(0, run.counts.work - left) }
         return try store?.read { try $0.concluded(of: run.stored.id) } ?? 0
     }
@@ -227,21 +227,20 @@ extension RunArchive {
         _ run: RunStatus, reason: String, outcome: RunOutcome = .killed, now: Int64
     ) throws -> RunFolder.Removal {
         let exitCode = outcome.number
-        let folder = SharedRun(place: run.place, name: run.stored.name)
+        let folder = run.folder
         // A history that cannot be read does not keep the run from being abandoned.
-        let counts = ((try? countsSoFar(of: run)) ?? run.counts).json
-        var record = folder.record
-        record?.counts = counts
-        let removal = RunFolder.remove(folder.name, state: folder.place)
+        let counts = (try? countsSoFar(of: run)) ?? run.counts
+        let record = folder.record
+        let removal = folder.remove()
         guard removal != .refused else { return .refused }
-        if let record {
-            try folder.write(
-                SharedRun.End(
-                    record: record, epoch: run.stored.epoch, ended: now, exitCode: exitCode, reason: reason))
+        if var record {
+            (record.counts, record.epoch) = (counts, run.stored.epoch)
+            record.state = .ended(at: now, exitCode: exitCode, reason: reason)
+            try folder.write(record)
         }
         if shared == nil {
             DetachedEnds.take(into: state)
-            try RunHistory.giveUp(
+            try StoredRuns.giveUp(
                 run.stored, state: state, exitCode: exitCode, reason: reason, counts: counts, at: now)
         }
         return removal
@@ -252,13 +251,13 @@ extension RunArchive {
         var counts = run.counts
         let frames = try frames(of: run)
         let begun = frames.filter(\.wasBegun)
-        let states = frames.map(\.state.word)
-        counts.published = states.count { $0 == "published" }
-        counts.failed = states.count { $0 == "failed" }
+        let states = frames.map(\.state.kind)
+        counts.published = states.count { $0 == .published }
+        counts.failed = states.count { $0 == .failed }
         // Frames with which nothing was to be done are in no list.
         let others = frames.count - begun.count + counts.work + counts.kept + counts.stillBroken
-        counts.skipped = max(0, counts.frames - others) + states.count { $0 == "skipped" }
-        counts.left = max(0, counts.work - begun.count { !["open", "left"].contains($0.state.word) })
+        counts.skipped = max(0, counts.frames - others) + states.count { $0 == .skipped }
+        counts.left = max(0, counts.work - begun.count { ![.open, .left].contains($0.state.kind) })
         return counts
     }
 }
@@ -267,10 +266,95 @@ extension RunArchive {
 package enum DetachedEnds {
     /// Copies each end from the run's folder to the database. What cannot be written now is copied another time.
     package static func take(into state: String) {
-        for run in DetachedRuns.all(state: state) {
-            guard let end = run.end else { continue }
-            guard (try? RunHistory.end(run, as: end, state: state)) != nil else { continue }
-            DetachedRuns.forget(run, state: state)
+        for run in RunFolder.detached(state: state) {
+            guard let record = run.record, case .ended(let end) = record.state,
+                (try? StoredRuns.end(run, record, end, state: state)) != nil
+            else { continue }
+            run.forget(in: state)
+        }
+    }
+}
+
+/// Runs in the database of a state folder, for whoever does not coordinate them.
+package enum StoredRuns {
+    /// The latest run of a job whose coordinator was killed, and that can be gone on with. Others that it left are
+    /// removed.
+    ///
+    /// - Throws: what the database says, where it cannot be read.
+    package static func unfinished(of job: JobSpec, state: String) throws -> RunFolder? {
+        let runs = RunFolder.unfinished(of: job, state: state)
+        guard !runs.isEmpty else { return nil }
+        let path = JobStore.databasePath(state: state)
+        let store = FileSystem.exists(path) ? try JobStore(path: path) : nil
+        let known = try runs.filter { run in try store?.read { try $0.run(named: run.name) }?.state.isEnded == false }
+        for run in runs where run != known.first { run.remove() }
+        return known.first
+    }
+
+    /// Ends a run that nobody goes on with.
+    package static func giveUp(
+        _ run: RunRecord, state: String, exitCode: Int, reason: String, counts: RunCounts, at time: Int64
+    ) throws(StoreProblem) {
+        let store = try JobStore(path: JobStore.databasePath(state: state))
+        try store.write { writer in
+            try writer.set(run.id, counts: counts.json)
+            try writer.end(run.id, at: time, exitCode: exitCode, reason: reason)
+        }
+    }
+
+    /// Ends a run that other machines have brought to its end, with what they have done of it.
+    package static func end(
+        _ shared: RunFolder, _ record: RunRecord, _ end: RunRecord.End, state: String
+    ) throws {
+        let store = try JobStore(path: JobStore.databasePath(state: state))
+        guard let run = try store.read({ try $0.run(named: shared.name) }), !run.state.isEnded else { return }
+        // What was done is told before the end is: then nobody looks for it any more.
+        try shared.log.read { lines in try store.write { try $0.put(lines, run: run.id) } }
+        let (failures, broken) = (Dictionary(grouping: end.failures ?? [], by: \.input), shared.log.broken(.found))
+        try store.write { writer in
+            let job = try writer.job(manifest: run.manifest, name: run.job)
+            for one in broken { try writer.put(one, job: job) }
+            try writer.forgetRunning(of: run.id)
+            for frame in try writer.reader.frames(of: run.id) where [.open, .left].contains(frame.state) {
+                try writer.put(Self.told(of: frame, end, failures[frame.input] ?? []), run: run.id)
+            }
+            try writer.claim(
+                run.id, epoch: record.epoch, at: end.time, workers: run.workers, request: run.request,
+                counts: record.counts.json)
+            try writer.end(run.id, at: end.time, exitCode: end.exitCode, reason: end.reason)
+            try writer.prune()
+        }
+    }
+
+    /// Of which no coordinator has told, or one that was killed.
+    private static func told(
+        of open: StoredFrame, _ end: RunRecord.End, _ failures: [RunRecord.Failure]
+    ) -> StoredFrame {
+        var frame = open
+        // An output that stays as it is has no path there.
+        let wanted = Set(frame.outputs.filter { !$0.isEmpty })
+        if let failure = failures.first(where: { wanted.isSubset(of: $0.outputs) }) {
+            frame.state = .failed(cause: failure.cause, message: failure.message)
+        } else if end.reason == nil, end.hasMoreFailures != true {
+            frame.state = .published
+        }
+        return frame
+    }
+
+    package static func prune(keeping runs: Int, state: String) throws(StoreProblem) {
+        let store = try JobStore(path: JobStore.databasePath(state: state))
+        try store.write { try $0.prune(runs: runs) }
+    }
+}
+
+extension StoreWriter {
+    fileprivate func put(_ lines: [RunLog.Line], run: RunID) throws {
+        for line in lines {
+            switch line {
+            case .attempt(let attempt): try put(attempt, run: run)
+            case .frame(let frame): try put(frame, run: run)
+            case .publication(let publication): try put(publication, run: run)
+            }
         }
     }
 }

@@ -1,11 +1,11 @@
-import Coordination
 import Foundation
 import Glibc
+import Runs
 import SafeFiles
-import TestSupport
 import Testing
+import TestSupport
 
-@Suite struct RunFolderTests {
+@Suite struct RunClaimTests {
     let state: TemporaryFolder
 
     init() throws { state = try TemporaryFolder() }
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `a run that is alive is left alone`() throws {
-        let run = try RunFolder(state: state.path, name: "run-1", scratch: nil)
+        let run = try RunClaim(state: state.path, name: "run-1", scratch: nil)
         RunFolder.sweep(state: state.path)
         #expect(exists("runs/run-1/journal"))
         withExtendedLifetime(run) {}
@@ -125,7 +125,7 @@ import Testing
         try write("", to: "out/.keep")
         try write("mine", to: "photos/a.png")
         do {
-            let run = try RunFolder(state: state.path, name: "run-8", scratch: nil)
+            let run = try RunClaim(state: state.path, name: "run-8", scratch: nil)
             let aside = try run.temporaryPath(in: state.file("out"), for: "1-frame-1")
             try Data("half".utf8).write(to: URL(filePath: aside))
             #expect(rename(state.file("out"), state.file("former")) == 0)
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func `two runs of one process have tokens of their own`() throws {
-        let runs = try ["run-10", "run-11"].map { try RunFolder(state: state.path, name: $0, scratch: nil) }
+        let runs = try ["run-10", "run-11"].map { try RunClaim(state: state.path, name: $0, scratch: nil) }
         let texts = runs.map(\.token.text)
         #expect(Set(texts).count == 2)
         #expect(texts[0].hasPrefix("run-10/") && texts[1].hasPrefix("run-11/"))
@@ -150,8 +150,8 @@ import Testing
     }
 
     @Test func `a second run of one name is refused`() throws {
-        let run = try RunFolder(state: state.path, name: "run-4", scratch: nil)
-        #expect(throws: FileTrouble.self) { try RunFolder(state: state.path, name: "run-4", scratch: nil) }
+        let run = try RunClaim(state: state.path, name: "run-4", scratch: nil)
+        #expect(throws: FileTrouble.self) { try RunClaim(state: state.path, name: "run-4", scratch: nil) }
         withExtendedLifetime(run) {}
     }
 
@@ -182,7 +182,9 @@ import Testing
         chmod(state.file("documents"), 0o755)
         symlink(state.file("documents"), scratch)
 
-        let trouble = #expect(throws: FileTrouble.self) { try RunFolder(claiming: Self.killed, state: state.path) }
+        let trouble = #expect(throws: FileTrouble.self) {
+            try RunClaim(claiming: RunFolder(state: state.path, name: Self.killed))
+        }
         #expect(
             trouble?.message
                 == "\(scratch): cannot go on with this run: it is a link, and Penumbra did not make it so\n"
@@ -198,12 +200,14 @@ import Testing
         try write("theirs", to: "scratch/penumbra-\(Self.killed)/diary")
         chown(scratch, 12345, 12345)
 
-        let trouble = #expect(throws: FileTrouble.self) { try RunFolder(claiming: Self.killed, state: state.path) }
+        let trouble = #expect(throws: FileTrouble.self) {
+            try RunClaim(claiming: RunFolder(state: state.path, name: Self.killed))
+        }
         #expect(
             trouble?.message
                 == "\(scratch): cannot go on with this run: it belongs to another user (uid 12345)\n"
                 + "   = remove what is there, and run again")
-        RunFolder.remove(Self.killed, state: state.path)
+        RunFolder(state: state.path, name: Self.killed).remove()
         #expect(exists("scratch/penumbra-\(Self.killed)/diary"))
         #expect(!exists("runs/\(Self.killed)"))
     }
@@ -212,7 +216,9 @@ import Testing
     func `another user's run is not gone on with, and that is said`() throws {
         try leaveBehind("run-7", journal: [])
         chown(state.file("runs/run-7"), 12345, 12345)
-        let trouble = #expect(throws: FileTrouble.self) { try RunFolder(claiming: "run-7", state: state.path) }
+        let trouble = #expect(throws: FileTrouble.self) {
+            try RunClaim(claiming: RunFolder(state: state.path, name: "run-7"))
+        }
         #expect(
             trouble?.message
                 == "\(state.file("runs/run-7")): cannot go on with this run: it belongs to another user (uid 12345)\n"

@@ -1,11 +1,12 @@
+package import JobModel
 package import JobStorage
 package import Scheduling
 
 /// A stored run as it is now: what the database or `run.json` says, and what its folder says.
 package struct RunStatus: Sendable {
-    package let stored: StoredRun
+    package let stored: RunRecord
     package let condition: Condition
-    package let counts: RunCounts
+    package var counts: RunCounts { stored.counts }
 
     package enum Condition: String, Sendable {
         case running
@@ -31,8 +32,7 @@ package struct RunStatus: Sendable {
 
     /// The run's folder where other machines see it; nil for a run of this machine alone.
     package let sharedFolder: String?
-    /// The state folder, or the shared folder of runs, that holds the run's folder.
-    package let place: String
+    package let folder: RunFolder
 
     /// ``RunOutcome/number``; nil until it has ended.
     package let exitCode: Int?
@@ -45,40 +45,24 @@ package struct RunStatus: Sendable {
     /// - Parameters:
     ///   - detached: the runs whose folders are outside the state folder.
     ///   - isHandedOver: this process has just handed it over, and still holds its lock.
-    package init(_ stored: StoredRun, state: String, detached: [SharedRun] = [], isHandedOver: Bool = false) {
+    package init(_ stored: RunRecord, state: String, detached: [RunFolder] = [], isHandedOver: Bool = false) {
         self.stored = stored
-        counts = RunCounts(json: stored.counts)
         let shared = detached.first { $0.name == stored.name }
-        let run = shared ?? SharedRun(place: state, name: stored.name)
-        place = run.place
-        sharedFolder = shared != nil || run.record != nil ? run.folder : nil
-        guard case .ended(let time, let code, let why) = stored.state else {
+        folder = shared ?? RunFolder(state: state, name: stored.name)
+        sharedFolder = shared != nil || folder.record != nil ? folder.path : nil
+        guard case .ended(let end) = stored.state else {
             (exitCode, ended) = (nil, nil)
-            condition = isHandedOver ? .detached : Self.condition(of: stored.name, in: run.place)
-            reason = condition.isGoingOn ? nil : run.lastStop
+            condition = isHandedOver ? .detached : Self.condition(of: folder)
+            reason = condition.isGoingOn ? nil : folder.lastStop
             return
         }
-        (exitCode, reason, ended) = (code, why, time)
-        condition = why != nil ? .stopped : code == 0 ? .done : .failed
+        (exitCode, reason, ended) = (end.exitCode, end.reason, end.time)
+        condition = end.reason != nil ? .stopped : end.exitCode == 0 ? .done : .failed
     }
 
-    private static func condition(of run: String, in place: String) -> Condition {
-        let requests = ControlFiles.of(run: run, state: place)
-        if ControlFiles.isAlive(run: run, state: place) { return requests.isPaused ? .paused : .running }
-        return requests.isDetached ? .detached : .interrupted
-    }
-}
-
-extension StoredFrame.State {
-    /// As `show` and JSON lines call it.
-    package var word: String {
-        switch self {
-        case .open: "open"
-        case .published: "published"
-        case .skipped: "skipped"
-        case .failed: "failed"
-        case .left: "left"
-        }
+    private static func condition(of folder: RunFolder) -> Condition {
+        if folder.isAlive { return folder.isAsked(.pause) ? .paused : .running }
+        return folder.isAsked(.detached) ? .detached : .interrupted
     }
 }
 

@@ -1,5 +1,7 @@
+package import JobModel
+
 /// What one run of a job did, as reports tell it.
-package struct RunRecord: Hashable, Sendable {
+package struct RunReport: Hashable, Sendable {
     package let job: String
     /// As shown to people.
     package let manifest: String
@@ -11,10 +13,9 @@ package struct RunRecord: Hashable, Sendable {
     package let exitCode: Int32
     /// Why it ended before its work did, in words.
     package let stopped: String?
-    package let counts: Counts
+    /// Causes that no frame had are counted, too.
+    package let counts: RunCounts
     package let bytesRead: Int
-    package let bytesWritten: Int
-    package let megapixels: Double
     package let workers: Int
     /// Workers that died and were replaced.
     package let workersReplaced: Int
@@ -22,8 +23,6 @@ package struct RunRecord: Hashable, Sendable {
     package let frames: [FrameRecord]
     /// Outputs whose inputs are gone.
     package let orphans: [String]
-    /// Failed frames by their cause, with those causes that none had.
-    package let causes: [String: Int]
     /// Worker slots that were given up in the run.
     package let retiredSlots: Int
     /// What the run was set to.
@@ -33,9 +32,9 @@ package struct RunRecord: Hashable, Sendable {
 
     package init(
         job: String, manifest: String, started: Moment, ended: Moment, elapsed: Duration, exitCode: Int32,
-        stopped: String? = nil, counts: Counts, bytesRead: Int, bytesWritten: Int, megapixels: Double, workers: Int,
+        stopped: String? = nil, counts: RunCounts, bytesRead: Int, workers: Int,
         workersReplaced: Int = 0, frames: [FrameRecord], orphans: [String] = [],
-        causes: [String: Int] = [:], retiredSlots: Int = 0, settings: [Fact] = [], versions: [Fact] = []
+        retiredSlots: Int = 0, settings: [Fact] = [], versions: [Fact] = []
     ) {
         self.job = job
         self.manifest = manifest
@@ -46,13 +45,10 @@ package struct RunRecord: Hashable, Sendable {
         self.stopped = stopped
         self.counts = counts
         self.bytesRead = bytesRead
-        self.bytesWritten = bytesWritten
-        self.megapixels = megapixels
         self.workers = workers
         self.workersReplaced = workersReplaced
         self.frames = frames
         self.orphans = orphans
-        self.causes = causes
         self.retiredSlots = retiredSlots
         self.settings = settings
         self.versions = versions
@@ -61,7 +57,7 @@ package struct RunRecord: Hashable, Sendable {
     package var isWell: Bool { exitCode == 0 }
 }
 
-extension RunRecord {
+extension RunReport {
     /// A time, for people and for programs.
     package struct Moment: Hashable, Sendable {
         /// UTC as ISO 8601: `2026-11-21T21:30:00Z`.
@@ -83,45 +79,6 @@ extension RunRecord {
         package init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
-        }
-    }
-
-    /// Frames by how they ended.
-    package struct Counts: Hashable, Sendable {
-        package var frames: Int
-        package var published: Int
-        /// Their outputs are current.
-        package var skipped: Int
-        /// Their outputs are not Penumbra's, or were edited, and stayed as they are.
-        package var kept: Int
-        package var failed: Int
-        /// Failed in an earlier run, and nothing has changed since.
-        package var stillBroken: Int
-        /// Not come to before the run was stopped.
-        package var left: Int
-
-        package init(
-            frames: Int = 0, published: Int = 0, skipped: Int = 0, kept: Int = 0, failed: Int = 0,
-            stillBroken: Int = 0, left: Int = 0
-        ) {
-            self.frames = frames
-            self.published = published
-            self.skipped = skipped
-            self.kept = kept
-            self.failed = failed
-            self.stillBroken = stillBroken
-            self.left = left
-        }
-
-        package subscript(_ ending: FrameRecord.Ending) -> Int {
-            switch ending {
-            case .published: published
-            case .skipped: skipped
-            case .kept: kept
-            case .failed: failed
-            case .stillBroken: stillBroken
-            case .left: left
-            }
         }
     }
 }

@@ -1,13 +1,14 @@
 import FoundationEssentials
 import Glibc
+import JobModel
 package import JobStorage
 import Planning
 package import SafeFiles
 import Scheduling
 
-/// What the coordinators of a run that several machines see have done of it: `PLACE/history/NAME/EPOCH`, to which each
+/// What the coordinators of a run that several machines see have done of it: `STATE/history/NAME/EPOCH`, to which each
 /// coordinator appends lines of JSON. From there it comes into the database of the machine that began the run.
-package struct SharedHistory: Hashable, Sendable {
+package struct RunLog: Hashable, Sendable {
     package enum Line: Hashable, Sendable, Codable {
         /// It has ended. Its receipt is left out, which is for coordinators alone.
         case attempt(StoredAttempt)
@@ -22,7 +23,7 @@ package struct SharedHistory: Hashable, Sendable {
     /// Of pictures that are broken.
     private static let largestList = 1 << 30
 
-    package let place: String
+    package let state: String
     package let name: String
 
     /// - Parameter epoch: the coordinator's.
@@ -36,9 +37,9 @@ package struct SharedHistory: Hashable, Sendable {
         // Texts and numbers, which JSON always can.
         let bytes = lines.flatMap { line in (try? encoder.encode(line)).map { Array($0) + [UInt8(ascii: "\n")] } ?? [] }
         try FileSystem.retrying(ENOENT) { () throws(FileTrouble) in
-            _ = try FileSystem.createFolders(place)
+            _ = try FileSystem.createFolders(state)
             // A link in the place of one of these folders would lead to what is somebody else's.
-            let own = try SafeFolder(place, trusting: .everybody).makingFolder("history").makingFolder(self.name)
+            let own = try SafeFolder(state, trusting: .everybody).makingFolder("history").makingFolder(self.name)
             try own.withDescriptor { (folder) throws(FileTrouble) in
                 // Whoever goes on with the run believes it.
                 try FileSystem.append(bytes, to: "\(own.path)/\(name)", in: folder, mode: 0o600)
@@ -58,7 +59,7 @@ package struct SharedHistory: Hashable, Sendable {
 
     /// Nil where nothing was told.
     private func ownFolder() throws(FileTrouble) -> SafeFolder? {
-        try SafeFolder(place).folder(at: "history/\(name)")
+        try SafeFolder(state).folder(at: "history/\(name)")
     }
 
     private static func read(_ file: borrowing SafeFile, _ body: ([Line]) throws -> Void) throws {
@@ -135,23 +136,23 @@ package struct SharedHistory: Hashable, Sendable {
     }
 
     /// Those of runs that were swept away before they had begun.
-    static func sweep(_ place: String) {
-        for name in FileSystem.names(in: "\(place)/history") {
-            let run = SharedRun(place: place, name: name)
-            if !FileSystem.exists(run.folder), run.end == nil { run.history.remove() }
+    package static func sweep(_ state: String) {
+        for name in FileSystem.names(in: "\(state)/history") {
+            let run = RunFolder(state: state, name: name)
+            if !FileSystem.exists(run.path), run.end == nil { run.log.remove() }
         }
     }
 
-    func remove() {
+    package func remove() {
         // What cannot be removed stays.
-        guard let place = try? SafeFolder(place, trusting: .everybody), let histories = try? place.folder("history")
+        guard let folder = try? SafeFolder(state, trusting: .everybody), let histories = try? folder.folder("history")
         else { return }
         histories.removeTree(name)
-        place.removeIfEmpty("history")
+        folder.removeIfEmpty("history")
     }
 }
 
-extension SharedHistory.Line {
+extension RunLog.Line {
     fileprivate var isPlausible: Bool {
         switch self {
         case .attempt(let attempt): attempt.isPlausible
@@ -159,8 +160,4 @@ extension SharedHistory.Line {
         case .publication(let publication): publication.isPlausible
         }
     }
-}
-
-extension SharedRun {
-    package var history: SharedHistory { SharedHistory(place: place, name: name) }
 }

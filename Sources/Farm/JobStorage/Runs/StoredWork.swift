@@ -1,33 +1,4 @@
-/// One run of a job, as the database knows it.
-package struct StoredRun: Hashable, Sendable {
-    package let id: RunID
-    /// Of its folder below the state's.
-    package let name: String
-    package let job: String
-    package let manifest: String
-    /// How many coordinators have had it.
-    package let epoch: Int
-    package let state: RunState
-    /// Nanoseconds since 1970, as all times here.
-    package let started: Int64
-    package let workers: Int
-    /// What was asked for, as JSON.
-    package let request: String
-    /// What came of it, as JSON.
-    package let counts: String
-}
-
-extension StoredRun {
-    /// A run that the database does not know.
-    package init(
-        name: String, job: String, manifest: String, epoch: Int, state: RunState, started: Int64, workers: Int,
-        request: String, counts: String
-    ) {
-        self.init(
-            id: RunID(number: 0), name: name, job: job, manifest: manifest, epoch: epoch, state: state,
-            started: started, workers: workers, request: request, counts: counts)
-    }
-}
+package import JobModel
 
 /// The numbers that runs have. Others were written by somebody else, and would overflow where they are added up.
 package enum StoredNumbers {
@@ -39,55 +10,22 @@ package enum StoredNumbers {
     static let seconds = 0.0...1e12
 }
 
-/// One of the runs in the database.
-package struct RunID: Hashable, Sendable {
-    let number: Int64
-}
-
-/// Where a run stands. Whether its coordinator lives is told by the lock in its folder alone, and whether it is paused by a
-/// file there.
-///
-///     running ─► ended
-///
-/// A coordinator that was killed leaves it running: the next one has it with a higher epoch.
-package enum RunState: Hashable, Sendable {
-    case running
-    /// `reason` is nil when the plan was done to its end.
-    case ended(at: Int64, exitCode: Int, reason: String?)
-
-    package var isEnded: Bool { if case .ended = self { true } else { false } }
-}
-
 /// A frame of a run that there was something to do with, or that failed before there was.
 package struct StoredFrame: Hashable, Sendable, Codable {
-    /// How it ended.
-    ///
-    ///     open ─► published    all its outputs are in their places
-    ///       ├───► skipped      nothing was to be made after all
-    ///       ├───► failed       for a named cause
-    ///       └───► left         the run ended before it did
-    package enum State: Hashable, Sendable, Codable {
-        case open
-        case published
-        case skipped
-        case failed(cause: String, message: String)
-        case left
-    }
-
     package var number: Int
     package var page: Int
     package var input: String
     /// How its outputs are made, all of them; empty where it failed before it was begun.
     package var recipe: String
     package var outputs: [String]
-    package var state: State
+    package var state: FrameResult
     package var seconds: Double?
 
     /// False for a frame that failed while the run was planned, or for what was at its output's path: no worker had it.
     package var wasBegun: Bool { !recipe.isEmpty }
 
     package init(
-        number: Int, page: Int, input: String, recipe: String, outputs: [String], state: State = .open,
+        number: Int, page: Int, input: String, recipe: String, outputs: [String], state: FrameResult = .open,
         seconds: Double? = nil
     ) {
         self.number = number

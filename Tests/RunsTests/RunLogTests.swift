@@ -1,11 +1,12 @@
-import Coordination
 import Foundation
+import JobModel
 import JobStorage
-import TestSupport
+import Runs
 import Testing
+import TestSupport
 
 /// What coordinators on several machines tell of a run, beside its folder.
-@Suite struct SharedHistoryTests {
+@Suite struct RunLogTests {
     let place: TemporaryFolder
 
     init() throws { place = try TemporaryFolder() }
@@ -21,7 +22,7 @@ import Testing
         StoredFrame(number: number, page: 0, input: "/in/\(number)", recipe: "r", outputs: ["/out"], state: .published)
     }
 
-    private func history(_ name: String = "run-1") -> SharedHistory { SharedRun(place: place.path, name: name).history }
+    private func history(_ name: String = "run-1") -> RunLog { RunFolder(state: place.path, name: name).log }
 
     private func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: place.file("history")).sorted()
@@ -58,18 +59,18 @@ import Testing
     }
 
     @Test func `those of the latest runs that have ended are kept, whenever they began`() throws {
-        let record = SharedRun.Record(
-            run: "r", job: "night", manifest: "/m", started: 5, workers: 3, memory: 1, request: "{}", counts: "{}")
+        var record = RunRecord(
+            name: "r", job: "night", manifest: "/m", started: 5, workers: 3, memory: 1, request: "{}",
+            counts: RunCounts())
+        (record.epoch, record.state) = (2, .ended(at: 9, exitCode: 0, reason: nil))
         for number in [99] + (10..<44) {
             try history("run-\(number)").append([.frame(frame(1))], epoch: 1)
             if number == 99 { continue }
-            try SharedRun(place: place.path, name: "run-\(number)").write(
-                SharedRun.End(record: record, epoch: 2, ended: 9, exitCode: 0, reason: nil))
+            try RunFolder(state: place.path, name: "run-\(number)").write(record)
         }
         #expect(try names() == (14..<44).map { "run-\($0)" } + ["run-99"])
-        try SharedRun(place: place.path, name: "run-00").write(
-            SharedRun.End(record: record, epoch: 2, ended: 9, exitCode: 0, reason: nil))
-        #expect(SharedRun(place: place.path, name: "run-00").end != nil, "it began first, and ended last")
+        try RunFolder(state: place.path, name: "run-00").write(record)
+        #expect(RunFolder(state: place.path, name: "run-00").end != nil, "it began first, and ended last")
     }
 
     @Test func `what was published under any coordinator is counted once`() throws {
@@ -88,7 +89,7 @@ import Testing
     }
 
     @Test func `an end comes into the database with all that was done`() throws {
-        let store = try JobStore(path: Ledger.databasePath(state: place.path))
+        let store = try JobStore(path: JobStore.databasePath(state: place.path))
         let run = try store.write { writer -> RunID in
             let job = try writer.job(manifest: "/m", name: "night")
             let run = try writer.begin(run: "run-1", of: job, at: 5, workers: 3, request: "{}", counts: "{}")
@@ -102,21 +103,26 @@ import Testing
             try writer.put(handedOver, run: run)
             return run
         }
-        let far = SharedRun(place: place.file("far"), name: "run-1")
-        try far.history.append([.frame(frame(1)), .attempt(attempt(8, epoch: 2))], epoch: 2)
-        try far.history.tell(.found, [broken("one")])
-        try far.history.tell(.found, [broken("one"), broken("two")])
-        try far.history.tell(.known, [broken("three")])
-        #expect(far.history.broken(.found) == [broken("one"), broken("two")])
-        let record = SharedRun.Record(
-            run: "run-1", job: "night", manifest: "/m", started: 5, workers: 3, memory: 1, request: "{}", counts: "{7}")
-        var end = SharedRun.End(record: record, epoch: 2, ended: 9, exitCode: 1, reason: nil)
-        end.failures = [SharedRun.Failure(input: "/in/3", outputs: ["/out"], cause: "c", message: "m")]
-        try RunHistory.end(far, as: end, state: place.path)
+        let far = RunFolder(state: place.file("far"), name: "run-1")
+        try far.log.append([.frame(frame(1)), .attempt(attempt(8, epoch: 2))], epoch: 2)
+        try far.log.tell(.found, [broken("one")])
+        try far.log.tell(.found, [broken("one"), broken("two")])
+        try far.log.tell(.known, [broken("three")])
+        #expect(far.log.broken(.found) == [broken("one"), broken("two")])
+        let end = RunRecord.End(
+            time: 9, exitCode: 1, reason: nil,
+            failures: [RunRecord.Failure(input: "/in/3", outputs: ["/out"], cause: "c", message: "m")])
+        var counts = RunCounts()
+        counts.frames = 7
+        let record = RunRecord(
+            name: "run-1", job: "night", manifest: "/m", epoch: 2, state: .ended(end), started: 5, workers: 3,
+            memory: 1,
+            request: "{}", counts: counts)
+        try StoredRuns.end(far, record, end, state: place.path)
         try store.read { reader in
             let known = try #require(try reader.run(named: "run-1"))
             #expect(known.state == .ended(at: 9, exitCode: 1, reason: nil))
-            #expect(known.epoch == 2 && known.counts == "{7}")
+            #expect(known.epoch == 2 && known.counts == counts)
             #expect(try reader.attempts(of: run) == [attempt(8, epoch: 2)], "what was handed over is no attempt")
             let states = try reader.frames(of: run).map(\.state)
             #expect(states == [.published, .published, .failed(cause: "c", message: "m")])

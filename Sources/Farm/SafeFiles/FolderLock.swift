@@ -1,6 +1,5 @@
 import Glibc
 package import JobModel
-package import SafeFiles
 
 /// An exclusive lock on a folder, held by the kernel: runs hold it on the folders of their outputs, commands that change
 /// pictures in place on the pictures' folders. So they exclude each other.
@@ -12,9 +11,9 @@ package final class FolderLock: Sendable {
     /// Where the file system does not lock folders.
     private let file: KernelLock?
 
-    static let fileName = ".penumbra-lock"
+    package static let fileName = ".penumbra-lock"
     /// What a file system answers that has no such locks.
-    static let unsupported = [EBADF, EINVAL, ENOLCK, EOPNOTSUPP, ENOSYS]
+    package static let unsupported = [EBADF, EINVAL, ENOLCK, EOPNOTSUPP, ENOSYS]
 
     deinit {
         // While it is locked: whoever has it open looks whether it is still there.
@@ -52,7 +51,7 @@ package final class FolderLock: Sendable {
     }
 
     /// Tries again and again until `end`. Nil when another process still holds the lock then.
-    static func take(
+    package static func take(
         _ path: String, until end: ContinuousClock.Instant, _ clock: ContinuousClock
     ) async throws -> FolderLock? {
         while true {

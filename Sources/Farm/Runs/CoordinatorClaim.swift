@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import JobModel
 import Planning
-import SafeFiles
+package import SafeFiles
 import WorkerProtocol
 
 /// `coordinator.<epoch>` in a run's folder: who has the run. The file with the highest epoch counts.
@@ -24,12 +24,12 @@ package enum CoordinatorClaim {
     /// In bytes: 32 digits, and the name of a machine.
     private static let largestSecret = 400
 
-    static func path(_ epoch: Int, _ folder: String) -> String { "\(folder)/coordinator.\(epoch)" }
+    package static func path(_ epoch: Int, _ folder: String) -> String { "\(folder)/coordinator.\(epoch)" }
 
-    static func exists(epoch: Int, in folder: String) -> Bool { FileSystem.exists(path(epoch, folder)) }
+    package static func exists(epoch: Int, in folder: String) -> Bool { FileSystem.exists(path(epoch, folder)) }
 
     /// Creates the file, unless somebody else has.
-    static func take(epoch: Int, as token: CoordinatorToken, in folder: String) throws(FileTrouble) {
+    package static func take(epoch: Int, as token: CoordinatorToken, in folder: String) throws(FileTrouble) {
         let path = path(epoch, folder)
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "claim the run") }
@@ -50,7 +50,7 @@ package enum CoordinatorClaim {
 
     /// The latest coordinator has let the run go, or was on this machine, where the kernel's lock tells of it, or was not
     /// heard of for a minute. (Not on every network file system do locks reach beyond a machine.)
-    static func isQuiet(_ folder: String) -> Bool {
+    package static func isQuiet(_ folder: String) -> Bool {
         let latest = latestEpoch(in: folder)
         let path = path(latest, folder)
         guard latest > 0, !FileSystem.exists("\(folder)/released.\(latest)"),
@@ -71,12 +71,12 @@ package enum CoordinatorClaim {
     }
 
     /// Another may have the run at once.
-    static func release(epoch: Int, in folder: String) throws(FileTrouble) {
+    package static func release(epoch: Int, in folder: String) throws(FileTrouble) {
         try FileSystem.append([], to: "\(folder)/released.\(epoch)")
     }
 
     /// Says that the coordinator lives.
-    static func beat(epoch: Int, in folder: String) {
+    package static func beat(epoch: Int, in folder: String) {
         utimensat(AT_FDCWD, path(epoch, folder), nil, AT_SYMLINK_NOFOLLOW)
     }
 
@@ -87,7 +87,7 @@ package enum CoordinatorClaim {
     }
 
     /// It can be gone on with, and the last coordinator had it some days ago at most.
-    static func isTooRecent(_ folder: String) -> Bool {
+    package static func isTooRecent(_ folder: String) -> Bool {
         let epoch = latestEpoch(in: folder)
         // After a power failure nobody may know whose it is.
         guard epoch > 0, FileSystem.size("\(folder)/job") ?? 0 > 0, let stamp = FileSystem.stamp(path(epoch, folder))

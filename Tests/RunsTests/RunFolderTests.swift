@@ -1,42 +1,48 @@
-import Coordination
 import Foundation
 import Glibc
 import JobModel
 import JobStorage
+import Runs
 import SafeFiles
-import TestSupport
 import Testing
+import TestSupport
 
 /// Runs whose folders several machines see.
-@Suite struct SharedRunTests {
+@Suite struct RunFolderTests {
     let place: TemporaryFolder
 
     init() throws { place = try TemporaryFolder() }
 
-    private func record(_ name: String) -> SharedRun.Record {
-        SharedRun.Record(
-            run: name, job: "night", manifest: "/jobs/night.yaml", started: 5, workers: 3, memory: 1 << 30,
-            request: "{}", counts: "{}")
+    private func record(_ name: String) -> RunRecord {
+        RunRecord(
+            name: name, job: "night", manifest: "/jobs/night.yaml", started: 5, workers: 3, memory: 1 << 30,
+            request: "{}", counts: RunCounts())
     }
 
-    private func begin(_ name: String) throws -> (run: SharedRun, directory: RunFolder) {
-        let directory = try RunFolder(state: place.path, name: name, scratch: place.path)
-        try directory.shared.write(record(name))
-        return (directory.shared, directory)
+    private func ended(_ record: RunRecord, code: Int = 0) -> RunRecord {
+        var record = record
+        (record.epoch, record.state) = (2, .ended(at: 9, exitCode: code, reason: nil))
+        return record
     }
 
-    private func end(_ run: SharedRun, code: Int = 0) throws {
-        try run.write(SharedRun.End(record: record(run.name), epoch: 2, ended: 9, exitCode: code, reason: nil))
+    private func begin(_ name: String) throws -> (run: RunFolder, directory: RunClaim) {
+        let directory = try RunClaim(state: place.path, name: name, scratch: place.path)
+        try directory.folder.write(record(name))
+        return (directory.folder, directory)
+    }
+
+    private func end(_ run: RunFolder, code: Int = 0) throws {
+        try run.write(ended(record(run.name), code: code))
     }
 
     @Test func `a run is found by its folder and by the place that holds it`() throws {
         let (run, directory) = try begin("run-1")
-        #expect(run.folder == "\(place.path)/runs/run-1")
-        #expect(SharedRun.find(run.folder) == [run])
-        #expect(SharedRun.find(place.path) == [run])
-        #expect(SharedRun.find(place.file("nothing")) == [])
+        #expect(run.path == "\(place.path)/runs/run-1")
+        #expect(RunFolder.find(run.path) == [run])
+        #expect(RunFolder.find(place.path) == [run])
+        #expect(RunFolder.find(place.file("nothing")) == [])
         #expect(run.record == record("run-1"))
-        #expect(run.stored?.state.isEnded == false)
+        #expect(run.record?.state.isEnded == false)
         withExtendedLifetime(directory) {}
     }
 
@@ -58,13 +64,13 @@ import Testing
         let refusal = "\(place.file(name)): cannot open the folder: it is a link, and Penumbra did not make it so"
         switch name {
         case "runs":
-            #expect(message { _ = try RunFolder(state: place.path, name: "run-2", scratch: nil) } == refusal)
+            #expect(message { _ = try RunClaim(state: place.path, name: "run-2", scratch: nil) } == refusal)
             #expect(message { try run.write(record("run-1")) } == refusal)
         case "ended": #expect(message { try end(run) } == refusal)
         default:
             let frame = StoredFrame(
                 number: 1, page: 0, input: "/in", recipe: "r", outputs: ["/out"], state: .published)
-            #expect(message { try run.history.append([.frame(frame)], epoch: 1) } == refusal)
+            #expect(message { try run.log.append([.frame(frame)], epoch: 1) } == refusal)
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path) == ["letter.json"])
     }
@@ -73,11 +79,9 @@ import Testing
         let (run, directory) = try begin("run-1")
         try end(run, code: 1)
         directory.remove()
-        #expect(!FileManager.default.fileExists(atPath: run.folder))
-        #expect(SharedRun.find(place.path) == [run])
-        #expect(run.stored?.state == .ended(at: 9, exitCode: 1, reason: nil))
-        #expect(run.stored?.epoch == 2)
-        #expect(run.record == record("run-1"))
+        #expect(!FileManager.default.fileExists(atPath: run.path))
+        #expect(RunFolder.find(place.path) == [run])
+        #expect(run.record == ended(record("run-1"), code: 1))
     }
 
     @Test func `of a place with runs that have not ended those are meant, else the latest`() throws {
@@ -86,10 +90,10 @@ import Testing
             try end(run)
             directory.remove()
         }
-        #expect(SharedRun.find(place.path).map(\.name) == ["run-1", "run-2", "run-3"])
-        #expect(SharedRun.meant(in: place.path).map(\.name) == ["run-3"])
+        #expect(RunFolder.find(place.path).map(\.name) == ["run-1", "run-2", "run-3"])
+        #expect(RunFolder.meant(in: place.path).map(\.name) == ["run-3"])
         let (open, directory) = try begin("run-0")
-        #expect(SharedRun.meant(in: place.path) == [open, SharedRun(place: place.path, name: "run-3")])
+        #expect(RunFolder.meant(in: place.path) == [open, RunFolder(state: place.path, name: "run-3")])
         withExtendedLifetime(directory) {}
     }
 
@@ -99,10 +103,9 @@ import Testing
         ] {
             var record = record(name)
             (record.job, record.command, record.started) = (job, request, Int64(name.suffix(1)) ?? 0)
-            try SharedRun(place: place.path, name: name).write(
-                SharedRun.End(record: record, epoch: 2, ended: 9, exitCode: 0, reason: nil))
+            try RunFolder(state: place.path, name: name).write(ended(record))
         }
-        #expect(SharedRun.meant(in: place.path).map(\.name) == ["run-3", "run-4"])
+        #expect(RunFolder.meant(in: place.path).map(\.name) == ["run-3", "run-4"])
     }
 
     @Test func `runs that begin and end in one place at once are not in each other's way`() async throws {
@@ -111,7 +114,7 @@ import Testing
             for lane in 0..<6 {
                 group.addTask {
                     for turn in 0..<40 {
-                        try RunFolder(state: path, name: "run-\(lane)-\(turn)", scratch: path).remove()
+                        try RunClaim(state: path, name: "run-\(lane)-\(turn)", scratch: path).remove()
                     }
                 }
             }
@@ -121,7 +124,7 @@ import Testing
     }
 
     @Test func `ends are not remembered without end`() throws {
-        for number in 100..<205 { try end(SharedRun(place: place.path, name: "run-\(number)")) }
+        for number in 100..<205 { try end(RunFolder(state: place.path, name: "run-\(number)")) }
         let names = try FileManager.default.contentsOfDirectory(atPath: place.file("ended")).sorted()
         #expect(names.count == 100)
         #expect(names.first == "run-105.json")
@@ -129,12 +132,14 @@ import Testing
 
     @Test func `a half-written record is no run`() throws {
         let (run, directory) = try begin("run-1")
-        try Data("{\"run\":".utf8).write(to: URL(filePath: "\(run.folder)/run.json"))
-        #expect(SharedRun.find(place.path) == [])
+        try Data("{\"run\":".utf8).write(to: URL(filePath: "\(run.path)/run.json"))
+        #expect(RunFolder.find(place.path) == [])
         withExtendedLifetime(directory) {}
     }
 
     // Coordinators on several machines. A lock may not reach beyond one; this machine's tests have it free all the time.
+
+    private var run: RunFolder { RunFolder(state: place.path, name: "run-1") }
 
     /// A run that a coordinator of another machine had, that long ago.
     private func leave(by coordinator: String, age: TimeInterval) throws -> String {
@@ -149,20 +154,20 @@ import Testing
     }
 
     private func isClaimed() throws -> Bool {
-        try RunFolder(claiming: "run-1", state: place.path) != nil
+        try RunClaim(claiming: run) != nil
     }
 
     @Test func `a coordinator on another machine that was heard of a moment ago is left alone`() throws {
         _ = try leave(by: "77.123@elsewhere", age: 20)
         #expect(try !isClaimed())
-        #expect(ControlFiles.isAlive(run: "run-1", state: place.path))
+        #expect(run.isAlive)
         let names = try FileManager.default.contentsOfDirectory(atPath: place.file("runs/run-1"))
         #expect(names.sorted() == ["coordinator.1", "journal", "lock"])
     }
 
     @Test func `one that was not heard of for more than a minute is gone`() throws {
         _ = try leave(by: "77.123@elsewhere", age: 70)
-        #expect(!ControlFiles.isAlive(run: "run-1", state: place.path))
+        #expect(!run.isAlive)
         #expect(try isClaimed())
     }
 
@@ -175,7 +180,6 @@ import Testing
     /// It was killed when all was done.
     @Test func `what a coordinator left of a run that has ended is removed`() throws {
         let folder = try leave(by: "77.123@elsewhere", age: 70)
-        let run = SharedRun(place: place.path, name: "run-1")
         try run.write(record("run-1"))
         RunFolder.sweep(state: place.path)
         #expect(FileManager.default.fileExists(atPath: folder), "it can be gone on with")
@@ -185,18 +189,17 @@ import Testing
         #expect(run.end?.exitCode == 0)
     }
 
-    @Test(arguments: [(ControlFiles.Kind.cancel, true), (.cancel, false), (.pause, true), (.detached, true)])
+    @Test(arguments: [(RunFolder.Control.cancel, true), (.cancel, false), (.pause, true), (.detached, true)])
     func `what was asked of a coordinator that died is asked of the one that follows by itself`(
-        kind: ControlFiles.Kind, followsByItself: Bool
+        kind: RunFolder.Control, followsByItself: Bool
     ) throws {
         _ = try leave(by: "77.123@elsewhere", age: 70)
-        try ControlFiles.make(kind, of: "run-1", state: place.path)
-        let directory = try RunFolder(claiming: "run-1", state: place.path, keepsRequests: followsByItself)
-        #expect(directory?.epoch == 2)
-        let asked = ControlFiles.of(run: "run-1", state: place.path)
-        #expect(asked.isCancelled == (kind == .cancel && followsByItself))
-        #expect(asked.isPaused == (kind == .pause))
-        #expect(!asked.isDetached)
+        try run.ask(kind)
+        let directory = try RunClaim(claiming: run, keepsRequests: followsByItself)
+        #expect(directory?.origin == .takenOver(epoch: 2))
+        #expect(run.isAsked(.cancel) == (kind == .cancel && followsByItself))
+        #expect(run.isAsked(.pause) == (kind == .pause))
+        #expect(!run.isAsked(.detached))
     }
 
     @Test func `of a coordinator on this machine the kernel's lock tells`() throws {
@@ -206,11 +209,11 @@ import Testing
     }
 
     @Test func `where detached runs are is remembered in the state folder until it is known how they ended`() throws {
-        let run = SharedRun(place: "/shared/out/.penumbra-slurm", name: "run-1")
-        try DetachedRuns.remember(run, state: place.path)
-        try DetachedRuns.remember(run, state: place.path)
-        #expect(DetachedRuns.all(state: place.path) == [run])
-        DetachedRuns.forget(run, state: place.path)
-        #expect(DetachedRuns.all(state: place.path) == [])
+        let run = RunFolder(state: "/shared/out/.penumbra-slurm", name: "run-1")
+        try run.remember(in: place.path)
+        try run.remember(in: place.path)
+        #expect(RunFolder.detached(state: place.path) == [run])
+        run.forget(in: place.path)
+        #expect(RunFolder.detached(state: place.path) == [])
     }
 }
