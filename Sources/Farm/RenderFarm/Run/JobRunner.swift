@@ -56,7 +56,7 @@ package struct JobRunner {
     ) async throws -> RunOutcome {
         try refuseMissingCluster()
         try installation.secureDescriptors(jobs: jobs.count)
-        RunFolder.sweep(state: state)
+        await Blocking.run { [state] in RunFolder.sweep(state: state) }
         importEnds()
         var started: [StartedJob] = []
         defer {
@@ -118,9 +118,10 @@ package struct JobRunner {
                 directory.remove()
                 directory = claimed
             }
-            let ledger = try Ledger(
-                state: state, job: job, folders: folders, roots: lock.roots,
-                told: isShared ? directory.shared.history : nil)
+            let told = isShared ? directory.shared.history : nil
+            let ledger = try await Blocking.run { [state] in
+                try Ledger(state: state, job: job, folders: folders, roots: lock.roots, told: told)
+            }
             if directory.epoch == 1 { tellBroken(.known, ledger, directory.shared) }
             for doubt in ledger.contents.doubts where try ledger.tellOnce("doubt: \(doubt.path)") {
                 reporting.note("\(job.name): \(doubt.message)")
@@ -154,9 +155,10 @@ package struct JobRunner {
     /// That of a shared run, or a new one.
     private func directory(for job: JobSpec) async throws -> RunFolder {
         if let shared = try await sharedDirectory(for: job) { return shared }
-        return try RunFolder(
-            state: state, token: installation.newToken(), scratch: scratchPlace(for: job),
-            job: wishes.isRecorded ? job : nil)
+        let (token, scratch, recorded) = (installation.newToken(), scratchPlace(for: job), wishes.isRecorded ? job : nil)
+        return try await Blocking.run { [state] () throws(FileTrouble) in
+            try RunFolder(state: state, token: token, scratch: scratch, job: recorded)
+        }
     }
 
     /// The run that was killed, for whoever has the job's lock. Nil where none was, or it cannot be gone on with: its disk is
