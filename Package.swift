@@ -178,6 +178,11 @@ let package = Package(
             dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "Filters", "Rendering"],
             path: "Tests/TestSupport", swiftSettings: settings),
         .target(
+            name: "FarmTestSupport",
+            dependencies: [
+                "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Dispatching", "Coordination",
+            ], path: "Tests/FarmTestSupport", swiftSettings: settings),
+        .target(
             name: "ExamplePictures", dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "ImageFiles"],
             path: "Tests/ExamplePictures", swiftSettings: settings),
         .executableTarget(
@@ -246,8 +251,8 @@ let package = Package(
         tests(
             "CoordinationTests",
             [
-                "Coordination", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Catalogs", "JobModel",
-                "TestSupport",
+                "Coordination", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Scheduling", "Dispatching",
+                "Catalogs", "JobModel", "FarmTestSupport", "TestSupport",
             ]),
         tests(
             "RenderFarmTests",

@@ -56,7 +56,7 @@ package final class JobRun: Sendable {
         settings: RunSettings, books: OutputTracker, recorder: RunRecorder? = nil,
         heritage: RecoveredWork = RecoveredWork(),
         receipts: ReceiptMaker? = nil,
-        observer: any RunObserver, clock: RunClock = .system
+        observer: any RunObserver, clock: RunClock = .system, calls: FileCalls = .kernel
     ) {
         self.receipts = receipts
         self.recorder = recorder
@@ -75,7 +75,7 @@ package final class JobRun: Sendable {
             inputs: targets.compactMap { $0.files.stamp?.identity })
         desk = PublishQueue(
             publisher: Publisher(journal: directory.journal, outputs: outputs), ledger: books.ledger,
-            durability: plan.job.durability)
+            durability: plan.job.durability, calls: calls)
         state.withLock { $0.summary.total = targets.count + ended.count }
         for report in ended { recordUnbegun(report) }
     }
