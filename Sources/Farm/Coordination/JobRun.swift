@@ -102,10 +102,12 @@ package final class JobRun: Sendable {
             books.finish()
             recorder?.flush()
         }
+        // The last moments of the run may be the first that cannot be written down.
+        let unwritten = recorder?.stop
         return state.withLock { state in
             // What is left without a stop was left before the run began, by its deadline; a deadline that left nothing is none.
             let isDeadline = stop == nil || stop == .deadline
-            state.summary.stop = !isDeadline ? stop : state.summary.left > 0 ? .deadline : nil
+            state.summary.stop = !isDeadline ? stop : unwritten ?? (state.summary.left > 0 ? .deadline : nil)
             state.summary.elapsed = clock.now - start
             return state.summary
         }
