@@ -247,6 +247,12 @@ let package = Package(
         tests(
             "DispatchingTests",
             ["Catalogs", "JobModel", "WorkerProtocol", "Dispatching", "Scheduling", "TestSupport", subprocess]),
+        tests(
+            "EngineTests",
+            [
+                "penumbra-worker", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Dispatching", "FarmTestSupport",
+                "TestSupport",
+            ]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
         tests(
             "CoordinationTests",
