@@ -250,7 +250,8 @@ let package = Package(
         tests(
             "EngineTests",
             [
-                "penumbra-worker", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Dispatching", "FarmTestSupport",
+                "penumbra-worker", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Dispatching",
+                "FarmTestSupport",
                 "TestSupport",
             ]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),

@@ -74,7 +74,9 @@ import WorkerProtocol
         try await checkNext(farm)
     }
 
-    @Test func `a recorder that another process keeps locked out ends the run, and what was published stays known`() async throws {
+    @Test func `a recorder that another process keeps locked out ends the run, and what was published stays known`()
+        async throws
+    {
         var farm = try SmallFarm(pictures: 3)
         let (store, run) = try farm.beginRun()
         let recorder = RunRecorder(store: store, run: run, epoch: 1) { 0 }
@@ -98,7 +100,9 @@ import WorkerProtocol
         let (store, run) = try farm.beginRun(settings: "PRAGMA query_only = ON")
         let recorder = RunRecorder(store: store, run: run, epoch: 1) { 0 }
         let summary = try await farm.run(recorder: recorder)
-        #expect(words(summary).contains("\(farm.database): the database cannot be used: attempt to write a readonly database"))
+        #expect(
+            words(summary).contains(
+                "\(farm.database): the database cannot be used: attempt to write a readonly database"))
         #expect(RunOutcome(summary) == .storage)
         #expect(try farm.known() == Set(farm.outputs.keys))
         try await checkNext(farm)

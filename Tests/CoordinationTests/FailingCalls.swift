@@ -45,7 +45,11 @@ final class FailingCalls: Sendable {
         var calls = FileCalls.kernel
         let kernel = calls
         calls.open = { folder, name, flags, mode in
-            self.call("open") { kernel.open(folder, name, flags, mode) } undo: { if $0 >= 0 { close($0) } }
+            self.call("open") {
+                kernel.open(folder, name, flags, mode)
+            } undo: {
+                if $0 >= 0 { close($0) }
+            }
         }
         calls.write = { file, bytes, count in self.call("write") { kernel.write(file, bytes, count) } }
         calls.sync = { file in self.call("fsync") { kernel.sync(file) } }

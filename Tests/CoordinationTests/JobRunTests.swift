@@ -44,7 +44,11 @@ import WorkerProtocol
     @Test func `a worker that dies costs an attempt, and no output`() async throws {
         var farm = try SmallFarm(pictures: 3)
         farm.answer = { lease in
-            if case .frame = lease.task.kind, lease.task.frame.number == 2, lease.attempt == 1 { .died(.signal(SIGSEGV)) } else { nil }
+            if case .frame = lease.task.kind, lease.task.frame.number == 2, lease.attempt == 1 {
+                .died(.signal(SIGSEGV))
+            } else {
+                nil
+            }
         }
         let summary = try await farm.run()
         #expect(summary.published == 3)

@@ -45,17 +45,21 @@ import WorkerProtocol
     }
 
     @Test func `publishing opens, writes, syncs and renames`() async throws {
-        #expect(Set(try await calls(.nothing, .file)).isSuperset(of: ["open", "write", "fsync", "fdatasync", "rename"]))
+        #expect(
+            Set(try await calls(.nothing, .file)).isSuperset(of: ["open", "write", "fsync", "fdatasync", "rename"]))
         #expect(Set(try await calls(.nothing, .batch)).contains("syncfs"))
         #expect(Set(try await calls(.nothingOnAnOldDisk, .file)).contains("link"))
     }
 
-    @Test(arguments: Start.allCases) func `whichever call fails, the path holds the old output or the new one, and the next run goes on`(
+    @Test(arguments: Start.allCases)
+    func `whichever call fails, the path holds the old output or the new one, and the next run goes on`(
         start: Start
     ) async throws {
         let calls = try await calls(start, .file)
         for (index, call) in calls.enumerated() {
-            for failure in Self.failures { try await check(start, .file, index, failure, "call \(index), \(call), \(failure)") }
+            for failure in Self.failures {
+                try await check(start, .file, index, failure, "call \(index), \(call), \(failure)")
+            }
         }
     }
 
@@ -102,7 +106,9 @@ import WorkerProtocol
         #expect(last.published == 0 && last.skipped == 1, "\(words): the run after it: \(last)")
     }
 
-    @Test func `outputs of many frames are published together, and one that is in the way costs only itself`() async throws {
+    @Test func `outputs of many frames are published together, and one that is in the way costs only itself`()
+        async throws
+    {
         var farm = try SmallFarm(pictures: 20, durability: .batch)
         let blocked = farm.place.file("out/007.png")
         farm.answer = { lease in

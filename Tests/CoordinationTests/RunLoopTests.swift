@@ -36,7 +36,8 @@ import WorkerProtocol
 
     private static func compared(_ number: Int) -> FrameOrder {
         FrameOrder(
-            id: FrameID(number), input: "/photos/\(number).png", compared: [DigestTask.File(path: "/photos/\(number).png")],
+            id: FrameID(number), input: "/photos/\(number).png",
+            compared: [DigestTask.File(path: "/photos/\(number).png")],
             formats: ["png"], goal: .comparison)
     }
 
@@ -224,7 +225,8 @@ import WorkerProtocol
 
     @Test func `a file that cannot be expected stops the run before a worker writes it`() async {
         let run = run()
-        let plan = Plan([Self.compared(1)], trouble: FileTrouble(path: "/out", code: EROFS, action: "write the journal"))
+        let plan = Plan(
+            [Self.compared(1)], trouble: FileTrouble(path: "/out", code: EROFS, action: "write the journal"))
         let scheduler = scheduler(frames: 1)
         let reason = await run { await run.loop().run(scheduler, plan) }
         #expect(reason == .place("/out: cannot write the journal: Read-only file system"))

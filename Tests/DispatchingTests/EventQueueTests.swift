@@ -20,7 +20,8 @@ import WorkerProtocol
         case .workerReady(let worker): "ready \(worker.number)"
         case .workerLost(let worker, _): "lost \(worker.number)"
         case .report(let worker, .alive): "alive \(worker.number)"
-        case .report(let worker, .inPlugins(let lease, let names)): "in \(names.joined()) \(worker.number) \(lease.number)"
+        case .report(let worker, .inPlugins(let lease, let names)):
+            "in \(names.joined()) \(worker.number) \(lease.number)"
         case .report(let worker, .worn): "worn \(worker.number)"
         case .report(let worker, .finished(let lease, _)): "finished \(worker.number) \(lease.number)"
         case .words(let worker, let text): "\(worker.number): \(text)"
@@ -55,14 +56,16 @@ import WorkerProtocol
         queue.post(.words(one, "the end"))
         let dropped = 100_007 - EventQueue.longestWords
         #expect(queue.count == 1)
-        let text = "[\(dropped) bytes of what it wrote were dropped]\n"
+        let text =
+            "[\(dropped) bytes of what it wrote were dropped]\n"
             + String(repeating: "x", count: EventQueue.longestWords - 7) + "the end"
         #expect(waiting == ["1: \(text)"])
     }
 
     @Test func `a character is not cut in two`() {
         queue.post(.words(one, "é" + String(repeating: "x", count: EventQueue.longestWords - 1)))
-        let text = "[2 bytes of what it wrote were dropped]\n" + String(repeating: "x", count: EventQueue.longestWords - 1)
+        let text =
+            "[2 bytes of what it wrote were dropped]\n" + String(repeating: "x", count: EventQueue.longestWords - 1)
         #expect(waiting == ["1: \(text)"])
     }
 

@@ -21,7 +21,9 @@ import WorkerProtocol
         func living() -> [String] { engine.workers.map { "worker \($0.number)" } }
     }
 
-    @Test(arguments: EngineContract.allCases) func `the fake engine keeps the contract`(check: EngineContract) async throws {
+    @Test(arguments: EngineContract.allCases) func `the fake engine keeps the contract`(check: EngineContract)
+        async throws
+    {
         try await check(Subject())
     }
 }

@@ -51,13 +51,29 @@ import WorkerProtocol
         /// A process that has ended and was not reaped has no environment.
         private func processes() throws -> [pid_t] {
             let wanted = Data(mark.utf8)
-            return try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }.filter { process in
-                FileManager.default.contents(atPath: "/proc/\(process)/environ")?.range(of: wanted) != nil
+            return try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }.filter {
+                process in
+                Self.environment(of: process).range(of: wanted) != nil
+            }
+        }
+
+        /// Files of /proc have no size: they are read until they end.
+        private static func environment(of process: pid_t) -> Data {
+            let file = open("/proc/\(process)/environ", O_RDONLY | O_CLOEXEC)
+            guard file >= 0 else { return Data() }
+            defer { close(file) }
+            var (result, buffer) = (Data(), [UInt8](repeating: 0, count: 1 << 14))
+            while true {
+                let count = read(file, &buffer, buffer.count)
+                guard count > 0 else { return result }
+                result.append(contentsOf: buffer[..<count])
             }
         }
     }
 
-    @Test(arguments: EngineContract.allCases) func `the local engine keeps the contract`(check: EngineContract) async throws {
+    @Test(arguments: EngineContract.allCases) func `the local engine keeps the contract`(check: EngineContract)
+        async throws
+    {
         try await check(Subject())
     }
 
@@ -88,7 +104,8 @@ import WorkerProtocol
     }
 
     @Test func `a program that is no worker is told lost`() async throws {
-        let talk = Conversation(with: LocalEngine(command: WorkerCommand(executable: "/bin/echo", arguments: ["hello"])))
+        let talk = Conversation(
+            with: LocalEngine(command: WorkerCommand(executable: "/bin/echo", arguments: ["hello"])))
         let death = try await talk.loss(of: WorkerID(1))
         await talk.end()
         #expect(talk.events.ready.isEmpty)

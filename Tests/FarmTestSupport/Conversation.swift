@@ -103,7 +103,9 @@ private final class EventLog: Sendable {
 
 extension [Event] {
     package var ready: [WorkerID] { compactMap { if case .workerReady(let worker) = $0 { worker } else { nil } } }
-    package var lost: Set<WorkerID> { Set(compactMap { if case .workerLost(let worker, _) = $0 { worker } else { nil } }) }
+    package var lost: Set<WorkerID> {
+        Set(compactMap { if case .workerLost(let worker, _) = $0 { worker } else { nil } })
+    }
 
     /// Answers to a lease, by whoever gave them.
     package func answers(to lease: LeaseID) -> Int {

@@ -121,11 +121,14 @@ package enum EngineContract: String, CaseIterable, Sendable {
         for event in events {
             switch event {
             case .workerReady(let worker):
-                try demand(!lost.contains(worker) && ready.insert(worker).inserted, "worker \(worker.number) comes twice")
+                try demand(
+                    !lost.contains(worker) && ready.insert(worker).inserted, "worker \(worker.number) comes twice")
             case .workerLost(let worker, _):
                 try demand(lost.insert(worker).inserted, "worker \(worker.number) goes twice")
             case .report(let worker, let report):
-                try demand(ready.contains(worker) && !lost.contains(worker), "a report of worker \(worker.number), who is not there")
+                try demand(
+                    ready.contains(worker) && !lost.contains(worker),
+                    "a report of worker \(worker.number), who is not there")
                 switch report {
                 case .finished(let lease, _), .failed(let lease, _):
                     try demand(answered.insert(lease).inserted, "lease \(lease.number) is answered twice")

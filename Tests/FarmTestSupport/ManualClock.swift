@@ -22,7 +22,13 @@ package final class ManualClock: Sendable {
 
     package init() {}
 
-    package var clock: RunClock { RunClock { self.now } wait: { try await self.sleep(for: $0) } }
+    package var clock: RunClock {
+        RunClock {
+            self.now
+        } wait: {
+            try await self.sleep(for: $0)
+        }
+    }
 
     package var now: ContinuousClock.Instant { start + state.withLock { $0.elapsed } }
 

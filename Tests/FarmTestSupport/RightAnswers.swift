@@ -42,7 +42,8 @@ package enum RightAnswers {
 
     private static func output(_ path: String, _ size: Int) -> OutputReceipt {
         OutputReceipt(
-            path: path, digest: digest, bytes: size, image: image, bands: [BandReceipt(rows: 0..<height, digest: digest)],
+            path: path, digest: digest, bytes: size, image: image,
+            bands: [BandReceipt(rows: 0..<height, digest: digest)],
             pixels: EncodedPixels(
                 digest: digest,
                 encoding: OutputEncoding(

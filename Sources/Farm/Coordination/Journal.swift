@@ -49,7 +49,8 @@ final class Journal: Sendable {
             throw FileTrouble(path: path, code: EINVAL, action: "write the journal")
         }
         let line = Array(json) + [UInt8(ascii: "\n")]
-        let written = descriptor.withLock { file in line.withUnsafeBytes { calls.write(file, $0.baseAddress, $0.count) } }
+        let written = descriptor.withLock { file in line.withUnsafeBytes { calls.write(file, $0.baseAddress, $0.count) }
+        }
         guard written == line.count else {
             throw FileTrouble(path: path, code: written < 0 ? errno : ENOSPC, action: "write the journal")
         }

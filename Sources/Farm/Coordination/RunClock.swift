@@ -5,13 +5,18 @@ package struct RunClock: Sendable {
 
     /// - Parameter wait: throws when its task is cancelled.
     package init(
-        now: @escaping @Sendable () -> ContinuousClock.Instant, wait: @escaping @Sendable (Duration) async throws -> Void
+        now: @escaping @Sendable () -> ContinuousClock.Instant,
+        wait: @escaping @Sendable (Duration) async throws -> Void
     ) {
         read = now
         self.wait = wait
     }
 
-    package static let system = RunClock { ContinuousClock.now } wait: { try await Task.sleep(for: $0) }
+    package static let system = RunClock {
+        ContinuousClock.now
+    } wait: {
+        try await Task.sleep(for: $0)
+    }
 
     package var now: ContinuousClock.Instant { read() }
 

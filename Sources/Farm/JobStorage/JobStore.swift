@@ -22,7 +22,9 @@ package final class JobStore: Sendable {
         let synchronous = survivesPowerLoss ? "FULL" : "NORMAL"
         configuration.prepareDatabase { database in
             try database.execute(
-                sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous); PRAGMA cache_size = -32000; \(settings)")
+                sql:
+                    "PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous); PRAGMA cache_size = -32000; \(settings)"
+            )
         }
         let lock = OpeningLock(ofDatabase: path)
         Self.keepPrivate(path)

@@ -14,7 +14,8 @@ package struct FileCalls: Sendable {
     /// `syncfs`
     package var syncFileSystem: @Sendable (_ file: Int32) -> Int32
     /// `renameat`, and with flags `renameat2`
-    package var rename: @Sendable (_ folder: Int32, _ name: String, _ target: Int32, _ other: String, _ flags: UInt32) -> Int32
+    package var rename:
+        @Sendable (_ folder: Int32, _ name: String, _ target: Int32, _ other: String, _ flags: UInt32) -> Int32
     /// `linkat`
     package var link: @Sendable (_ folder: Int32, _ name: String, _ target: Int32, _ other: String) -> Int32
 
@@ -33,9 +34,10 @@ package struct FileCalls: Sendable {
 
     // C's headers show these to GNU sources only.
     // <https://man7.org/linux/man-pages/man2/rename.2.html>, <https://man7.org/linux/man-pages/man2/syncfs.2.html>
-    private typealias Rename = @convention(c) (
-        Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32
-    ) -> Int32
+    private typealias Rename =
+        @convention(c) (
+            Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32
+        ) -> Int32
     private typealias Sync = @convention(c) (Int32) -> Int32
 
     private static var renameat2: Rename? { dlsym(nil, "renameat2").map { unsafeBitCast($0, to: Rename.self) } }
