@@ -7,7 +7,7 @@ final class NetworkMedian {
     private let target: ByteRowWriter
     private let operations: MedianOperations
     private let source: FixedRows
-    private let scratch = WorkBuffer<UInt8>(count: MedianScratch.values)
+    private let scratch = RowBuffer<UInt8>(count: MedianScratch.values)
 
     init(_ bytes: ByteSource, radius: Int, _ target: ByteRowWriter, _ operations: MedianOperations) {
         self.radius = radius
@@ -30,8 +30,8 @@ final class NetworkMedian {
                 bytes: { rows, columns in
                     let start = (columns.lowerBound - target.rect.x) * source.channels
                     operations.medianOfBytes(
-                        rows, radius, source.channels, columns.count * source.channels, scratch.base,
-                        first + start, second + start)
+                        rows, radius: radius, channels: source.channels, count: columns.count * source.channels,
+                        scratch: scratch.start, first: first + start, second: second + start)
                 },
                 words: { _ in preconditionFailure("opaque rows are read as samples") })
         }

@@ -22,7 +22,7 @@ extension WorkingRowSink {
 
 /// Working values of neighbouring pixels of a row, a plane for each channel; lent for a call.
 package struct PlaneRow {
-    private let first: UnsafeMutablePointer<Float>
+    private let first: MutableRow<Float>
     private let stride: Int
     let count: Int
     let channels: Int
@@ -34,7 +34,7 @@ package struct PlaneRow {
     ///   - first: the first pixel of the first plane; the sink may round the last plane in place.
     ///   - stride: values from a plane to the next.
     init(
-        _ first: UnsafeMutablePointer<Float>, stride: Int, count: Int, channels: Int, x: Int, y: Int,
+        _ first: MutableRow<Float>, stride: Int, count: Int, channels: Int, x: Int, y: Int,
         _ operations: RowOperations
     ) {
         self.first = first
@@ -46,5 +46,5 @@ package struct PlaneRow {
         self.operations = operations
     }
 
-    func plane(_ channel: Int) -> UnsafeMutablePointer<Float> { first + channel * stride }
+    func plane(_ channel: Int) -> MutableRow<Float> { first + channel * stride }
 }

@@ -9,8 +9,8 @@
 // One table for each level; the functions' names are the same in every module.
 
 #if arch(x86_64)
-    extension RowOperations {
-        static let v2 = RowOperations(
+    extension RowLoops {
+        static let v2 = RowLoops(
             halveBytes: RowKernelsV2.halveBytes,
             halveWords: RowKernelsV2.halveWords,
             doubleWords: RowKernelsV2.doubleWords,
@@ -66,8 +66,8 @@
             addWeighted: RowKernelsV2.addWeighted)
     }
 
-    extension RowOperations {
-        static let v3 = RowOperations(
+    extension RowLoops {
+        static let v3 = RowLoops(
             halveBytes: RowKernelsV3.halveBytes,
             halveWords: RowKernelsV3.halveWords,
             doubleWords: RowKernelsV3.doubleWords,
@@ -123,8 +123,8 @@
             addWeighted: RowKernelsV3.addWeighted)
     }
 
-    extension RowOperations {
-        static let v4 = RowOperations(
+    extension RowLoops {
+        static let v4 = RowLoops(
             halveBytes: RowKernelsV4.halveBytes,
             halveWords: RowKernelsV4.halveWords,
             doubleWords: RowKernelsV4.doubleWords,
@@ -181,8 +181,8 @@
     }
 
 #else
-    extension RowOperations {
-        static let native = RowOperations(
+    extension RowLoops {
+        static let native = RowLoops(
             halveBytes: RowKernelsNative.halveBytes,
             halveWords: RowKernelsNative.halveWords,
             doubleWords: RowKernelsNative.doubleWords,
