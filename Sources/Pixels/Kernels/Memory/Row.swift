@@ -131,7 +131,10 @@ extension Array where Element: BitwiseCopyable {
     func withRow(_ body: (Row<Element>) -> Void) {
         withUnsafeBufferPointer { buffer in
             // An empty array has no address.
-            guard let base = buffer.baseAddress else { return body(Row(RowBuffer<Element>(count: 0).start)) }
+            guard let base = buffer.baseAddress else {
+                let nothing = RowBuffer<Element>(count: 0)
+                return body(Row(nothing.start))
+            }
             body(Row(base, before: 0, count: buffer.count))
         }
     }

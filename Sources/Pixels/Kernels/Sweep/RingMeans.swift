@@ -100,9 +100,10 @@ final class RingSums: RingMeans {
     private func sample(_ range: Range<Int>) {
         let (picture, coarse) = (context.picture, directions.blocks(of: range))
         let target = sums.start + 4 * (range.lowerBound + 1 - held.lowerBound)
+        let center = context.centerPoint
         for (index, ring) in rings.enumerated() {
             context.operations.sumRing(
-                picture, center: context.centerPoint, radius: Double(ring) / band.density, coarse: coarse,
+                picture, center: center, radius: Double(ring) / band.density, coarse: coarse,
                 fine: Row(directions.fine.start), first: range.lowerBound & 63, count: range.count,
                 scratch: scratch.start, sums: target + 4 * index * capacity)
         }
