@@ -7,7 +7,6 @@ final class FixedMean {
     private let horizontal: BoxAxis
     private let vertical: BoxAxis
     private let target: ByteRowWriter
-    private let operations: BoxOperations
     private let source: SummedRows
     private let channels: Int
     /// Of the windows of all columns that are read, in 8.7 fixed point; or of samples, where those fit 16 bits and no
@@ -37,12 +36,11 @@ final class FixedMean {
     ///   - isOpaque: no pixel that is read has an alpha below full.
     init(
         _ bytes: ByteSource, _ columns: Range<Int>, _ horizontal: BoxAxis, _ vertical: BoxAxis, isOpaque: Bool,
-        _ target: ByteRowWriter, _ operations: BoxOperations
+        _ target: ByteRowWriter
     ) {
         self.horizontal = horizontal
         self.vertical = vertical
         self.target = target
-        self.operations = operations
         channels = target.layout.channels
         self.columns = columns
         let read = columns.lowerBound - horizontal.reach..<columns.upperBound + horizontal.reach
@@ -77,18 +75,18 @@ final class FixedMean {
             entering: entering, leaving: leaving, outside: outside,
             bytes: { rows, part, start, count in
                 if let shortWeights, isOpaque {
-                    operations.slideShortColumns(
+                    target.operations.slideShortColumns(
                         rows, shift: shortWeights.shift, weight: shortWeights.weight,
                         tail: outside == nil ? 0 : shortWeights.tail, count: count,
                         sums: shortSums.start + start + Self.gap * part, words: to + start)
                 } else {
-                    operations.slideByteColumns(
+                    target.operations.slideByteColumns(
                         rows, weight: weight, tail: tail, isShort: isShort, count: count, sums: sums.start + start,
                         words: to + start)
                 }
             },
             words: { rows, count in
-                operations.slideWordColumns(
+                target.operations.slideWordColumns(
                     rows, weight: weight, tail: tail, isShort: isShort, count: count, sums: sums.start, words: to)
             })
     }
@@ -100,7 +98,7 @@ final class FixedMean {
         let row = means.start + Self.lead + (horizontal.reach - horizontal.side) * channels
         let scale = hasAlpha ? 1 : 128.0  // from 8.7 fixed point to samples
         let count = columns.count * channels
-        operations.averageAlong(
+        target.operations.averageAlong(
             Row(row), channels: channels, length: horizontal.length, weight: Float(horizontal.weight / scale),
             tail: Float(horizontal.tail / scale), count: count, bytes: hasAlpha ? nil : target.row,
             words: hasAlpha ? words.start : nil)

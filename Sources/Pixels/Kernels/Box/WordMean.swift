@@ -6,7 +6,6 @@ final class WordMean {
     private let horizontal: BoxAxis
     private let vertical: BoxAxis
     private let target: WordRowWriter
-    private let operations: BoxOperations
     private let source: WordSource.Columns
     private let channels: Int
     private let count: Int
@@ -31,14 +30,12 @@ final class WordMean {
 
     /// - Parameter columns: a part of the target's.
     init(
-        _ words: WordSource, _ columns: Range<Int>, _ horizontal: BoxAxis, _ vertical: BoxAxis, _ target: WordRowWriter,
-        _ operations: BoxOperations
+        _ words: WordSource, _ columns: Range<Int>, _ horizontal: BoxAxis, _ vertical: BoxAxis, _ target: WordRowWriter
     ) {
         self.columns = columns
         self.horizontal = horizontal
         self.vertical = vertical
         self.target = target
-        self.operations = operations
         channels = words.channels
         let read = columns.lowerBound - horizontal.reach..<columns.upperBound + horizontal.reach
         source = words.reading(read)
@@ -66,7 +63,7 @@ final class WordMean {
         let outside = y.flatMap { tail > 0 ? ($0 - vertical.side - 1, $0 + vertical.side + 1) : nil }
         let rows = SlidingRows(
             entering: row(entering, 0), leaving: row(leaving, 1), above: row(outside?.0, 2), below: row(outside?.1, 3))
-        operations.slideSampleColumns(
+        target.operations.slideSampleColumns(
             rows, weight: Float(16 * vertical.weight), tail: Float(16 * tail), count: count, sums: sums.start,
             means: means.start + Self.lead)
     }
@@ -77,7 +74,7 @@ final class WordMean {
 
     private func average(_ y: Int) {
         let row = means.start + Self.lead + (horizontal.reach - horizontal.side) * channels
-        operations.averageWideAlong(
+        target.operations.averageWideAlong(
             Row(row), channels: channels, length: horizontal.length, weight: Float(horizontal.weight / 16),
             tail: Float(horizontal.tail / 16), count: columns.count * channels, words: target.row)
         target.store(columns: columns, y: y)

@@ -11,7 +11,6 @@ final class FixedDisc {
     private let strip: Range<Int>
     private let target: ByteRowWriter
     private let rows: FixedStrip
-    private let operations: DiscOperations
     private let channels: Int
     private let groups: DiscGroups
     private let sums: RowBuffer<UInt32>
@@ -30,13 +29,11 @@ final class FixedDisc {
     }
 
     init(
-        _ source: ByteSource, _ weights: DiscWeights, _ strip: Range<Int>, _ target: ByteRowWriter,
-        _ operations: DiscOperations
+        _ source: ByteSource, _ weights: DiscWeights, _ strip: Range<Int>, _ target: ByteRowWriter
     ) {
         self.weights = weights
         self.strip = strip
         self.target = target
-        self.operations = operations
         channels = target.layout.channels
         groups = DiscGroups(weights)
         let count = strip.count * channels + 128
@@ -89,11 +86,11 @@ final class FixedDisc {
     private func slideSums(_ enteringCount: Int, _ leavingCount: Int) {
         let count = strip.count * channels
         if target.layout.hasAlpha {
-            operations.slideWordDiscs(
+            target.operations.slideWordDiscs(
                 entering: entering, enteringCount: enteringCount, leaving: leaving, leavingCount: leavingCount,
                 count: count, sums: sums.start)
         } else {
-            operations.slideByteDiscs(
+            target.operations.slideByteDiscs(
                 entering: entering, enteringCount: enteringCount, leaving: leaving, leavingCount: leavingCount,
                 count: count, sums: sums.start)
         }
@@ -106,12 +103,12 @@ final class FixedDisc {
         let count = strip.count * channels
         let hasAlpha = target.layout.hasAlpha
         if hasAlpha {
-            operations.weighWordDiscs(
+            target.operations.weighWordDiscs(
                 sums: Row(sums.start), weight: Float(weights.weight), taps: borders, counts: groups.counts,
                 weights: groups.weights, groups: groups.counts.count, count: count, words: words.start,
                 bytes: target.row)
         } else {
-            operations.weighByteDiscs(
+            target.operations.weighByteDiscs(
                 sums: Row(sums.start), weight: Float(weights.weight), taps: borders, counts: groups.counts,
                 weights: groups.weights, groups: groups.counts.count, count: count, words: words.start,
                 bytes: target.row)

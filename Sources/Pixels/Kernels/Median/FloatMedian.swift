@@ -5,12 +5,10 @@ import Geometry
 struct FloatMedian: WorkingKernel {
     private let radius: Int
     private let operations: RowOperations
-    private let median: MedianOperations
 
-    init(radius: Int, _ operations: RowOperations, _ median: MedianOperations) {
+    init(radius: Int, _ operations: RowOperations) {
         self.radius = radius
         self.operations = operations
-        self.median = median
     }
 
     var halo: Halo { Halo(horizontal: radius, vertical: radius) }
@@ -34,7 +32,7 @@ struct FloatMedian: WorkingKernel {
 
     private func applyNetwork(_ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink) {
         let channels = reader.layout.channels
-        let rows = RankedRows(reader, area.expanded(by: halo), capacity: 2 * radius + 2, operations, median)
+        let rows = RankedRows(reader, area.expanded(by: halo), capacity: 2 * radius + 2, operations)
         let stride = (area.width + 63) & ~31
         let result = RowBuffer<Int32>(count: 2 * stride * channels)
         let scratch = RowBuffer<Int32>(count: MedianScratch.values)
@@ -43,7 +41,7 @@ struct FloatMedian: WorkingKernel {
             for plane in 0..<channels {
                 let first = result.start + plane * stride
                 rows.setWindow(window, x: area.x, plane: plane)
-                median.medianOfRanks(
+                operations.medianOfRanks(
                     rows.window, radius: radius, channels: 1, count: area.width,
                     scratch: scratch.start, first: first, second: first + channels * stride)
             }
@@ -58,7 +56,7 @@ struct FloatMedian: WorkingKernel {
         let channels = reader.layout.channels
         let stride = area.width
         let result = RowBuffer<Int32>(count: area.area * channels)
-        SortedBlock(reader, area, radius: radius, operations, median).findMedians(into: result.start)
+        SortedBlock(reader, area, radius: radius, operations).findMedians(into: result.start)
         for (row, y) in area.rows.enumerated() {
             write(result.start + row * stride, area.area, area, y, channels, to: &sink)
         }
@@ -69,7 +67,7 @@ struct FloatMedian: WorkingKernel {
         _ ranks: MutableRow<Int32>, _ stride: Int, _ area: PixelRect, _ y: Int, _ channels: Int,
         to sink: inout some WorkingRowSink
     ) {
-        for plane in 0..<channels { median.unrankFloats(ranks + plane * stride, count: area.width) }
+        for plane in 0..<channels { operations.unrankFloats(ranks + plane * stride, count: area.width) }
         sink.write(
             PlaneRow(
                 ranks.bits(as: Float.self), stride: stride, count: area.width, channels: channels, x: area.x, y: y,
@@ -87,16 +85,15 @@ enum MedianScratch {
 final class RankedRows {
     private let source: FloatSource
     private let ring: RowRing<Float>
-    private let median: MedianOperations
+    private let operations: RowOperations
     /// The rows that were set last.
     let window: RowList<Int32>
 
     /// - Parameter area: all that is read.
     init(
-        _ reader: PixelReader, _ area: PixelRect, capacity: Int, _ operations: RowOperations,
-        _ median: MedianOperations
+        _ reader: PixelReader, _ area: PixelRect, capacity: Int, _ operations: RowOperations
     ) {
-        self.median = median
+        self.operations = operations
         source = FloatSource(reader, columns: area.columns, operations)
         ring = RowRing(
             columns: area.columns, rows: area.rows, channels: 1, planes: reader.layout.channels, capacity: capacity,
@@ -120,7 +117,7 @@ final class RankedRows {
     private func makeRows(through y: Int) {
         while ring.lacks(y) {
             source.read(ring.next, into: ring)
-            median.rankFloats(ring.whole(ring.next), count: ring.wholeCount)
+            operations.rankFloats(ring.whole(ring.next), count: ring.wholeCount)
             ring.next += 1
         }
     }

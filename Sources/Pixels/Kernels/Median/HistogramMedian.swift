@@ -10,7 +10,6 @@ final class HistogramMedian {
     private let channels: Int
     private let source: ByteSource
     private let target: ByteRowWriter
-    private let operations: MedianOperations
     private let histograms: RowBuffer<UInt8>
     private let steps = RowBuffer<UInt8>(count: 256)
     private let scratch = RowBuffer<UInt64>(count: 96)
@@ -30,14 +29,12 @@ final class HistogramMedian {
     }
 
     init(
-        _ source: ByteSource, _ strip: Range<Int>, radius: Int, _ target: ByteRowWriter,
-        _ operations: MedianOperations
+        _ source: ByteSource, _ strip: Range<Int>, radius: Int, _ target: ByteRowWriter
     ) {
         self.radius = radius
         self.strip = strip
         self.source = source
         self.target = target
-        self.operations = operations
         columns = strip.lowerBound - radius..<strip.upperBound + radius
         channels = target.layout.channels
         let count = columns.count * channels
@@ -53,16 +50,16 @@ final class HistogramMedian {
         for y in target.rect.rows {
             if y == target.rect.y {
                 for row in y - radius...y + radius {
-                    operations.addToHistograms(
+                    target.operations.addToHistograms(
                         samples(row, entering), steps: Row(steps.start), count: count, histograms: histograms.start)
                 }
             } else {
-                operations.slideHistograms(
+                target.operations.slideHistograms(
                     entering: samples(y + radius, entering), leaving: samples(y - radius - 1, leaving),
                     steps: Row(steps.start), count: count, histograms: histograms.start)
             }
             for channel in 0..<channels {
-                operations.medianOfHistograms(
+                target.operations.medianOfHistograms(
                     Row(histograms.start), columns: count, channel: channel, channels: channels, radius: radius,
                     pixels: strip.count, scratch: scratch.start, out: target.row)
             }

@@ -8,7 +8,7 @@ final class SortedBlock {
     private let radius: Int
     private let channels: Int
     private let rows: RankedRows
-    private let median: MedianOperations
+    private let operations: RowOperations
     private let entries: RowBuffer<UInt64>
     private let spare: RowBuffer<UInt64>
     private let counts = RowBuffer<Int>(count: 256)
@@ -16,14 +16,14 @@ final class SortedBlock {
     private let bits: RowBuffer<UInt64>
 
     init(
-        _ reader: PixelReader, _ area: PixelRect, radius: Int, _ operations: RowOperations, _ median: MedianOperations
+        _ reader: PixelReader, _ area: PixelRect, radius: Int, _ operations: RowOperations
     ) {
         self.area = area
         self.radius = radius
-        self.median = median
+        self.operations = operations
         read = area.expanded(by: Halo(horizontal: radius, vertical: radius))
         channels = reader.layout.channels
-        rows = RankedRows(reader, read, capacity: read.height, operations, median)
+        rows = RankedRows(reader, read, capacity: read.height, operations)
         entries = RowBuffer(count: read.area)
         spare = RowBuffer(count: read.area)
         places = RowBuffer(count: read.area)
@@ -34,11 +34,11 @@ final class SortedBlock {
     func findMedians(into ranks: MutableRow<Int32>) {
         for plane in 0..<channels {
             fill(plane)
-            median.sortEntries(entries.start, spare: spare.start, counts: counts.start, count: read.area)
+            operations.sortEntries(entries.start, spare: spare.start, counts: counts.start, count: read.area)
             for place in 0..<read.area {
                 places[unchecked: Int(UInt32(truncatingIfNeeded: entries[unchecked: place]))] = UInt32(place)
             }
-            median.medianOfPlaces(
+            operations.medianOfPlaces(
                 Row(places.start), width: area.width, height: area.height, radius: radius, bits: bits.start,
                 sorted: Row(entries.start), out: ranks + plane * area.area)
         }

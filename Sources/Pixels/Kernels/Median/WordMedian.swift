@@ -4,16 +4,14 @@ import Geometry
 final class WordMedian {
     private let radius: Int
     private let target: WordRowWriter
-    private let operations: MedianOperations
     private let source: WordSource.Columns
     private let ring: RowRing<UInt16>
     private let window: RowList<UInt16>
     private let scratch = RowBuffer<UInt16>(count: MedianScratch.values)
 
-    init(_ words: WordSource, radius: Int, _ target: WordRowWriter, _ operations: MedianOperations) {
+    init(_ words: WordSource, radius: Int, _ target: WordRowWriter) {
         self.radius = radius
         self.target = target
-        self.operations = operations
         let read = target.rect.expanded(by: Halo(horizontal: radius, vertical: radius))
         source = words.reading(read.columns)
         ring = RowRing(
@@ -34,7 +32,7 @@ final class WordMedian {
             }
             let first = target.inPlace(y: y)
             let second = y + 1 < rows.upperBound ? target.inPlace(y: y + 1) : target.row
-            operations.medianOfWords(
+            target.operations.medianOfWords(
                 window, radius: radius, channels: ring.channels, count: target.rect.width * ring.channels,
                 scratch: scratch.start, first: first, second: second)
         }

@@ -10,18 +10,15 @@ struct SharpenedBytes {
     private let threshold: Float
     private let isOpaque: Bool
     private let target: ByteRowWriter
-    private let operations: SharpeningOperations
 
     /// - Parameter isOpaque: no pixel that is read has an alpha below full.
     init(
-        _ source: ByteSource, _ gaussian: Gaussian, _ gain: Sharpening.Gain, isOpaque: Bool, _ target: ByteRowWriter,
-        _ operations: SharpeningOperations
+        _ source: ByteSource, _ gaussian: Gaussian, _ gain: Sharpening.Gain, isOpaque: Bool, _ target: ByteRowWriter
     ) {
         self.source = source
         self.gaussian = gaussian
         self.isOpaque = isOpaque
         self.target = target
-        self.operations = operations
         amount = Float(gain.amount)
         threshold = Float(gain.threshold * 255 * 128)
     }
@@ -76,11 +73,11 @@ struct SharpenedBytes {
         let channels = target.layout.channels
         if isOpaque {
             let count = columns.count * channels
-            operations.sharpenWords(
+            target.operations.sharpenWords(
                 row, blurred: blurred, amount: amount, threshold: threshold, count: count, out: words)
             target.operations.roundWords(Row(words), count: count, bytes: target.row)
         } else {
-            operations.sharpenPixels(
+            target.operations.sharpenPixels(
                 row, blurred: blurred, amount: amount, threshold: threshold, colors: channels - 1,
                 pixels: columns.count, out: words)
             target.operations.unpremultiply(

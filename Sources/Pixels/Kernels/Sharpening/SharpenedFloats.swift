@@ -9,15 +9,12 @@ struct SharpenedFloats: WorkingKernel {
     /// On the scale of the samples.
     private let threshold: Float
     private let operations: RowOperations
-    private let sharpening: SharpeningOperations
 
     init(
-        _ gaussian: Gaussian, _ gain: Sharpening.Gain, _ format: SampleFormat, _ operations: RowOperations,
-        _ sharpening: SharpeningOperations
+        _ gaussian: Gaussian, _ gain: Sharpening.Gain, _ format: SampleFormat, _ operations: RowOperations
     ) {
         self.gaussian = gaussian
         self.operations = operations
-        self.sharpening = sharpening
         amount = Float(gain.amount)
         threshold = Float(gain.threshold * format.full)
     }
@@ -39,12 +36,12 @@ struct SharpenedFloats: WorkingKernel {
             for plane in 0..<channels {
                 // Without a threshold the alpha's difference says nothing of the colours'.
                 if reader.layout.hasAlpha, plane < channels - 1, threshold > 0 {
-                    sharpening.sharpenColorFloats(
+                    operations.sharpenColorFloats(
                         Row(own.plane(plane)), blurred: Row(blurred.plane(plane)), alpha: Row(own.plane(channels - 1)),
                         blurredAlpha: Row(blurred.plane(channels - 1)), amount: amount, threshold: threshold,
                         count: area.width, out: result.plane(plane))
                 } else {
-                    sharpening.sharpenFloats(
+                    operations.sharpenFloats(
                         Row(own.plane(plane)), blurred: Row(blurred.plane(plane)), amount: amount,
                         threshold: threshold, count: area.width, out: result.plane(plane))
                 }

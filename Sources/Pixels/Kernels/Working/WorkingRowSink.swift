@@ -14,7 +14,9 @@ extension WorkingRowSink {
         var values = [Double](repeating: 0, count: planes.count * planes.channels)
         for channel in 0..<planes.channels {
             let plane = planes.plane(channel)
-            for index in 0..<planes.count { values[index * planes.channels + channel] = Double(plane[unchecked: index]) }
+            for index in 0..<planes.count {
+                values[index * planes.channels + channel] = Double(plane[unchecked: index])
+            }
         }
         write(values.span, x: planes.x, y: planes.y)
     }
