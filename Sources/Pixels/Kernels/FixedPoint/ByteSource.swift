@@ -163,7 +163,8 @@ final class ByteSource {
                 pixel.update(repeating: 0, count: channels)
                 continue
             }
-            pixel.update(from: samples + (position * stride + place * channels), count: channels)
+            let from = samples + (position * stride + place * channels)
+            for channel in 0..<channels { pixel[channel] = from[channel] }
         }
     }
 

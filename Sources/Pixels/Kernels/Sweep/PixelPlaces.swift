@@ -19,9 +19,10 @@ final class PixelPlaces {
 
     func append(columns: Range<Int>, y: Int) {
         makeRoom(for: columns.count)
+        let (right, down) = (right.start + count, down.start + count)
         for (index, x) in columns.enumerated() {
-            right[unchecked: count + index] = Double(x) - center.x
-            down[unchecked: count + index] = Double(y) - center.y
+            right[unchecked: index] = Double(x) - center.x
+            down[unchecked: index] = Double(y) - center.y
         }
         count += columns.count
     }
@@ -29,10 +30,11 @@ final class PixelPlaces {
     /// - Parameter pixels: their numbers in `area`, row by row.
     func append(_ pixels: PixelGroup, in area: PixelRect) {
         makeRoom(for: pixels.count)
+        let (right, down) = (right.start + count, down.start + count)
         for index in 0..<pixels.count {
-            let (row, column) = Int(pixels.numbers[index]).quotientAndRemainder(dividingBy: area.width)
-            right[unchecked: count + index] = Double(area.x + column) - center.x
-            down[unchecked: count + index] = Double(area.y + row) - center.y
+            let (row, column) = Int(pixels.numbers[unchecked: index]).quotientAndRemainder(dividingBy: area.width)
+            right[unchecked: index] = Double(area.x + column) - center.x
+            down[unchecked: index] = Double(area.y + row) - center.y
         }
         count += pixels.count
     }

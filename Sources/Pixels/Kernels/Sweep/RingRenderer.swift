@@ -56,8 +56,7 @@ struct RingRenderer {
         let values = batch.values(places.count)
         means.interpolate(
             batch.positions(Row(places.turns.start)), across: Row(places.distances.start),
-            along: Row(places.turns.start),
-            count: places.count, into: values)
+            along: Row(places.turns.start), count: places.count, into: values)
         var first = 0
         for run in batch.runs {
             let place = (run.y - area.y) * area.width + run.columns.lowerBound - area.x

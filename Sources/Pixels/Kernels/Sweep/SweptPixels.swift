@@ -28,8 +28,7 @@ final class SweptPixels {
         if let scale {
             operations.scatterWords(
                 Row(values.start), at: pixels.numbers, count: pixels.count, channels: channels, scale: scale,
-                full: full,
-                out: words.start)
+                full: full, out: words.start)
         } else {
             let (from, to, channels) = (values.start, floats.start, channels)
             for index in 0..<pixels.count {

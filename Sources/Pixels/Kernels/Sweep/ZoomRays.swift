@@ -88,8 +88,7 @@ struct ZoomRays {
         let origin = -4 * first
         operations.zoomMeans(
             Row(samples).moved(unchecked: origin), heads: Row(room.heads.start).moved(unchecked: origin),
-            tails: Row(room.tails.start).moved(unchecked: origin),
-            blockBits: octave.blockBits, factor: 1 - amount, first: positions.lowerBound, count: positions.count,
-            out: target)
+            tails: Row(room.tails.start).moved(unchecked: origin), blockBits: octave.blockBits, factor: 1 - amount,
+            first: positions.lowerBound, count: positions.count, out: target)
     }
 }
