@@ -68,8 +68,10 @@ final class PremultipliedRows {
         let target = own + columns.count * source.channels
         for (index, x) in columns.enumerated() {
             let isThere = position >= 0 && source.isThere(x)
-            for color in 0..<source.channels { target[index * channels + color] = own[index * source.channels + color] }
-            target[index * channels + source.channels] = isThere ? 255 : 0
+            for color in 0..<source.channels {
+                target[unchecked: index * channels + color] = own[unchecked: index * source.channels + color]
+            }
+            target[unchecked: index * channels + source.channels] = isThere ? 255 : 0
         }
         operations.premultiply(Row(target), colors: channels - 1, pixels: columns.count, out: row)
     }

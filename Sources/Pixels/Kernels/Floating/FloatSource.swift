@@ -50,7 +50,7 @@ final class FloatSource {
         }
         for channel in 0..<channels {
             let plane = ring.pixel(x: columns.lowerBound, y: y) + channel * ring.planeStride
-            for index in 0..<columns.count { plane[index] = Float(row[index * channels + channel]) }
+            for index in 0..<columns.count { plane[unchecked: index] = Float(row[index * channels + channel]) }
         }
     }
 
