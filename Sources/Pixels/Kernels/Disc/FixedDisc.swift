@@ -64,7 +64,7 @@ final class FixedDisc {
         for dy in -weights.reach...weights.reach {
             var count = 0
             for dx in -weights.reach...weights.reach where weights.heights[abs(dx)] >= abs(dy) {
-                entering.set(count, rows.row(y + dy) + dx * channels)
+                entering.set(count, rows.row(y + dy).moved(unchecked: dx * channels))
                 count += 1
             }
             slideSums(count, 0)
@@ -76,8 +76,8 @@ final class FixedDisc {
         for dx in -weights.reach...weights.reach {
             let height = weights.heights[abs(dx)]
             guard height >= 0 else { continue }
-            entering.set(count, rows.row(y + height) + dx * channels)
-            leaving.set(count, rows.row(y - 1 - height) + dx * channels)
+            entering.set(count, rows.row(y + height).moved(unchecked: dx * channels))
+            leaving.set(count, rows.row(y - 1 - height).moved(unchecked: dx * channels))
             count += 1
         }
         slideSums(count, count)
@@ -98,7 +98,7 @@ final class FixedDisc {
 
     private func write(_ y: Int) {
         for (index, offset) in groups.offsets.enumerated() {
-            borders.set(index, rows.row(y + offset.dy) + offset.dx * channels)
+            borders.set(index, rows.row(y + offset.dy).moved(unchecked: offset.dx * channels))
         }
         let count = strip.count * channels
         let hasAlpha = target.layout.hasAlpha

@@ -80,6 +80,7 @@ private final class DiscRows {
     private let pairs: RowBuffer<Float>
     private let columns: RowBuffer<Float>
     private let two = RowList<Float>(count: 2)
+    private let one: [Float] = [1]
 
     init(_ reader: PixelReader, _ area: PixelRect, reach: Int, _ operations: RowOperations) {
         self.reach = reach
@@ -108,7 +109,7 @@ private final class DiscRows {
         func row(_ distance: Int) -> Row<Float> {
             Row(ring.row(y + distance) + plane * ring.planeStride)
         }
-        let (count, one) = (ring.columns.count, [Float(1)])
+        let count = ring.columns.count
         columns.start.update(from: row(0), count: count)
         for distance in 1..<reach + 1 {
             two.set(0, row(-distance))

@@ -49,11 +49,11 @@ struct FloatSparse: WorkingKernel {
         _ list: borrowing RowList<Float>, _ target: MutableRow<Float>
     ) {
         for (index, pair) in taps.pairs.enumerated() {
-            list.set(2 * index, Row(ring.pixel(x: x + pair.dx, y: y + pair.dy) + offset))
-            list.set(2 * index + 1, Row(ring.pixel(x: x - pair.dx, y: y - pair.dy) + offset))
+            list.set(2 * index, Row(ring.pixel(x: x + pair.dx, y: y + pair.dy).moved(unchecked: offset)))
+            list.set(2 * index + 1, Row(ring.pixel(x: x - pair.dx, y: y - pair.dy).moved(unchecked: offset)))
         }
         operations.sumFloatPairs(
-            center: Row(ring.pixel(x: x, y: y) + offset), centerWeight: Float(taps.center), pairs: list,
+            center: Row(ring.pixel(x: x, y: y).moved(unchecked: offset)), centerWeight: Float(taps.center), pairs: list,
             pairCount: taps.pairs.count, weights: weights, count: count, out: target)
     }
 }

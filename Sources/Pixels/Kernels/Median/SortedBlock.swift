@@ -49,7 +49,8 @@ final class SortedBlock {
         for y in read.rows {
             let row = rows.row(y, plane: plane)
             for column in 0..<read.width {
-                let rank = UInt32(bitPattern: row[unchecked: column]) ^ 0x8000_0000  // in the order of numbers without a sign
+                // In the order of numbers without a sign.
+                let rank = UInt32(bitPattern: row[unchecked: column]) ^ 0x8000_0000
                 entries[unchecked: index] = UInt64(rank) << 32 | UInt64(index)
                 index += 1
             }
