@@ -31,7 +31,7 @@ struct Row<Value: BitwiseCopyable> {
     @inline(__always)
     static func - (row: Row, offset: Int) -> Row { row + -offset }
 
-    /// For loops that move once for each pixel.
+    /// Without the check: for offsets that follow from the sizes of the memory, in loops over pixels or over large windows.
     @inline(__always)
     func moved(unchecked offset: Int) -> Row {
         Row(pointer + offset, before: before &+ offset, count: count &- offset)
@@ -77,7 +77,7 @@ struct MutableRow<Value: BitwiseCopyable> {
     @inline(__always)
     static func - (row: MutableRow, offset: Int) -> MutableRow { row + -offset }
 
-    /// For loops that move once for each pixel.
+    /// Without the check: for offsets that follow from the sizes of the memory, in loops over pixels or over large windows.
     @inline(__always)
     func moved(unchecked offset: Int) -> MutableRow {
         MutableRow(pointer + offset, before: before &+ offset, count: count &- offset)
