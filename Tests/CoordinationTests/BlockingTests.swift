@@ -9,7 +9,7 @@ import Testing
         let count = 40
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<count { group.addTask { await Blocking.run { gate.wait() } } }
-            // A task of its own opens the gate: it would have no thread if the others took all of them.
+            // A task opens the gate: it would have no thread if the calls took all of them.
             group.addTask { for _ in 0..<count { gate.signal() } }
         }
     }

@@ -1,4 +1,3 @@
-import Dispatch
 package import JobModel
 import JobStorage
 package import Planning
@@ -45,7 +44,7 @@ package final class JobRun: Sendable {
     private let clock: RunClock
     private let state = Mutex(State())
     /// Removes what frames leave: a folder of tiles has thousands of files.
-    private let removals = DispatchQueue(label: "penumbra.removing")
+    private let removals = SerialThread()
 
     /// - Parameters:
     ///   - targets: outputs that ``JobPlan/check(_:)`` accepted, in the order in which they are wanted.
@@ -96,12 +95,9 @@ package final class JobRun: Sendable {
         // Another coordinator goes on with these: nothing of them is removed.
         for (_, frame) in state.withLock({ $0.open.sorted { $0.key < $1.key } }) { record(frame.target.report(.left)) }
         while let target = takeTarget() { recordUnbegun(target.settled() ?? target.report(.left)) }
-        let (books, recorder, removals) = (books, recorder, removals)
-        await Blocking.run {
-            removals.sync {}
-            books.finish()
-            recorder?.flush()
-        }
+        await removals.run {}
+        await books.finish()
+        await Blocking.run { [recorder] in recorder?.flush() }
         // The last moments of the run may be the first that cannot be written down.
         let unwritten = recorder?.stop
         return state.withLock { state in
@@ -296,7 +292,7 @@ extension JobRun: RunLoop.Delegate {
         }
         let items: [PublishQueue.Item]
         do throws(StoreProblem) {
-            items = try await Blocking.run { () throws(StoreProblem) in try self.items(outputs, of: open) }
+            items = try await books.thread.run { () throws(StoreProblem) in try self.items(outputs, of: open) }
         } catch {
             return PublishProblem(error)
         }
@@ -316,7 +312,7 @@ extension JobRun: RunLoop.Delegate {
     package func concluded(_ frame: FrameID, _ outcome: FrameOutcome) {
         let found = state.withLock { $0.open.removeValue(forKey: frame) }
         let (directory, temporaries) = (directory, found?.temporaries ?? [])
-        removals.async {
+        removals.begin {
             // Another coordinator goes on with them.
             if !directory.isSuperseded { FileSystem.removeTree("\(directory.scratch)/\(frame.name)") }
             // The published one was renamed away; what is left belongs to attempts that came to nothing.

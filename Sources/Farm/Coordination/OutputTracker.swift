@@ -1,4 +1,3 @@
-import Dispatch
 import JobModel
 import JobStorage
 package import Scheduling
@@ -17,7 +16,7 @@ package final class OutputTracker: Sendable {
     private let recipes = Mutex<[RecipeKey: RecipeID]>([:])
     private let refreshed = Mutex<[OutputRecord]>([])
     /// Transactions wait for the disk, and nobody waits for these before the run ends.
-    private let queue = DispatchQueue(label: "penumbra.remembering")
+    let thread = SerialThread()
 
     package init(ledger: Ledger?, freshness: Freshness, hasPictures: Bool, now: Int) {
         self.hasPictures = hasPictures
@@ -39,12 +38,12 @@ package final class OutputTracker: Sendable {
             refreshed += records
             return refreshed.count >= 512
         }
-        if isMuch { queue.async { self.writeRefreshed() } }
+        if isMuch { thread.begin { self.writeRefreshed() } }
         return verdict
     }
 
-    /// Everything is written when this returns. Waits for the disk.
-    func finish() { queue.sync { writeRefreshed() } }
+    /// Everything is written when this returns.
+    func finish() async { await thread.run { self.writeRefreshed() } }
 
     /// Writes down the new stamps of files that were only touched.
     private func writeRefreshed() {
@@ -135,7 +134,7 @@ package final class OutputTracker: Sendable {
         }
         let text = freshness.book.text(of: files.outputs.map(\.recipe))
         let since = freshness.brokenRecord(of: files)?.since ?? now
-        queue.async {
+        thread.begin {
             // When that cannot be written down it is tried again, which does no harm.
             try? ledger.setBroken(
                 BrokenRecord(
