@@ -97,7 +97,7 @@ import WorkerProtocol
 
     @Test func `a recorder whose database is read-only ends the run, and costs no output`() async throws {
         let farm = try SmallFarm(pictures: 3)
-        let (store, run) = try farm.beginRun(settings: "PRAGMA query_only = ON")
+        let (store, run) = try farm.beginRun(isReadOnly: true)
         let recorder = RunRecorder(store: store, run: run, epoch: 1) { 0 }
         let summary = try await farm.run(recorder: recorder)
         #expect(
@@ -112,7 +112,7 @@ import WorkerProtocol
         let farm = try SmallFarm(pictures: 3)
         try await farm.run()
         let before = farm.outputs
-        let store = try JobStore(path: farm.database, settings: "PRAGMA query_only = ON")
+        let store = try JobStore(lookingAt: farm.database)
         await #expect(throws: StoreProblem.self) { try await farm.run(store: store) }
         #expect(farm.outputs == before)
         try await checkNext(farm)

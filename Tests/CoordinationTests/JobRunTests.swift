@@ -130,14 +130,17 @@ import WorkerProtocol
 extension SmallFarm {
     /// A run in the database, for a recorder.
     ///
-    /// - Parameter settings: of the recorder's connection, in SQL.
-    func beginRun(settings: String = "") throws -> (JobStore, RunID) {
+    /// - Parameter isReadOnly: the recorder can write nothing.
+    func beginRun(isReadOnly: Bool = false) throws -> (JobStore, RunID) {
         let store = try JobStore(path: database)
         let run = try store.write { writer in
             try writer.begin(
                 run: "recorded", of: try writer.job(manifest: job.manifestPath, name: job.name), at: 0, workers: 1,
                 request: "{}", counts: "{}")
         }
-        return (try JobStore(path: database, survivesPowerLoss: false, patience: 0.05, settings: settings), run)
+        let own =
+            isReadOnly
+            ? try JobStore(lookingAt: database) : try JobStore(path: database, survivesPowerLoss: false, patience: 0.05)
+        return (own, run)
     }
 }

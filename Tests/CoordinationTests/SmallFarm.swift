@@ -140,16 +140,14 @@ struct SmallFarm: Sendable {
     }
 
     final class Observer: RunObserver {
-        private let state = Mutex<(reports: [FrameReport], isBehind: Bool)>(([], false))
+        private let state = Mutex<[FrameReport]>([])
 
-        var reports: [FrameReport] { state.withLock { $0.reports } }
-        var isBehind: Bool { state.withLock { $0.isBehind } }
+        var reports: [FrameReport] { state.withLock { $0 } }
 
-        func forget() { state.withLock { $0.reports = [] } }
-        func fallBehind(_ isBehind: Bool) { state.withLock { $0.isBehind = isBehind } }
+        func forget() { state.withLock { $0 = [] } }
         func began(frames: Int) {}
         func progressed(_ progress: RunProgress) {}
-        func concluded(_ report: FrameReport) { state.withLock { $0.reports.append(report) } }
+        func concluded(_ report: FrameReport) { state.withLock { $0.append(report) } }
     }
 }
 

@@ -103,6 +103,29 @@ import WorkerProtocol
         #expect(words.contains("/nowhere/penumbra-worker"))
     }
 
+    @Test func `what a worker writes without end waits in little room, and how much was dropped is said`() async {
+        let script = "head -c 10000000 /dev/zero | tr '\\000' x >&2"
+        let engine = LocalEngine(command: WorkerCommand(executable: "/bin/sh", arguments: ["-c", script]))
+        let queue = EventQueue()
+        let (losses, loss) = AsyncStream.makeStream(of: Void.self)
+        let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
+        async let run: Void = engine.run(commands) { event in
+            queue.post(event)
+            if case .workerLost = event { loss.yield() }
+        }
+        // Nobody reads meanwhile.
+        for await _ in losses { break }
+        command.finish()
+        await run
+        var text = ""
+        while let event = queue.next() {
+            if case .words(let worker, let words) = event, worker.number == 1 { text += words }
+        }
+        #expect(text.hasPrefix("["))
+        #expect(text.contains(" bytes of what it wrote were dropped]\nxxx"))
+        #expect(text.utf8.count < EventQueue.longestWords + 100)
+    }
+
     @Test func `a program that is no worker is told lost`() async throws {
         let talk = Conversation(
             with: LocalEngine(command: WorkerCommand(executable: "/bin/echo", arguments: ["hello"])))
