@@ -15,6 +15,8 @@ package final class OutputTracker: Sendable {
     private let hasPictures: Bool
     private let recipes = Mutex<[RecipeKey: RecipeID]>([:])
     private let refreshed = Mutex<[OutputRecord]>([])
+    /// Writes to the ledger, because transactions wait for the disk. The run waits for it only at its end.
+    let thread = SerialThread()
 
     package init(ledger: Ledger?, freshness: Freshness, hasPictures: Bool, now: Int) {
         self.hasPictures = hasPictures
@@ -37,12 +39,15 @@ package final class OutputTracker: Sendable {
             refreshed += records
             return refreshed.count >= 512
         }
-        if isMuch { writeRefreshed() }
+        if isMuch { thread.begin { self.writeRefreshed() } }
         return verdict
     }
 
+    /// Writes all records. They are on the disk when this returns.
+    func finish() async { await thread.run { self.writeRefreshed() } }
+
     /// Writes the new stamps of touched files to the ledger.
-    func writeRefreshed() {
+    private func writeRefreshed() {
         let records = refreshed.withLock { refreshed in
             defer { refreshed = [] }
             return refreshed
@@ -118,7 +123,7 @@ package final class OutputTracker: Sendable {
         return freshness.verdict(of: alone, findings: findings) == .upToDate
     }
 
-    /// Records a broken picture, so that it is not tried again until it changes.
+    /// Records a broken picture in the background, so that it is not tried again until it changes. See ``finish()``.
     package func remember(_ failure: FrameFailure, of files: FrameFiles) {
         guard let ledger, let stamp = files.stamp else { return }
         switch failure.cause {
@@ -127,11 +132,14 @@ package final class OutputTracker: Sendable {
         case .value where !hasPictures: break
         default: return
         }
-        // If it cannot be recorded, the next run tries the picture again, which does no harm.
-        try? ledger.setBroken(
-            BrokenRecord(
-                input: files.input, page: files.page, stamp: stamp,
-                recipe: ledger.id(ofText: freshness.recipes.text(of: files.outputs.map(\.recipe))),
-                message: failure.message, since: freshness.brokenRecord(of: files)?.since ?? now))
+        let text = freshness.recipes.text(of: files.outputs.map(\.recipe))
+        let since = freshness.brokenRecord(of: files)?.since ?? now
+        thread.begin {
+            // If it cannot be recorded, the next run tries the picture again, which does no harm.
+            try? ledger.setBroken(
+                BrokenRecord(
+                    input: files.input, page: files.page, stamp: stamp, recipe: ledger.id(ofText: text),
+                    message: failure.message, since: since))
+        }
     }
 }

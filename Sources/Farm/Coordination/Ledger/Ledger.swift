@@ -1,7 +1,7 @@
 package import JobModel
 package import JobStorage
 package import Runs
-import SafeFiles
+package import SafeFiles
 import Synchronization
 
 /// The records of a job's outputs: in the database, and in the indexes beside the outputs.
@@ -34,12 +34,14 @@ package final class Ledger: Sendable {
     ///   - folders: the job's output folders, see ``OutputFolders``.
     ///   - roots: the same folders, as the run has locked them.
     ///   - told: the history that other machines wrote, if the run is resumed.
+    ///   - store: the database, if it is open already.
     package init(
-        state: String, job spec: JobSpec, folders: [String], roots: LockedFolders, told: RunLog? = nil
+        state: String, job spec: JobSpec, folders: [String], roots: LockedFolders, told: RunLog? = nil,
+        store open: JobStore? = nil, calls: FileCalls = .kernel
     ) throws {
         _ = try FileSystem.createFolders(state)
-        let store = try JobStore(path: JobStore.databasePath(state: state))
-        let indexes = folders.map { OutputIndex(folder: $0, job: spec) }
+        let store = try open ?? JobStore(path: JobStore.databasePath(state: state))
+        let indexes = folders.map { OutputIndex(folder: $0, job: spec, calls: calls) }
         let job = try store.write { try $0.job(manifest: spec.manifestPath, name: spec.name) }
         let intents = try store.read { try $0.intents(of: job) }
         // A killed run may have renamed an output or not. The file at its path shows that.

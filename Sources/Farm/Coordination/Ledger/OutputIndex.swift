@@ -33,11 +33,13 @@ final class OutputIndex: Sendable {
     let folder: String
     let path: String
     private let job: JobSpec
+    private let calls: FileCalls
     private let state = Mutex(State())
 
-    init(folder: String, job: JobSpec) {
+    init(folder: String, job: JobSpec, calls: FileCalls = .kernel) {
         self.folder = folder
         self.job = job
+        self.calls = calls
         path = PathNames.joined(folder, Self.name)
     }
 
@@ -147,7 +149,7 @@ final class OutputIndex: Sendable {
     /// chosen its target.
     private func add(_ bytes: [UInt8], in folder: Int32) throws(FileTrouble) -> Bool {
         do {
-            try FileSystem.append(bytes, to: path, in: folder, mode: Self.mode, syncs: true)
+            try FileSystem.append(bytes, to: path, in: folder, mode: Self.mode, syncs: true, calls: calls)
             return true
         } catch {
             guard [EACCES, EPERM, ELOOP, ENXIO].contains(error.code) else { throw error }
@@ -164,7 +166,7 @@ final class OutputIndex: Sendable {
         let temporary = Self.name + "-aside"
         do throws(FileTrouble) {
             // The open folder is used, because another folder may have taken its path.
-            let folder = try SafeFolder(reopening: descriptor, self.folder)
+            let folder = try SafeFolder(reopening: descriptor, self.folder, calls: calls)
             try folder.remove(temporary)
             try folder.create(temporary, bytes, mode: Self.mode, syncs: true)
             do throws(FileTrouble) {
