@@ -145,9 +145,6 @@ package struct ProbeReceipt: Hashable, Sendable, Codable {
         outputs.reduce(0) { $0 + Double($1.extent.area * $1.frames) } / 1e6
     }
 
-    /// True when the frame can only be rendered as a whole.
-    package var isIndivisible: Bool { outputs.count > 1 || source.frames > 1 }
-
     /// The rectangle of the first output.
     package var extent: PixelRect { grid.extent }
 }

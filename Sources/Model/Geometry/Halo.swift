@@ -27,8 +27,6 @@ public struct Halo: Hashable, Sendable, Codable {
     public static let none = Halo(horizontal: 0, vertical: 0)
 
     public var isEmpty: Bool { self == .none }
-    /// The widest side, in pixels.
-    public var widest: Int { max(max(left, right), max(top, bottom)) }
 
     public static func + (a: Halo, b: Halo) -> Halo {
         Halo(

@@ -14,7 +14,7 @@ package struct SourceText: Sendable {
     /// All lines' scalars, breaks included.
     let scalars: [Unicode.Scalar]
     /// Each line's scalars, without its break. Never empty.
-    let lines: [Range<Int>]
+    package let lines: [Range<Int>]
 
     init(name: String, kind: Kind, id: SourceID, scalars: [Unicode.Scalar]) {
         self.name = name
@@ -23,8 +23,6 @@ package struct SourceText: Sendable {
         self.scalars = scalars
         self.lines = Self.lines(of: scalars)
     }
-
-    package var lineCount: Int { lines.count }
 
     /// The scalars of a line, counted from 1; empty when there is no such line.
     package func line(_ number: Int) -> ArraySlice<Unicode.Scalar> {
