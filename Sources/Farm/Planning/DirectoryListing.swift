@@ -1,5 +1,5 @@
-import Glibc
-import JobModel
+package import Glibc
+package import JobModel
 
 /// The names in a folder. Unsafe pointers of the C library stay in this file.
 struct DirectoryListing {
@@ -118,4 +118,100 @@ final class OpenFolder {
         }
         return try DirectoryListing.entries(of: stream, path)
     }
+}
+
+/// What lies at a path.
+enum FileKind: Hashable, Sendable {
+    case file
+    case folder
+    case other
+
+    /// Follows links; nil when nothing is there.
+    init?(of path: String) {
+        var found = stat()
+        guard stat(path, &found) == 0 else { return nil }
+        self.init(mode: found.st_mode)
+    }
+
+    init?(of input: InputFile) {
+        var found = stat()
+        guard stat(cPath(input.exactPath), &found) == 0 else { return nil }
+        self.init(mode: found.st_mode)
+    }
+
+    /// Why nobody can tell whether anything is at a path: this user may not search a folder on the way there, or a disk or a server
+    /// does not answer. Nil where something is, or nothing.
+    static func trouble(at path: [UInt8]) -> Int32? {
+        var found = stat()
+        return stat(cPath(path), &found) == 0 ? nil : trouble(errno)
+    }
+
+    /// An answer of the system, as in `errno.h`, if it does not mean that nothing is there.
+    static func trouble(_ code: Int32) -> Int32? {
+        [ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG].contains(code) ? nil : code
+    }
+
+    init(mode: mode_t) {
+        switch mode & S_IFMT {
+        case S_IFREG: self = .file
+        case S_IFDIR: self = .folder
+        default: self = .other
+        }
+    }
+}
+
+/// A path as functions of the C library take it.
+func cPath(_ path: [UInt8]) -> [CChar] {
+    path.map { CChar(bitPattern: $0) } + [0]
+}
+
+extension FileStamp {
+    /// Of a file that has one name in its file system; nil for everything else. Links are not followed.
+    static func onlyName(of file: InputFile) -> Identity? {
+        var found = stat()
+        guard lstat(cPath(file.exactPath), &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_nlink == 1 else {
+            return nil
+        }
+        return FileStamp(found).identity
+    }
+
+    /// Of what lies at a path, following links; nil when nothing does.
+    ///
+    /// Of a folder, `size` is that of its own entry: what it holds is not looked at.
+    package init?(of path: String) {
+        var found = stat()
+        guard stat(path, &found) == 0 else { return nil }
+        self.init(found)
+    }
+
+    /// The same for a path that may not be UTF-8.
+    package init?(of path: [UInt8]) {
+        var found = stat()
+        guard stat(cPath(path), &found) == 0 else { return nil }
+        self.init(found)
+    }
+
+    package init?(of input: InputFile) {
+        if let bytes = input.bytes { self.init(of: bytes) } else { self.init(of: input.path) }
+    }
+
+    init(_ status: stat) {
+        self.init(
+            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int(status.st_size),
+            modified: status.st_mtim.nanoseconds, changed: status.st_ctim.nanoseconds)
+    }
+
+    /// The stamps of many paths, read on several threads: one takes a microsecond or, over a network, a thousand.
+    package static func ofEach(_ paths: [String]) -> [FileStamp?] {
+        concurrentMap(paths) { FileStamp(of: $0) }
+    }
+
+    package static func ofEach(_ inputs: [InputFile]) -> [FileStamp?] {
+        concurrentMap(inputs) { FileStamp(of: $0) }
+    }
+}
+
+extension timespec {
+    /// As stamps have it.
+    package var nanoseconds: Int64 { FileStamp.nanoseconds(seconds: tv_sec, and: tv_nsec) }
 }

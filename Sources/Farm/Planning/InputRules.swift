@@ -101,3 +101,109 @@ struct FolderRules {
         return found.pattern
     }
 }
+
+/// One entry of `inputs`.
+struct InputPattern: Sendable {
+    /// What it names, as the disk has it.
+    enum Kind: Hashable, Sendable {
+        case glob
+        /// All pictures in it and below.
+        case folder
+        case file
+        /// No wildcards, and neither a file nor a folder.
+        case nothing
+        /// An object store or a server.
+        case remote
+    }
+
+    /// As it was written, made absolute and free of `.` and `..` where it is a path.
+    let text: String
+    let kind: Kind
+    /// Of a folder: one for all that it holds.
+    let glob: GlobPattern
+    /// Those that make a file of a folder a picture, in lower case.
+    private let extensions: Set<[UInt8]>
+
+    /// Looks up what an entry without wildcards names.
+    init(_ entry: String, in folder: String, pictures extensions: Set<[UInt8]>) {
+        let written = GlobPattern(entry, in: folder)
+        let isRemote = PathText.isRemote(entry)
+        text = isRemote ? entry : written.text
+        kind = isRemote ? .remote : written.isLiteral ? Self.kind(of: written.text) : .glob
+        glob = kind == .folder ? GlobPattern("**/*", in: written.text) : written
+        self.extensions = extensions
+    }
+
+    private static func kind(of path: String) -> Kind {
+        switch FileKind(of: path) {
+        case .file: .file
+        case .folder: .folder
+        case .other, nil: .nothing
+        }
+    }
+
+    /// Whether a file with such a name is taken, when the folders above it match. Receipts are no pictures.
+    private func takes(_ name: ArraySlice<UInt8>) -> Bool {
+        if kind != .file, ReceiptName.isReceipt(name) { return false }
+        return kind != .folder || extensions.contains(PathBytes.lowercased(PathBytes.fileExtension(of: name)))
+    }
+
+    /// Whether a file of a folder matches that is at some places of ``glob``.
+    func accepts(_ name: ArraySlice<UInt8>, at places: [Int]) -> Bool {
+        !places.isEmpty && takes(name) && glob.accepts(name, at: places)
+    }
+}
+
+/// One entry of `exclude`: files, or a folder with all that is below it.
+///
+/// It names what has its bytes. Where nothing has, it names what looks the same: a name that was typed is encoded otherwise
+/// than one that another system wrote, and what somebody wants to leave out must not be taken for that.
+struct ExcludePattern: Sendable {
+    /// As it was written.
+    let entry: String
+    let glob: GlobPattern
+    /// A slash at its end makes it one for folders alone.
+    let namesFiles: Bool
+    /// Its last name has no wildcard, a slash follows, or it ends in `/**`: it may name a folder. (`photos/*` means files alone.)
+    private let namesFolders: Bool
+    /// Of an entry that ends in `/*`, what stands before: the folder whose files it names.
+    private let above: GlobPattern?
+    private let folder: String
+    private let isExact: Bool
+
+    /// - Parameters:
+    ///   - folder: the absolute path that a relative entry starts from.
+    ///   - exactly: whether names are equal by their bytes alone.
+    init(_ entry: String, in folder: String, exactly: Bool = true) {
+        self.entry = entry
+        self.folder = folder
+        isExact = exactly && !entry.utf8.allSatisfy { $0 < 0x80 }
+        // '**/drafts/**' means drafts anywhere, above the manifest's folder too.
+        let start = entry.utf8.starts(with: "**/".utf8) ? "/" : folder
+        glob = GlobPattern(entry, in: start, exactly: exactly)
+        namesFiles = !entry.hasSuffix("/")
+        let name = PathText.name(of: glob.text)
+        namesFolders = !namesFiles || !NamePattern.hasWildcard(name) || name == "**"
+        above = entry.hasSuffix("/*") ? GlobPattern(String(entry.dropLast(2)), in: start, exactly: exactly) : nil
+    }
+
+    /// The same for what looks the same; nil where that is no difference.
+    var loosened: ExcludePattern? { isExact ? ExcludePattern(entry, in: folder, exactly: false) : nil }
+
+    /// Whether it leaves out this file, or a folder above it.
+    func matches(_ path: [UInt8]) -> Bool {
+        namesFiles && glob.matches(path) || coversAll(in: PathBytes.folder(of: path))
+    }
+
+    /// Whether it names a folder that cannot be read: as a whole, by all that is in it, or by its name as if it were a file.
+    func names(unreadable folder: [UInt8]) -> Bool {
+        coversAll(in: folder) || glob.matches(folder) || above?.matches(folder) == true
+    }
+
+    /// Whether it names this folder, or one above it.
+    func coversAll(in folder: [UInt8]) -> Bool {
+        guard namesFolders else { return false }
+        let ends = folder.indices.dropFirst().filter { folder[$0] == PathBytes.slash } + [folder.count]
+        return ends.contains { glob.matches(Array(folder[..<$0])) }
+    }
+}

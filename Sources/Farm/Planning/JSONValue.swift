@@ -73,3 +73,177 @@ indirect enum JSONValue: Hashable, Sendable {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || "0123456789_-".utf8.contains(byte)
     }
 }
+
+/// Reads one JSON value of RFC 8259, and nothing else. Numbers keep the digits that they were written with.
+///
+/// Of the project's own because a list may have a record for each of a million files, and numbers are to reach the
+/// manifest reader as their author wrote them.
+struct JSONScanner {
+    /// The text is not JSON.
+    struct Fault: Error {
+        /// From 1, in bytes.
+        let column: Int
+    }
+
+    /// Bounds the recursion; no manifest nests deeper.
+    private static let depth = 16
+
+    private let bytes: [UInt8]
+    private var position = 0
+
+    static func value(of text: [UInt8]) throws(Fault) -> JSONValue {
+        var scanner = JSONScanner(bytes: text)
+        let value = try scanner.value(depth: 0)
+        scanner.skipBlanks()
+        guard scanner.position == text.count else { throw scanner.fault }
+        return value
+    }
+
+    private init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    private var fault: Fault { Fault(column: position + 1) }
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private mutating func skipBlanks() {
+        while let byte = next, " \t\r\n".utf8.contains(byte) { position += 1 }
+    }
+
+    private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+        guard next == UInt8(ascii: scalar) else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func take(word: String, for value: JSONValue) throws(Fault) -> JSONValue {
+        guard bytes[position...].starts(with: word.utf8) else { throw fault }
+        position += word.utf8.count
+        return value
+    }
+
+    private mutating func value(depth: Int) throws(Fault) -> JSONValue {
+        skipBlanks()
+        guard let first = next, depth < Self.depth else { throw fault }
+        switch first {
+        case UInt8(ascii: "{"): return try object(depth: depth)
+        case UInt8(ascii: "["): return try list(depth: depth)
+        case UInt8(ascii: "\""): return .text(try text())
+        case UInt8(ascii: "t"): return try take(word: "true", for: .truth(true))
+        case UInt8(ascii: "f"): return try take(word: "false", for: .truth(false))
+        case UInt8(ascii: "n"): return try take(word: "null", for: .null)
+        default: return .number(try number())
+        }
+    }
+
+    private mutating func list(depth: Int) throws(Fault) -> JSONValue {
+        var items: [JSONValue] = []
+        try members(closedBy: "]") { (scanner) throws(Fault) in
+            items.append(try scanner.value(depth: depth + 1))
+        }
+        return .list(items)
+    }
+
+    private mutating func object(depth: Int) throws(Fault) -> JSONValue {
+        var result: [JSONValue.Member] = []
+        try members(closedBy: "}") { (scanner) throws(Fault) in
+            let key = try scanner.text()
+            scanner.skipBlanks()
+            guard scanner.take(":") else { throw scanner.fault }
+            result.append(JSONValue.Member(key: key, value: try scanner.value(depth: depth + 1)))
+        }
+        return .object(result)
+    }
+
+    /// What stands between the bracket at the cursor and its partner, with commas between.
+    private mutating func members(
+        closedBy closer: Unicode.Scalar, _ member: (inout JSONScanner) throws(Fault) -> Void
+    ) throws(Fault) {
+        position += 1
+        skipBlanks()
+        if take(closer) { return }
+        repeat {
+            skipBlanks()
+            try member(&self)
+            skipBlanks()
+        } while take(",")
+        guard take(closer) else { throw fault }
+    }
+}
+
+extension JSONScanner {
+    /// `-0.5e3`: a minus, digits without a leading zero, a fraction, an exponent.
+    private mutating func number() throws(Fault) -> String {
+        let start = position
+        _ = take("-")
+        if !take("0") { try digits() }
+        if take(".") { try digits() }
+        if take("e") || take("E") {
+            if !take("-") { _ = take("+") }
+            try digits()
+        }
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    private mutating func digits() throws(Fault) {
+        let start = position
+        while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
+        guard position > start else { throw fault }
+    }
+
+    private mutating func text() throws(Fault) -> String {
+        guard take("\"") else { throw fault }
+        var result: [UInt8] = []
+        while let byte = next, byte >= 0x20 {
+            if take("\"") {
+                guard let text = String(validating: result, as: UTF8.self) else { throw fault }
+                return text
+            }
+            if byte == UInt8(ascii: "\\") {
+                result += Array(String(try escape()).utf8)
+            } else {
+                result.append(byte)
+                position += 1
+            }
+        }
+        throw fault
+    }
+
+    private mutating func escape() throws(Fault) -> Unicode.Scalar {
+        position += 1
+        guard let letter = next else { throw fault }
+        position += 1
+        switch letter {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(letter)
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): return try unicodeEscape()
+        default: throw fault
+        }
+    }
+
+    /// Four digits; or, outside the first plane, a pair of surrogates.
+    private mutating func unicodeEscape() throws(Fault) -> Unicode.Scalar {
+        let unit = try codeUnit()
+        if let scalar = Unicode.Scalar(unit) { return scalar }
+        guard UTF16.isLeadSurrogate(unit), take("\\"), take("u") else { throw fault }
+        let trail = try codeUnit()
+        guard UTF16.isTrailSurrogate(trail) else { throw fault }
+        guard let scalar = Unicode.Scalar(0x10000 + (UInt32(unit & 0x3FF) << 10 | UInt32(trail & 0x3FF))) else {
+            throw fault
+        }
+        return scalar
+    }
+
+    private mutating func codeUnit() throws(Fault) -> UInt16 {
+        let digits = bytes[position...].prefix(4)
+        guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+            let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { throw fault }
+        position += 4
+        return unit
+    }
+}

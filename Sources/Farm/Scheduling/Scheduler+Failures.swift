@@ -1,3 +1,4 @@
+import Geometry
 import JobModel
 import WorkerProtocol
 
@@ -105,5 +106,101 @@ extension Scheduler {
         ready.removeAll(of: id)
         delayed.removeAll(of: id)
         beginRendering(id, probe)
+    }
+}
+
+/// Results that come sooner than they can have been made.
+extension Scheduler {
+    /// Before a result is accepted: its frame is not published without an audit if it came too soon.
+    mutating func flagHaste(_ lease: Lease, at now: Timestamp) {
+        let took = now.elapsed - lease.start.elapsed
+        guard took < SpeedFloor.longestTime, let megapixels = leastWritten(by: lease),
+            let shortest = SpeedFloor.shortestTime(megapixels: megapixels), took < shortest
+        else { return }
+        directives.append(.flag(lease, ImplausibleSpeed(megapixels: megapixels, took: took)))
+        frames[lease.task.frame]?.renderers.insert(lease.worker)
+        if case .canvas = lease.task.kind {
+            frames[lease.task.frame]?.doubt = .canvas
+        } else if frames[lease.task.frame]?.doubt == nil {
+            frames[lease.task.frame]?.doubt = .pixels
+        }
+    }
+
+    /// Megapixels that one thread has to write for a task. What is read may be less than a picture (a crop, a thumbnail),
+    /// and several outputs are written at once; so the largest output alone counts.
+    private func leastWritten(by lease: Lease) -> Double? {
+        guard let frame = frames[lease.task.frame], let probe = frame.probe else { return nil }
+        switch lease.task.kind {
+        case .frame:
+            let wanted = zip(probe.outputs, frame.outputPaths ?? []).filter { $0.1 != nil }
+            return wanted.map { Double($0.0.extent.area * $0.0.frames) / 1e6 }.max()
+        case .canvas: return probe.source.megapixels
+        case .tile(let index): return Double(probe.grid[index].area) / 1e6
+        case .stitch: return Double(probe.extent.area) / 1e6
+        case .compare, .probe, .audit, .check: return nil
+        }
+    }
+}
+
+/// What no machine can do faster: a worker that says it did has not done it.
+package enum SpeedFloor {
+    /// For each megapixel that is written. A whole frame's pixels are converted, digested, encoded, written and digested
+    /// again: five passes at least, of a byte a pixel or more, so this is a hundred gigabytes a second of one core's
+    /// memory. The fastest chain that was measured takes a hundred times as long.
+    static let timePerMegapixel = Duration.microseconds(50)
+
+    /// Of smaller pictures nothing can be told: a message on a pipe takes half a millisecond at times.
+    static let fewestMegapixels = 10.0
+
+    /// Not even the largest picture, of twenty gigapixels, can be doubted after this.
+    static let longestTime = Duration.seconds(1)
+
+    /// Nil where there is no telling.
+    package static func shortestTime(megapixels: Double) -> Duration? {
+        megapixels >= fewestMegapixels ? timePerMegapixel * megapixels : nil
+    }
+}
+
+/// An attempt whose worker answered faster than its pixels could be moved.
+package struct ImplausibleSpeed: Hashable, Sendable {
+    /// That it says it has written.
+    package let megapixels: Double
+    package let took: Duration
+
+    package init(megapixels: Double, took: Duration) {
+        self.megapixels = megapixels
+        self.took = took
+    }
+}
+
+/// Workers that are not heard of any more, and a coordinator that did not listen.
+extension Scheduler {
+    /// Whatever a worker says, it lives.
+    mutating func note(_ event: Event, at now: Timestamp) {
+        if case .report(let worker, _) = event { roster.hear(worker, at: now) }
+    }
+
+    /// A process that is stopped, with nothing or something to do, is killed; so is one that was let go and does not go.
+    mutating func endSilentWorkers(at now: Timestamp) {
+        while let worker = silences.popDue(at: now) {
+            guard let heard = roster.lastHeard(worker) else { continue }
+            let end = heard + policy.silenceLimit
+            if end > now { silences.add(worker, at: end) } else { endSilent(worker) }
+        }
+    }
+
+    private mutating func endSilent(_ worker: WorkerID) {
+        let (lease, before) = (roster.lease(of: worker), roster.dismissal(of: worker))
+        guard before?.isKill != true else { return }
+        let silence = Dismissal.silent(policy.silenceLimit)
+        roster[worker] = .leaving(lease, because: before ?? silence)
+        directives.append(.kill(worker, silence))
+    }
+
+    /// Nobody heard anybody for so long, and nobody is to blame for it.
+    mutating func forgive(_ gap: Duration) {
+        deadlines.postpone(by: gap)
+        silences.postpone(by: gap)
+        roster.forgive(gap)
     }
 }

@@ -93,3 +93,83 @@ extension Scheduler {
         }
     }
 }
+
+/// Slots that fail where others do not.
+extension Scheduler {
+    /// Slots that may be used.
+    var capacity: Int { policy.workers - slotBook.retired.count }
+
+    /// Slots that a worker is kept running in.
+    var livingSlots: Int { slots - slotBook.retired.count }
+
+    /// A death or a failure that may have been the slot's fault. The task is passed over by it from now on, where
+    /// another slot could have it.
+    mutating func noteFault(_ lease: Lease) {
+        slotBook.fail(lease.task, in: lease.worker.slot)
+    }
+
+    mutating func noteSuccess(_ lease: Lease) {
+        for other in slotBook.succeed(lease.task, in: lease.worker.slot).sorted() { retireIfNeeded(other) }
+    }
+
+    /// Of a worker that was ready and had nothing to do.
+    mutating func noteIdleDeath(of worker: WorkerID, _ manner: Death.Manner) {
+        switch manner {
+        case .signal, .exited, .outOfMemory, .silent, .brokeProtocol: break
+        case .killed, .byOrder, .failedToStart, .elementLost, .elementFailed: return
+        }
+        slotBook.countIdleDeath(in: worker.slot)
+        retireIfNeeded(worker.slot)
+    }
+
+    var assignment: Assignment {
+        Assignment(
+            frames: frames, roster: roster, slotBook: slotBook,
+            moreAreComing: livingSlots < capacity || roster.count < livingSlots)
+    }
+
+    private mutating func retireIfNeeded(_ slot: SlotID) {
+        guard stopped == nil, let retirement = slotBook.verdict(on: slot) else { return }
+        guard capacity > 1 else { return stop(.lastSlot(retirement)) }
+        slotBook.retire(slot)
+        directives.append(.retire(retirement))
+        for worker in roster.all where worker.slot == slot {
+            switch roster[worker] {
+            case .idle: roster[worker] = .leaving(nil, because: .retired)
+            case .busy(let lease): roster[worker] = .leaving(lease, because: .retired)
+            case .leaving, nil: break
+            }
+        }
+    }
+}
+
+/// Which waiting task a worker may be given.
+struct Assignment {
+    let frames: OpenFrames
+    let roster: WorkerRoster
+    let slotBook: SlotBook
+    /// Another slot may be opened, or one is without its worker for the moment.
+    let moreAreComing: Bool
+
+    func suits(_ task: TaskID, _ worker: WorkerID) -> Bool { mayTake(task, worker) && !leavesToOthers(task, worker) }
+
+    /// Nobody audits pixels of his own.
+    private func mayTake(_ task: TaskID, _ worker: WorkerID) -> Bool {
+        switch task.kind {
+        case .audit, .check: !(frames[task.frame]?.renderers.contains(worker) ?? false)
+        case .compare, .probe, .frame, .canvas, .tile, .stitch: true
+        }
+    }
+
+    /// A task that failed in this slot is for another one that can take it, now or soon: what one slot alone fails at
+    /// must not be taken for the picture's fault.
+    private func leavesToOthers(_ task: TaskID, _ worker: WorkerID) -> Bool {
+        let failed = slotBook.slots(thatFailed: task)
+        guard failed.contains(worker.slot) else { return false }
+        return moreAreComing
+            || roster.occupations.contains { other, occupation in
+                if case .leaving = occupation { return false }
+                return !failed.contains(other.slot) && mayTake(task, other)
+            }
+    }
+}

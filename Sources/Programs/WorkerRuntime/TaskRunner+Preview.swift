@@ -200,3 +200,142 @@ private struct PictureParts: PixelSource {
         return holder.cropped(to: part)
     }
 }
+
+/// The panels of a preview, laid out.
+struct PreviewSheet {
+    /// Frames of one size, one below the other; one frame unless it blinks.
+    let film: AnyRaster
+    let frames: Int
+
+    /// Milliseconds that each frame of a blinking preview is shown.
+    static let blinkTime = 700
+    /// Pixels between panels.
+    private static let gap = 8
+
+    /// Panels from left to right.
+    init(_ panels: [AnyRaster]) {
+        film = Self.row(Self.alike(panels))
+        frames = 1
+    }
+
+    /// - Parameter before: one for each of `after`, of the same size.
+    init(before: [AnyRaster], after: [AnyRaster], _ comparison: PreviewTask.Comparison) {
+        let panels = Self.alike(before + after)
+        let (before, after) = (panels.prefix(before.count), panels.suffix(after.count))
+        switch comparison {
+        case .split:
+            film = Self.row(zip(before, after).map(Self.split))
+            frames = 1
+        case .side:
+            film = Self.row(before.prefix(1) + after)
+            frames = 1
+        case .blink:
+            let shown = before.prefix(1) + after
+            let (width, height) = (shown.map(\.rect.width).max() ?? 0, shown.map(\.rect.height).max() ?? 0)
+            frames = shown.count
+            film = Self.pasted(
+                shown.enumerated().map { ($1, 0, $0 * height) }, width: width, height: height * shown.count)
+        }
+    }
+
+    private static func row(_ panels: some Collection<AnyRaster>) -> AnyRaster {
+        var places: [(AnyRaster, Int, Int)] = []
+        var x = 0
+        for panel in panels {
+            places.append((panel, x, 0))
+            x += panel.rect.width + gap
+        }
+        return pasted(places, width: max(1, x - gap), height: max(1, panels.map(\.rect.height).max() ?? 1))
+    }
+
+    /// Pictures of one kind on a white ground.
+    private static func pasted(_ places: [(AnyRaster, Int, Int)], width: Int, height: Int) -> AnyRaster {
+        guard let first = places.first?.0 else { preconditionFailure("a sheet has panels") }
+        let rect = PixelRect(x: 0, y: 0, width: width, height: height)
+        var sheet = AnyRaster(rect, layout: first.layout, format: first.format, level: 1)
+        for (panel, x, y) in places where !panel.rect.isEmpty {
+            sheet.paste(panel.translated(x: x - panel.rect.x, y: y - panel.rect.y))
+        }
+        return sheet
+    }
+
+    /// The left half before, the right half after, and between them a line that is white and black, so that it shows on
+    /// every picture.
+    private static func split(_ before: AnyRaster, _ after: AnyRaster) -> AnyRaster {
+        let (rect, middle) = (after.rect, after.rect.x + after.rect.width / 2)
+        guard rect.width >= 4 else { return after }
+        var result = after
+        result.paste(before.cropped(to: PixelRect(columns: rect.x..<middle, rows: rect.rows)))
+        let line = PixelRect(columns: middle - 1..<middle + 1, rows: rect.rows)
+        let dark = PixelRect(columns: middle..<middle + 1, rows: rect.rows)
+        result.paste(AnyRaster(line, layout: after.layout, format: after.format, level: 1))
+        result.paste(AnyRaster(dark, layout: after.layout, format: after.format, level: 0).opaque)
+        return result
+    }
+
+    /// With alpha if any has it, in colour if any is. (All come from one file, with samples of one format.)
+    private static func alike(_ panels: [AnyRaster]) -> [AnyRaster] {
+        let isColor = panels.contains { $0.layout.removingAlpha == .rgb }
+        let hasAlpha = panels.contains { $0.layout.hasAlpha }
+        let layout: PixelLayout = isColor ? (hasAlpha ? .rgba : .rgb) : (hasAlpha ? .grayAlpha : .gray)
+        return panels.map { $0.withChannels(of: layout) }
+    }
+}
+
+extension AnyRaster {
+    /// All samples, alpha too, at a part of full intensity, 0–1.
+    init(_ rect: PixelRect, layout: PixelLayout, format: SampleFormat, level: Double) {
+        let count = rect.area * layout.channels
+        self =
+            switch format {
+            case .u8: .u8(Raster(rect: rect, layout: layout, samples: Self.samples(count, level)))
+            case .u16: .u16(Raster(rect: rect, layout: layout, samples: Self.samples(count, level)))
+            case .f32: .f32(Raster(rect: rect, layout: layout, samples: Self.samples(count, level)))
+            }
+    }
+
+    private static func samples<Sample: PixelSample>(_ count: Int, _ level: Double) -> [Sample] {
+        Array(repeating: Sample(rounding: level * Sample.full), count: count)
+    }
+
+    /// The same picture with gray spread over three channels, or a full alpha, where `layout` has them.
+    func withChannels(of layout: PixelLayout) -> AnyRaster {
+        guard layout != self.layout else { return self }
+        return switch self {
+        case .u8(let raster): .u8(raster.withChannels(of: layout))
+        case .u16(let raster): .u16(raster.withChannels(of: layout))
+        case .f32(let raster): .f32(raster.withChannels(of: layout))
+        }
+    }
+
+    /// The same picture in a rectangle around it, transparent or white where it is not.
+    func extended(to rect: PixelRect) -> AnyRaster {
+        guard rect != self.rect else { return self }
+        var result = AnyRaster(rect, layout: layout, format: format, level: layout.hasAlpha ? 0 : 1)
+        if !self.rect.isEmpty { result.paste(self) }
+        return result
+    }
+
+    /// The same colours with nothing transparent.
+    var opaque: AnyRaster {
+        layout.hasAlpha ? withChannels(of: layout.removingAlpha).withChannels(of: layout) : self
+    }
+}
+
+extension Raster {
+    fileprivate func withChannels(of layout: PixelLayout) -> Raster {
+        let (old, new) = (self.layout.channels, layout.channels)
+        let colors = self.layout.removingAlpha.channels
+        var result: [Sample] = []
+        result.reserveCapacity(samples.count / old * new)
+        for pixel in Swift.stride(from: 0, to: samples.count, by: old) {
+            for channel in 0..<layout.removingAlpha.channels {
+                result.append(samples[pixel + min(channel, colors - 1)])
+            }
+            if layout.hasAlpha {
+                result.append(self.layout.hasAlpha ? samples[pixel + old - 1] : Sample(rounding: Sample.full))
+            }
+        }
+        return Raster(rect: rect, layout: layout, samples: result)
+    }
+}

@@ -1,5 +1,8 @@
+import CCrashRecord
 import Catalogs
+import Foundation
 import Glibc
+import Synchronization
 import WorkerProtocol
 
 /// `penumbra-worker`: what a worker process does from its start to its end.
@@ -132,5 +135,107 @@ extension Report {
     /// True when a plugin did in this process what no plugin may do.
     fileprivate var isFault: Bool {
         if case .failed(_, let failure) = self, case .plugin = failure.kind { true } else { false }
+    }
+}
+
+/// The pipes to the coordinator, out of reach of everybody else in this process.
+///
+/// What a plugin or a decoder prints must not get between the messages, so the pipe gets a descriptor of its own and
+/// descriptor 1 is pointed at standard error; in the same way descriptor 0 becomes empty.
+final class Channel: Sendable {
+    private let input: Int32
+    /// Whoever sends holds the pipe until the whole message is in it: heartbeats come from a thread of their own.
+    private let output: Mutex<Int32>
+
+    struct Closed: Error {}
+
+    init() {
+        input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+        output = Mutex(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3))
+        dup2(STDERR_FILENO, STDOUT_FILENO)
+        let nothing = open("/dev/null", O_RDONLY)
+        dup2(nothing, STDIN_FILENO)
+        close(nothing)
+        ProcessState.watch([input, output.withLock { $0 }])
+    }
+
+    /// From now on, threads that crash say so with their ``CrashMessage``.
+    func recordCrashes() { output.withLock { crash_record_start($0) } }
+
+    func send(_ report: Report) throws { try send(bytes: FrameCodec.encode(report)) }
+
+    func send(bytes: [UInt8]) throws {
+        try output.withLock { output in
+            crash_record_lock()
+            defer { crash_record_unlock() }
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw Closed() }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+
+    /// Waits for bytes; nil when the coordinator has closed its end.
+    func receive() -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { read(input, $0.baseAddress, $0.count) }
+            if count > 0 { return Array(buffer[..<count]) }
+            if count == 0 || errno != EINTR { return nil }
+        }
+    }
+}
+
+/// Says from a thread of its own that this process lives, whatever a decoder or a plugin is busy with, and looks after drawings.
+///
+/// The message is made once, so that a beat takes no memory and waits for nobody but the pipe.
+struct Heartbeat: Sendable {
+    private let channel: Channel
+    private let message: [UInt8]
+    private let drawing: DrawingWatch
+
+    init(_ channel: Channel, _ drawing: DrawingWatch) throws {
+        self.channel = channel
+        self.drawing = drawing
+        message = try FrameCodec.encode(Report.alive)
+    }
+
+    func start() throws(Shortage) {
+        try WorkerThread.start {
+            // A coordinator that is gone is noticed by the thread that reads its orders.
+            while (try? self.channel.send(bytes: self.message)) != nil, (try? self.drawing.look()) != nil {
+                Thread.sleep(forTimeInterval: Report.heartbeat / .seconds(1))
+            }
+        }
+    }
+}
+
+/// Threads of a worker, of which nobody waits for one that never started.
+enum WorkerThread {
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    /// Runs `body` on a thread of its own.
+    ///
+    /// - Throws: where the system has no thread for it; `body` is not called then.
+    static func start(_ body: @escaping @Sendable () -> Void) throws(Shortage) {
+        var thread = pthread_t()
+        let work = Unmanaged.passRetained(Work(body))
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body() }
+                return nil
+            }, work.toOpaque())
+        guard code == 0 else {
+            work.release()
+            throw Shortage(noThread: code)
+        }
+        pthread_detach(thread)
     }
 }

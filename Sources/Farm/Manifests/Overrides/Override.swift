@@ -39,3 +39,60 @@ struct Assignment {
     let path: [Place]
     let value: SyntaxNode
 }
+
+/// Parses the argument of an override.
+struct AssignmentParser {
+    private var cursor: LineCursor
+
+    static func parse(_ text: SourceText) throws(Diagnostic) -> Assignment {
+        var parser = AssignmentParser(cursor: LineCursor(text, line: 1, range: text.lines[0]))
+        let path = try parser.parsePath()
+        return Assignment(path: path, value: try parser.parseValue())
+    }
+
+    private init(cursor: LineCursor) {
+        self.cursor = cursor
+    }
+
+    private mutating func parsePath() throws(Diagnostic) -> [Assignment.Place] {
+        var path = [try parseKey()]
+        while !cursor.take("=") {
+            if cursor.isAtEnd { throw cursor.error(.override(.noEqualsSign)) }
+            if path.count == Override.pathLength { throw cursor.error(.override(.pathTooLong)) }
+            if cursor.take(".") {
+                path.append(try parseKey())
+            } else if cursor.take("[") {
+                path.append(try parseIndex())
+            } else {
+                throw cursor.error(.override(.noKey))
+            }
+        }
+        return path
+    }
+
+    private mutating func parseKey() throws(Diagnostic) -> Assignment.Place {
+        let start = cursor.index
+        while cursor.peek()?.isWordPart == true { cursor.advance() }
+        let key = cursor.text.string(start..<cursor.index)
+        guard key.isWord else { throw cursor.error(.override(.noKey), at: start..<max(cursor.index, start)) }
+        guard key.utf8.count <= SyntaxLimits.keyLength else {
+            throw cursor.error(.block(.keyTooLong), at: start..<cursor.index)
+        }
+        return Assignment.Place(step: .key(key), span: cursor.span(start..<cursor.index))
+    }
+
+    private mutating func parseIndex() throws(Diagnostic) -> Assignment.Place {
+        let start = cursor.index
+        while cursor.peek()?.isDigit == true { cursor.advance() }
+        let digits = start..<cursor.index
+        guard !digits.isEmpty, cursor.take("]") else { throw cursor.error(.override(.badIndex)) }
+        return Assignment.Place(step: .index(cursor.text.string(digits)), span: cursor.span(digits))
+    }
+
+    private mutating func parseValue() throws(Diagnostic) -> SyntaxNode {
+        cursor.skipSpaces()
+        if cursor.isAtEnd { throw cursor.error(.override(.noValue)) }
+        var scanner = InlineScanner(cursor, depth: Override.pathLength)
+        return try scanner.readLine(behind: .key)
+    }
+}

@@ -104,3 +104,267 @@ package struct BlockParser {
         SyntaxNode(.unreadable, span: text.span(line.range, line: line.number))
     }
 }
+
+extension BlockParser {
+    /// Parses the block that begins on the current line.
+    ///
+    /// `endsAtKeys` is true for the items below a key in the key's own column: there a key goes on with the mapping
+    /// around.
+    mutating func parseBlock(depth: Int, endsAtKeys: Bool) -> SyntaxNode {
+        guard let line else { preconditionFailure("a block begins on a line") }
+        return line.beginsWithDash
+            ? parseSequence(from: line, depth: depth, endsAtKeys: endsAtKeys)
+            : parseMapping(from: line, depth: depth)
+    }
+
+    private mutating func parseMapping(from first: ContentLine, depth: Int) -> SyntaxNode {
+        var mapping = SyntaxNode.Mapping(entries: [])
+        var firstLines: [String: Int] = [:]
+        while let line = nextLine(ofBlockAt: first.indent, whole: &mapping.isComplete) {
+            guard let key = readKey(on: line) else {
+                mapping.isComplete = false
+                passOver(deeperThan: first.indent)
+                continue
+            }
+            let value = parseValue(of: key, on: line, depth: depth)
+            if let firstLine = firstLines[key.name] {
+                log.error(.block(.duplicateKey(key.name, firstLine: firstLine)), at: key.span)
+                continue
+            }
+            firstLines[key.name] = line.number
+            mapping.entries.append(.init(key: key.name, keySpan: key.span, value: value))
+        }
+        let span = mapping.entries.first?.keySpan ?? text.span(first.range, line: first.number)
+        count(1, at: span)
+        return SyntaxNode(.mapping(mapping), span: span)
+    }
+
+    private mutating func parseSequence(from first: ContentLine, depth: Int, endsAtKeys: Bool) -> SyntaxNode {
+        var items: [SyntaxNode] = []
+        var isWhole = true
+        while let line = nextLine(ofBlockAt: first.indent, whole: &isWhole) {
+            if line.beginsWithDash {
+                items.append(parseItem(on: line, depth: depth))
+                continue
+            }
+            if endsAtKeys, KeyReader(cursor(on: line)).looksLikeKey { break }
+            refuse(notAnItem(line), of: line)
+            isWhole = false
+            passOver(deeperThan: first.indent)
+        }
+        let span = text.span(first.range, line: first.number)
+        if !isWhole { items.append(hole(at: first)) }
+        count(1, at: span)
+        return SyntaxNode(.sequence(items), span: span)
+    }
+
+    /// The next line of the block in this column; nil when the block ends. Lines that are indented deeper without
+    /// reason, or with tabs, are reported once and passed over.
+    private mutating func nextLine(ofBlockAt indent: Int, whole: inout Bool) -> ContentLine? {
+        while let line {
+            if line.hasTabIndent {
+                refuseTabs(on: line)
+            } else if line.indent > indent {
+                refuse(misplaced(line, in: indent), of: line)
+                passOver(deeperThan: indent)
+            } else {
+                return line.indent == indent ? line : nil
+            }
+            whole = false
+        }
+        return nil
+    }
+
+    /// Reports the first of several lines that are indented with tabs.
+    mutating func refuseTabs(on first: ContentLine) {
+        let start = first.range.lowerBound
+        log.error(.text(.tabInIndentation), at: text.span(start..<start + 1, line: first.number))
+        while let line, line.hasTabIndent { passLine() }
+    }
+
+    /// The problem of a line that is indented deeper than its block, with nothing above that it could belong to.
+    private func misplaced(_ line: ContentLine, in indent: Int) -> Problem {
+        guard line.beginsWithDash || KeyReader(cursor(on: line)).looksLikeKey else { return .text(.continuationLine) }
+        let above = lineAbove.map(\.indent).flatMap { $0 > indent ? $0 : nil }
+        return .text(.badIndentation(found: line.indent, expected: [indent] + [above].compactMap(\.self)))
+    }
+
+    private func notAnItem(_ line: ContentLine) -> Problem {
+        let cursor = cursor(on: line)
+        if cursor.peek() == "-" { return .block(.missingBlankAfterDash) }
+        return .block(.keyAmongItems(text: cursor.value(from: cursor.index)))
+    }
+
+    private func readKey(on line: ContentLine) -> KeyReader.Key? {
+        if line.beginsWithDash {
+            refuse(.block(.itemAmongKeys), of: line)
+            return nil
+        }
+        var reader = KeyReader(cursor(on: line))
+        do {
+            return try reader.read()
+        } catch {
+            log.add(error)
+            return nil
+        }
+    }
+
+    /// Parses what stands behind a key, on its line or below.
+    mutating func parseValue(of key: KeyReader.Key, on line: ContentLine, depth: Int) -> SyntaxNode {
+        var cursor = cursor(on: line)
+        cursor.move(to: key.end)
+        cursor.skipSpaces()
+        if let node = parse(cursor, behind: .key, on: line, depth: depth) { return node }
+        if let node = parseBelow(line, allowsItemsInColumn: true, depth: depth) { return node }
+        log.error(.block(.emptyValue(key: key.name)), at: key.span)
+        return hole(at: line)
+    }
+
+    /// Parses what stands behind a dash, on its line or below.
+    mutating func parseItem(on line: ContentLine, depth: Int) -> SyntaxNode {
+        var cursor = cursor(on: line)
+        cursor.advance()
+        cursor.skipSpaces()
+        if KeyReader(cursor).looksLikeKey {
+            return parseCompactMapping(at: cursor.index, of: line, depth: depth)
+        }
+        if let node = parse(cursor, behind: .dash, on: line, depth: depth) { return node }
+        if let node = parseBelow(line, allowsItemsInColumn: false, depth: depth) { return node }
+        log.error(.block(.emptyItem), at: text.span(line.range.prefix(1), line: line.number))
+        return hole(at: line)
+    }
+
+    private mutating func parseCompactMapping(at index: Int, of line: ContentLine, depth: Int) -> SyntaxNode {
+        guard depth < SyntaxLimits.depth else { return refuseDepth(of: line, above: line.indent) }
+        cutLine(at: index)
+        return parseBlock(depth: depth + 1, endsAtKeys: false)
+    }
+
+    /// The value at the cursor; nil, with the line passed, when there is only a comment.
+    private mutating func parse(
+        _ cursor: LineCursor, behind place: InlineScanner.Place, on line: ContentLine, depth: Int
+    ) -> SyntaxNode? {
+        do {
+            if try cursor.isAtEndOrComment(valueStart: cursor.index) {
+                passLine()
+                return nil
+            }
+            var scanner = InlineScanner(cursor, depth: depth)
+            let node = try scanner.readLine(behind: place)
+            passLine()
+            count(scanner.nodeCount, at: node.span)
+            return node
+        } catch {
+            log.add(error)
+            passOver(deeperThan: line.indent)
+            return hole(at: line)
+        }
+    }
+
+    /// The block on the lines below `owner`; nil when they do not belong to it.
+    private mutating func parseBelow(
+        _ owner: ContentLine, allowsItemsInColumn: Bool, depth: Int
+    ) -> SyntaxNode? {
+        guard let line else { return nil }
+        if line.hasTabIndent { return refuseTabs(below: owner, from: line) }
+        let isInOwnersColumn = allowsItemsInColumn && line.indent == owner.indent && line.beginsWithDash
+        guard line.indent > owner.indent || isInOwnersColumn else { return nil }
+        guard line.beginsWithDash || isEntry(line) else {
+            refuse(.block(.valueOnOwnLine), of: line)
+            passOver(deeperThan: owner.indent)
+            return hole(at: line)
+        }
+        guard depth < SyntaxLimits.depth else { return refuseDepth(of: line, above: owner.indent) }
+        return parseBlock(depth: depth + 1, endsAtKeys: isInOwnersColumn)
+    }
+
+    private mutating func refuseTabs(below owner: ContentLine, from first: ContentLine) -> SyntaxNode {
+        refuseTabs(on: first)
+        while let line, line.indent > owner.indent { passLine() }
+        return hole(at: owner)
+    }
+
+    /// True for a line that the reader of a mapping has a better message for than "not a value".
+    private func isEntry(_ line: ContentLine) -> Bool {
+        var reader = KeyReader(cursor(on: line))
+        do {
+            _ = try reader.read()
+            return true
+        } catch {
+            if case .block(.notAnEntry) = error.problem { return false }
+            if case .block(.bracketsAsLine) = error.problem { return false }
+            return true
+        }
+    }
+
+    private mutating func refuseDepth(of line: ContentLine, above indent: Int) -> SyntaxNode {
+        refuse(.text(.tooDeep), of: line)
+        passOver(deeperThan: indent)
+        return hole(at: line)
+    }
+}
+
+/// A line that has more than blanks and a comment.
+struct ContentLine {
+    /// From 1.
+    let number: Int
+    /// Spaces before the content; in a compact `- key: value`, the columns before the key.
+    let indent: Int
+    /// The content, without trailing spaces, in the text's scalars.
+    let range: Range<Int>
+    /// A tab stands in the indentation, so `indent` means nothing.
+    let hasTabIndent: Bool
+
+    /// True for `- item` and for a dash that is all there is on the line.
+    let beginsWithDash: Bool
+
+    private init(_ text: SourceText, number: Int, indent: Int, range: Range<Int>) {
+        let cursor = LineCursor(text, line: number, range: range)
+        self.number = number
+        self.indent = indent
+        self.range = range
+        self.hasTabIndent = cursor.peek() == "\t"
+        self.beginsWithDash = cursor.peek() == "-" && cursor.isBlankOrEnd(1)
+    }
+
+    /// The same line without what stands before `index`, as if it were indented up to there.
+    func cut(at index: Int, of text: SourceText) -> ContentLine {
+        ContentLine(
+            text, number: number, indent: indent + index - range.lowerBound, range: index..<range.upperBound)
+    }
+
+    /// All content lines of a text. Document markers and directives are reported and left out, and a second document
+    /// with them.
+    static func all(of text: SourceText, log: DiagnosticLog) -> [ContentLine] {
+        var lines: [ContentLine] = []
+        for (index, range) in text.lines.enumerated() {
+            guard let line = ContentLine(text, number: index + 1, range: range) else { continue }
+            guard let problem = line.documentProblem(in: text, isFirst: lines.isEmpty) else {
+                lines.append(line)
+                continue
+            }
+            log.error(.text(problem), at: text.span(line.range, line: line.number))
+            if case .secondDocument = problem { break }
+        }
+        return lines
+    }
+
+    /// Nil for blank lines and comments.
+    private init?(_ text: SourceText, number: Int, range: Range<Int>) {
+        let isSpace = { (index: Int) in text.scalars[index] == " " }
+        guard let start = range.first(where: { !isSpace($0) }), let last = range.last(where: { !isSpace($0) }),
+            text.scalars[start] != "#"
+        else { return nil }
+        self.init(text, number: number, indent: start - range.lowerBound, range: start..<last + 1)
+    }
+
+    /// What YAML reads at the start of a line, in its first column, as more than content.
+    private func documentProblem(in text: SourceText, isFirst: Bool) -> TextProblem? {
+        guard indent == 0 else { return nil }
+        let cursor = LineCursor(text, line: self)
+        if cursor.peek() == "%" { return .directive }
+        let start = text.string(range.prefix(3))
+        guard start == "---" || start == "...", cursor.isBlankOrEnd(3) else { return nil }
+        return isFirst ? .documentMarker(start) : .secondDocument(start)
+    }
+}
