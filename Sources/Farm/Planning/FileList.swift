@@ -10,11 +10,6 @@ package struct FileList: Sendable {
         /// As a manifest would have it behind `key: `.
         package let value: String
 
-        package init(path: String, value: String) {
-            self.path = path
-            self.value = value
-        }
-
         /// The flag's argument.
         package var argument: String { "\(path)=\(value)" }
     }

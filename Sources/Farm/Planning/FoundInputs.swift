@@ -11,11 +11,9 @@ struct FoundInputs {
     var settingsOf: [Int?]?
     /// For each input, nil where there is no such file, or a folder; nil when only files that are there were found.
     var stamps: [FileStamp?]?
+}
 
-    init(inputs: [InputFile]) {
-        self.inputs = inputs
-    }
-
+extension FoundInputs {
     /// The files of a list, less those that the rules exclude.
     init(_ list: FileList, _ rules: InputRules, folder: String) {
         var rules = rules

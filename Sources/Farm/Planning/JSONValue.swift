@@ -99,10 +99,6 @@ struct JSONScanner {
         return value
     }
 
-    private init(bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-
     private var fault: Fault { Fault(column: position + 1) }
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 

@@ -6,18 +6,13 @@ package struct PictureLookup {
     /// Where a relative path leads, and why the file there is of no use; nil when it can be read.
     package typealias Look = @Sendable (_ path: String, _ folder: String) -> (path: String, trouble: String?)
 
-    private let folder: String
-    private let look: Look
+    /// Relative paths start from it.
+    var folder = "."
+    var look = nowhere
 
     /// Looks at no file.
     package static let nowhere: Look = { path, folder in
         (PathNames.isAbsolute(path) ? path : PathNames.joined(folder, path), nil)
-    }
-
-    /// - Parameter folder: that relative paths start from.
-    init(folder: String = ".", look: @escaping Look = nowhere) {
-        self.folder = folder
-        self.look = look
     }
 
     var reader: ValueReader<ParameterValue> {

@@ -14,11 +14,6 @@ struct TemplateParser {
         return try parser.parse()
     }
 
-    private init(node: SyntaxNode, scalars: [Unicode.Scalar]) {
-        self.node = node
-        self.scalars = scalars
-    }
-
     private mutating func parse() throws(Diagnostic) -> [OutputTemplate.Piece] {
         var pieces: [OutputTemplate.Piece] = []
         while index < scalars.count {

@@ -50,10 +50,6 @@ struct AssignmentParser {
         return Assignment(path: path, value: try parser.parseValue())
     }
 
-    private init(cursor: LineCursor) {
-        self.cursor = cursor
-    }
-
     private mutating func parsePath() throws(Diagnostic) -> [Assignment.Place] {
         var path = [try parseKey()]
         while !cursor.take("=") {

@@ -27,12 +27,7 @@ package struct SyntaxNode: Hashable, Sendable {
     package struct Mapping: Hashable, Sendable {
         package var entries: [Entry]
         /// False when lines of it were refused, so that a key that seems missing may be in one of them.
-        package var isComplete: Bool
-
-        package init(entries: [Entry], isComplete: Bool = true) {
-            self.entries = entries
-            self.isComplete = isComplete
-        }
+        package var isComplete = true
 
         package subscript(key: String) -> SyntaxNode? {
             entries.first { $0.key == key }?.value
