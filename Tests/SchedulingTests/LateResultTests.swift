@@ -7,7 +7,7 @@ import WorkerProtocol
 @Suite struct LateResultTests {
     private func ends(_ farm: Farm, of lease: Lease) -> [String] { farm.ends.filter { $0.0 == lease.id }.map(\.1) }
 
-    @Test(arguments: [TaskFailure.Kind.data, .place, .transient])
+    @Test(arguments: [TaskFailure.Kind.data, .storage, .transient])
     func `a failure that is reported after the lease expired follows the result into the bin`(
         kind: TaskFailure.Kind
     ) throws {

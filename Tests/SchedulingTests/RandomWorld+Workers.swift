@@ -43,8 +43,8 @@ extension RandomWorld {
         guard let id = runningLeases.randomElement(using: &random), let lease = referee.leases[id] else { return }
         switch draw(1000) {
         case 0..<10: fail(lease, [.data, .value, .input, .permission, .limit, .output][draw(6)])
-        case 10 where endings > 0: fail(lease, .place)
-        case 11 where endings > 0: fail(lease, .machine)
+        case 10 where endings > 0: fail(lease, .storage)
+        case 11 where endings > 0: fail(lease, .resourceLimit)
         case 20..<100: fail(lease, .transient)
         case 100..<140: fail(lease, damage(lease))
         case 140..<144: fail(lease, .damagedTile(index: draw(50)))
@@ -89,7 +89,7 @@ extension RandomWorld {
 
     private mutating func idleTalk(of lease: Lease) -> Report {
         switch draw(4) {
-        case 0: .failed(lease.id, TaskFailure([.data, .place, .mismatch, .transient][draw(4)], "late"))
+        case 0: .failed(lease.id, TaskFailure([.data, .storage, .mismatch, .transient][draw(4)], "late"))
         case 1: .inPlugins(lease.id, ["plugin"])
         case 2: .finished(LeaseID(1_000_000 + draw(9)), .check)
         default: .finished(lease.id, receipt(for: lease.spec, probe: probe))

@@ -160,7 +160,7 @@ struct Referee {
     private mutating func note(_ failure: TaskFailure, of id: LeaseID, from worker: WorkerID) {
         guard let lease = release(id, from: worker), var frame = frames[lease.task.frame] else { return }
         switch failure.kind {
-        case .machine: frame.histories[lease.task.kind]?.failures += 1
+        case .resourceLimit: frame.histories[lease.task.kind]?.failures += 1
         case .transient:
             frame.histories[lease.task.kind]?.failures += 1
             slotFaults[worker.slot, default: 0] += 1
@@ -171,7 +171,7 @@ struct Referee {
             frame.round += 1
             frame.renderers = []
             frame.done.formIntersection([.compare, .probe])
-        case .data, .value, .plugin, .input, .permission, .limit, .output, .place: break
+        case .data, .value, .plugin, .input, .permission, .limit, .output, .storage: break
         }
         frames[lease.task.frame] = frame
     }

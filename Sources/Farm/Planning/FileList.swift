@@ -57,16 +57,16 @@ package struct FileList: Sendable {
     private static func sorted(_ entries: [Entry], _ problems: inout [FileListError.Problem]) -> [Entry] {
         let files = entries.map { InputFile($0) }
         var result: [Int] = []
-        for place in entries.indices.sorted(by: { InputFile.isInOrder(files[$0], files[$1]) }) {
-            guard let first = result.last, files[first].isSameFile(as: files[place]) else {
-                result.append(place)
+        for index in entries.indices.sorted(by: { InputFile.isInOrder(files[$0], files[$1]) }) {
+            guard let first = result.last, files[first].isSameFile(as: files[index]) else {
+                result.append(index)
                 continue
             }
-            if entries[first].settings != entries[place].settings {
+            if entries[first].settings != entries[index].settings {
                 problems.append(
                     .init(
-                        line: entries[place].line,
-                        kind: .otherSettings(path: entries[place].path, firstLine: entries[first].line)))
+                        line: entries[index].line,
+                        kind: .otherSettings(path: entries[index].path, firstLine: entries[first].line)))
             }
         }
         return result.map { entries[$0] }

@@ -6,7 +6,7 @@ struct FoundInputs {
     /// Lists of settings, each different.
     var settings: [[FileList.Setting]] = []
     /// Where each of `settings` is first: `list:3`.
-    var settingsPlaces: [String] = []
+    var settingsOrigins: [String] = []
     /// For each input an index of `settings`, or nil; nil when nothing is set for any.
     var settingsOf: [Int?]?
     /// For each input, nil where there is no such file, or a folder; nil when only files that are there were found.
@@ -30,7 +30,7 @@ extension FoundInputs {
         for entry in entries where !entry.settings.isEmpty && known[entry.settings] == nil {
             known[entry.settings] = settings.count
             settings.append(entry.settings)
-            settingsPlaces.append("\(PathText.visible(list.name)):\(entry.line)")
+            settingsOrigins.append("\(PathText.visible(list.name)):\(entry.line)")
         }
         settingsOf = settings.isEmpty ? nil : entries.map { known[$0.settings] }
     }
@@ -63,13 +63,13 @@ private struct ListedFolders {
     mutating func input(_ entry: FileList.Entry) -> InputFile? {
         let path = entry.exactPath
         let name = PathBytes.name(of: path)
-        let folder = look(at: PathBytes.folder(of: path))
+        let folder = inspect(PathBytes.folder(of: path))
         guard !folder.rules.excludes(name) else { return nil }
         return InputFile(bytes: path, dir: folder.rules.dir(of: name) ?? folder.dir)
     }
 
     /// What the rules say of a folder, and where it is below the manifest's.
-    private mutating func look(at folder: [UInt8]) -> (rules: FolderRules, dir: String) {
+    private mutating func inspect(_ folder: [UInt8]) -> (rules: FolderRules, dir: String) {
         if let found = known[folder] { return found }
         let names = PathText.components(NonUTF8Name.readable(folder))
         let isBelow = names.starts(with: manifestFolder) { PathKey($0) == PathKey($1) }

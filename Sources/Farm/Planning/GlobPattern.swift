@@ -72,15 +72,15 @@ package struct GlobPattern: Hashable, Sendable {
         var (names, written): ([String], [String]) = ([], [])
         var found: String?
         var path = PathNames.isAbsolute(pattern) ? "/" : folder
-        var isThere = true
+        var exists = true
         for bytes in pattern.utf8.split(separator: PathBytes.slash, omittingEmptySubsequences: false) {
             let name = String(Substring(bytes))
             path = PathText.normalized(name, in: path)
             let hasWildcard = NamePattern.hasWildcard(name)
-            isThere = isThere && (!hasWildcard || FileKind(of: path) != nil)
+            exists = exists && (!hasWildcard || FileKind(of: path) != nil)
             written.append(name)
-            names.append(isThere && hasWildcard ? matching(name) : name)
-            if isThere, hasWildcard { found = written.joined(separator: "/") }
+            names.append(exists && hasWildcard ? matching(name) : name)
+            if exists, hasWildcard { found = written.joined(separator: "/") }
         }
         return found.map { ($0, names.joined(separator: "/")) }
     }
@@ -104,19 +104,19 @@ package struct GlobPattern: Hashable, Sendable {
 
     /// - Parameter path: one that may not be UTF-8.
     package func matches(_ path: [UInt8]) -> Bool {
-        accepts(PathBytes.name(of: path), at: places(in: PathBytes.folder(of: path)))
+        accepts(PathBytes.name(of: path), at: positions(in: PathBytes.folder(of: path)))
     }
 }
 
-// A path walks over the components, and can be in several places at once: `**` may have ended, or not.
+// A path walks over the components, and can be in several positions at once: `**` may have ended, or not.
 extension GlobPattern {
     /// Where a folder's path is; empty when nothing in it or below can match.
-    func places(in folder: [UInt8]) -> [Int] {
+    func positions(in folder: [UInt8]) -> [Int] {
         guard folder.starts(with: prefix) else { return [] }
         let rest = folder[prefix.count...]
         guard rest.first ?? PathBytes.slash == PathBytes.slash else { return [] }
-        return rest.split(separator: PathBytes.slash).reduce(closure([prefixCount])) { places, name in
-            places.isEmpty ? [] : self.places(below: name, from: places)
+        return rest.split(separator: PathBytes.slash).reduce(closure([prefixCount])) { positions, name in
+            positions.isEmpty ? [] : self.positions(below: name, from: positions)
         }
     }
 
@@ -124,13 +124,13 @@ extension GlobPattern {
     var start: [Int] { closure([fixedFolder.count]) }
 
     /// Whether a path that ends with `name` matches.
-    func accepts(_ name: ArraySlice<UInt8>, at places: [Int]) -> Bool {
-        places.contains { place in
-            guard place < components.count else { return false }
-            switch components[place] {
-            case .anyFolders: return place >= tail && name.first != PathBytes.dot
-            case .name(let pattern): return place + 1 >= tail && pattern.matches(name)
-            case .literal(let bytes): return place + 1 >= tail && name.elementsEqual(bytes)
+    func accepts(_ name: ArraySlice<UInt8>, at positions: [Int]) -> Bool {
+        positions.contains { position in
+            guard position < components.count else { return false }
+            switch components[position] {
+            case .anyFolders: return position >= tail && name.first != PathBytes.dot
+            case .name(let pattern): return position + 1 >= tail && pattern.matches(name)
+            case .literal(let bytes): return position + 1 >= tail && name.elementsEqual(bytes)
             }
         }
     }
@@ -138,26 +138,26 @@ extension GlobPattern {
     /// Where a path is after a folder's name; empty when nothing below can match.
     ///
     /// - Parameter isSymbolicLink: such a folder may lead back up: `**` stays out of it.
-    func places(below name: ArraySlice<UInt8>, from places: [Int], isSymbolicLink: Bool = false) -> [Int] {
+    func positions(below name: ArraySlice<UInt8>, from positions: [Int], isSymbolicLink: Bool = false) -> [Int] {
         closure(
-            places.compactMap { place in
-                guard place < components.count else { return nil }
-                switch components[place] {
-                case .anyFolders: return isSymbolicLink || name.first == PathBytes.dot ? nil : place
-                case .name(let pattern): return pattern.matches(name) ? place + 1 : nil
-                case .literal(let bytes): return name.elementsEqual(bytes) ? place + 1 : nil
+            positions.compactMap { position in
+                guard position < components.count else { return nil }
+                switch components[position] {
+                case .anyFolders: return isSymbolicLink || name.first == PathBytes.dot ? nil : position
+                case .name(let pattern): return pattern.matches(name) ? position + 1 : nil
+                case .literal(let bytes): return name.elementsEqual(bytes) ? position + 1 : nil
                 }
             }.filter { $0 < components.count })
     }
 
-    /// With the places behind every `**`, which may stand for no folder at all.
-    private func closure(_ places: [Int]) -> [Int] {
+    /// With the positions behind every `**`, which may stand for no folder at all.
+    private func closure(_ positions: [Int]) -> [Int] {
         var result: [Int] = []
-        for var place in places {
-            while !result.contains(place) {
-                result.append(place)
-                guard place < components.count, components[place] == .anyFolders else { break }
-                place += 1
+        for var position in positions {
+            while !result.contains(position) {
+                result.append(position)
+                guard position < components.count, components[position] == .anyFolders else { break }
+                position += 1
             }
         }
         return result

@@ -25,7 +25,7 @@ struct InputFinder {
     /// What was found beside inputs, and may be a slip of the pen.
     private(set) var oddities = SearchWarnings()
     private var found: [InputFile] = []
-    /// By their places among the rules.
+    /// By their positions among the rules.
     private var usedExcludes: Set<Int> = []
     /// Files that matched and were excluded.
     private(set) var excluded: Set<[UInt8]> = []
@@ -101,13 +101,13 @@ struct InputFinder {
     private mutating func addMatches(of pattern: InputPattern, _ allowsMissing: Bool) throws(PlanProblem) {
         let root = PathText.joined(pattern.glob.fixedFolder)
         if isHidden(Array(root.utf8)) { return }
-        let isThere = FileKind(of: root) == .folder
-        guard isThere || allowsMissing else {
+        let exists = FileKind(of: root) == .folder
+        guard exists || allowsMissing else {
             throw DeadLink(onWayTo: root).map { .deadLink($0, pattern: pattern.text) }
                 ?? .missingFolder(root, pattern: pattern.text)
         }
         var matches = 0
-        if isThere {
+        if exists {
             walk(Array(root.utf8), below: "", pattern, pattern.glob.start, &matches)
         } else {
             oddities.missing.append(root)
@@ -142,30 +142,30 @@ struct InputFinder {
 
     /// - Parameters:
     ///   - dir: the folders between the pattern's fixed part and this one.
-    ///   - places: where in the pattern the folder's path is.
+    ///   - positions: where in the pattern the folder's path is.
     private mutating func walk(
-        _ folder: [UInt8], below dir: String, _ pattern: InputPattern, _ places: [Int], _ matches: inout Int
+        _ folder: [UInt8], below dir: String, _ pattern: InputPattern, _ positions: [Int], _ matches: inout Int
     ) {
         let folderRules = FolderRules(rules, in: folder)
         for entry in entries(of: folder, folderRules) {
             let name = entry.name[...]
             switch entry.kind {
-            case .file where pattern.accepts(name, at: places):
+            case .file where pattern.accepts(name, at: positions):
                 matches += 1
                 add(PathBytes.joined(folder, entry.name), dir: dir, by: folderRules.exclusions(of: name))
             case .other where entry.trouble != nil:
-                guard let code = entry.trouble, reaches(entry, pattern, places) else { continue }
+                guard let code = entry.trouble, reaches(entry, pattern, positions) else { continue }
                 let exclusions = folderRules.exclusions(of: name)
                 usedExcludes.formUnion(exclusions)
                 if exclusions.isEmpty {
                     let path = PathBytes.joined(folder, entry.name)
                     note(UnreadableFolder(path: path, entry.isSymbolicLink ? .link : .unknown, code: code))
                 }
-            case .other where entry.leadsNowhere && pattern.accepts(name, at: places):
+            case .other where entry.leadsNowhere && pattern.accepts(name, at: positions):
                 guard folderRules.exclusions(of: name).isEmpty else { continue }
                 oddities.danglingLinks.append(NonUTF8Name.readable(PathBytes.joined(folder, entry.name)))
             case .folder:
-                let deeper = pattern.glob.places(below: name, from: places, isSymbolicLink: entry.isSymbolicLink)
+                let deeper = pattern.glob.positions(below: name, from: positions, isSymbolicLink: entry.isSymbolicLink)
                 guard !deeper.isEmpty, !entry.isSymbolicLink || pattern.kind != .folder else {
                     if entry.isSymbolicLink { passBy(name, "links to folders", pattern, folderRules) }
                     continue
@@ -177,13 +177,13 @@ struct InputFinder {
             case .file:
                 let ext = PathBytes.lowercased(PathBytes.fileExtension(of: name))
                 let kind = ext.isEmpty ? "without an extension" : ".\(NonUTF8Name.readable(ext))"
-                if !places.isEmpty { passBy(name, kind, pattern, folderRules) }
+                if !positions.isEmpty { passBy(name, kind, pattern, folderRules) }
             case .other:
                 // Pipes are never opened: nobody may be writing to them.
-                guard !places.isEmpty, !entry.leadsNowhere, name.first != PathBytes.dot,
+                guard !positions.isEmpty, !entry.leadsNowhere, name.first != PathBytes.dot,
                     folderRules.exclusions(of: name).isEmpty
                 else { continue }
-                if pattern.kind == .folder || pattern.accepts(name, at: places) {
+                if pattern.kind == .folder || pattern.accepts(name, at: positions) {
                     oddities.passedBy["neither file nor folder", default: 0] += 1
                 }
             }
@@ -191,11 +191,11 @@ struct InputFinder {
     }
 
     /// Whether a pattern takes what may be a file or a folder, or a link to one.
-    private func reaches(_ entry: DirectoryListing.Entry, _ pattern: InputPattern, _ places: [Int]) -> Bool {
+    private func reaches(_ entry: DirectoryListing.Entry, _ pattern: InputPattern, _ positions: [Int]) -> Bool {
         let (name, isLink) = (entry.name[...], entry.isSymbolicLink)
-        return pattern.accepts(name, at: places)
+        return pattern.accepts(name, at: positions)
             || !(isLink && pattern.kind == .folder)
-                && !pattern.glob.places(below: name, from: places, isSymbolicLink: isLink).isEmpty
+                && !pattern.glob.positions(below: name, from: positions, isSymbolicLink: isLink).isEmpty
     }
 
     /// Counts what a folder that `inputs` names holds beside its pictures.

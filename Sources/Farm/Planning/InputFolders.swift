@@ -30,5 +30,5 @@ package struct InputFolders: Hashable, Sendable {
 }
 
 extension JobPlan {
-    package var inputPlaces: InputFolders { InputFolders(of: rules) }
+    package var inputFolders: InputFolders { InputFolders(of: rules) }
 }

@@ -13,8 +13,8 @@ package struct InputLookup {
 
     /// The entry of `inputs` that takes a file at this path; nil when none does.
     package func entry(taking path: String) -> String? {
-        var look = OutputInputCollision(InputRules(job, pictures: catalog.readableExtensions))
-        return look.pattern(taking: path)?.text
+        var collisions = OutputInputCollision(InputRules(job, pictures: catalog.readableExtensions))
+        return collisions.pattern(taking: path)?.text
     }
 
     /// The input that is this very file, by whatever name; nil when none is, or the inputs cannot be found.
@@ -40,13 +40,13 @@ struct OutputInputCollision {
     /// A link at the path itself is of no account: publishing replaces it.
     mutating func pattern(taking path: String) -> InputPattern? {
         let folder = PathText.folder(of: path)
-        let found = known[PathKey(folder)] ?? look(at: folder)
+        let found = known[PathKey(folder)] ?? inspect(folder)
         guard !found.isEmpty else { return nil }
         let name = Array(PathText.name(of: path).utf8)[...]
         return found.lazy.compactMap { $0.pattern(matching: name) }.first
     }
 
-    private mutating func look(at folder: String) -> [FolderRules] {
+    private mutating func inspect(_ folder: String) -> [FolderRules] {
         let real = realPath(folder)
         let found = (PathKey(real) == PathKey(folder) ? [folder] : [folder, real])
             .map { FolderRules(rules, in: Array($0.utf8)) }.filter { !$0.takesNothing }

@@ -14,17 +14,17 @@ struct InputRules: Sendable {
 
     /// Lets entries that leave nothing out by their bytes leave out what looks the same.
     ///
-    /// - Parameter used: the places of those that do.
-    /// - Returns: the places of the entries that changed.
+    /// - Parameter used: the positions of those that do.
+    /// - Returns: the positions of the entries that changed.
     mutating func loosen(but used: Set<Int>) -> [Int] {
-        excluded.indices.filter { place in
-            guard !used.contains(place), let loosened = excluded[place].loosened else { return false }
-            excluded[place] = loosened
+        excluded.indices.filter { index in
+            guard !used.contains(index), let loosened = excluded[index].loosened else { return false }
+            excluded[index] = loosened
             return true
         }
     }
 
-    /// The places, in ``excluded``, of all entries that leave a file out; empty for an input.
+    /// The positions, in ``excluded``, of all entries that leave a file out; empty for an input.
     func exclusions(of path: [UInt8]) -> [Int] { excluded.indices.filter { excluded[$0].matches(path) } }
 
     /// Refuses what nothing is looked up by.
@@ -38,18 +38,18 @@ struct InputRules: Sendable {
 
 /// What the rules say of the files of one folder, none of whose paths has to be looked at again.
 struct FolderRules {
-    private let patterns: [(pattern: InputPattern, places: [Int], dir: String)]
+    private let patterns: [(pattern: InputPattern, positions: [Int], dir: String)]
     private let excluded: [(number: Int, exclusion: Exclusion)]
 
     /// What an entry of `exclude` says of one folder's files.
     private enum Exclusion {
         case all
-        case matching(GlobPattern, places: [Int])
+        case matching(GlobPattern, positions: [Int])
 
         func takes(_ name: ArraySlice<UInt8>) -> Bool {
             switch self {
             case .all: true
-            case .matching(let glob, let places): glob.accepts(name, at: places)
+            case .matching(let glob, let positions): glob.accepts(name, at: positions)
             }
         }
     }
@@ -59,12 +59,12 @@ struct FolderRules {
         let names = PathText.components(NonUTF8Name.readable(folder))
         patterns = rules.patterns.map { pattern in
             let dir = names.dropFirst(pattern.glob.fixedFolder.count).joined(separator: "/")
-            return (pattern, pattern.glob.places(in: folder), dir)
+            return (pattern, pattern.glob.positions(in: folder), dir)
         }.filter { !$0.1.isEmpty }
         excluded = rules.excluded.enumerated().compactMap { number, pattern in
             if pattern.coversAll(in: folder) { return (number, .all) }
-            let places = pattern.namesFiles ? pattern.glob.places(in: folder) : []
-            return places.isEmpty ? nil : (number, .matching(pattern.glob, places: places))
+            let positions = pattern.namesFiles ? pattern.glob.positions(in: folder) : []
+            return positions.isEmpty ? nil : (number, .matching(pattern.glob, positions: positions))
         }
     }
 
@@ -75,12 +75,12 @@ struct FolderRules {
         excluded.contains { $0.exclusion.takes(name) }
     }
 
-    /// The places of the entries that leave out the folder itself, with all that is in it.
+    /// The positions of the entries that leave out the folder itself, with all that is in it.
     var exclusionsOfAll: [Int] {
         excluded.filter { if case .all = $0.exclusion { true } else { false } }.map(\.number)
     }
 
-    /// The same, and the places of those that may leave out something in it.
+    /// The same, and the positions of those that may leave out something in it.
     var exclusionsOfAny: [Int] { excluded.map(\.number) }
 
     /// As ``InputRules/exclusions(of:)``.
@@ -90,12 +90,12 @@ struct FolderRules {
 
     /// The folders between the fixed part of the first pattern that a file matches and the file; nil when none does.
     func dir(of name: ArraySlice<UInt8>) -> String? {
-        patterns.first { $0.pattern.accepts(name, at: $0.places) }?.dir
+        patterns.first { $0.pattern.accepts(name, at: $0.positions) }?.dir
     }
 
     /// The pattern that would take this file in as an input, if one does.
     func pattern(matching name: ArraySlice<UInt8>) -> InputPattern? {
-        guard let found = patterns.first(where: { $0.pattern.accepts(name, at: $0.places) }), !excludes(name) else {
+        guard let found = patterns.first(where: { $0.pattern.accepts(name, at: $0.positions) }), !excludes(name) else {
             return nil
         }
         return found.pattern
@@ -148,9 +148,9 @@ struct InputPattern: Sendable {
         return kind != .folder || extensions.contains(PathBytes.lowercased(PathBytes.fileExtension(of: name)))
     }
 
-    /// Whether a file of a folder matches that is at some places of ``glob``.
-    func accepts(_ name: ArraySlice<UInt8>, at places: [Int]) -> Bool {
-        !places.isEmpty && takes(name) && glob.accepts(name, at: places)
+    /// Whether a file of a folder matches that is at some positions of ``glob``.
+    func accepts(_ name: ArraySlice<UInt8>, at positions: [Int]) -> Bool {
+        !positions.isEmpty && takes(name) && glob.accepts(name, at: positions)
     }
 }
 

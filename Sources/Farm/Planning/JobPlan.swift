@@ -15,7 +15,7 @@ package struct JobPlan: Sendable {
     /// What a list sets for some of its files; frames have an index of it.
     package let settings: [[FileList.Setting]]
     /// Where the list says so first, for each of ``settings``: `list:3`.
-    package let settingsPlaces: [String]
+    package let settingsOrigins: [String]
     /// Patterns of inputs that no file matches: perhaps a slip of the pen.
     package let unmatchedPatterns: [String]
     /// How many files each entry of `inputs` matched; empty where a list takes their place.
@@ -30,7 +30,7 @@ package struct JobPlan: Sendable {
     package let danglingLinks: [String]
     /// The files and folders that entries of `inputs` name or begin with, and that are not there; of a file its folder, too, where
     /// that is not there either.
-    package let missingPlaces: [String]
+    package let missingPaths: [String]
     /// How many files, pipes and links of folders that `inputs` names are no inputs, by what they are: `.nef`, `links to folders`.
     package let passedBy: [String: Int]
     /// Entries of `exclude` that left nothing out.
@@ -121,7 +121,7 @@ package struct JobPlan: Sendable {
         danglingLinks = Set(oddities.danglingLinks).sorted()
         idleExcludes = oddities.idleExcludes
         passedBy = oddities.passedBy
-        missingPlaces = oddities.missing
+        missingPaths = oddities.missing
         unreadableFolders = oddities.unreadableFolders.enumerated().map { offset, folder in
             let input = InputFile(bytes: folder.path, dir: "")
             let index = found.inputs.count + 1 + offset
@@ -129,7 +129,7 @@ package struct JobPlan: Sendable {
         }
         inputs = found.inputs
         settings = found.settings
-        settingsPlaces = found.settingsPlaces
+        settingsOrigins = found.settingsOrigins
         naming = OutputNaming(job, date: date)
         folderFormats = Set(catalog.formats.filter(\.isFolder).map(\.name))
         let chosen = found.choice(by: selection, in: job.folder)
@@ -341,12 +341,12 @@ extension JobPlan {
     }
 
     private func refuseFutureInputs(_ paths: [String]) throws(PlanProblem) {
-        let taken = concurrentMap(paths, keeping: OutputInputCollision(rules)) { path, look in
-            look.pattern(taking: path) != nil
+        let taken = concurrentMap(paths, keeping: OutputInputCollision(rules)) { path, collisions in
+            collisions.pattern(taking: path) != nil
         }
         guard let first = taken.firstIndex(of: true) else { return }
-        var look = OutputInputCollision(rules)
-        if let pattern = look.pattern(taking: paths[first]) {
+        var collisions = OutputInputCollision(rules)
+        if let pattern = collisions.pattern(taking: paths[first]) {
             throw .wouldBecomeInput(
                 output: paths[first], pattern: pattern.text, exclude: excludeLine(for: paths[first]))
         }

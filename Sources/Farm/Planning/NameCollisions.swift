@@ -2,7 +2,7 @@ import JobModel
 
 /// Tells where paths lead, whatever links and mounts their folders have. Looks at every folder once.
 private struct ResolvedPaths {
-    struct Place: Hashable {
+    struct Location: Hashable {
         /// Nil where the folder is not there yet.
         let folder: FileStamp.Identity?
         /// Of the folder, where it is not there yet.
@@ -12,13 +12,13 @@ private struct ResolvedPaths {
 
     private var known: [PathKey: (FileStamp.Identity?, PathKey?)] = [:]
 
-    mutating func place(of path: String) -> Place {
+    mutating func location(of path: String) -> Location {
         let folder = PathText.folder(of: path)
-        let (identity, real) = known[PathKey(folder)] ?? look(at: folder)
-        return Place(folder: identity, path: real, name: PathKey(PathText.name(of: path)))
+        let (identity, real) = known[PathKey(folder)] ?? inspect(folder)
+        return Location(folder: identity, path: real, name: PathKey(PathText.name(of: path)))
     }
 
-    private mutating func look(at folder: String) -> (FileStamp.Identity?, PathKey?) {
+    private mutating func inspect(_ folder: String) -> (FileStamp.Identity?, PathKey?) {
         let identity = FileStamp(of: folder)?.identity
         let found = (identity, identity == nil ? PathKey(realPath(folder)) : nil)
         known[PathKey(folder)] = found
@@ -58,9 +58,9 @@ struct NameCollisions {
 
     /// Of all frames that would write to one path none does: nobody knows which is meant.
     mutating func refuseCollisions() {
-        var places = ResolvedPaths()
+        var paths = ResolvedPaths()
         refuse(
-            colliding { places.place(of: $0.path) }.flatMap { outputs in
+            colliding { paths.location(of: $0.path) }.flatMap { outputs in
                 guard Set(outputs.map { PathKey($0.path) }).count == 1 else { return Self.oneFile(outputs) }
                 let inputs = outputs.map(\.input)
                 let isOwn = Set(outputs.map(\.owner.index)).count == 1
@@ -144,13 +144,13 @@ struct NameCollisions {
 
     /// Outputs that have a key in common, in the order of the first one of each group.
     private func colliding<Key: Hashable>(_ key: (PlannedOutput) -> Key?) -> [[PlannedOutput]] {
-        var places: [Key: Int] = [:]
-        places.reserveCapacity(rest.count)
+        var firstIndices: [Key: Int] = [:]
+        firstIndices.reserveCapacity(rest.count)
         var groups: [Int: [PlannedOutput]] = [:]
-        for (place, output) in rest.enumerated() {
+        for (index, output) in rest.enumerated() {
             guard let key = key(output) else { continue }
-            guard let first = places[key] else {
-                places[key] = place
+            guard let first = firstIndices[key] else {
+                firstIndices[key] = index
                 continue
             }
             groups[first, default: [rest[first]]].append(output)

@@ -94,27 +94,27 @@ package struct PictureSearch {
     ) {
         for entry in entries {
             let isHidden = entry.name.first == PathBytes.dot
-            let place = PathBytes.joined(path, entry.name)
+            let entryPath = PathBytes.joined(path, entry.name)
             let isPicture =
                 !isHidden && extensions.contains(PathBytes.lowercased(PathBytes.fileExtension(of: entry.name[...])))
             if entry.isSymbolicLink {
-                foundLinks.append((place, isPicture, entry.kind))
+                foundLinks.append((entryPath, isPicture, entry.kind))
                 if !isHidden { others += 1 }
             } else if let code = entry.trouble {
-                if !isHidden { problems.append(UnreadableFolder(path: place, .unknown, code: code).message) }
+                if !isHidden { problems.append(UnreadableFolder(path: entryPath, .unknown, code: code).message) }
             } else if entry.kind == .folder {
-                if place == originals { continue }
+                if entryPath == originals { continue }
                 guard !isHidden else {
-                    if !entry.name.starts(with: Self.ownPrefix) { look(into: entry.name, in: folder, place) }
+                    if !entry.name.starts(with: Self.ownPrefix) { inspect(entry.name, in: folder, entryPath) }
                     continue
                 }
-                open(place, extensions) { () throws(UnreadableFolder) in try OpenFolder(entry.name, in: folder) }
+                open(entryPath, extensions) { () throws(UnreadableFolder) in try OpenFolder(entry.name, in: folder) }
             } else if isPicture, entry.kind == .file {
-                guard seen.insert(place).inserted else { continue }
-                let file = InputFile(bytes: place, dir: "")
+                guard seen.insert(entryPath).inserted else { continue }
+                let file = InputFile(bytes: entryPath, dir: "")
                 if isNew(file) { pictures.append(Picture(file: file, isNamed: false, folder: folder.identity)) }
             } else {
-                if entry.kind == .file, !entry.name.starts(with: Self.ownPrefix) { unnamed.append(place) }
+                if entry.kind == .file, !entry.name.starts(with: Self.ownPrefix) { unnamed.append(entryPath) }
                 if !isHidden { others += 1 }
             }
         }
@@ -132,13 +132,13 @@ package struct PictureSearch {
     /// Of entries of hidden folders: a home folder may have millions.
     private static let mostHidden = 100_000
 
-    private mutating func look(into name: [UInt8], in folder: OpenFolder, _ path: [UInt8]) {
+    private mutating func inspect(_ name: [UInt8], in folder: OpenFolder, _ path: [UInt8]) {
         var hidden = HiddenFolder(path: path)
-        lookedAt(path, &hidden) { () throws(UnreadableFolder) in try OpenFolder(name, in: folder) }
+        inspectHidden(path, &hidden) { () throws(UnreadableFolder) in try OpenFolder(name, in: folder) }
         hiddenFolders.append(hidden)
     }
 
-    private mutating func lookedAt(
+    private mutating func inspectHidden(
         _ path: [UInt8], _ hidden: inout HiddenFolder, _ opening: () throws(UnreadableFolder) -> OpenFolder
     ) {
         let (folder, entries): (OpenFolder, [DirectoryListing.Entry])
@@ -150,17 +150,19 @@ package struct PictureSearch {
             return
         }
         for entry in entries where !entry.name.starts(with: Self.ownPrefix) && !entry.isSymbolicLink {
-            let place = PathBytes.joined(path, entry.name)
-            guard place != originals else { continue }
+            let entryPath = PathBytes.joined(path, entry.name)
+            guard entryPath != originals else { continue }
             guard hiddenCount < Self.mostHidden, entry.trouble == nil else {
                 hidden.isWhole = false
                 continue
             }
             hiddenCount += 1
             switch entry.kind {
-            case .file: hidden.files.append(place)
+            case .file: hidden.files.append(entryPath)
             case .folder:
-                lookedAt(place, &hidden) { () throws(UnreadableFolder) in try OpenFolder(entry.name, in: folder) }
+                inspectHidden(entryPath, &hidden) { () throws(UnreadableFolder) in
+                    try OpenFolder(entry.name, in: folder)
+                }
             default: continue
             }
         }

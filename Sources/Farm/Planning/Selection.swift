@@ -62,7 +62,7 @@ extension JobPlan {
             }
 
             func mayReach(_ folder: [UInt8]) -> Bool {
-                name != nil || paths.contains { !$0.places(in: folder).isEmpty || $0.matches(folder) }
+                name != nil || paths.contains { !$0.positions(in: folder).isEmpty || $0.matches(folder) }
             }
 
             func includes(_ path: [UInt8]) -> Bool {
@@ -88,9 +88,9 @@ extension JobPlan {
             return true
         }
 
-        /// The places of the patterns that none of these matches.
+        /// The positions of the patterns that none of these matches.
         func idle(among inputs: [InputFile]) -> [Int] {
-            patterns.indices.filter { place in !inputs.contains { patterns[place].includes($0.exactPath) } }
+            patterns.indices.filter { position in !inputs.contains { patterns[position].includes($0.exactPath) } }
         }
 
         /// Whether a folder, or what may be one, is or may hold what is chosen by patterns.

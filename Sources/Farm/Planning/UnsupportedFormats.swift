@@ -49,8 +49,8 @@ enum UnsupportedFormats {
     private static func isIcon(_ head: [UInt8]) -> Bool {
         guard head.count >= 22, head.starts(with: [0, 0, 1, 0]) || head.starts(with: [0, 0, 2, 0]) else { return false }
         let count = Int(head[4]) + Int(head[5]) << 8
-        let place = head[18...21].reversed().reduce(0) { $0 << 8 + Int($1) }
-        return count > 0 && head[9] == 0 && place >= 6 + 16 * count
+        let offset = head[18...21].reversed().reduce(0) { $0 << 8 + Int($1) }
+        return count > 0 && head[9] == 0 && offset >= 6 + 16 * count
     }
 
     /// A number, how it is packed, the bytes of a sample, and how many dimensions it has.

@@ -25,7 +25,7 @@ package struct FileTrouble: Error, Hashable, Sendable {
     }
 
     /// True when no other file could be written here either.
-    package var isPlace: Bool { [ENOSPC, EROFS, EDQUOT, EIO, EMFILE, ENFILE, ENOMEM, ESTALE].contains(code) }
+    package var concernsStorage: Bool { [ENOSPC, EROFS, EDQUOT, EIO, EMFILE, ENFILE, ENOMEM, ESTALE].contains(code) }
 
     /// True when this user may not do it.
     package var isForbidden: Bool { code == EACCES || code == EPERM }

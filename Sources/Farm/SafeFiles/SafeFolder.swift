@@ -30,7 +30,7 @@ package final class SafeFolder: Sendable {
 
     /// All bytes of a file by its path; nil where it is not there, and where it is not believed: a link, a pipe, another
     /// user's, or one that is too large. For files that say nothing rather than something wrong.
-    package static func believed(_ path: String, limit: Int) -> [UInt8]? {
+    package static func trustedContents(_ path: String, limit: Int) -> [UInt8]? {
         let folder = PathNames.folder(of: path) ?? ""
         return try? SafeFolder(folder.isEmpty ? "/" : folder).contents(of: PathNames.last(of: path), limit: limit)
     }

@@ -18,26 +18,26 @@ package struct AscendingSet<Element: Comparable & Sendable>: Sendable {
     package func first(after element: Element) -> Element? {
         guard !runs.isEmpty else { return nil }
         let run = run(for: element)
-        let place = place(of: element, in: run)
-        let next = holds(element, run, place) ? place + 1 : place
+        let index = index(of: element, in: run)
+        let next = holds(element, run, index) ? index + 1 : index
         return next < runs[run].count ? runs[run][next] : run + 1 < runs.count ? runs[run + 1].first : nil
     }
 
     package mutating func insert(_ element: Element) {
         guard !runs.isEmpty else { return runs.append([element]) }
         let run = run(for: element)
-        let place = place(of: element, in: run)
-        guard !holds(element, run, place) else { return }
-        runs[run].insert(element, at: place)
+        let index = index(of: element, in: run)
+        guard !holds(element, run, index) else { return }
+        runs[run].insert(element, at: index)
         if runs[run].count > Self.longestRun { split(run) }
     }
 
     package mutating func remove(_ element: Element) {
         guard !runs.isEmpty else { return }
         let run = run(for: element)
-        let place = place(of: element, in: run)
-        guard holds(element, run, place) else { return }
-        runs[run].remove(at: place)
+        let index = index(of: element, in: run)
+        guard holds(element, run, index) else { return }
+        runs[run].remove(at: index)
         if runs[run].isEmpty { runs.remove(at: run) } else { joinNext(to: run) }
     }
 
@@ -58,12 +58,12 @@ package struct AscendingSet<Element: Comparable & Sendable>: Sendable {
         max(0, Self.count(below: runs.count) { runs[$0][0] <= element } - 1)
     }
 
-    private func place(of element: Element, in run: Int) -> Int {
+    private func index(of element: Element, in run: Int) -> Int {
         Self.count(below: runs[run].count) { runs[run][$0] < element }
     }
 
-    private func holds(_ element: Element, _ run: Int, _ place: Int) -> Bool {
-        place < runs[run].count && runs[run][place] == element
+    private func holds(_ element: Element, _ run: Int, _ index: Int) -> Bool {
+        index < runs[run].count && runs[run][index] == element
     }
 
     /// For how many places from 0 something holds that holds for no later one.

@@ -32,9 +32,9 @@ package enum Event: Sendable {
 /// Why an output could not be put at its final path.
 package enum PublishProblem: Hashable, Sendable {
     /// The whole place is unfit: the run stops.
-    case place(String)
+    case storage(String)
     /// This machine gives the coordinator no more of what it needs: the run stops.
-    case machine(String)
+    case resourceLimit(String)
     /// Only this output is concerned.
     case refused(String)
     /// Another coordinator has the run: it stops.

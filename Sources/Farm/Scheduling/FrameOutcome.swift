@@ -49,7 +49,7 @@ package enum StopReason: Hashable, Sendable {
     /// Another coordinator has taken the run over.
     case superseded
     /// The disk is full or read-only, a quota is reached.
-    case place(String)
+    case storage(String)
     /// A plugin crashed on several pictures.
     case pluginFault(plugin: String, pictures: Int)
     /// The work goes on without this coordinator, which has handed it over.
@@ -59,7 +59,7 @@ package enum StopReason: Hashable, Sendable {
     /// No worker can be started.
     case engine(String)
     /// This machine gives its processes no more threads, open files or memory; says which, and what to do.
-    case machine(String)
+    case resourceLimit(String)
     /// The only slot that is left fails, and not because of its pictures.
     case lastSlot(Retirement)
     /// The time for this run is over.

@@ -105,11 +105,11 @@ struct FrameState: Hashable, Sendable {
     /// How often its rendering began again after a verification failed.
     var restarts = 0
     /// Something of it was answered too fast to be true.
-    var doubt: Doubt?
+    var distrustReason: DistrustReason?
     /// The workers that rendered any of its pixels: an audit goes to another one.
     var renderers: Set<WorkerID> = []
 
-    enum Doubt: Hashable, Sendable {
+    enum DistrustReason: Hashable, Sendable {
         /// Pixels that an audit compares with those of its canvas or its input.
         case pixels
         /// The canvas itself: an audit decodes the input afresh.

@@ -47,7 +47,7 @@ package struct RetryPolicy: Hashable, Sendable {
 
     package enum Decision: Hashable, Sendable {
         case retry(after: Duration)
-        case giveUp
+        case abandon
     }
 
     /// - Parameter jitter: 0–1, so that tasks which failed together do not come back together.
@@ -55,7 +55,7 @@ package struct RetryPolicy: Hashable, Sendable {
         if history.crashes >= min(crashLimit, retries + 1) || history.kills >= killLimit
             || history.isKilledByPlugin || history.failures > retries
         {
-            return .giveUp
+            return .abandon
         }
         return .retry(after: delay(after: history.crashes + history.failures, jitter: jitter))
     }

@@ -17,9 +17,9 @@ extension Scheduler {
         case .permission: conclude(id, .failed(FrameFailure(.permission, failure.message)))
         case .limit: conclude(id, .failed(FrameFailure(.limit, failure.message)))
         case .output: conclude(id, .failed(FrameFailure(.output, failure.message)))
-        case .place:
+        case .storage:
             conclude(id, .left)
-            stop(.place(failure.message))
+            stop(.storage(failure.message))
         case .damagedTile(let index):
             renderTileAgain(id, index, failure.message)
         case .damagedCanvas, .mismatch:
@@ -28,7 +28,7 @@ extension Scheduler {
             frames[id]?.histories[lease.task.kind]?.failures += 1
             noteFault(lease)
             retry(lease.task, at: now) { FrameFailure(.trouble, failure.message) }
-        case .machine:
+        case .resourceLimit:
             frames[id]?.histories[lease.task.kind]?.failures += 1
             retryOnMachine(lease.task, failure.message, at: now)
         }
@@ -37,11 +37,11 @@ extension Scheduler {
     /// Other programs may let go of what was missing. Where they do not, no other picture can be rendered either.
     private mutating func retryOnMachine(_ task: TaskID, _ message: String, at now: Timestamp) {
         let history = frames[task.frame]?.histories[task.kind] ?? AttemptHistory()
-        guard stopped == nil, policy.retry.decision(after: history, jitter: 0) == .giveUp else {
+        guard stopped == nil, policy.retry.decision(after: history, jitter: 0) == .abandon else {
             return retry(task, at: now) { FrameFailure(.trouble, message) }
         }
         conclude(task.frame, .left)
-        stop(.machine(message))
+        stop(.resourceLimit(message))
     }
 
     /// Users know their output's path, not that of an attempt's temporary file.
@@ -72,7 +72,7 @@ extension Scheduler {
         switch policy.retry.decision(after: history, jitter: Double.random(in: 0...1, using: &random)) {
         case .retry(let pause) where pause > .zero: delayed.add(task, until: now + pause)
         case .retry: ready.append(task)
-        case .giveUp: conclude(task.frame, .failed(failure()))
+        case .abandon: conclude(task.frame, .failed(failure()))
         }
     }
 
@@ -85,7 +85,7 @@ extension Scheduler {
         var history = frames[id]?.histories[.tile(index)] ?? AttemptHistory()
         history.failures += 1
         frames[id]?.histories[.tile(index)] = history
-        guard policy.retry.decision(after: history, jitter: 0) != .giveUp else {
+        guard policy.retry.decision(after: history, jitter: 0) != .abandon else {
             conclude(id, .failed(FrameFailure(.verification, message)))
             return
         }
@@ -102,7 +102,7 @@ extension Scheduler {
         }
         frames[id]?.restarts += 1
         frames[id]?.renderers = []
-        frames[id]?.doubt = nil
+        frames[id]?.distrustReason = nil
         ready.removeAll(of: id)
         delayed.removeAll(of: id)
         beginRendering(id, probe)
@@ -120,9 +120,9 @@ extension Scheduler {
         directives.append(.flag(lease, ImplausibleSpeed(megapixels: megapixels, took: took)))
         frames[lease.task.frame]?.renderers.insert(lease.worker)
         if case .canvas = lease.task.kind {
-            frames[lease.task.frame]?.doubt = .canvas
-        } else if frames[lease.task.frame]?.doubt == nil {
-            frames[lease.task.frame]?.doubt = .pixels
+            frames[lease.task.frame]?.distrustReason = .canvas
+        } else if frames[lease.task.frame]?.distrustReason == nil {
+            frames[lease.task.frame]?.distrustReason = .pixels
         }
     }
 

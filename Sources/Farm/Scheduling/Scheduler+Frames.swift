@@ -98,7 +98,7 @@ extension Scheduler {
             beginTiles(id, Tiling(probe: probe, canvas: canvas))
         case (.stitch, .stitching(let tiling), .outputs(let receipts, _)) where receipts.count == 1:
             let (probe, canvas) = (tiling.probe, tiling.canvas)
-            let trusted = frames[id]?.doubt == .canvas ? nil : canvas
+            let trusted = frames[id]?.distrustReason == .canvas ? nil : canvas
             verify(id, Rendered(probe, of: canvas.source, canvas: trusted, receipts: receipts, paths: paths))
         case (.audit, .auditing(let rendered), .audit):
             policy.verify == .full ? check(id, rendered) : publish(id, rendered)
@@ -166,12 +166,12 @@ extension Scheduler {
 
     /// What is in doubt is audited, all of it, whatever the manifest asks for.
     mutating func verify(_ id: FrameID, _ rendered: Rendered) {
-        let isDoubted = frames[id]?.doubt != nil
-        guard isDoubted || policy.verify != .digest else { return publish(id, rendered) }
+        let isDistrusted = frames[id]?.distrustReason != nil
+        guard isDistrusted || policy.verify != .digest else { return publish(id, rendered) }
         var rendered = rendered
         for index in rendered.parts.indices {
             let bands = rendered.parts[index].receipt.bands
-            rendered.parts[index].audited = isDoubted ? bands : AuditPolicy.sample(bands, using: &random)
+            rendered.parts[index].audited = isDistrusted ? bands : AuditPolicy.sample(bands, using: &random)
         }
         frames[id]?.phase = .auditing(rendered)
         enqueue(id, .audit)
@@ -195,12 +195,12 @@ extension Scheduler {
 
     mutating func failPublishing(_ id: FrameID, _ problem: PublishProblem) {
         switch problem {
-        case .place(let message):
+        case .storage(let message):
             conclude(id, .left)
-            stop(.place(message))
-        case .machine(let message):
+            stop(.storage(message))
+        case .resourceLimit(let message):
             conclude(id, .left)
-            stop(.machine(message))
+            stop(.resourceLimit(message))
         case .superseded:
             conclude(id, .left)
             stop(.superseded)

@@ -44,7 +44,7 @@ package struct WorkEstimate: Hashable, Sendable {
         init(_ probe: ProbeReceipt, tiled: Bool) {
             tasks = tiled ? max(1, probe.grid.count, probe.outputs.map(\.frames).max() ?? 1) : 1
             let work = tiled ? probe.cost.chain * probe.readAmplification : probe.cost.total
-            seconds = TaskEstimate.look * Double(tasks) + work
+            seconds = TaskEstimate.headerRead * Double(tasks) + work
             bytes = tiled ? 0 : probe.passage.bytes
         }
     }
@@ -54,23 +54,23 @@ package struct WorkEstimate: Hashable, Sendable {
 /// of some tens of percent costs nothing but a shard that is shorter or longer.
 enum TaskEstimate {
     /// Opens a file and reads its header.
-    static let look = 0.05
+    static let headerRead = 0.05
     /// What goes through a file again is read and written at so many samples a second.
     private static let throughput = 5.0e8
 
     /// - Parameter probe: nil while nobody knows the picture.
     static func seconds(of kind: TaskKind, _ probe: ProbeReceipt?) -> Double {
-        guard let probe else { return look }
+        guard let probe else { return headerRead }
         switch kind {
-        case .compare, .probe: return look
-        case .frame: return look + probe.cost.total
-        case .canvas: return look + probe.cost.decode + probe.samplesRead / throughput
+        case .compare, .probe: return headerRead
+        case .frame: return headerRead + probe.cost.total
+        case .canvas: return headerRead + probe.cost.decode + probe.samplesRead / throughput
         case .tile(let index):
-            return look + probe.cost.chain * probe.share(ofTile: index)
-        case .stitch: return look + probe.cost.encode + probe.samplesWritten / throughput
+            return headerRead + probe.cost.chain * probe.share(ofTile: index)
+        case .stitch: return headerRead + probe.cost.encode + probe.samplesWritten / throughput
         // A sample of the picture is rendered, of all of it decoded.
-        case .audit: return look + probe.cost.decode + probe.cost.chain / 4
-        case .check: return look + probe.cost.encode
+        case .audit: return headerRead + probe.cost.decode + probe.cost.chain / 4
+        case .check: return headerRead + probe.cost.encode
         }
     }
 }

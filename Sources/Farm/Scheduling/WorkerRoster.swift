@@ -10,7 +10,7 @@ struct WorkerRoster: Sendable {
     }
 
     private(set) var occupations: [WorkerID: Occupation] = [:]
-    private var heard: [WorkerID: Timestamp] = [:]
+    private var lastReports: [WorkerID: Timestamp] = [:]
     /// In the order of their numbers, so that the same events give the same directives.
     private(set) var idle = AscendingSet<WorkerID>()
 
@@ -23,7 +23,7 @@ struct WorkerRoster: Sendable {
         set {
             occupations[worker] = newValue
             if newValue == .idle { idle.insert(worker) } else { idle.remove(worker) }
-            if newValue == nil { heard[worker] = nil }
+            if newValue == nil { lastReports[worker] = nil }
         }
     }
 
@@ -44,18 +44,18 @@ struct WorkerRoster: Sendable {
     }
 
     /// When it was last heard of; nil for one that is not here.
-    func lastHeard(_ worker: WorkerID) -> Timestamp? { heard[worker] }
+    func lastHeard(_ worker: WorkerID) -> Timestamp? { lastReports[worker] }
 
     mutating func add(_ worker: WorkerID, _ occupation: Occupation, at now: Timestamp) {
         self[worker] = occupation
-        heard[worker] = now
+        lastReports[worker] = now
     }
 
     mutating func hear(_ worker: WorkerID, at now: Timestamp) {
         // One search: this is done for every report.
-        if let index = heard.index(forKey: worker) { heard.values[index] = now }
+        if let index = lastReports.index(forKey: worker) { lastReports.values[index] = now }
     }
 
     /// Nobody listened for so long.
-    mutating func forgive(_ gap: Duration) { heard = heard.mapValues { $0 + gap } }
+    mutating func forgive(_ gap: Duration) { lastReports = lastReports.mapValues { $0 + gap } }
 }

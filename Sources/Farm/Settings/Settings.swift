@@ -120,8 +120,8 @@ package struct Settings: Sendable {
             Self.standardStateFolder(surroundings), \.stateFolder, "PENUMBRA_STATE_DIR", flag: flags.stateFolder,
             "--state-dir")
         stateFolder = Setting(absolute(state.value), state.origin)
-        let place = layered("", \.scratch, "PENUMBRA_SCRATCH", flag: flags.scratch, "--scratch")
-        scratch = Self.optional(place, absolute)
+        let folder = layered("", \.scratch, "PENUMBRA_SCRATCH", flag: flags.scratch, "--scratch")
+        scratch = Self.optional(folder, absolute)
         nice = layered(0, \.nice, "PENUMBRA_NICE")
         ionice = layered(.none, \.ionice, "PENUMBRA_IONICE")
         silence = layered(.seconds(30), \.silence, "PENUMBRA_SILENCE")

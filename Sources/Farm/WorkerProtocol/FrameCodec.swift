@@ -80,7 +80,7 @@ package struct FrameBuffer: Sendable {
     /// The length and the checksum.
     private static let head = 12
 
-    private func number(at place: Int, bytes count: Int) -> UInt64 {
-        (0..<count).reduce(0) { $0 | UInt64(bytes[place + $1]) << (8 * $1) }
+    private func number(at offset: Int, bytes count: Int) -> UInt64 {
+        (0..<count).reduce(0) { $0 | UInt64(bytes[offset + $1]) << (8 * $1) }
     }
 }

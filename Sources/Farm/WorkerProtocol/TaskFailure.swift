@@ -18,9 +18,9 @@ package struct TaskFailure: Error, Hashable, Sendable, Codable {
         /// The output cannot be put where it is wanted; other frames' may.
         case output
         /// The disk is full or read-only, a quota is reached: no picture can be written here.
-        case place
+        case storage
         /// This process may have no more threads, open files or memory: see ``Shortage``. Another attempt may.
-        case machine
+        case resourceLimit
         /// A tile's file does not hold the pixels of its receipt; that tile is rendered again.
         case damagedTile(index: Int)
         /// The canvas could not be read back; the frame starts again.
@@ -29,6 +29,13 @@ package struct TaskFailure: Error, Hashable, Sendable, Codable {
         case mismatch
         /// Something else that another attempt may not meet.
         case transient
+
+        /// Receipts and journals store these names.
+        private enum CodingKeys: String, CodingKey {
+            case data, value, plugin, input, permission, limit, output, damagedTile, damagedCanvas, mismatch, transient
+            case storage = "place"
+            case resourceLimit = "machine"
+        }
     }
 
     package let kind: Kind

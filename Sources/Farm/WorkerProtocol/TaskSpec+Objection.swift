@@ -38,7 +38,7 @@ extension TaskSpec {
     /// - Parameter plugins: the filters that are plugins; nil where nobody knows.
     package func objection(to failure: TaskFailure, plugins: Set<String>? = nil) -> String? {
         switch failure.kind {
-        case .data, .value, .input, .permission, .limit, .output, .place, .machine, .transient: nil
+        case .data, .value, .input, .permission, .limit, .output, .storage, .resourceLimit, .transient: nil
         case .plugin(let name): objection(toPlugins: [name], plugins)
         case .damagedTile(let index):
             if case .stitch(let task) = self, task.tiles.indices.contains(index) {

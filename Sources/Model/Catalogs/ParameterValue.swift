@@ -30,7 +30,7 @@ public struct Region: Hashable, Sendable, Codable {
 }
 
 /// A point that a manifest names: `{x: 10%, y: 24}`.
-public struct Place: Hashable, Sendable, Codable {
+public struct Point: Hashable, Sendable, Codable {
     public let x: Length
     public let y: Length
 
@@ -70,7 +70,7 @@ public enum ParameterValue: Hashable, Sendable, Codable {
     case text(String)
     case region(Region)
     case length(Length)
-    case path([Place])
+    case path([Point])
     /// Each by its name, none missing.
     case numbers([String: Double])
     case size(SizeWish)

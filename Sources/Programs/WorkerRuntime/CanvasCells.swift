@@ -51,7 +51,7 @@ struct CanvasCells: Sendable {
         do {
             try Data(bytes).write(to: URL(filePath: Self.path(of: canvas)))
         } catch {
-            throw TaskFailure(.place, "\(Self.path(of: canvas)): the canvas's digests cannot be kept: \(error)")
+            throw TaskFailure(.storage, "\(Self.path(of: canvas)): the canvas's digests cannot be kept: \(error)")
         }
         return Digest(of: bytes.span.bytes)
     }
@@ -84,9 +84,9 @@ struct CanvasCells: Sendable {
             for left in stride(from: pixels.rect.x, to: pixels.rect.right, by: Self.size) {
                 let cell = PixelRect(
                     columns: left..<min(left + Self.size, rect.right), rows: top..<min(top + Self.size, rect.bottom))
-                let place = (top - rect.y) / Self.size * columns + (left - rect.x) / Self.size
-                guard place < digests.count,
-                    pixels.cropped(to: cell).withBytes({ Digest(of: $0) }) == digests[place]
+                let index = (top - rect.y) / Self.size * columns + (left - rect.x) / Self.size
+                guard index < digests.count,
+                    pixels.cropped(to: cell).withBytes({ Digest(of: $0) }) == digests[index]
                 else {
                     throw TaskFailure(
                         .damagedCanvas, "the canvas does not hold the pixels that were decoded, at \(cell)")

@@ -27,7 +27,7 @@ final class DrawingWatch: Sendable {
     /// Looks once whether a picture takes too long. For a thread of its own, every second or so.
     ///
     /// - Throws: where the coordinator is gone.
-    func look() throws {
+    func check() throws {
         // Asked while the task cannot end: what has drawn for too long is a picture of this one.
         let late = open.withLock { lease -> (lease: LeaseID, error: ImageFileError)? in
             guard let error = drawing.overrun, let lease = lease.take() else { return nil }

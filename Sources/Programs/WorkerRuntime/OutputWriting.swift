@@ -80,9 +80,9 @@ extension TaskRunner {
 
     private func trouble(_ path: String, _ code: Int32) -> any Error {
         if let shortage = Shortage(ofFile: code) { return shortage }
-        let isPlace = [ENOSPC, EDQUOT, EROFS, EIO].contains(code)
+        let concernsStorage = [ENOSPC, EDQUOT, EROFS, EIO].contains(code)
         return TaskFailure(
-            isPlace ? .place : .transient, "\(path): cannot be written: \(String(cString: strerror(code)))")
+            concernsStorage ? .storage : .transient, "\(path): cannot be written: \(String(cString: strerror(code)))")
     }
 }
 

@@ -26,9 +26,9 @@ final class PictureCache: Sendable {
     /// - Parameter place: what the picture is for, as messages name it.
     /// - Throws: a failure that names the picture. It is not the input's fault, and another attempt would meet it again.
     func picture<Picture: ShelvedPicture>(
-        _ reference: PictureReference, for place: String, _ limits: DecodeLimits
+        _ reference: PictureReference, for filter: String, _ limits: DecodeLimits
     ) throws -> Picture {
-        let name = "\(reference.path), the picture of \(place)"
+        let name = "\(reference.path), the picture of \(filter)"
         var names = [name, reference.path]
         do {
             let source = try SourceFile(reference.path, bytes: nil)

@@ -167,9 +167,9 @@ extension TaskRunner {
 extension PreviewTask.View {
     /// The part of an output around the point, moved inwards where it would stick out, and smaller where the output is.
     func part(of whole: PixelRect) -> PixelRect {
-        func range(_ place: Length, _ size: Int, _ whole: Int) -> Range<Int> {
+        func range(_ offset: Length, _ size: Int, _ whole: Int) -> Range<Int> {
             let size = min(size, whole)
-            let middle = place.pixels(of: whole)
+            let middle = offset.pixels(of: whole)
             let wished = (middle - Double(size) / 2).rounded()
             let start = Int(max(0, min(Double(whole - size), wished)))
             return start..<start + size
@@ -239,21 +239,21 @@ struct PreviewSheet {
     }
 
     private static func row(_ panels: some Collection<AnyRaster>) -> AnyRaster {
-        var places: [(AnyRaster, Int, Int)] = []
+        var placements: [(AnyRaster, Int, Int)] = []
         var x = 0
         for panel in panels {
-            places.append((panel, x, 0))
+            placements.append((panel, x, 0))
             x += panel.rect.width + gap
         }
-        return pasted(places, width: max(1, x - gap), height: max(1, panels.map(\.rect.height).max() ?? 1))
+        return pasted(placements, width: max(1, x - gap), height: max(1, panels.map(\.rect.height).max() ?? 1))
     }
 
     /// Pictures of one kind on a white ground.
-    private static func pasted(_ places: [(AnyRaster, Int, Int)], width: Int, height: Int) -> AnyRaster {
-        guard let first = places.first?.0 else { preconditionFailure("a sheet has panels") }
+    private static func pasted(_ placements: [(AnyRaster, Int, Int)], width: Int, height: Int) -> AnyRaster {
+        guard let first = placements.first?.0 else { preconditionFailure("a sheet has panels") }
         let rect = PixelRect(x: 0, y: 0, width: width, height: height)
         var sheet = AnyRaster(rect, layout: first.layout, format: first.format, level: 1)
-        for (panel, x, y) in places where !panel.rect.isEmpty {
+        for (panel, x, y) in placements where !panel.rect.isEmpty {
             sheet.paste(panel.translated(x: x - panel.rect.x, y: y - panel.rect.y))
         }
         return sheet

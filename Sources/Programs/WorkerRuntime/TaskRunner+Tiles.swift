@@ -47,7 +47,7 @@ extension TaskRunner {
             try data.write(to: URL(filePath: path))
             return Digest(of: Array(data).span.bytes)
         } catch {
-            throw TaskFailure(.place, "\(path): the picture's metadata cannot be kept: \(error)")
+            throw TaskFailure(.storage, "\(path): the picture's metadata cannot be kept: \(error)")
         }
     }
 

@@ -63,13 +63,13 @@ struct Toolbox: Sendable {
     ///   - tally: told which those are.
     func registry(watchedBy watch: PluginWatch, _ limits: DecodeLimits, _ tally: PictureTally) -> FilterRegistry {
         let source = PictureSource(
-            picture: { [pictures] reference, place in
-                let picture: GrayPicture = try pictures.picture(reference, for: place, limits)
+            picture: { [pictures] reference, filter in
+                let picture: GrayPicture = try pictures.picture(reference, for: filter, limits)
                 tally.note(picture, reference)
                 return picture
             },
-            layer: { [pictures] reference, place in
-                let picture: LayerPicture = try pictures.picture(reference, for: place, limits)
+            layer: { [pictures] reference, filter in
+                let picture: LayerPicture = try pictures.picture(reference, for: filter, limits)
                 tally.note(picture, reference)
                 return picture.layer
             })

@@ -206,7 +206,7 @@ struct Heartbeat: Sendable {
     func start() throws(Shortage) {
         try WorkerThread.start {
             // A coordinator that is gone is noticed by the thread that reads its orders.
-            while (try? self.channel.send(bytes: self.message)) != nil, (try? self.drawing.look()) != nil {
+            while (try? self.channel.send(bytes: self.message)) != nil, (try? self.drawing.check()) != nil {
                 Thread.sleep(forTimeInterval: Report.heartbeat / .seconds(1))
             }
         }

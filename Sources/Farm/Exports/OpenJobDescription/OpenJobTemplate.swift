@@ -46,7 +46,7 @@ extension OpenJobTemplate {
         let workers: TemplateParameter
         let program: TemplateParameter
         /// Of no argument: they tell a farm what the manifest names.
-        private let told: [TemplateParameter]
+        private let given: [TemplateParameter]
 
         init(_ job: ExportedJob) {
             manifest = TemplateParameter(
@@ -57,7 +57,7 @@ extension OpenJobTemplate {
             }
             overrides = Self.numbered(
                 "Set", .text, job.overrides, "Changes a value of the manifest, as 'penumbra run --set' does.")
-            told =
+            given =
                 Self.numbered(
                     "Inputs", .path(.directory, .input), job.folders,
                     "A folder with inputs. The manifest names it: said here so that the farm knows of it.")
@@ -82,7 +82,7 @@ extension OpenJobTemplate {
         }
 
         var all: [TemplateParameter] {
-            [manifest] + [config].compactMap(\.self) + overrides + told + [runFolder, shards, workers, program]
+            [manifest] + [config].compactMap(\.self) + overrides + given + [runFolder, shards, workers, program]
         }
 
         /// A number tells several apart.

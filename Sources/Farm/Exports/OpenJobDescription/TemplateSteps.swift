@@ -9,7 +9,7 @@ struct TemplateSteps {
     private static let longestStitching = 24 * 3600
     private static let shortestShardLimit = 3600
     /// A shard's limit, by what it takes if estimates hold and nothing is tried again.
-    private static let patience = 20.0
+    private static let timeoutFactor = 20.0
 
     /// Between SIGTERM and SIGKILL, in seconds: workers are ended within moments, and files are put away. Stitching may be
     /// in the middle of publishing.
@@ -56,7 +56,7 @@ struct TemplateSteps {
     }
 
     private var shardLimit: Int {
-        let estimate = min(job.size.longestTask, 86400) * Self.patience
+        let estimate = min(job.size.longestTask, 86400) * Self.timeoutFactor
         return max(Self.shortestShardLimit, Int(estimate.rounded(.up)))
     }
 

@@ -37,7 +37,7 @@ extension Diagnostic {
         let gutter = text.kind == .file ? String(position.line) : " "
         let margin = String(repeating: " ", count: gutter.count)
         var lines = [
-            "\(place(in: text)): \(severity.rawValue): \(words.message)".visible,
+            "\(location(in: text)): \(severity.rawValue): \(words.message)".visible,
             "\(gutter) | \(excerpt.line)".trimmingTrailingSpaces,
             "\(margin) | \(excerpt.carets)",
         ]
@@ -48,7 +48,7 @@ extension Diagnostic {
         return lines.joined(separator: "\n")
     }
 
-    private func place(in text: SourceText) -> String {
+    private func location(in text: SourceText) -> String {
         switch text.kind {
         case .file: "\(text.name):\(position.line):\(position.column)"
         case .argument: text.name.cut(to: 100)

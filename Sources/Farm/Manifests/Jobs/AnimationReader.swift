@@ -30,13 +30,13 @@ struct AnimationReader {
             switch node.content {
             case .scalar(let scalar):
                 let parameters = SyntaxNode(.mapping(.init(entries: [])), span: node.span)
-                return animation(scalar.text, at: node.span, parameters, place: name)
+                return animation(scalar.text, at: node.span, parameters, path: name)
             case .mapping(let mapping):
                 guard let entry = mapping.entries.first, mapping.entries.count == 1 else {
                     if mapping.isComplete { log.error(.job(.notOneAnimation(offered: offered)), at: node.span) }
                     return nil
                 }
-                return animation(entry.key, at: entry.keySpan, entry.value, place: name)
+                return animation(entry.key, at: entry.keySpan, entry.value, path: name)
             case .sequence:
                 log.error(.job(.notOneAnimation(offered: offered)), at: node.span)
                 return nil
@@ -49,7 +49,7 @@ struct AnimationReader {
     private var offered: [String] { catalog.filters.filter { $0.kind == .animation }.map(\.name) }
 
     private func animation(
-        _ name: String, at span: SourceSpan, _ parameters: SyntaxNode, place: String
+        _ name: String, at span: SourceSpan, _ parameters: SyntaxNode, path: String
     ) -> Animation? {
         guard let descriptor = catalog.filter(named: name), descriptor.kind == .animation else {
             let nearest = Suggestion.nearest(to: name, among: offered)
@@ -58,7 +58,7 @@ struct AnimationReader {
             return nil
         }
         let typer = FilterTyper(descriptor: descriptor, pictures: pictures, log: log)
-        return typer.filter(parameters, nameSpan: span, place: "\(place).\(name)").map {
+        return typer.filter(parameters, nameSpan: span, path: "\(path).\(name)").map {
             Animation(invocation: $0, span: span)
         }
     }

@@ -78,7 +78,7 @@ package struct FilterMention: Hashable, Sendable {
     package let span: SourceSpan
     /// Where overrides find its parameters, from the job or the entry of `outputs:` that it belongs to:
     /// `filters[1].motion`, `layers[0]`.
-    package let place: String
+    package let path: String
     /// That it changes nothing was told.
     package let isKnownAsIdle: Bool
 }

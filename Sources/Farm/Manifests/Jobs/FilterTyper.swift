@@ -9,10 +9,10 @@ struct FilterTyper {
 
     /// - Parameters:
     ///   - nameSpan: where the filter's name stands, for what no parameter is to blame for.
-    ///   - place: see ``FilterMention/place``.
+    ///   - place: see ``FilterMention/path``.
     ///   - owner: what messages call it, where the manifest does not say its name.
     func filter(
-        _ parameters: SyntaxNode, nameSpan: SourceSpan, place: String, called owner: String? = nil
+        _ parameters: SyntaxNode, nameSpan: SourceSpan, path: String, called owner: String? = nil
     ) -> FilterInvocation? {
         if let found = parameters.valueWithoutName {
             let problem = FilterProblem.valueInsteadOfParameters(
@@ -33,7 +33,7 @@ struct FilterTyper {
         if descriptor.parameters.allSatisfy({ $0.requiredLike == nil || values[$0.name] != nil }) {
             log.mention(
                 FilterMention(
-                    invocation: invocation, span: nameSpan, place: place,
+                    invocation: invocation, span: nameSpan, path: path,
                     isKnownAsIdle: hints.zeroRadius != nil || values["hidden"] == .boolean(true)))
         }
         return invocation

@@ -15,14 +15,15 @@ package enum JobReader {
     ///   - look: what is known of pictures that filters name.
     package static func read(
         bytes: [UInt8], path: String, realPath: String, catalog: Catalog, overrides: [Override] = [],
-        shared: [String: ParameterValue] = [:], look: @escaping PictureLookup.Look = PictureLookup.nowhere
+        shared: [String: ParameterValue] = [:], inspect: @escaping PictureLookup.Inspection = PictureLookup.nowhere
     ) -> ReadResult {
         let log = DiagnosticLog()
         let text = SourceText(bytes: bytes, name: path, log: log)
         let tree = BlockParser.parse(text, log: log, empty: .emptyManifest)
         let overridden = OverriddenTree(tree, overrides: overrides, log: log)
         let job = overridden.root.flatMap { root in
-            JobTyper(catalog: catalog.sharing(shared), look: look, log: log).job(from: root, manifestPath: realPath)
+            JobTyper(catalog: catalog.sharing(shared), inspect: inspect, log: log).job(
+                from: root, manifestPath: realPath)
         }
         return ReadResult(
             job: log.hasErrors ? nil : job, diagnostics: log.sorted(),

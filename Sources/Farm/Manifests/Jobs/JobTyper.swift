@@ -4,7 +4,7 @@ import JobModel
 /// Types the tree of a job manifest.
 struct JobTyper {
     let catalog: Catalog
-    let look: PictureLookup.Look
+    let inspect: PictureLookup.Inspection
     let log: DiagnosticLog
 
     /// The job; nil when something that it cannot be without is missing or wrong. Wrong values elsewhere are in the
@@ -15,7 +15,7 @@ struct JobTyper {
         let summary = reader.value("description", .text, default: "")
         let inputs = reader.required("inputs", .patterns, example: "photos/**/*.jpg")
         let exclude = reader.value("exclude", .list(of: .nonEmptyText), default: [])
-        let pictures = PictureLookup(folder: Self.folder(of: manifestPath), look: look)
+        let pictures = PictureLookup(folder: Self.folder(of: manifestPath), inspect: inspect)
         let catalog = catalog.sharing(sharedValues(from: &reader))
         let layers = layers(from: &reader, catalog, pictures)
         let filters = commonFilters(from: &reader, catalog, pictures)

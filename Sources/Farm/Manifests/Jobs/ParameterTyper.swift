@@ -70,7 +70,7 @@ extension ValueReader where Value == ParameterValue {
         case .length(let limit):
             ValueReader<Length>.placedLength(within: limit).map(ParameterValue.length)
         case .path:
-            ValueReader<[Place]>.path.map(ParameterValue.path)
+            ValueReader<[Point]>.path.map(ParameterValue.path)
         case .numbers(let ranges):
             ValueReader<[String: Double]>.numbers(ranges).map(ParameterValue.numbers)
         case .distance:
@@ -206,7 +206,7 @@ extension ValueReader where Value == Length {
     }
 }
 
-extension ValueReader where Value == [Place] {
+extension ValueReader where Value == [Point] {
     /// At least two places, each `{x, y}`.
     static var path: ValueReader {
         ValueReader { node, name, log in
@@ -221,12 +221,12 @@ extension ValueReader where Value == [Place] {
                 log.error(.value(.shortPath(name: name)), at: node.span)
                 return nil
             }
-            let places = items.enumerated().map { place($1, "\(name)[\($0)]", log) }
-            return places.contains { $0 == nil } ? nil : places.compactMap(\.self)
+            let points = items.enumerated().map { point($1, "\(name)[\($0)]", log) }
+            return points.contains { $0 == nil } ? nil : points.compactMap(\.self)
         }
     }
 
-    private static func place(_ node: SyntaxNode, _ name: String, _ log: DiagnosticLog) -> Place? {
+    private static func point(_ node: SyntaxNode, _ name: String, _ log: DiagnosticLog) -> Point? {
         guard var reader = MappingReader(node, of: "'\(name)'", example: "{x: 10%, y: 50%}", log: log) else {
             return nil
         }
@@ -234,7 +234,7 @@ extension ValueReader where Value == [Place] {
         let y = reader.required("y", .placedLength(within: .widest), example: "50%")
         reader.finish(aliases: ["left": "x", "top": "y"])
         guard let x, let y else { return nil }
-        return Place(x: x, y: y)
+        return Point(x: x, y: y)
     }
 }
 
@@ -288,7 +288,7 @@ struct LayersReader {
                     log.error(.job(.layerNotAMapping(found: item.kindName)), at: item.span)
                     return FilterInvocation?.none
                 }
-                return typer.filter(item, nameSpan: item.span, place: "\(name)[\(index)]", called: "a layer")
+                return typer.filter(item, nameSpan: item.span, path: "\(name)[\(index)]", called: "a layer")
             }
             let present = layers.compactMap(\.self)
             return present.count == layers.count ? present : nil

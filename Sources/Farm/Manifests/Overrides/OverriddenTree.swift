@@ -149,33 +149,33 @@ extension SyntaxNode {
 
     /// - Parameter name: this node's path, as messages print it.
     private func setting(
-        _ path: ArraySlice<Assignment.Place>, to value: SyntaxNode, name: String
+        _ path: ArraySlice<Assignment.Component>, to value: SyntaxNode, name: String
     ) throws(Diagnostic) -> SyntaxNode {
-        guard let place = path.first else { return value }
+        guard let component = path.first else { return value }
         let rest = path.dropFirst()
-        switch (place.step, content) {
+        switch (component.step, content) {
         case (_, .unreadable):
             return self  // Reported; what the override would change is not known.
         case (.key(let key), .mapping(let mapping)):
             let path = name.isEmpty ? key : "\(name).\(key)"
             if mapping[key] == nil { try refuseIndex(rest.first, path: path, beside: mapping.entries.map(\.key)) }
-            let node = mapping[key] ?? .emptyMapping(at: place.span)
-            let entry = Entry(key: key, keySpan: place.span, value: try node.setting(rest, to: value, name: path))
+            let node = mapping[key] ?? .emptyMapping(at: component.span)
+            let entry = Entry(key: key, keySpan: component.span, value: try node.setting(rest, to: value, name: path))
             return SyntaxNode(.mapping(mapping.replacing(entry)), span: span)
         case (.key(let key), .scalar(let scalar)):
-            return try asFilter(scalar, key: key, at: place, path: name).setting(path, to: value, name: name)
+            return try asFilter(scalar, key: key, at: component, path: name).setting(path, to: value, name: name)
         case (.key(let key), .sequence(let items)):
             let having = items.indices.filter { items[$0].firstWord == key }
             throw Diagnostic(
-                .override(.keyOfList(key: key, path: name, count: items.count, having: having)), at: place.span)
+                .override(.keyOfList(key: key, path: name, count: items.count, having: having)), at: component.span)
         case (.index(let digits), .sequence(var items)):
             guard let index = Int(digits), items.indices.contains(index) else {
-                throw .outOfRange(digits, path: name, count: items.count, at: place.span)
+                throw .outOfRange(digits, path: name, count: items.count, at: component.span)
             }
             items[index] = try items[index].setting(rest, to: value, name: "\(name)[\(index)]")
             return SyntaxNode(.sequence(items), span: span)
         case (.index, .scalar), (.index, .mapping):
-            throw Diagnostic(.override(.indexOfOther(path: name, found: kindName)), at: place.span)
+            throw Diagnostic(.override(.indexOfOther(path: name, found: kindName)), at: component.span)
         }
     }
 
@@ -183,22 +183,22 @@ extension SyntaxNode {
     ///
     /// - Parameter keys: what there is beside it.
     private func refuseIndex(
-        _ place: Assignment.Place?, path: String, beside keys: [String]
+        _ component: Assignment.Component?, path: String, beside keys: [String]
     ) throws(Diagnostic) {
-        guard let place, case .index(let digits) = place.step else { return }
+        guard let component, case .index(let digits) = component.step else { return }
         let alias = JobTyper.aliases[path.lowercased()]
         if let meant = keys.first(where: { $0 == alias }) ?? Suggestion.nearest(to: path, among: keys) {
-            throw Diagnostic(.override(.noList(path: path, meant: meant)), at: place.span)
+            throw Diagnostic(.override(.noList(path: path, meant: meant)), at: component.span)
         }
-        throw .outOfRange(digits, path: path, count: 0, at: place.span)
+        throw .outOfRange(digits, path: path, count: 0, at: component.span)
     }
 
     /// This text as a mapping with itself as its only key: a filter that was written without parameters.
     private func asFilter(
-        _ scalar: Scalar, key: String, at place: Assignment.Place, path: String
+        _ scalar: Scalar, key: String, at component: Assignment.Component, path: String
     ) throws(Diagnostic) -> SyntaxNode {
         guard scalar.text == key, scalar.quoting == .plain else {
-            throw Diagnostic(.override(.keyOfText(key: key, path: path, text: scalar.text)), at: place.span)
+            throw Diagnostic(.override(.keyOfText(key: key, path: path, text: scalar.text)), at: component.span)
         }
         let entry = Entry(key: key, keySpan: span, value: .emptyMapping(at: span))
         return SyntaxNode(.mapping(Mapping(entries: [entry])), span: span)

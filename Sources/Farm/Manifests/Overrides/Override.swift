@@ -31,12 +31,12 @@ struct Assignment {
     }
 
     /// A step with the part of the argument that it stands in.
-    struct Place {
+    struct Component {
         let step: Step
         let span: SourceSpan
     }
 
-    let path: [Place]
+    let path: [Component]
     let value: SyntaxNode
 }
 
@@ -50,7 +50,7 @@ struct AssignmentParser {
         return Assignment(path: path, value: try parser.parseValue())
     }
 
-    private mutating func parsePath() throws(Diagnostic) -> [Assignment.Place] {
+    private mutating func parsePath() throws(Diagnostic) -> [Assignment.Component] {
         var path = [try parseKey()]
         while !cursor.take("=") {
             if cursor.isAtEnd { throw cursor.error(.override(.noEqualsSign)) }
@@ -66,7 +66,7 @@ struct AssignmentParser {
         return path
     }
 
-    private mutating func parseKey() throws(Diagnostic) -> Assignment.Place {
+    private mutating func parseKey() throws(Diagnostic) -> Assignment.Component {
         let start = cursor.index
         while cursor.peek()?.isWordPart == true { cursor.advance() }
         let key = cursor.text.string(start..<cursor.index)
@@ -74,15 +74,15 @@ struct AssignmentParser {
         guard key.utf8.count <= SyntaxLimits.keyLength else {
             throw cursor.error(.block(.keyTooLong), at: start..<cursor.index)
         }
-        return Assignment.Place(step: .key(key), span: cursor.span(start..<cursor.index))
+        return Assignment.Component(step: .key(key), span: cursor.span(start..<cursor.index))
     }
 
-    private mutating func parseIndex() throws(Diagnostic) -> Assignment.Place {
+    private mutating func parseIndex() throws(Diagnostic) -> Assignment.Component {
         let start = cursor.index
         while cursor.peek()?.isDigit == true { cursor.advance() }
         let digits = start..<cursor.index
         guard !digits.isEmpty, cursor.take("]") else { throw cursor.error(.override(.badIndex)) }
-        return Assignment.Place(step: .index(cursor.text.string(digits)), span: cursor.span(digits))
+        return Assignment.Component(step: .index(cursor.text.string(digits)), span: cursor.span(digits))
     }
 
     private mutating func parseValue() throws(Diagnostic) -> SyntaxNode {

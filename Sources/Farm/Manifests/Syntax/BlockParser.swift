@@ -242,7 +242,7 @@ extension BlockParser {
 
     /// The value at the cursor; nil, with the line passed, when there is only a comment.
     private mutating func parse(
-        _ cursor: LineCursor, behind place: InlineScanner.Place, on line: ContentLine, depth: Int
+        _ cursor: LineCursor, behind context: InlineScanner.Context, on line: ContentLine, depth: Int
     ) -> SyntaxNode? {
         do {
             if try cursor.isAtEndOrComment(valueStart: cursor.index) {
@@ -250,7 +250,7 @@ extension BlockParser {
                 return nil
             }
             var scanner = InlineScanner(cursor, depth: depth)
-            let node = try scanner.readLine(behind: place)
+            let node = try scanner.readLine(behind: context)
             passLine()
             count(scanner.nodeCount, at: node.span)
             return node

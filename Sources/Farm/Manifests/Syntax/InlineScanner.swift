@@ -3,7 +3,7 @@
 /// Wherever YAML 1.1 and 1.2, or their parsers, read a plain scalar in different ways, it is refused.
 struct InlineScanner {
     /// What the value stands behind.
-    enum Place {
+    enum Context {
         case key
         case dash
     }
@@ -20,23 +20,23 @@ struct InlineScanner {
     }
 
     /// Reads the value that begins at the cursor, and the rest of its line, which may only be a comment.
-    mutating func readLine(behind place: Place) throws(Diagnostic) -> SyntaxNode {
+    mutating func readLine(behind context: Context) throws(Diagnostic) -> SyntaxNode {
         switch cursor.peek() {
         case "'", "\"":
-            return try readQuotedLine(behind: place)
+            return try readQuotedLine(behind: context)
         case "[", "{":
             return try readBrackets()
         case "-" where cursor.isBlankOrEnd(1):
-            throw cursor.error(.block(place == .key ? .itemOnKeyLine : .nestedItem))
+            throw cursor.error(.block(context == .key ? .itemOnKeyLine : .nestedItem))
         default:
             return try readPlainLine()
         }
     }
 
-    private mutating func readQuotedLine(behind place: Place) throws(Diagnostic) -> SyntaxNode {
+    private mutating func readQuotedLine(behind context: Context) throws(Diagnostic) -> SyntaxNode {
         let quote = cursor.peek() == "'" ? "'" : "\""
         let node = try readQuoted()
-        if place == .dash, cursor.peek() == ":", let text = node.text {
+        if context == .dash, cursor.peek() == ":", let text = node.text {
             throw Diagnostic(.block(.quotedKey(text)), at: node.span)
         }
         try expectEnd(else: .scalar(.textAfterQuote(quote: quote)))

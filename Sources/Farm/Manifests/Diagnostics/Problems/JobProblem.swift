@@ -9,7 +9,7 @@ package enum JobProblem: Hashable, Sendable {
     /// The same by `--set`: where the job has that filter, and what it has.
     ///
     /// `isFilter` is false for a name that is only near to a filter's.
-    case filterHasPlace(String, isFilter: Bool, places: [String], filters: [String])
+    case belongsToFilter(String, isFilter: Bool, paths: [String], filters: [String])
     /// A key for what a manifest does not decide.
     case decidedElsewhere(String, instead: String)
 
@@ -76,14 +76,14 @@ extension JobProblem {
                 remedy: isSet ? "did you mean save.\(key)?" : "write it below 'save:', indented")
         case .belongsUnderFilters(let name):
             Words("'\(name)' is a filter", remedy: "write it as an item below 'filters:': - \(name)")
-        case .filterHasPlace(let name, let isFilter, let places, let filters):
+        case .belongsToFilter(let name, let isFilter, let paths, let filters):
             Words(
                 (isFilter ? "'\(name)' is a filter" : "the job has no key \(name.quoted)")
-                    + (places.isEmpty ? ", and the job has none of that name" : ", and filters are set by their place"),
-                remedy: places.isEmpty
+                    + (paths.isEmpty ? ", and the job has none of that name" : ", and filters are set by their place"),
+                remedy: paths.isEmpty
                     ? (filters.isEmpty
                         ? "the job has no filters" : "its filters are \(filters.joined(separator: ", "))")
-                    : "did you mean \(places.joined(separator: " or "))?")
+                    : "did you mean \(paths.joined(separator: " or "))?")
         case .decidedElsewhere(let key, let instead):
             Words("the job has no key \(key.quoted)", remedy: instead)
 
