@@ -1,13 +1,14 @@
-/// The files that `--files-from` names, and what is set for some of them alone.
+/// The files that `--files-from` names, and the settings for single files.
 ///
-/// The text has an entry a line; or entries that end with a NUL, if there is a NUL in it. An entry is a path; or, in
-/// lines, a JSON record: `{"path": "photos/a.jpg", "set": {"filters[0].gaussian.radius": 30, "save.quality": 90}}`.
-/// (A name that begins with a brace is written `./{…`.) Empty entries are skipped.
+/// The text has one entry a line. If the text contains a NUL, every entry ends with a NUL instead.
+/// An entry is a path. In lines it may also be a JSON record:
+/// `{"path": "photos/a.jpg", "set": {"filters[0].gaussian.radius": 30, "save.quality": 90}}`.
+/// A name that begins with a brace is written `./{…`. Empty entries are skipped.
 package struct FileList: Sendable {
     /// One value that a record sets, as the flag `--set PATH=VALUE` would.
     package struct Setting: Hashable, Sendable {
         package let path: String
-        /// As a manifest would have it behind `key: `.
+        /// As a manifest has it behind `key: `.
         package let value: String
 
         /// The flag's argument.
@@ -15,11 +16,11 @@ package struct FileList: Sendable {
     }
 
     package struct Entry: Hashable, Sendable {
-        /// Absolute, without `.` and `..`; as ``InputFile/path``.
+        /// Absolute, without `.` and `..`, like ``InputFile/path``.
         package let path: String
-        /// As ``InputFile/bytes``.
+        /// Like ``InputFile/bytes``.
         package let bytes: [UInt8]?
-        /// From 1. Where entries end with a NUL, the entry's number.
+        /// Counted from 1. If entries end with a NUL, the entry's number.
         package let line: Int
         /// In the record's order.
         package let settings: [Setting]
@@ -27,15 +28,15 @@ package struct FileList: Sendable {
         var exactPath: [UInt8] { bytes ?? Array(path.utf8) }
     }
 
-    /// As messages show it.
+    /// The list's name in messages.
     package let name: String
     /// Each file once, in the order of ``JobPlan/frames``.
     package let entries: [Entry]
 
     /// - Parameters:
-    ///   - name: of the file that the text is from; `-` is the standard input.
-    ///   - folder: the absolute path that relative paths start from.
-    /// - Throws: all problems of the text.
+    ///   - name: The file that the text is from. `-` is the standard input.
+    ///   - folder: The absolute path that relative paths start from.
+    /// - Throws: All problems of the text.
     package init(_ text: [UInt8], name: String, folder: String) throws(FileListError) {
         self.name = name == "-" ? "standard input" : name
         var problems: [FileListError.Problem] = []
@@ -53,7 +54,7 @@ package struct FileList: Sendable {
         }
     }
 
-    /// Each file once; a file with two lists of settings is a problem of its later line.
+    /// Each file once. A file with two different lists of settings is a problem, reported at its later line.
     private static func sorted(_ entries: [Entry], _ problems: inout [FileListError.Problem]) -> [Entry] {
         let files = entries.map { InputFile($0) }
         var result: [Int] = []
@@ -86,19 +87,19 @@ extension FileList.Entry {
     }
 }
 
-/// What one entry of a list says.
+/// The contents of one entry of a list.
 struct FileListRecord: Sendable {
-    /// As it was written; in UTF-8 or not.
+    /// As it was written. It may not be UTF-8.
     let path: [UInt8]
     let settings: [FileList.Setting]
 }
 
-/// All that is wrong with one entry.
+/// All problems of one entry.
 struct FileListFault: Error {
     let kinds: [FileListError.Kind]
 }
 
-/// Takes a list's text apart.
+/// Splits a list's text into entries.
 enum FileListText {
     struct Line: Sendable {
         let number: Int
@@ -141,13 +142,13 @@ enum FileListText {
     }
 }
 
-/// A list's JSON record as it was written: any keys with any values.
+/// A JSON record of a list, as it was written: any keys with any values.
 struct JSONRecord {
     private let path: JSONValue?
     private let set: JSONValue?
     private var kinds: [FileListError.Kind] = []
 
-    /// - Parameter value: of a line that begins with a brace.
+    /// - Parameter value: The value of a line that begins with a brace.
     init(_ value: JSONValue) {
         guard case .object(let members) = value else { preconditionFailure("a brace begins an object") }
         var known: [String: JSONValue] = [:]
@@ -159,7 +160,7 @@ struct JSONRecord {
         set = known["set"]
     }
 
-    /// - Throws: all that is wrong.
+    /// - Throws: All problems of the record.
     func record() throws(FileListFault) -> FileListRecord {
         var kinds = kinds
         let path = pathText(&kinds)
@@ -204,7 +205,8 @@ struct JSONRecord {
         return nil
     }
 
-    /// Whether nothing in it could end the path of `--set PATH=VALUE`; its grammar is the manifest reader's.
+    /// Whether the path contains no character that could end it in `--set PATH=VALUE`. The manifest reader has the
+    /// grammar.
     private static func isSettingPath(_ path: String) -> Bool {
         !path.isEmpty && path.utf8.allSatisfy { JSONValue.isWordPart($0) || ".[]".utf8.contains($0) }
     }

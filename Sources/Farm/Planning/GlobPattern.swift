@@ -7,31 +7,33 @@ package struct GlobPattern: Hashable, Sendable {
     enum Component: Hashable, Sendable {
         case anyFolders
         case name(NamePattern)
-        /// Names with these bytes alone.
+        /// A name with exactly these bytes.
         case literal([UInt8])
     }
 
-    /// As it was written, made absolute and free of `.` and `..`.
+    /// As it was written, but absolute and without `.` and `..`.
     package let text: String
-    /// The part before the first component with a wildcard, as components.
+    /// The components before the first one with a wildcard.
     package let fixedFolder: [String]
-    /// True when it can match one file only.
+    /// True if it can match one file only.
     package let isLiteral: Bool
-    /// True when its braces stand for more names than are tried.
+    /// True if its braces stand for more names than are tried.
     package let isTooWide: Bool
 
     private let components: [Component]
-    /// From here on there is nothing but `**`.
+    /// From this index on, all components are `**`.
     private let tail: Int
-    /// The first components as a path, where bytes can be compared. Most paths are refused by it.
+    /// The first components as a path, if bytes can be compared. A comparison with it rejects most paths quickly.
     private let prefix: [UInt8]
     private let prefixCount: Int
 
-    /// - Parameter folder: the absolute path that a relative pattern starts from. It stands for itself, whatever is in its
-    ///   names: a folder may be called `site[1]`.
+    /// - Parameter folder: The absolute path that a relative pattern starts from. Its names are taken literally: a
+    ///   folder may be
+    /// called `site[1]`.
     package init(_ pattern: String, in folder: String) { self.init(pattern, in: folder, exactly: false) }
 
-    /// - Parameter exactly: whether letters are equal by their bytes alone, and not however their accents are encoded.
+    /// - Parameter exactly: If true, letters are equal only if their bytes are. If false, different encodings of
+    ///   accents are equal.
     init(_ pattern: String, in folder: String, exactly: Bool) {
         let (literals, written) = Self.names(of: pattern, in: folder)
         let fixed = literals + written.prefix { !NamePattern.hasWildcard($0) }
@@ -43,15 +45,15 @@ package struct GlobPattern: Hashable, Sendable {
             literals.map { .literal(Array($0.utf8)) }
             + written.map { $0 == "**" ? .anyFolders : .name(NamePattern($0, exactly: exactly)) }
         tail = components.lastIndex { $0 != .anyFolders }.map { $0 + 1 } ?? 0
-        // 'out/**' matches 'out', too: what only '**' follows is never passed by.
+        // 'out/**' matches 'out', too, so the last name before a final '**' is not part of the prefix.
         let comparable = fixedFolder.prefix(max(0, tail - 1)).prefix { $0.utf8.allSatisfy { $0 < 0x80 } }
         prefixCount = comparable.count
         prefix = comparable.flatMap { [PathBytes.slash] + Array($0.utf8) }
     }
 
-    /// A pattern that matches this path, whatever is in its names. (Braces have no escape: any character stands for one.)
+    /// A pattern that matches this path literally. Braces have no escape, so any single character stands for one.
     ///
-    /// - Parameter path: bytes that are not UTF-8 stand in it as ``NonUTF8Name/text(of:)`` gives them.
+    /// - Parameter path: Bytes that are not UTF-8 stand in it as ``NonUTF8Name/text(of:)`` gives them.
     package static func matching(_ path: String) -> String {
         path.map { character in
             switch character {
@@ -63,11 +65,12 @@ package struct GlobPattern: Hashable, Sendable {
         }.joined()
     }
 
-    /// The pattern with those names taken as they are written that are there: `photos/IMG [[]1].jpg` for
-    /// `photos/IMG [1].jpg`. Nil where no name with a wildcard is there.
+    /// The pattern with existing names taken literally: `photos/IMG [[]1].jpg` for `photos/IMG [1].jpg`. Nil if no name
+    /// with a
+    /// wildcard exists.
     ///
-    /// - Parameter folder: the absolute path that a relative pattern starts from.
-    /// - Returns: also the part of the pattern that ends with the last such name.
+    /// - Parameter folder: The absolute path that a relative pattern starts from.
+    /// - Returns: Also the part of the pattern that ends with the last such name.
     static func literally(_ pattern: String, in folder: String) -> (name: String, pattern: String)? {
         var (names, written): ([String], [String]) = ([], [])
         var found: String?
@@ -85,7 +88,7 @@ package struct GlobPattern: Hashable, Sendable {
         return found.map { ($0, names.joined(separator: "/")) }
     }
 
-    /// What is left of the folder's names, and those of the pattern below: `..` leads out of the folder.
+    /// The remaining names of the folder, and the names of the pattern below it. `..` leads out of the folder.
     private static func names(of pattern: String, in folder: String) -> (literals: [String], written: [String]) {
         var literals = PathNames.isAbsolute(pattern) ? [] : PathText.components(folder)
         var written: [String] = []
@@ -99,18 +102,18 @@ package struct GlobPattern: Hashable, Sendable {
         return (literals, written)
     }
 
-    /// Whether the whole of `path`, absolute and free of `.` and `..`, matches.
+    /// Whether the whole `path` matches. It is absolute, without `.` and `..`.
     package func matches(_ path: String) -> Bool { matches(Array(path.utf8)) }
 
-    /// - Parameter path: one that may not be UTF-8.
+    /// - Parameter path: A path that may not be UTF-8.
     package func matches(_ path: [UInt8]) -> Bool {
         accepts(PathBytes.name(of: path), at: positions(in: PathBytes.folder(of: path)))
     }
 }
 
-// A path walks over the components, and can be in several positions at once: `**` may have ended, or not.
+// The components as a state machine. A path can be in several positions at once, because `**` may have ended or not.
 extension GlobPattern {
-    /// Where a folder's path is; empty when nothing in it or below can match.
+    /// The positions of a folder's path. Empty if nothing in the folder or below can match.
     func positions(in folder: [UInt8]) -> [Int] {
         guard folder.starts(with: prefix) else { return [] }
         let rest = folder[prefix.count...]
@@ -120,7 +123,7 @@ extension GlobPattern {
         }
     }
 
-    /// Where the fixed folder's path is, whatever links are in it.
+    /// The positions of the fixed folder's path, whatever links it contains.
     var start: [Int] { closure([fixedFolder.count]) }
 
     /// Whether a path that ends with `name` matches.
@@ -135,9 +138,9 @@ extension GlobPattern {
         }
     }
 
-    /// Where a path is after a folder's name; empty when nothing below can match.
+    /// The positions behind a folder's name. Empty if nothing below can match.
     ///
-    /// - Parameter isSymbolicLink: such a folder may lead back up: `**` stays out of it.
+    /// - Parameter isSymbolicLink: `**` does not enter such a folder, because it may lead back up.
     func positions(below name: ArraySlice<UInt8>, from positions: [Int], isSymbolicLink: Bool = false) -> [Int] {
         closure(
             positions.compactMap { position in
@@ -150,7 +153,7 @@ extension GlobPattern {
             }.filter { $0 < components.count })
     }
 
-    /// With the positions behind every `**`, which may stand for no folder at all.
+    /// Adds the positions behind every `**`, because it may stand for no folder at all.
     private func closure(_ positions: [Int]) -> [Int] {
         var result: [Int] = []
         for var position in positions {
@@ -164,7 +167,7 @@ extension GlobPattern {
     }
 }
 
-/// What one `?` stands for: a byte of an ASCII name, a character of another.
+/// The unit that one `?` matches: a byte of an ASCII name, or a character of another name.
 protocol WildcardUnit: Hashable, Comparable, Sendable {
     init(ascii scalar: Unicode.Scalar)
 }
@@ -175,7 +178,7 @@ extension Character: WildcardUnit {
     init(ascii scalar: Unicode.Scalar) { self.init(scalar) }
 }
 
-/// A character that is equal to those alone that have the same bytes: `é` in one code point is not `é` in two.
+/// A character that equals only characters with the same bytes: `é` in one code point is not `é` in two.
 struct ExactLetter: WildcardUnit {
     private let character: Character
 
@@ -190,13 +193,13 @@ struct ExactLetter: WildcardUnit {
     func hash(into hasher: inout Hasher) { hasher.combine(character) }
 }
 
-/// Matches a name with a pattern of `*`, `?` and classes. Braces were expanded before.
+/// Matches a name with a pattern of `*`, `?` and classes. Braces are expanded before.
 struct WildcardMatcher<Unit: WildcardUnit>: Hashable, Sendable {
     let pattern: [Unit]
 
     private static var star: Unit { Unit(ascii: "*") }
 
-    /// Backtracks over the last `*` only, which is enough and never costs more than name × pattern.
+    /// Backtracks over the last `*` only. This is enough, and never costs more than name × pattern.
     func matches(_ name: ArraySlice<Unit>) -> Bool {
         var (n, p) = (name.startIndex, 0)
         var star: (name: Int, pattern: Int)?

@@ -1,49 +1,51 @@
 import JobModel
 
-/// What a search for inputs found beside them: slips of the pen, and links that lost what they led to.
+/// What a search for inputs noticed beside them: possible mistakes in patterns, and links whose targets are missing.
 struct SearchWarnings: Sendable {
-    /// Patterns that no file matched, excluded ones included, in the manifest's order.
+    /// Patterns that match no file, not even an excluded one, in the manifest's order.
     var unmatched: [String] = []
-    /// How many files each pattern matched, excluded ones included.
+    /// The number of files that each pattern matches, including excluded ones.
     var matches: [PathKey: Int] = [:]
-    /// The files and folders that patterns name or begin with, and that are not there; of a file its folder, too, where that is
-    /// not there either.
+    /// The files and folders that patterns name or begin with, and that do not exist. For a file also its folder, if
+    /// that does not
+    /// exist either.
     var missing: [String] = []
-    /// Entries of `exclude` that left nothing out, in the manifest's order.
+    /// Entries of `exclude` that excluded nothing, in the manifest's order.
     var idleExcludes: [ExcludePattern] = []
-    /// Links that would be inputs if they led to files; a file may be there twice.
+    /// Links that would be inputs if their targets were files. A link may be listed twice.
     var danglingLinks: [String] = []
-    /// How many files, pipes and links of folders that `inputs` names are no inputs, by what they are: `.nef`, `links to folders`.
+    /// The number of files, pipes and links in folders of `inputs` that are no inputs, by kind: `.nef`, `links to
+    /// folders`.
     var passedBy: [String: Int] = [:]
-    /// What could not be looked into or at, each once, and that no `exclude` names.
+    /// Everything that could not be inspected and that no `exclude` names. Each once.
     var unreadableFolders: [UnreadableFolder] = []
 }
 
-/// Looks up a job's inputs: what its patterns match, less what it excludes, sorted by path.
+/// Finds a job's inputs: the matches of its patterns without the excluded files, sorted by path.
 struct InputFinder {
     private(set) var rules: InputRules
-    /// What was found beside inputs, and may be a slip of the pen.
+    /// What the search noticed beside inputs. It may point to mistakes.
     private(set) var oddities = SearchWarnings()
     private var found: [InputFile] = []
-    /// By their positions among the rules.
+    /// Indices of the rules.
     private var usedExcludes: Set<Int> = []
     /// Files that matched and were excluded.
     private(set) var excluded: Set<[UInt8]> = []
-    /// Entries of `exclude` that may name something in a folder that another entry leaves out.
+    /// Entries of `exclude` that may name something in a folder that another entry excludes.
     private var unprovenExcludes: Set<Int> = []
-    /// Folders of the pattern that is looked up were not opened, or could not be read.
+    /// Some folders of the current pattern were not opened, or could not be read.
     private var isPartial = false
-    /// Folders were left out unopened.
+    /// Some excluded folders were not opened.
     private(set) var leavesFoldersOut = false
 
     init(_ rules: InputRules) {
         self.rules = rules
     }
 
-    /// Lists the folders that a pattern may reach, and opens no file.
+    /// Lists the folders that a pattern may reach. Opens no file.
     ///
-    /// - Parameter allowsMissing: an entry whose file or folder is not there matches nothing, and keeps no other from being
-    ///   looked up.
+    /// - Parameter allowsMissing: If true, an entry whose file or folder does not exist matches nothing, and the search
+    ///   continues.
     mutating func find(allowsMissing: Bool = false) throws(PlanProblem) -> [InputFile] {
         try rules.refuseUnusable()
         for pattern in rules.patterns {
@@ -74,7 +76,7 @@ struct InputFinder {
             ?? .missingFile(pattern.text)
     }
 
-    /// A file alone that is gone from its folder was removed.
+    /// If the folder exists and the file does not, the file was removed, and only the file is missing.
     private mutating func noteMissing(_ path: String) {
         let folder = PathText.folder(of: path)
         oddities.missing += (FileKind(of: folder) == nil ? [folder] : []) + (FileKind(of: path) == nil ? [path] : [])
@@ -115,7 +117,7 @@ struct InputFinder {
         note(matches, of: pattern)
     }
 
-    /// Notes what keeps this user from looking at a path.
+    /// Notes the reason why this user cannot inspect a path, if there is one.
     private mutating func isHidden(_ path: [UInt8]) -> Bool {
         guard let folder = UnreadableFolder(hiding: path) else { return false }
         let exclusions = rules.excluded.indices.filter { rules.excluded[$0].matches(path) }
@@ -133,7 +135,7 @@ struct InputFinder {
         }
     }
 
-    /// Of a pattern that matches nothing no number is known where some of its folders were not looked at.
+    /// If some folders of a pattern were not read, the number of its matches is unknown. Zero is not recorded then.
     private mutating func note(_ matches: Int, of pattern: InputPattern) {
         if matches == 0, isPartial { return }
         oddities.matches[PathKey(pattern.text)] = matches
@@ -141,8 +143,8 @@ struct InputFinder {
     }
 
     /// - Parameters:
-    ///   - dir: the folders between the pattern's fixed part and this one.
-    ///   - positions: where in the pattern the folder's path is.
+    ///   - dir: The folders between the pattern's fixed part and this folder.
+    ///   - positions: The folder path's positions in the pattern.
     private mutating func walk(
         _ folder: [UInt8], below dir: String, _ pattern: InputPattern, _ positions: [Int], _ matches: inout Int
     ) {
@@ -179,7 +181,7 @@ struct InputFinder {
                 let kind = ext.isEmpty ? "without an extension" : ".\(NonUTF8Name.readable(ext))"
                 if !positions.isEmpty { passBy(name, kind, pattern, folderRules) }
             case .other:
-                // Pipes are never opened: nobody may be writing to them.
+                // Pipes are never opened: a pipe without a writer would block.
                 guard !positions.isEmpty, !entry.leadsNowhere, name.first != PathBytes.dot,
                     folderRules.exclusions(of: name).isEmpty
                 else { continue }
@@ -190,7 +192,7 @@ struct InputFinder {
         }
     }
 
-    /// Whether a pattern takes what may be a file or a folder, or a link to one.
+    /// Whether a pattern matches an entry of unknown kind, as a file, a folder or a link.
     private func reaches(_ entry: DirectoryListing.Entry, _ pattern: InputPattern, _ positions: [Int]) -> Bool {
         let (name, isLink) = (entry.name[...], entry.isSymbolicLink)
         return pattern.accepts(name, at: positions)
@@ -198,7 +200,7 @@ struct InputFinder {
                 && !pattern.glob.positions(below: name, from: positions, isSymbolicLink: isLink).isEmpty
     }
 
-    /// Counts what a folder that `inputs` names holds beside its pictures.
+    /// Counts a file that is no picture, in a folder that `inputs` names.
     private mutating func passBy(
         _ name: ArraySlice<UInt8>, _ kind: String, _ pattern: InputPattern, _ folderRules: FolderRules
     ) {
@@ -208,8 +210,9 @@ struct InputFinder {
         oddities.passedBy[kind, default: 0] += 1
     }
 
-    /// A folder that is excluded as a whole is not opened: it may be on a disk that does not answer. One that cannot be read,
-    /// such as `lost+found` at the root of a disk, is noted and keeps no other from being read.
+    /// A folder that is excluded as a whole is not opened, because its disk may not answer. A folder that cannot be
+    /// read, such as
+    /// `lost+found` at the root of a disk, is noted, and the search continues.
     private mutating func entries(of folder: [UInt8], _ folderRules: FolderRules) -> [DirectoryListing.Entry] {
         let exclusions = folderRules.exclusionsOfAll
         guard exclusions.isEmpty else {
@@ -230,7 +233,7 @@ struct InputFinder {
         add(path, dir: "", by: rules.exclusions(of: path))
     }
 
-    /// - Parameter exclusions: those that leave it out.
+    /// - Parameter exclusions: The entries that exclude the file.
     private mutating func add(_ path: [UInt8], dir: String, by exclusions: [Int]) {
         if !exclusions.isEmpty {
             excluded.insert(path)
@@ -240,7 +243,7 @@ struct InputFinder {
         }
     }
 
-    /// Each file once, as the first pattern found it: sorting is stable.
+    /// Each file once, as the first pattern found it. Sorting is stable.
     private func sortedInputs() -> [InputFile] {
         var result: [InputFile] = []
         result.reserveCapacity(found.count)

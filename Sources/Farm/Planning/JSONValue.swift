@@ -1,4 +1,4 @@
-/// A value of JSON that becomes one of a manifest.
+/// A JSON value that becomes a manifest's value.
 indirect enum JSONValue: Hashable, Sendable {
     struct Member: Hashable, Sendable {
         let key: String
@@ -11,7 +11,7 @@ indirect enum JSONValue: Hashable, Sendable {
     case number(String)
     case text(String)
     case list([JSONValue])
-    /// In the order of the text; a key may be there twice.
+    /// In the order of the text. A key may occur twice.
     case object([Member])
 
     /// In the flow syntax of manifests: `[1, "a", {radius: 3}]`.
@@ -27,7 +27,7 @@ indirect enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// Control characters and the like may not stand in a manifest as they are.
+    /// Manifests do not take control characters and similar ones unescaped.
     private static func escaped(_ scalar: Unicode.Scalar) -> String {
         if scalar == "\"" || scalar == "\\" { return "\\\(scalar)" }
         switch scalar.properties.generalCategory {
@@ -36,14 +36,14 @@ indirect enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// `\u200b`; what four digits cannot say stays as it is.
+    /// `\u200b`. A character that four digits cannot express stays as it is.
     private static func unicodeEscape(_ scalar: Unicode.Scalar) -> String {
         let digits = String(scalar.value, radix: 16)
         return digits.utf8.count > 4
             ? String(scalar) : "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
     }
 
-    /// Whether there is a null in it.
+    /// Whether it contains a null.
     var hasNull: Bool {
         switch self {
         case .null: true
@@ -53,7 +53,7 @@ indirect enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// The first key in it that manifests have no way to write.
+    /// The first key in it that a manifest cannot contain.
     var firstOddKey: String? {
         switch self {
         case .null, .truth, .number, .text: nil
@@ -68,24 +68,25 @@ indirect enum JSONValue: Hashable, Sendable {
         return !"0123456789-".utf8.contains(first) && key.utf8.allSatisfy(isWordPart)
     }
 
-    /// What keys of manifests are made of.
+    /// Whether keys of manifests may contain this byte.
     static func isWordPart(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || "0123456789_-".utf8.contains(byte)
     }
 }
 
-/// Reads one JSON value of RFC 8259, and nothing else. Numbers keep the digits that they were written with.
+/// Reads one JSON value of RFC 8259.
 ///
-/// Of the project's own because a list may have a record for each of a million files, and numbers are to reach the
-/// manifest reader as their author wrote them.
+/// Foundation's decoders do not fit. They round numbers, and the manifest reader needs them as their author wrote them.
+/// They
+/// also lose the order of keys, keys that occur twice, and the column of an error.
 struct JSONScanner {
     /// The text is not JSON.
     struct Fault: Error {
-        /// From 1, in bytes.
+        /// Counted in bytes, from 1.
         let column: Int
     }
 
-    /// Bounds the recursion; no manifest nests deeper.
+    /// Limits the recursion. No manifest nests deeper.
     private static let depth = 16
 
     private let bytes: [UInt8]
@@ -151,7 +152,7 @@ struct JSONScanner {
         return .object(result)
     }
 
-    /// What stands between the bracket at the cursor and its partner, with commas between.
+    /// Reads members with commas between them, up to the closing bracket.
     private mutating func members(
         closedBy closer: Unicode.Scalar, _ member: (inout JSONScanner) throws(Fault) -> Void
     ) throws(Fault) {
@@ -221,7 +222,7 @@ extension JSONScanner {
         }
     }
 
-    /// Four digits; or, outside the first plane, a pair of surrogates.
+    /// Four digits. A character outside the first plane is a pair of surrogates.
     private mutating func unicodeEscape() throws(Fault) -> Unicode.Scalar {
         let unit = try codeUnit()
         if let scalar = Unicode.Scalar(unit) { return scalar }

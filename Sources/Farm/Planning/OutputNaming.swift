@@ -3,7 +3,7 @@ package import JobModel
 
 /// Fills in an output template.
 package struct OutputNaming: Sendable {
-    /// What is known only after a probe.
+    /// Values that only a probe knows.
     package struct Measures: Hashable, Sendable {
         package let width: Int
         package let height: Int
@@ -34,9 +34,9 @@ package struct OutputNaming: Sendable {
     /// An absolute output path.
     ///
     /// - Parameters:
-    ///   - index: the input's place in sorted order, from 1.
-    ///   - page: of the input, from 0.
-    ///   - measures: needed when the template ``OutputTemplate/needsProbe``.
+    ///   - index: The input's number in sorted order, from 1.
+    ///   - page: The page of the input, from 0.
+    ///   - measures: Needed if the template ``OutputTemplate/needsProbe``.
     package func path(
         _ template: OutputTemplate, for input: InputFile, index: Int, page: Int, measures: Measures?
     ) -> String {
@@ -83,18 +83,19 @@ package struct OutputNaming: Sendable {
     }
 }
 
-/// One component of a pattern: the names that it stands for.
+/// One component of a pattern, which matches names.
 ///
-/// Names of ASCII, which most are, are matched byte by byte; others by characters, so that `?` is one letter. Letters are equal
-/// however their accents are encoded, unless the pattern is to match exactly.
+/// ASCII names, which are most, are matched byte by byte. Others are matched character by character, so that `?` is one
+/// letter.
+/// Letters are equal however their accents are encoded, unless the pattern matches exactly.
 struct NamePattern: Hashable, Sendable {
     private let alternatives: [Alternative<Character>]
-    /// The same in bytes; nil when the pattern is not ASCII.
+    /// The alternatives in bytes. Nil if the pattern is not ASCII.
     private let byteAlternatives: [Alternative<UInt8>]?
-    /// What has to match beside, letters by their bytes; nil where that makes no difference.
+    /// Alternatives that must match as well, with letters compared by their bytes. Nil if this makes no difference.
     private let exactAlternatives: [Alternative<ExactLetter>]?
 
-    /// - Parameter exactly: whether letters are equal by their bytes alone.
+    /// - Parameter exactly: If true, letters are equal only if their bytes are.
     init(_ text: String, exactly: Bool = false) {
         let texts = Self.width(text) <= Self.mostAlternatives ? Self.expand(Array(text)) : []
         alternatives = texts.map { Alternative($0, folded: Self.foldingExtension($0)) }
@@ -112,10 +113,10 @@ struct NamePattern: Hashable, Sendable {
         Alternative(Array(String(text).utf8), folded: Array(String(foldingExtension(text)).utf8))
     }
 
-    /// Braces multiply: twenty pairs of two already make a million names.
+    /// Braces multiply: twenty pairs with two choices each make a million names.
     static let mostAlternatives = 1000
 
-    /// How many names the braces stand for, at most.
+    /// An upper bound of the number of names that the braces stand for.
     static func width(_ text: String) -> Int {
         text.split(separator: "{").dropFirst().reduce(1) { product, part in
             let choices = part.prefix { $0 != "}" }.filter { $0 == "," }.count + 1
@@ -129,7 +130,7 @@ struct NamePattern: Hashable, Sendable {
 
     func matches(_ name: String) -> Bool { matches(Array(name.utf8)[...]) }
 
-    /// - Parameter name: in UTF-8, or not: every byte that is no part of it is a character of its own.
+    /// - Parameter name: Each byte that is not UTF-8 counts as one character.
     func matches(_ name: ArraySlice<UInt8>) -> Bool {
         if let byteAlternatives, name.allSatisfy({ $0 < 0x80 }) {
             return Alternative.anyMatches(byteAlternatives, name, folded: Self.foldingExtension(name))
@@ -142,7 +143,7 @@ struct NamePattern: Hashable, Sendable {
         } ?? true
     }
 
-    /// Lower case after the last dot.
+    /// The name with everything behind its last dot in lower case.
     private static func foldingExtension(_ name: [Character]) -> [Character] {
         guard let dot = name.lastIndex(of: ".") else { return name }
         return name[..<dot] + name[dot...].flatMap { $0.lowercased() }
@@ -165,10 +166,10 @@ struct NamePattern: Hashable, Sendable {
     }
 }
 
-/// One of the names that braces stand for.
+/// One of the names that the braces stand for.
 private struct Alternative<Unit: WildcardUnit>: Hashable, Sendable {
     private let exact: WildcardMatcher<Unit>
-    /// With the extension in lower case.
+    /// The alternative with its extension in lower case.
     private let folded: WildcardMatcher<Unit>
 
     init(_ text: [Unit], folded: [Unit]) {
@@ -185,12 +186,13 @@ private struct Alternative<Unit: WildcardUnit>: Hashable, Sendable {
     }
 }
 
-/// Finds the formats of a frame's outputs by their names' extensions. Remembers what it found: a job's outputs have
-/// few extensions, and it has many frames.
+/// Finds the formats of a frame's outputs by the extensions of their names. Caches the results: a job has many frames,
+/// but few
+/// extensions.
 struct FormatChoice {
     private let naming: OutputNaming
     private let catalog: Catalog
-    /// For each template the extension that all its names have, if there is one.
+    /// For each template the extension that all its names share. Nil if they differ.
     private let extensions: [String?]
     private var known: [String: String] = [:]
     private var last: [String] = []
@@ -203,14 +205,14 @@ struct FormatChoice {
 
     private static func commonExtension(of template: OutputTemplate) -> String? {
         guard case .literal(let end) = template.pieces.last else { return nil }
-        // What stands before the literal may be empty, and then '.png' is no extension; a stem never is.
+        // The text before the literal may be empty, and then '.png' is no extension. A stem is never empty.
         let before = template.pieces.dropLast().last == .field(.stem) && !end.utf8.contains(PathBytes.slash) ? "x" : ""
         let name = end.utf8.split(separator: PathBytes.slash, omittingEmptySubsequences: false).last.map(String.init)
         let ext = PathText.split(name: before + (name.flatMap(\.self) ?? "")).ext
         return ext.isEmpty ? nil : ext
     }
 
-    /// One name for each of the job's outputs; equal lists share their memory.
+    /// One name for each of the job's outputs. Equal lists share their memory.
     mutating func formats(of input: InputFile) throws(PlanProblem) -> [String] {
         if !last.isEmpty, !extensions.contains(nil) { return last }
         var result: [String] = []

@@ -1,9 +1,9 @@
-/// A set in ascending order, in runs of some hundreds: finding takes binary searches, and adding and removing move what comes
-/// after in one run alone, however many elements there are.
+/// A set in ascending order, stored in runs of some hundreds. Searches are binary, and an insertion or removal moves
+/// elements of one run only.
 package struct AscendingSet<Element: Comparable & Sendable>: Sendable {
     private static var longestRun: Int { 512 }
 
-    /// None is empty, and each ends before the next one begins.
+    /// No run is empty, and each ends before the next one begins.
     private var runs: [[Element]] = []
 
     package init() {}
@@ -14,7 +14,7 @@ package struct AscendingSet<Element: Comparable & Sendable>: Sendable {
 
     package var first: Element? { runs.first?.first }
 
-    /// The lowest that is greater. For walks during which the set changes.
+    /// The lowest element that is greater. For walks during which the set changes.
     package func first(after element: Element) -> Element? {
         guard !runs.isEmpty else { return nil }
         let run = run(for: element)
@@ -47,13 +47,13 @@ package struct AscendingSet<Element: Comparable & Sendable>: Sendable {
         runs[run].removeSubrange(half...)
     }
 
-    /// Short runs become one, so that there are never more than a few for so many elements.
+    /// Joins short runs, so that their number stays in proportion to the elements.
     private mutating func joinNext(to run: Int) {
         guard run + 1 < runs.count, runs[run].count + runs[run + 1].count <= Self.longestRun / 2 else { return }
         runs[run] += runs.remove(at: run + 1)
     }
 
-    /// The last one that does not begin after the element.
+    /// The last run that does not begin after the element.
     private func run(for element: Element) -> Int {
         max(0, Self.count(below: runs.count) { runs[$0][0] <= element } - 1)
     }
@@ -66,7 +66,7 @@ package struct AscendingSet<Element: Comparable & Sendable>: Sendable {
         index < runs[run].count && runs[run][index] == element
     }
 
-    /// For how many places from 0 something holds that holds for no later one.
+    /// The number of indices from 0 for which a condition holds. It holds for none after them.
     private static func count(below end: Int, where holds: (Int) -> Bool) -> Int {
         var range = 0..<end
         while !range.isEmpty {

@@ -1,33 +1,34 @@
-/// How a worker process ended while it was still wanted.
+/// How a worker process ended although it was still needed.
 package struct Death: Hashable, Sendable, Codable {
     package enum Manner: Hashable, Sendable, Codable {
         /// A fault signal: the code that ran crashed.
         case signal(Int32)
-        /// It left by itself, as a plugin that calls `exit` does.
+        /// The process exited by itself, for example because a plugin called `exit`.
         case exited(Int32)
         /// SIGKILL from outside, with no proof of an out-of-memory kill.
         case killed
-        /// SIGKILL, and the kernel counted an out-of-memory kill in the same moment.
+        /// SIGKILL, and the kernel counted an out-of-memory kill at the same moment.
         case outOfMemory
-        /// The scheduler had it killed.
+        /// The scheduler ordered it to be killed.
         case byOrder
-        /// The scheduler had it killed because it had not been heard of for so long.
+        /// The scheduler ordered it to be killed after this time without a message.
         case silent(Duration)
-        /// It sent what is no message, or no answer to its task.
+        /// It sent something that is no message, or no answer to its task.
         case brokeProtocol(String)
         /// It ended before it was ready, or could not be started.
         case failedToStart(String)
-        /// The job on a cluster that was to do it came to an end first, through no fault of the task. Says which, and why.
+        /// The cluster's job with the task ended before it began the task, so the task is not to blame. Contains which
+        /// job, and why.
         case elementLost(String)
-        /// The same, while this task was being done there: it may have been the task's fault.
+        /// The cluster's job ended while it did this task, so the task may be to blame.
         case elementFailed(String)
     }
 
     package let manner: Manner
-    /// The end of what it wrote to its standard error.
+    /// The end of its standard error.
     package let lastWords: String
 
-    /// Nothing that the process did: somebody killed or stopped it.
+    /// The process is not to blame: someone killed or stopped it.
     var isFromOutside: Bool {
         switch manner {
         case .killed, .silent, .elementLost: true
@@ -35,7 +36,7 @@ package struct Death: Hashable, Sendable, Codable {
         }
     }
 
-    /// A process died of itself or was killed by somebody else; not one that was only waited for in vain.
+    /// A process died by itself or was killed by someone else. False if the scheduler gave up waiting.
     package var isOfProcess: Bool {
         switch manner {
         case .byOrder, .elementLost, .elementFailed: false
@@ -49,22 +50,22 @@ package struct Death: Hashable, Sendable, Codable {
     }
 }
 
-/// Why the scheduler has a worker end.
+/// Why the scheduler ends a worker.
 package enum Dismissal: Hashable, Sendable {
     /// Its lease expired.
     case overdue
-    /// It was not heard of for so long.
+    /// The worker sent no message for this time.
     case silent(Duration)
-    /// It answered what does not fit its task; why, as a message goes on with it.
+    /// It sent an answer that does not fit its task. The text says why, as the second half of a sentence.
     case brokeProtocol(String)
     /// The run stops.
     case stopping
-    /// A fresh process is wanted in its place. It is not killed but leaves by itself.
+    /// A fresh process should replace it. The worker is not killed but exits by itself.
     case recycled
-    /// Its slot is retired; as above.
+    /// Its slot is retired. The worker exits by itself.
     case retired
 
-    /// A process that leaves by itself may be one that is stopped, and will not.
+    /// Whether the worker is killed. A stopped process cannot exit by itself.
     var isKill: Bool {
         switch self {
         case .overdue, .silent, .brokeProtocol, .stopping: true
@@ -74,7 +75,7 @@ package enum Dismissal: Hashable, Sendable {
 }
 
 extension Death {
-    /// What the scheduler's own order comes to.
+    /// The death with the reason of the scheduler's own order.
     func ordered(by dismissal: Dismissal?) -> Death {
         guard manner == .byOrder else { return self }
         return switch dismissal {
@@ -86,11 +87,11 @@ extension Death {
 }
 
 extension FrameFailure {
-    /// What became of a task whose workers died.
+    /// The failure of a frame whose worker died.
     ///
     /// - Parameters:
-    ///   - lease: its last attempt.
-    ///   - plugin: whose code the worker was in.
+    ///   - lease: The last attempt.
+    ///   - plugin: The plugin whose code ran in the worker.
     init(_ lease: Lease, _ death: Death, plugin: String?, _ history: AttemptHistory) {
         let location = plugin.map { " inside the plugin '\($0)'" } ?? ""
         let words = death.lastWords.isEmpty ? "" : "; its last words: \(death.lastWords)"

@@ -2,11 +2,11 @@ import Geometry
 import JobModel
 import WorkerProtocol
 
-/// What a worker reported that it could not do.
+/// Failures that workers report.
 extension Scheduler {
     mutating func fail(_ lease: Lease, _ failure: TaskFailure, at now: Timestamp) {
         let id = lease.task.frame
-        let failure = TaskFailure(failure.kind, inUsersWords(failure.message, lease))
+        let failure = TaskFailure(failure.kind, namingOutputs(failure.message, lease))
         switch failure.kind {
         case .data: conclude(id, .failed(FrameFailure(.data, failure.message)))
         case .value: conclude(id, .failed(FrameFailure(.value, failure.message)))
@@ -34,7 +34,7 @@ extension Scheduler {
         }
     }
 
-    /// Other programs may let go of what was missing. Where they do not, no other picture can be rendered either.
+    /// Other programs may release the missing resource. If they do not, no other picture can be rendered either.
     private mutating func retryOnMachine(_ task: TaskID, _ message: String, at now: Timestamp) {
         let history = frames[task.frame]?.histories[task.kind] ?? AttemptHistory()
         guard stopped == nil, policy.retry.decision(after: history, jitter: 0) == .abandon else {
@@ -44,8 +44,8 @@ extension Scheduler {
         stop(.resourceLimit(message))
     }
 
-    /// Users know their output's path, not that of an attempt's temporary file.
-    private func inUsersWords(_ message: String, _ lease: Lease) -> String {
+    /// Replaces the path of an attempt's temporary file by the output's path, which users know.
+    private func namingOutputs(_ message: String, _ lease: Lease) -> String {
         guard let frame = frames[lease.task.frame], let paths = frame.outputPaths else { return message }
         let temporaries: [String?] =
             switch lease.spec {
@@ -62,7 +62,7 @@ extension Scheduler {
         }
     }
 
-    /// Brings a task back after a pause, or fails its frame when its attempts are used up.
+    /// Schedules another attempt after a delay, or fails the frame if its attempts are used up.
     mutating func retry(_ task: TaskID, at now: Timestamp, orFailWith failure: () -> FrameFailure) {
         guard stopped == nil else {
             conclude(task.frame, .left)
@@ -76,7 +76,7 @@ extension Scheduler {
         }
     }
 
-    /// The stitch found that a tile's file does not hold what its receipt says.
+    /// The stitch found that a tile's file does not hold the pixels of its receipt.
     private mutating func renderTileAgain(_ id: FrameID, _ index: Int, _ message: String) {
         guard case .stitching(var tiling) = frames[id]?.phase, tiling.receipts[index] != nil else {
             return conclude(id, .failed(FrameFailure(.trouble, "a worker reported a damaged tile that it never had")))
@@ -94,7 +94,7 @@ extension Scheduler {
         enqueue(id, .tile(index))
     }
 
-    /// Verification failed: everything that was rendered of the frame is in doubt.
+    /// Verification failed, so all rendered pixels of the frame are distrusted.
     private mutating func renderAgain(_ id: FrameID, _ message: String) {
         guard let frame = frames[id], let probe = frame.probe, frame.restarts < policy.retry.retries else {
             conclude(id, .failed(FrameFailure(.verification, message)))
@@ -109,10 +109,11 @@ extension Scheduler {
     }
 }
 
-/// Results that come sooner than they can have been made.
+/// Results that come sooner than they can have been rendered.
 extension Scheduler {
-    /// Before a result is accepted: its frame is not published without an audit if it came too soon.
-    mutating func flagHaste(_ lease: Lease, at now: Timestamp) {
+    /// Checks the time of a result before it is accepted. If it came too soon, its frame is audited before it is
+    /// published.
+    mutating func flagImplausibleSpeed(_ lease: Lease, at now: Timestamp) {
         let took = now.elapsed - lease.start.elapsed
         guard took < SpeedFloor.longestTime, let megapixels = leastWritten(by: lease),
             let shortest = SpeedFloor.shortestTime(megapixels: megapixels), took < shortest
@@ -126,8 +127,9 @@ extension Scheduler {
         }
     }
 
-    /// Megapixels that one thread has to write for a task. What is read may be less than a picture (a crop, a thumbnail),
-    /// and several outputs are written at once; so the largest output alone counts.
+    /// The megapixels that one thread has to write for a task. It may read less than a picture (a crop, a thumbnail),
+    /// and it writes
+    /// several outputs at once, so only the largest output counts.
     private func leastWritten(by lease: Lease) -> Double? {
         guard let frame = frames[lease.task.frame], let probe = frame.probe else { return nil }
         switch lease.task.kind {
@@ -142,20 +144,22 @@ extension Scheduler {
     }
 }
 
-/// What no machine can do faster: a worker that says it did has not done it.
+/// The speed that no machine exceeds. A worker that claims more has not done the work.
 package enum SpeedFloor {
-    /// For each megapixel that is written. A whole frame's pixels are converted, digested, encoded, written and digested
-    /// again: five passes at least, of a byte a pixel or more, so this is a hundred gigabytes a second of one core's
-    /// memory. The fastest chain that was measured takes a hundred times as long.
+    /// The time for each megapixel that is written. A frame's pixels are converted, digested, encoded, written and
+    /// digested again.
+    /// These five passes of a byte a pixel or more would need a hundred gigabytes a second of one core's memory. The
+    /// fastest measured
+    /// chain takes a hundred times as long.
     static let timePerMegapixel = Duration.microseconds(50)
 
-    /// Of smaller pictures nothing can be told: a message on a pipe takes half a millisecond at times.
+    /// Smaller pictures are not judged: a message on a pipe can take half a millisecond.
     static let fewestMegapixels = 10.0
 
-    /// Not even the largest picture, of twenty gigapixels, can be doubted after this.
+    /// After this time, no result is too fast, not even that of the largest picture with twenty gigapixels.
     static let longestTime = Duration.seconds(1)
 
-    /// Nil where there is no telling.
+    /// Nil if the picture is too small to be judged.
     package static func shortestTime(megapixels: Double) -> Duration? {
         megapixels >= fewestMegapixels ? timePerMegapixel * megapixels : nil
     }
@@ -163,7 +167,7 @@ package enum SpeedFloor {
 
 /// An attempt whose worker answered faster than its pixels could be moved.
 package struct ImplausibleSpeed: Hashable, Sendable {
-    /// That it says it has written.
+    /// The megapixels that the worker claims to have written.
     package let megapixels: Double
     package let took: Duration
 
@@ -173,14 +177,14 @@ package struct ImplausibleSpeed: Hashable, Sendable {
     }
 }
 
-/// Workers that are not heard of any more, and a coordinator that did not listen.
+/// Workers that fall silent, and a coordinator that did not listen.
 extension Scheduler {
-    /// Whatever a worker says, it lives.
+    /// Any message shows that the worker is alive.
     mutating func note(_ event: Event, at now: Timestamp) {
         if case .report(let worker, _) = event { roster.hear(worker, at: now) }
     }
 
-    /// A process that is stopped, with nothing or something to do, is killed; so is one that was let go and does not go.
+    /// Kills stopped processes, busy or idle, and processes that were dismissed and do not exit.
     mutating func endSilentWorkers(at now: Timestamp) {
         while let worker = silences.popDue(at: now) {
             guard let heard = roster.lastHeard(worker) else { continue }
@@ -197,7 +201,7 @@ extension Scheduler {
         directives.append(.kill(worker, silence))
     }
 
-    /// Nobody heard anybody for so long, and nobody is to blame for it.
+    /// The coordinator heard nobody for this time, so no worker is to blame.
     mutating func forgive(_ gap: Duration) {
         deadlines.postpone(by: gap)
         silences.postpone(by: gap)
