@@ -1,7 +1,7 @@
 import JobModel
 import Manifests
 
-/// What a config file, or the environment, says; nil where it is silent.
+/// The values of a config file or of the environment. Nil for values that it does not set.
 struct Wishes {
     var workers: Int?
     var memory: Int?
@@ -19,7 +19,7 @@ struct Wishes {
     var engine: EngineName?
     var slurm: SlurmWishes?
 
-    /// In seconds: some heartbeats may well be late.
+    /// In seconds. Some heartbeats may come late, so the minimum is several.
     static let silenceRange = 5.0...86400
     static let workerRange = 1...1024
     static let niceRange = 0...19
@@ -29,10 +29,10 @@ struct Wishes {
 /// Reads `config/penumbra.yaml`, in the format of the manifests.
 struct ConfigFile {
     let wishes: Wishes
-    /// As they are printed; empty when all is well.
+    /// As they are printed. Empty if there are none.
     let errors: [String]
 
-    /// - Parameter folder: the absolute folder that relative paths in the file start from: the file's own.
+    /// - Parameter folder: The absolute folder that relative paths in the file start from, which is the file's own.
     init(bytes: [UInt8], name: String, folder: String) {
         let log = DiagnosticLog()
         let text = SourceText(bytes: bytes, name: name, log: log)
@@ -46,13 +46,13 @@ struct ConfigFile {
         errors = log.sorted().map { Self.meant($0).rendered(in: SourceSet(file: text)) }
     }
 
-    /// The name of a library, which can be no key, is the beginning of a pin.
+    /// If a key is the name of a library, the author meant a pin. The problem is replaced by one that says so.
     private static func meant(_ diagnostic: Diagnostic) -> Diagnostic {
         guard case .block(.badKey(let key)) = diagnostic.problem, key.hasSuffix(".so") else { return diagnostic }
         return Diagnostic(PluginPin.notAFileName(key), at: diagnostic.span)
     }
 
-    /// A config file of comments alone is as good as none.
+    /// Whether a config file has comments only. It counts as no file.
     private static func saysNothing(_ bytes: [UInt8]) -> Bool {
         bytes.split(separator: UInt8(ascii: "\n")).allSatisfy { line in
             let first = line.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\r") }

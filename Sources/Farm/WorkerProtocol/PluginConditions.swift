@@ -1,10 +1,11 @@
 package import Catalogs
 package import JobModel
 
-/// Which plugins a worker may use: what a coordinator hands to the workers that it starts, as JSON in their environment,
-/// since paths and names may hold any character.
+/// The plugins that a worker may use. The coordinator passes them to its workers as JSON in their environment, because
+/// paths and
+/// names may contain any character.
 package struct PluginConditions: Hashable, Sendable, Codable {
-    /// A file's name, and the SHA-256 that it must have, in small hexadecimal digits.
+    /// A file's name, and its required SHA-256 in lower-case hexadecimal digits.
     package struct Pin: Hashable, Sendable, Codable {
         package let file: String
         package let sha256: String
@@ -16,22 +17,24 @@ package struct PluginConditions: Hashable, Sendable, Codable {
     }
 
     package var folders: [String] = []
-    /// Those of the folders that a file named, and not this machine's own settings: only what belongs to this user or to root
-    /// is used of them.
+    /// Folders that a file named, and not this machine's own settings. Only libraries of this user or of root are
+    /// loaded from them.
     package var strangeFolders: [String] = []
     package var pins: [Pin] = []
-    /// True when a library without a pin is refused.
+    /// True if a library without a pin is refused.
     package var isPinnedOnly = false
-    /// What workers before this one refused, so that it need not find that out again.
+    /// Libraries that earlier workers refused. This worker does not try them again.
     package var refused: [RefusedLibrary] = []
 
-    /// Of the environment. A worker that was started without it uses the plugins beside itself.
+    /// The environment variable. A worker that is started without it uses the plugins beside itself.
     package static let variable = "PENUMBRA_WORKER_PLUGINS"
 
     package init() {}
 
-    /// These conditions, which came from a file, as far as this machine's own settings allow them: its pins count first, and
-    /// where it wants pins for all libraries no file takes that back. Folders that the settings do not name are strange.
+    /// These conditions came from a file. The result is what this machine's own settings allow of them. Own pins come
+    /// first. If the
+    /// settings require pins for all libraries, no file can lift this. Folders that the settings do not name are
+    /// foreign.
     package func restricted(by own: PluginConditions) -> PluginConditions {
         var all = self
         all.isPinnedOnly = isPinnedOnly || own.isPinnedOnly
@@ -42,7 +45,7 @@ package struct PluginConditions: Hashable, Sendable, Codable {
         return all
     }
 
-    /// The variable's value; nil when it is not of this version of Penumbra.
+    /// The conditions from the variable's value. Nil if it is from another version of Penumbra.
     package init?(text: String) {
         do {
             self = try FrameCodec.decode(PluginConditions.self, from: Array(text.utf8))
@@ -54,25 +57,25 @@ package struct PluginConditions: Hashable, Sendable, Codable {
     package func text() throws -> String { String(decoding: try FrameCodec.json(self), as: UTF8.self) }
 }
 
-/// What came of one check of a plugin, as `penumbra-worker check-plugin` says it, a line of JSON for each.
+/// The result of one check of a plugin. `penumbra-worker check-plugin` prints a line of JSON for each.
 package enum PluginFinding: Hashable, Sendable, Codable {
-    /// The check of this name begins: whatever ends the process now was met in it.
+    /// The check of this name begins. If the process ends now, this check is the cause.
     case begins(String)
     case kept(String)
-    /// How the plugin broke what the check is named after.
+    /// The plugin failed the check. `how` describes its error.
     case broken(String, how: String)
-    /// Why the check could not be tried.
+    /// The check could not be tried. `why` gives the reason.
     case skipped(String, why: String)
 }
 
-/// A plugin that workers use, as `penumbra-worker list-plugins` says it.
+/// A plugin that workers use, as `penumbra-worker list-plugins` prints it.
 package struct PluginFacts: Hashable, Sendable, Codable {
-    /// The filter's.
+    /// The filter's name.
     package let name: String
     package let version: String
     package let summary: String
     package let path: String
-    /// Of the file, in hexadecimal digits.
+    /// The digest of the file, in hexadecimal digits.
     package let sha256: String
 
     package init(name: String, version: String, summary: String, path: String, sha256: String) {
@@ -84,7 +87,7 @@ package struct PluginFacts: Hashable, Sendable, Codable {
     }
 }
 
-/// All that workers have, what they could not use, and what they may not.
+/// The plugins that workers use, the ones that failed to load, and the ones that are not allowed.
 package struct PluginList: Hashable, Sendable, Codable {
     package let plugins: [PluginFacts]
     package let problems: [String]

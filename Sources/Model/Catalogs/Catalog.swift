@@ -1,5 +1,6 @@
-/// All that an installation's workers offer. `penumbra-worker describe` prints one; the coordinator and the manifest
-/// reader know filters and formats only through it.
+/// Everything that an installation's workers offer. `penumbra-worker describe` prints it. The coordinator and the
+/// manifest reader know
+/// filters and formats only through it.
 public struct Catalog: Hashable, Sendable, Codable {
     /// Versions of the parts that make pixels and files, by name: `penumbra`, `libvips`, …
     public let versions: [String: String]
@@ -9,7 +10,7 @@ public struct Catalog: Hashable, Sendable, Codable {
     public let formats: [FormatDescriptor]
     /// Plugins that could not be loaded, one sentence each. The rest works.
     public let pluginProblems: [String]
-    /// Plugins that may not be opened, for want of a pin.
+    /// Plugins that may not be opened, because they have no pin.
     public let unpinnedPlugins: [UnpinnedPlugin]
 
     public init(
@@ -29,7 +30,7 @@ public struct Catalog: Hashable, Sendable, Codable {
         return filters.flatMap(\.parameters).filter { $0.isShared && seen.insert($0.name).inserted }
     }
 
-    /// The same, but that shared parameters fall back to what `shared` says of them.
+    /// The catalog with other fallbacks for shared parameters.
     public func sharing(_ shared: [String: ParameterValue]) -> Catalog {
         Catalog(
             versions: versions, filters: filters.map { $0.sharing(shared) }, formats: formats,
@@ -52,10 +53,10 @@ public struct Catalog: Hashable, Sendable, Codable {
     }
 }
 
-/// A plugin's library that has no pin, where only pinned ones are used.
+/// A plugin's library without a pin. It is not used if only pinned ones are allowed.
 public struct UnpinnedPlugin: Hashable, Sendable, Codable {
     public let path: String
-    /// Of the file, in hexadecimal digits.
+    /// The digest of the file, in hexadecimal digits.
     public let sha256: String
 
     public init(path: String, sha256: String) {
@@ -69,7 +70,7 @@ public struct UnpinnedPlugin: Hashable, Sendable, Codable {
     /// `Halftone`, of `libHalftone.so`.
     public var libraryName: String { String(file.dropFirst(3).dropLast(3)) }
 
-    /// The entry of 'plugin_pins' with which it would be used.
+    /// The entry of 'plugin_pins' that would allow it.
     public var pin: String { "{file: \(file), sha256: \(sha256)}" }
 }
 

@@ -9,14 +9,14 @@ import PluginLoading
 import Raster
 import WorkerProtocol
 
-/// What a worker program does with plugins when it is not rendering.
+/// The commands of a worker program for plugins.
 enum PluginCommands {
-    /// Says what came of each check, a line of JSON at a time. Who waits for it ends this process when a plugin hangs.
+    /// Prints the result of each check as a line of JSON. The caller kills this process if a plugin hangs.
     static func check(_ path: String) throws {
         let channel = Channel()
         let noise = PrintedNoise()
         func say(_ finding: PluginFinding) {
-            // A coordinator that is gone needs no findings.
+            // If the coordinator is gone, nobody needs the findings.
             try? channel.send(bytes: (FrameCodec.json(finding)) + [UInt8(ascii: "\n")])
         }
         PluginCheck.run(path, measuringMemory: true) { name in
@@ -34,7 +34,7 @@ enum PluginCommands {
                 ? .kept("silence") : .broken("silence", how: "it printed \(bytes) bytes; a plugin prints nothing"))
     }
 
-    /// All plugins that rendering workers have.
+    /// Lists all plugins that rendering workers use.
     static func list() throws {
         let channel = Channel()
         let installed = try InstalledPlugins(cancellation: TaskCancellation())
@@ -48,7 +48,7 @@ enum PluginCommands {
     }
 }
 
-/// Standard output and standard error, pointed at a pipe that keeps what is written to them.
+/// Redirects standard output and standard error to a pipe, to detect prints.
 private struct PrintedNoise {
     private let reader: Int32
 
@@ -64,7 +64,7 @@ private struct PrintedNoise {
         reader = ends[0]
     }
 
-    /// How many bytes were written, as far as a pipe keeps them.
+    /// The number of bytes that were written, up to the pipe's capacity.
     var count: Int {
         fflush(nil)
         var buffer = [UInt8](repeating: 0, count: 65536)
@@ -72,11 +72,11 @@ private struct PrintedNoise {
     }
 }
 
-/// Answers what only a worker can tell of chains: it has their filters, and reads pictures.
+/// Answers questions about chains that only a worker can answer: it has the filters and reads pictures.
 struct ChainExaminer {
     let toolbox: Toolbox
 
-    /// Reads the question from standard input. Who waits for the answer ends this process when a plugin hangs.
+    /// Reads the question from standard input. The caller kills this process if a plugin hangs.
     static func answer(_ toolbox: Toolbox, on channel: Channel) throws {
         var bytes: [UInt8] = []
         while let more = channel.receive() { bytes += more }

@@ -61,7 +61,8 @@ extension TaskRunner {
         return TileReceipt(rect: task.rect, digest: tile.withBytes { Digest(of: $0) }, path: task.tilePath)
     }
 
-    /// The chain for a canvas: its picture may be smaller than its file's, or a frame, and means what its profile says.
+    /// The chain for a canvas. The canvas may be smaller than the picture's file, or one frame of it, and its profile
+    /// defines its colours.
     func chain(
         _ invocations: [FilterInvocation], over canvas: CheckedCanvas, _ reference: CanvasReference
     ) throws -> Chain {
@@ -79,7 +80,8 @@ extension Canvas {
 }
 
 extension TaskRunner {
-    /// Copies a row of tiles at a time into private memory, compares each copy with its receipt, and encodes that copy.
+    /// Copies one row of tiles at a time into private memory, compares each copy with its receipt, and encodes that
+    /// copy.
     func stitch(_ task: StitchTask) throws -> OutputReceipt {
         try requireCoverage(task)
         let conversion = OutputConversion(
@@ -100,7 +102,7 @@ extension TaskRunner {
         }
     }
 
-    /// The rows that end where the shortest tile ends that holds `row`.
+    /// The rows around `row`, up to the end of the shortest tile in it.
     private func band(holding row: Int, _ task: StitchTask) throws -> AnyRaster {
         let indexes = task.tiles.indices.filter { task.tiles[$0].rect.rows.contains(row) }
         let bottom = indexes.map { task.tiles[$0].rect.bottom }.min() ?? row + 1
@@ -140,7 +142,7 @@ extension TaskRunner {
     }
 }
 
-/// Renders bands of a chain's output tile by tile, so that memory is bounded by a tile and a row of them.
+/// Renders bands of a chain's output tile by tile, so that memory is limited to a tile and a row of them.
 struct TileRow<Source: PixelSource> {
     let chain: Chain
     let source: Source
@@ -158,13 +160,13 @@ struct TileRow<Source: PixelSource> {
 }
 
 extension TileGrid {
-    /// The row of tiles that holds `row`, as one rectangle.
+    /// The row of tiles that contains `row`, as one rectangle.
     func rowOfTiles(holding row: Int) -> PixelRect {
         let top = extent.y + (row - extent.y) / tileHeight * tileHeight
         return PixelRect(columns: extent.columns, rows: top..<min(top + tileHeight, extent.bottom))
     }
 
-    /// The same tiles moved up and left by half their size, so that their borders run through this grid's tiles.
+    /// The same tiles, moved up and left by half their size, so that their borders run through this grid's tiles.
     var shiftedByHalf: TileGrid {
         let (dx, dy) = (tileWidth / 2, tileHeight / 2)
         return TileGrid(

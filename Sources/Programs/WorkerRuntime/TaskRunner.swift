@@ -11,23 +11,23 @@ import Rendering
 import Synchronization
 import WorkerProtocol
 
-/// Does the tasks. One file for each kind extends it.
+/// Does the tasks. Extensions in other files do one group of kinds each.
 struct TaskRunner {
     let toolbox: Toolbox
     let watch: PluginWatch
-    /// The pictures of the filters that this task has made.
+    /// The pictures of this task's filters.
     let pictures = PictureTally()
-    /// Of files that it opens by other names.
+    /// The names, in messages, of files that it opens by other names.
     let names = FileNames()
 
-    /// The receipt of a task, or why there is none.
+    /// The receipt of a task, or the reason why there is none.
     func report(on spec: TaskSpec, _ lease: LeaseID) -> Report {
         do {
             let receipt = try run(spec)
             if let fault = watch.fault { throw fault }
             return .finished(lease, receipt)
         } catch {
-            // With other limits, or another mask, whatever failed may have failed for that.
+            // If a plugin has changed limits or the umask, it may be the cause of any failure.
             return .failed(lease, TaskFailure(classing: watch.fault(behind: error) ?? error))
         }
     }
@@ -46,7 +46,7 @@ struct TaskRunner {
         }
     }
 
-    /// - Parameter input: whose limits hold for pictures that filters read, too; nil where they were looked at before.
+    /// - Parameter input: Its limits also apply to pictures that filters read. Nil if they were inspected before.
     func chain(_ invocations: [FilterInvocation], for input: InputSpec? = nil) throws -> Chain {
         let limits = DecodeLimits(maxPixels: input?.maxPixels ?? .max, scratchFolder: input?.scratchFolder)
         return try Chain(invocations, registry: toolbox.registry(watchedBy: watch, limits, pictures))
@@ -104,12 +104,12 @@ extension TaskRunner {
         return receipts.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// Frames that the chain makes have its own times.
+    /// The metadata for a branch. Frames that the chain makes have their own times.
     private func metadata(_ read: ImageMetadata, for branch: OpenedInput.Branch) throws -> ImageMetadata {
         read.showing(branch.whole, as: try format(branch.spec))
     }
 
-    /// From what a chain gives to what a branch's file holds.
+    /// The conversion from a chain's result to the samples of a branch's file.
     func conversion(_ input: OpenedInput) -> (OpenedInput.Branch, ChainPlan) throws -> OutputConversion {
         let samples = input.decoder.header.sampleFormat
         return { branch, plan in
@@ -120,7 +120,7 @@ extension TaskRunner {
 }
 
 extension ImageMetadata {
-    /// With the times of the frames that a chain makes, if it makes any, as a format can tell them.
+    /// The metadata with the times of the frames that a chain makes, in the format's units.
     func showing(_ chain: Chain, as format: any ImageFormat) -> ImageMetadata {
         guard let timeline = chain.timeline else { return self }
         var metadata = self
@@ -134,12 +134,12 @@ extension ImageMetadata {
 }
 
 extension PixelRect {
-    /// The first of so many frames, which lie one below the other.
+    /// The first of several frames, which lie one below the other.
     func first(of frames: Int) -> PixelRect { PixelRect(x: x, y: y, width: width, height: height / frames) }
 }
 
 extension TaskRunner {
-    /// Does something with an input, and fails when the input is not the same file with the same bytes afterwards.
+    /// Works with an input. Fails if the input is not the same file with the same bytes afterwards.
     func reading<Result>(_ input: InputSpec, _ body: (InputSpec, SourceFile) throws -> Result) throws -> Result {
         let source = try SourceFile(input.path, bytes: input.bytes)
         var spec = input
@@ -155,10 +155,10 @@ extension TaskRunner {
             return result
         } catch {
             if let fault = watch.fault(behind: error, lost: !source.isOpen) { throw TaskFailure(classing: fault) }
-            // What half of an old picture and half of a new one make looks like damage.
+            // Half of an old picture and half of a new one look like damage.
             if source.hasChanged { throw Self.changed(source) }
             let failure = TaskFailure(classing: error)
-            // Only this attempt has had it: a picture that is held in a file while it is turned, say.
+            // The file belongs to this attempt alone, for example a picture that is turned in a file.
             let kind = failure.kind == .damagedCanvas ? .transient : failure.kind
             throw TaskFailure(kind, failure.message.replacing(source.openName, with: input.path))
         }
@@ -177,7 +177,7 @@ extension TaskRunner {
         }
     }
 
-    /// Nil when nothing is there.
+    /// Nil if nothing exists there.
     func facts(_ file: DigestTask.File) throws -> FileFacts? {
         do {
             if FolderFacts.isFolder(file.path) { return try FolderFacts.read(file.path) }
@@ -188,7 +188,7 @@ extension TaskRunner {
     }
 }
 
-/// What messages call files that a task opens by other names than their own.
+/// The names, in messages, of files that a task opens by other names.
 final class FileNames: Sendable {
     private let names = Mutex<[String: String]>([:])
 
@@ -204,7 +204,7 @@ enum FolderFacts {
         return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// The stamp is not known here: whoever looks after folders makes it of all files.
+    /// The stamp stays empty: the coordinator computes it from all files.
     static func read(_ path: String) throws -> FileFacts {
         let tree = try TreeDigest(ofFolderAt: path)
         return FileFacts(
@@ -212,13 +212,13 @@ enum FolderFacts {
     }
 }
 
-/// Whether anybody still wants what this process, which does one task at a time, is busy with.
+/// Whether the result of this process's present task is still needed. A process does one task at a time.
 final class TaskCancellation: Sendable {
     private let flag = Atomic<Bool>(false)
 
     var isCancelled: Bool { flag.load(ordering: .relaxed) }
 
-    /// What is not finished yet is not wanted any more.
+    /// The unfinished work is not needed any more.
     func cancel() { flag.store(true, ordering: .relaxed) }
 
     /// Another task begins.

@@ -9,21 +9,21 @@ import PluginLoading
 import Raster
 import WorkerProtocol
 
-/// What this worker can do: built-in filters, plugins, image formats.
+/// Everything that this worker offers: built-in filters, plugins, image formats.
 struct Toolbox: Sendable {
     let registry: FilterRegistry
     let catalog: Catalog
-    /// What plugins are told that ask whether they may stop.
+    /// Tells plugins that ask whether they may stop.
     let cancellation: TaskCancellation
     private let entries: [FilterEntry]
-    /// Libraries that this worker would not open as plugins.
+    /// Libraries that this worker did not open as plugins.
     let refused: [RefusedLibrary]
     let pictures = PictureCache()
 
-    /// What the catalog's versions have beside those of plugins.
+    /// The versions in the catalog beside those of plugins.
     static let ownVersions = ["penumbra", "rendering", "libvips", "cpu"]
 
-    /// - Parameter installed: loaded before any library was started.
+    /// - Parameter installed: The plugins, loaded before any library was started.
     init(_ installed: InstalledPlugins, cancellation: TaskCancellation) throws {
         self.cancellation = cancellation
         refused = installed.refused
@@ -39,13 +39,13 @@ struct Toolbox: Sendable {
             pluginProblems: installed.problems, unpinnedPlugins: installed.unpinned)
     }
 
-    /// Also refuses a CPU level that is not there, before a pixel is computed.
+    /// Also refuses a CPU level that this CPU lacks, before a pixel is computed.
     static func startLibraries() throws {
         _ = try CPULevel.chosen(by: getenv(CPULevel.variable).map { String(cString: $0) }, of: CPULevel.supported)
         try VipsRuntime.start(threads: 1)
     }
 
-    /// The registry, with a dot in place of every picture: for questions that no picture decides.
+    /// The registry with a dot in place of every picture, for questions that do not depend on pictures.
     var registryWithoutPictures: FilterRegistry {
         FilterRegistry(
             entries,
@@ -56,11 +56,11 @@ struct Toolbox: Sendable {
                 }))
     }
 
-    /// The registry, with plugins that tell `watch` when their code runs.
+    /// The registry with plugins that tell `watch` when their code runs.
     ///
     /// - Parameters:
-    ///   - limits: for pictures that filters read.
-    ///   - tally: told which those are.
+    ///   - limits: For pictures that filters read.
+    ///   - tally: Counts these pictures.
     func registry(watchedBy watch: PluginWatch, _ limits: DecodeLimits, _ tally: PictureTally) -> FilterRegistry {
         let source = PictureSource(
             picture: { [pictures] reference, filter in
@@ -89,9 +89,9 @@ struct InstalledPlugins: Sendable {
     let plugins: [LoadedPlugin]
     /// One sentence for each library or folder that could not be used.
     let problems: [String]
-    /// Those that have no pin, where that keeps them out.
+    /// Plugins that are not used because they have no pin.
     let unpinned: [UnpinnedPlugin]
-    /// Those that would have taken this process down.
+    /// Libraries that would have crashed this process.
     let refused: [RefusedLibrary]
 
     struct UnknownConditions: Error, CustomStringConvertible {
@@ -99,9 +99,9 @@ struct InstalledPlugins: Sendable {
             "\(PluginConditions.variable) is not as this penumbra-worker knows it; reinstall both programs together"
     }
 
-    /// From the folders that the coordinator names, and from beside this program.
+    /// Loads plugins from the folders that the coordinator names, and from the folder of this program.
     ///
-    /// - Precondition: this process has one thread.
+    /// - Precondition: This process has one thread.
     init(cancellation: TaskCancellation) throws(UnknownConditions) {
         let conditions = try Self.conditions()
         let loader = PluginLoader(

@@ -1,17 +1,20 @@
-/// When cron starts a job, as the first five fields of a crontab's line or one of the words that begin with `@`.
+/// The times at which cron starts a job: the first five fields of a crontab's line, or one of the words that begin with
+/// `@`.
 ///
-/// Takes what Debian's cron documents in crontab(5): lists, ranges, steps after a range or `*`, names of months and
-/// weekdays that stand alone. That program itself takes more, and not as it looks: it reads `*5` as `*`, `1.5` as `1`,
-/// and never runs a job of the hours `22-5`. Such schedules are refused.
+/// It accepts the syntax of Debian's crontab(5): lists, ranges, steps after a range or `*`, and single names of months
+/// and weekdays. Cron
+/// itself accepts more, but with surprising meanings: it reads `*5` as `*` and `1.5` as `1`, and never runs a job of
+/// the hours `22-5`.
+/// Such schedules are refused.
 package struct CronSchedule: Hashable, Sendable {
-    /// What cron will do that may not be what was meant.
+    /// A behaviour of cron that the user may not expect.
     package enum Hint: Hashable, Sendable {
         /// Both kinds of day are restricted: cron runs the job on days that match either.
         case eitherDay(dayOfMonth: String, weekday: String)
-        /// As above, but one begins with `*`: then cron wants both to match.
+        /// Both are restricted, and one begins with `*`: cron runs the job on days that match both.
         case bothDays(dayOfMonth: String, weekday: String)
         case onlyInLeapYears
-        /// A step that goes past the end of its range leaves the first value alone.
+        /// A step beyond the end of its range leaves only the first value.
         case longStep(ScheduleField, found: String, first: Int)
     }
 
@@ -50,7 +53,7 @@ package struct CronSchedule: Hashable, Sendable {
         ofDays days: Set<Int>, months: Set<Int>, _ fields: [String]
     ) throws(ExportProblem) -> [Hint] {
         let (dayOfMonth, month, weekday) = (fields[2], fields[3], fields[4])
-        // Cron looks at the first character only: `*/2` begins with a star, `1-31` does not.
+        // Cron checks the first character only: `*/2` begins with a star, `1-31` does not.
         guard dayOfMonth.hasPrefix("*") || weekday.hasPrefix("*") else {
             return [.eitherDay(dayOfMonth: dayOfMonth, weekday: weekday)]
         }
@@ -153,7 +156,7 @@ struct FieldReader {
         field.names.firstIndex(of: text.lowercased()).map { $0 + field.range.lowerBound }
     }
 
-    /// With its names as numbers: `mon-fri` as `1-5`.
+    /// The list with its names as numbers: `mon-fri` as `1-5`.
     private func numbered(_ list: String) -> String {
         var result = ""
         var word = ""
@@ -169,7 +172,7 @@ struct FieldReader {
         return String(result.dropLast())
     }
 
-    /// Digits alone, and a number that a C program can hold.
+    /// The number, if the text is digits alone and fits a C integer.
     private func number(_ text: String) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil
@@ -196,7 +199,8 @@ package enum ScheduleField: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// What cron takes. (Its manual lets days and months begin at 0; the program does not.)
+    /// The values that cron accepts. (According to its manual, days and months may begin at 0. In the program they may
+    /// not.)
     var range: ClosedRange<Int> {
         switch self {
         case .minute: 0...59
@@ -207,7 +211,7 @@ package enum ScheduleField: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Names for the values from the range's first on, in lower case; cron takes them in any.
+    /// Names of the values, from the range's first on, in lower case. Cron accepts any case.
     var names: [String] {
         switch self {
         case .minute, .hour, .dayOfMonth: []
@@ -224,7 +228,7 @@ package enum ScheduleField: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// A range that goes round the end as cron wants it: the hours `22-5` as `22-23,0-5`.
+    /// A range that wraps around, as cron needs it: the hours `22-5` as `22-23,0-5`.
     func wrapped(_ first: Int, _ last: Int) -> String {
         // A week that begins with Sunday as 0 does not end with it as 7.
         let end = self == .weekday ? 6 : range.upperBound
