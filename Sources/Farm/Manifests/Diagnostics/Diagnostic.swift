@@ -1,10 +1,10 @@
 import JobModel
 
-/// One problem of a text, where it is, and how bad.
+/// One problem of a text, with its position and severity.
 package struct Diagnostic: Error, Hashable, Sendable {
     package enum Severity: String, Hashable, Sendable {
         case error
-        /// Worth knowing; changes no exit code.
+        /// A hint. It changes no exit code.
         case warning
     }
 
@@ -64,20 +64,21 @@ extension String {
     }
 }
 
-/// The part of a source line that a terminal shows, and the caret line that goes under it.
+/// The part of a source line that a terminal shows, and the caret line below it.
 ///
-/// Characters that would move the cursor or hide text are shown as `�`, tabs as `→`, so the carets always stand
-/// under what they mean and a manifest cannot write control sequences to the terminal.
+/// Characters that would move the cursor or hide text are shown as `�`, and tabs as `→`. So the carets stand under the
+/// right characters,
+/// and a manifest cannot write control sequences to the terminal.
 struct Excerpt {
     let line: String
     let carets: String
 
     /// Lines up to this length are shown whole.
     private static let wholeLine = 160
-    /// Scalars of longer lines that are shown before and after the marked one.
+    /// The number of scalars that are shown before and after the marked one, in longer lines.
     private static let reach = 70
 
-    /// `column` counts from 1; a length of 0 gets one caret.
+    /// `column` counts from 1. A length of 0 gets one caret.
     init(of line: ArraySlice<Unicode.Scalar>, column: Int, length: Int) {
         let marked = line.startIndex + max(0, min(column - 1, line.count))
         let reach = line.count <= Self.wholeLine ? Self.wholeLine : Self.reach
@@ -106,22 +107,22 @@ struct Excerpt {
 }
 
 extension Unicode.Scalar {
-    /// What a terminal is given in this scalar's place.
+    /// The scalar that the terminal shows instead.
     fileprivate var shown: Unicode.Scalar {
         if self == "\t" { return "→" }
         return isObeyedOrHidden ? "\u{FFFD}" : self
     }
 }
 
-/// Gathers the problems of one reading, in whatever order they are found.
+/// Collects the problems of one reading, in any order.
 ///
-/// A class, because every reader of a nested value adds to the same log. It stays inside one reading.
+/// It is a class, because every reader of a nested value adds to the same log. It stays inside one reading.
 package final class DiagnosticLog {
-    /// A file that is something else altogether has a problem on every line; nobody reads on after so many.
+    /// A file that is no manifest has a problem on every line. Messages show no more than this number.
     static let limit = 100
 
     private var diagnostics: [Diagnostic] = []
-    /// What else a reading has found.
+    /// Other findings of a reading.
     private(set) var pictures: [PictureMention] = []
     private(set) var filters: [FilterMention] = []
 
@@ -144,12 +145,13 @@ package final class DiagnosticLog {
     func mention(_ picture: PictureMention) { pictures.append(picture) }
     func mention(_ filter: FilterMention) { filters.append(filter) }
 
-    /// Adds the problems of an attempt that was made on a log of its own.
+    /// Adds the problems of an attempt that had a log of its own.
     func add(_ other: DiagnosticLog) {
         diagnostics += other.diagnostics
     }
 
-    /// The first ``limit`` problems in the order of the text, the file's before the arguments', and what was cut.
+    /// The first ``limit`` problems in the order of the text, first the file's and then the arguments', and the number
+    /// of the others.
     package func sorted() -> [Diagnostic] {
         let all = diagnostics.sorted { ($0.span.source, $0.position) < ($1.span.source, $1.position) }
         guard all.count > Self.limit else { return all }

@@ -18,8 +18,8 @@ struct ParameterSchema {
             }
     }
 
-    /// What the names of a parameter demand of the mapping that they stand in: one of them at most, one at least if the
-    /// parameter must be there.
+    /// The rules for the names of a parameter in their mapping: at most one of them, and at least one if the parameter
+    /// is required.
     var conditions: [SchemaNode] {
         let names = [parameter.name] + parameter.synonyms.map(\.name)
         let anyName = names.map { SchemaNode.requiring([$0]) }
@@ -66,7 +66,7 @@ struct ParameterSchema {
         }
     }
 
-    /// What may be written is the parameter's range divided by the scale of the name that it is given by.
+    /// The range of the written number is the parameter's range, divided by the scale of the name.
     private func number(_ minimum: Double, _ maximum: Double, _ scale: Double) -> SchemaNode {
         let bounds = [minimum / scale, maximum / scale].sorted()
         return .number(bounds[0], bounds[1])
@@ -106,7 +106,7 @@ extension SchemaNode {
         ])
     }
 
-    /// A mapping in which the keys are there.
+    /// A mapping that contains the keys.
     static func requiring(_ keys: [String]) -> SchemaNode { ["required": .texts(keys)] }
 
     /// As a manifest writes it.

@@ -1,6 +1,6 @@
 import Catalogs
 
-/// A value of JSON whose members stay in the order in which they were written, as a person reads a schema.
+/// A JSON value whose members stay in the order of the code, so that people can read a schema.
 indirect enum SchemaNode: Hashable, Sendable {
     struct Member: Hashable, Sendable {
         let key: String
@@ -13,7 +13,7 @@ indirect enum SchemaNode: Hashable, Sendable {
     case list([SchemaNode])
     case object([Member])
 
-    /// The same object with more members at its end; those that are nil are left out.
+    /// The same object with more members at its end. Nil members are left out.
     func adding(_ members: KeyValuePairs<String, SchemaNode?>) -> SchemaNode {
         guard case .object(let present) = self else { return self }
         return .object(present + members.compactMap { key, value in value.map { Member(key: key, value: $0) } })
@@ -37,8 +37,9 @@ extension SchemaNode: ExpressibleByStringLiteral, ExpressibleByStringInterpolati
     init(integerLiteral value: Int) { self = .number(Double(value)) }
 }
 
-// Schemas of scalars. A YAML editor checks what YAML makes of a text: `12` is a number, `true` a boolean, `12px` a text.
-// The manifest reader goes by the text alone, quoted or not, so each schema takes both forms.
+// Schemas of scalars. A YAML editor checks the YAML type of a text: `12` is a number, `true` a boolean, `12px` a text.
+// The manifest
+// reader uses the text alone, quoted or not, so each schema accepts both forms.
 
 extension SchemaNode {
     /// A number as ``DecimalNumber`` reads it, without its exponent.
@@ -47,7 +48,7 @@ extension SchemaNode {
     /// A text that matches the whole pattern.
     static func text(matching pattern: String) -> SchemaNode { ["type": "string", "pattern": "^(\(pattern))$"] }
 
-    /// One schema, or any of several; those that are choices themselves become part of the choice.
+    /// One schema, or any of several. Schemas that are choices are merged into one choice.
     static func any(of schemas: [SchemaNode]) -> SchemaNode {
         let flat = schemas.flatMap { schema -> [SchemaNode] in
             guard case .object(let members) = schema, members.count == 1, members[0].key == "anyOf",
@@ -65,7 +66,7 @@ extension SchemaNode {
         ])
     }
 
-    /// `Int.max` as a bound means none.
+    /// A bound of `Int.max` means no bound.
     static func integer(_ minimum: Int, _ maximum: Int) -> SchemaNode {
         let number: SchemaNode = ["type": "integer", "minimum": .number(Double(minimum))]
         return any(of: [
@@ -74,19 +75,19 @@ extension SchemaNode {
         ])
     }
 
-    /// One of the words, and what YAML makes of those that it takes for numbers or truth values.
+    /// One of the words, or its YAML type if YAML reads it as a number or boolean.
     static func words(_ words: [String]) -> SchemaNode {
         ["enum": .list(words.flatMap { [SchemaNode.text($0)] + ($0.meaningInYAML.map { [$0] } ?? []) })]
     }
 
     static let boolean: SchemaNode = ["enum": [true, false, "true", "false"]]
 
-    /// Any scalar that stands for a text. Not null: that is what an editor sees where a value is still missing.
+    /// Any scalar that stands for a text, except null: an editor sees null if a value is still missing.
     static let anyText: SchemaNode = ["type": ["string", "number", "boolean"]]
 
     static let nonEmptyText: SchemaNode = ["type": ["string", "number", "boolean"], "minLength": 1]
 
-    /// A path or pattern, and no URL.
+    /// A path or pattern, but no URL.
     static let path: SchemaNode = nonEmptyText.adding(["pattern": #"^(?![A-Za-z][A-Za-z0-9+.-]*://)"#])
 
     static func list(of item: SchemaNode, atLeast least: Int) -> SchemaNode {
@@ -135,7 +136,7 @@ extension SchemaNode {
         ])
     }()
 
-    /// A color, opaque where it has to be.
+    /// A color. It must be opaque if `isOpaque`.
     static func color(isOpaque: Bool) -> SchemaNode {
         let names = ["white", "black"] + (isOpaque ? [] : ["transparent"])
         let alpha = isOpaque ? "[fF]{2}" : "[0-9a-fA-F]{2}"
@@ -145,7 +146,7 @@ extension SchemaNode {
 }
 
 extension String {
-    /// A pattern that takes the text in capitals, too.
+    /// A pattern that also accepts the text in capitals.
     var inAnyCase: String {
         unicodeScalars.map { scalar in
             let (lower, upper) = (String(scalar).lowercased(), String(scalar).uppercased())
@@ -153,7 +154,7 @@ extension String {
         }.joined()
     }
 
-    /// What YAML 1.2 makes of the text when it is not quoted; nil for a text.
+    /// The YAML 1.2 meaning of the text without quotes. Nil if that is a text.
     fileprivate var meaningInYAML: SchemaNode? {
         switch self {
         case "true", "True", "TRUE": return true
@@ -166,7 +167,7 @@ extension String {
 }
 
 extension SchemaNode {
-    /// The value as JSON, indented by two spaces a level; what is short stays on one line.
+    /// The value as JSON, indented by two spaces a level. Short values stay on one line.
     var json: String { json(indent: 0) }
 
     /// Lines up to this length are not broken.

@@ -23,9 +23,9 @@ struct ChainReader {
         }
     }
 
-    /// An entry is one filter, or one that is done several times, each with parameters of its own.
+    /// An entry is one filter, or a filter that is applied several times with different parameters.
     ///
-    /// - Parameter place: the item's, as overrides write it.
+    /// - Parameter path: The item's path, as overrides write it.
     private func filters(from item: SyntaxNode, at path: String, log: DiagnosticLog) -> [FilterInvocation]? {
         switch item.content {
         case .scalar(let scalar):
@@ -48,7 +48,7 @@ struct ChainReader {
     private func filters(
         from mapping: SyntaxNode.Mapping, _ span: SourceSpan, at path: String, log: DiagnosticLog
     ) -> [FilterInvocation]? {
-        // Where a line of the entry was refused, what is left of it says little.
+        // If a line of the entry was refused, the rest of the entry has no clear meaning.
         guard mapping.isComplete, !mapping.entries.contains(where: { $0.value.isUnreadable }) else { return nil }
         guard let first = mapping.entries.first else {
             log.error(.filter(.notAnEntry(found: "an empty mapping")), at: span)
@@ -102,7 +102,7 @@ struct ChainReader {
 }
 
 extension SyntaxNode {
-    /// The items of a list of nothing but mappings.
+    /// The items of a list that contains only mappings.
     fileprivate var severalMappings: [SyntaxNode]? {
         guard case .sequence(let items) = content, !items.isEmpty,
             items.allSatisfy({ if case .mapping = $0.content { true } else { false } })

@@ -1,7 +1,7 @@
 import Catalogs
 
-/// Knows what a person means by a key that a job does not have: keys of later versions, keys that belong elsewhere,
-/// and other tools' names.
+/// Knows the meaning of keys that a job does not have: keys of later versions, keys that belong elsewhere, and other
+/// tools' names.
 struct ForeignKeys {
     let catalog: Catalog
     /// The value of the job's `filters`.
@@ -21,17 +21,17 @@ struct ForeignKeys {
         }
         let options = catalog.formats.flatMap(\.options).map(\.name) + SaveReader.generalKeys
         if options.contains(key) { return .job(.belongsUnderSave(key, isSet: isSet(entry))) }
-        // The job's own keys are no filters, so a slip in one of them is nearer to it.
+        // Keys of the job are no filters, so a misspelt key resembles them more than a filter.
         guard isSet(entry), case .mapping = entry.value.content,
             let name = Suggestion.nearest(to: key, among: mentions.map(\.name))
         else { return nil }
         return .job(problem(of: entry, called: name))
     }
 
-    /// By `--set`.
+    /// Whether it was given by `--set`.
     private func isSet(_ entry: SyntaxNode.Entry) -> Bool { entry.keySpan.source != .file }
 
-    /// Where `--set gaussian.radius=3` may have meant the filter to be.
+    /// The probable positions of the filter that `--set gaussian.radius=3` means.
     private func problem(of entry: SyntaxNode.Entry, called name: String) -> JobProblem {
         var (path, value) = ("", entry.value)
         while case .mapping(let mapping) = value.content, mapping.entries.count == 1 {
@@ -43,7 +43,7 @@ struct ForeignKeys {
             entry.key, isFilter: entry.key == name, paths: paths, filters: mentions.map(\.name))
     }
 
-    /// The job's filters and those of its outputs, in their order, as far as they can be read.
+    /// The job's filters and those of its outputs in order, as far as they can be read.
     private var mentions: [(name: String, path: String)] {
         var result = Self.mentions(in: filters, path: "filters")
         guard case .sequence(let items)? = outputs?.content else { return result }
@@ -62,7 +62,7 @@ struct ForeignKeys {
         }
     }
 
-    /// Keys that are planned, and what to do until then.
+    /// Planned keys, and what to use instead.
     private static let laterKeys = [
         "plugins": "name plugin folders in the configuration file: they belong to a machine, not to a job"
     ]

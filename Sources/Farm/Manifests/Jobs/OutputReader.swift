@@ -1,12 +1,12 @@
 import Catalogs
 import JobModel
 
-/// Reads `output:`, a path with `{…}` fields, and finds the format that its extension asks for.
+/// Reads `output:`, a path with `{…}` fields, and finds the format of its extension.
 struct OutputReader {
-    /// What the output is written as.
+    /// The format of the output.
     enum Format {
         case known(FormatDescriptor)
-        /// `{ext}`: each input's own.
+        /// `{ext}`: the format of each input.
         case inputs
         /// The template has an error.
         case unknown
@@ -68,23 +68,24 @@ struct OutputReader {
     }
 }
 
-/// Reads where a job's outputs go: `output:` and `save:`, or `outputs:`, a list of `{path, filters, save}`.
+/// Reads the paths and formats of a job's outputs: `output:` and `save:`, or `outputs:`, a list of `{path, filters,
+/// save}`.
 struct OutputsReader {
     let catalog: Catalog
     let pictures: PictureLookup
     let log: DiagnosticLog
 
-    /// One output with the place that messages about it point to.
+    /// One output, and the position that messages about it point to.
     struct Output {
         let job: JobOutput
         let format: OutputReader.Format
         let span: SourceSpan
     }
 
-    /// More outputs of one input are surely a mistake; each takes a thread and memory.
+    /// More outputs of one input are certainly a mistake. Each needs a thread and memory.
     static let most = 32
 
-    /// All outputs; nil when one of them is missing or wrong.
+    /// All outputs. Nil if one of them is missing or wrong.
     func outputs(from reader: inout MappingReader) -> [Output]? {
         if reader.mapping["outputs"] == nil {
             defer { _ = reader.entry("outputs") }  // a key that may be given

@@ -3,20 +3,20 @@ import JobModel
 
 /// Types the values of a mapping by the descriptors of a filter's parameters or a format's options.
 struct ParameterTyper {
-    /// A value that the manifest gave.
+    /// A value of the manifest.
     struct Typed {
         let value: ParameterValue
-        /// Where the key stands: the parameter's name, or a synonym.
+        /// The span of the key: the parameter's name, or a synonym.
         let keySpan: SourceSpan
         let span: SourceSpan
-        /// As it was written, where it is a scalar.
+        /// The written text of a scalar.
         let text: String?
     }
 
     var pictures = PictureLookup()
     let log: DiagnosticLog
 
-    /// The values by parameter name. What is wrong is reported, and absent.
+    /// The values by parameter name. Wrong values are reported and left out.
     func values(of descriptors: [ParameterDescriptor], in reader: inout MappingReader) -> [String: Typed] {
         var values: [String: Typed] = [:]
         for descriptor in descriptors {
@@ -43,8 +43,9 @@ struct ParameterTyper {
 }
 
 extension ValueReader where Value == ParameterValue {
-    /// The reader for a parameter's kind. `scale` is that of the name it was given by: the written value times the scale
-    /// is the parameter's.
+    /// The reader for a parameter's kind. `scale` belongs to the name in the manifest: the written value times the
+    /// scale is the parameter's
+    /// value.
     static func parameter(
         _ kind: ParameterKind, unit: String, scale: Double, pictures: PictureLookup
     ) -> ValueReader {
@@ -127,7 +128,7 @@ extension ValueReader where Value == ParameterValue {
 }
 
 extension ValueReader<Double> {
-    /// A number that is `scale` times what is written, so the range of what may be written is the parameter's divided
+    /// A number that is `scale` times the written one. So the range of the written number is the parameter's, divided
     /// by the scale.
     fileprivate static func number(_ minimum: Double, _ maximum: Double, unit: String, scale: Double) -> ValueReader {
         guard scale != 1, scale != 0 else { return .number(in: minimum...max(minimum, maximum), unit: unit) }
@@ -155,7 +156,7 @@ extension ValueReader<Int> {
 }
 
 extension ValueReader where Value == Region {
-    /// `{x, y, width, height, corner_radius}`; all but the last must be there.
+    /// `{x, y, width, height, corner_radius}`. All but the last are required.
     static var region: ValueReader {
         ValueReader { node, name, log in
             let example = "{x: 10%, y: 10%, width: 50%, height: 50%}"
@@ -175,12 +176,12 @@ extension ValueReader where Value == Region {
 extension ValueReader where Value == Length {
     static func placedLength(within limit: LengthLimit) -> ValueReader { boundedLength(isSize: false, within: limit) }
 
-    /// The same, where no length can be negative.
+    /// A length that cannot be negative.
     static var distance: ValueReader { boundedLength(isSize: false, from: 0) }
 
-    /// A length of a region; one of its sides when `isSize`.
+    /// A length of a region, or one of its sides if `isSize`.
     ///
-    /// - Parameter minimum: nil is as far as the limit, the other way.
+    /// - Parameter minimum: Nil for the negative limit.
     fileprivate static func boundedLength(
         isSize: Bool, from minimum: Double? = nil, within limit: LengthLimit = .widest
     ) -> ValueReader {
@@ -207,7 +208,7 @@ extension ValueReader where Value == Length {
 }
 
 extension ValueReader where Value == [Point] {
-    /// At least two places, each `{x, y}`.
+    /// At least two points, each `{x, y}`.
     static var path: ValueReader {
         ValueReader { node, name, log in
             guard case .sequence(let items) = node.content else {
@@ -239,7 +240,7 @@ extension ValueReader where Value == [Point] {
 }
 
 extension ValueReader where Value == [String: Double] {
-    /// A number for each name, with the fallbacks of those that are not given.
+    /// A number for each name, with the fallbacks of the missing ones.
     static func numbers(_ ranges: [NamedRange]) -> ValueReader {
         ValueReader { node, name, log in
             let example = ranges.map { "\($0.name): \(($0.fallback ?? $0.maximum).plain)" }.joined(separator: ", ")
@@ -260,12 +261,12 @@ extension ValueReader where Value == [String: Double] {
     }
 }
 
-/// Reads `layers:`, the pictures that lie over each input before its filters run, from the lowest up: each an `overlay`.
+/// Reads `layers:`, the pictures over each input, from the lowest up. Each is an `overlay` before the filters.
 struct LayersReader {
     let catalog: Catalog
     let pictures: PictureLookup
 
-    /// The filter that a layer is.
+    /// The filter of a layer.
     static let filter = "overlay"
 
     var layers: ValueReader<[FilterInvocation]> {

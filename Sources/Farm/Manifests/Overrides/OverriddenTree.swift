@@ -1,10 +1,10 @@
-/// A tree after its overrides, with the texts that these came from.
+/// A tree after its overrides, with the overrides' texts.
 package struct OverriddenTree {
     package private(set) var root: SyntaxNode?
-    /// One per override, in order.
+    /// One for each override, in order.
     package private(set) var texts: [SourceText] = []
 
-    /// Applies the overrides in their order. One that cannot be applied is reported and changes nothing.
+    /// Applies the overrides in order. An override that cannot be applied is reported and changes nothing.
     package init(_ tree: SyntaxNode?, overrides: [Override], log: DiagnosticLog) {
         root = tree
         for (index, override) in overrides.enumerated() {
@@ -15,7 +15,7 @@ package struct OverriddenTree {
             guard !decoding.hasErrors else { continue }
             do {
                 let assignment = try AssignmentParser.parse(text)
-                // A root of another kind is the schema's to refuse, and has no keys to set.
+                // A root of another kind has no keys to set. The schema refuses it later.
                 if let tree = root, case .mapping = tree.content { root = try tree.applying(assignment) }
             } catch {
                 log.add(error)
@@ -24,15 +24,15 @@ package struct OverriddenTree {
     }
 }
 
-/// The text of a manifest after its overrides, so that it can be kept as a file.
+/// The text of a manifest after its overrides, which can be kept as a file.
 package struct OverriddenText {
     /// Ends with a line break.
     package let text: String
 
     /// - Parameters:
-    ///   - bytes: a manifest that can be read with these overrides.
-    ///   - pictures: those that its filters name; they are written with whole paths.
-    ///   - whole: makes paths whole that overrides give for inputs and outputs; nil where they may stay relative.
+    ///   - bytes: A manifest that can be read with these overrides.
+    ///   - pictures: The pictures that its filters name. They are written with absolute paths.
+    ///   - whole: Makes paths absolute that overrides give for inputs and outputs. Nil if they may stay relative.
     package init(
         bytes: [UInt8], overrides: [Override], pictures: [PictureMention] = [], whole: ((String) -> String)? = nil
     ) {
@@ -50,7 +50,7 @@ package struct OverriddenText {
         }.joined()
     }
 
-    /// The value of a key that may hold paths.
+    /// The value of a key that may contain paths.
     private static func withWholePaths(_ entry: SyntaxNode.Entry, _ whole: (String) -> String) -> SyntaxNode {
         switch entry.key {
         case "inputs", "output", "exclude": entry.value.mappingTexts(whole)
@@ -61,7 +61,7 @@ package struct OverriddenText {
 }
 
 extension SyntaxNode {
-    /// Changes this text, or those of this list, where an override has given them.
+    /// Changes this text, or the texts of this list, if they come from an override.
     fileprivate func mappingTexts(_ change: (String) -> String) -> SyntaxNode {
         switch content {
         case .scalar(let scalar) where span.source != .file:
@@ -88,16 +88,16 @@ extension SyntaxNode {
 
 /// Writes nodes on one line each: `{radius: 12, edge: mirror}`.
 private struct FlowWriter {
-    /// What stands in the places of texts.
+    /// The texts that replace those of the manifest.
     let paths: [SourceSpan: String]
 
-    /// A key of the manifest, with lists in lines of their own.
+    /// A key of the manifest. Items of lists stand in lines of their own.
     func block(_ key: String, _ value: SyntaxNode) -> String {
         guard case .sequence(let items) = value.content, !items.isEmpty else { return "\(key): \(flow(value))\n" }
         return "\(key):\n" + items.map { "  - \(item($0))\n" }.joined()
     }
 
-    /// Filters look as one would write them: `gaussian: {radius: 12}`.
+    /// Filters are written in the usual form: `gaussian: {radius: 12}`.
     private func item(_ node: SyntaxNode) -> String {
         guard case .mapping(let mapping) = node.content, mapping.entries.count == 1 else { return flow(node) }
         return "\(mapping.entries[0].key): \(flow(mapping.entries[0].value))"
@@ -113,7 +113,7 @@ private struct FlowWriter {
         }
     }
 
-    /// Numbers and words stay bare: within quotes they would be texts.
+    /// Numbers and words stay without quotes, because in quotes they would be texts.
     private static func text(_ scalar: SyntaxNode.Scalar) -> String {
         let isBare =
             scalar.quoting == .plain && !scalar.text.isEmpty
@@ -141,13 +141,14 @@ private struct FlowWriter {
 }
 
 extension SyntaxNode {
-    /// The tree with the assignment's value at its path. Keys that are missing are added; a text `word` counts as
-    /// `word: {}` when the path goes on below it.
+    /// The tree with the assignment's value at its path. Missing keys are added. A text `word` counts as `word: {}` if
+    /// the path continues
+    /// below it.
     func applying(_ assignment: Assignment) throws(Diagnostic) -> SyntaxNode {
         try setting(assignment.path[...], to: assignment.value, name: "")
     }
 
-    /// - Parameter name: this node's path, as messages print it.
+    /// - Parameter name: This node's path in messages.
     private func setting(
         _ path: ArraySlice<Assignment.Component>, to value: SyntaxNode, name: String
     ) throws(Diagnostic) -> SyntaxNode {
@@ -179,9 +180,9 @@ extension SyntaxNode {
         }
     }
 
-    /// A key that is missing can be added as a mapping, but not as a list.
+    /// Refuses an index below a missing key. A missing key can be added as a mapping, but not as a list.
     ///
-    /// - Parameter keys: what there is beside it.
+    /// - Parameter keys: The other keys.
     private func refuseIndex(
         _ component: Assignment.Component?, path: String, beside keys: [String]
     ) throws(Diagnostic) {
@@ -193,7 +194,7 @@ extension SyntaxNode {
         throw .outOfRange(digits, path: path, count: 0, at: component.span)
     }
 
-    /// This text as a mapping with itself as its only key: a filter that was written without parameters.
+    /// This text as a mapping with the text as its only key, for a filter without parameters.
     private func asFilter(
         _ scalar: Scalar, key: String, at component: Assignment.Component, path: String
     ) throws(Diagnostic) -> SyntaxNode {
@@ -204,7 +205,7 @@ extension SyntaxNode {
         return SyntaxNode(.mapping(Mapping(entries: [entry])), span: span)
     }
 
-    /// A filter's name, in a chain: a text, or a mapping's first key.
+    /// The name of a filter in a chain: a text, or a mapping's first key.
     private var firstWord: String? {
         if case .mapping(let mapping) = content { mapping.entries.first?.key } else { text }
     }
@@ -215,7 +216,7 @@ extension SyntaxNode {
 }
 
 extension SyntaxNode.Mapping {
-    /// The mapping with the value of an entry that has the same key replaced, or else with the entry added.
+    /// The mapping with an entry of the same key replaced, or else with the entry added.
     fileprivate func replacing(_ entry: SyntaxNode.Entry) -> SyntaxNode.Mapping {
         var mapping = self
         if let index = entries.firstIndex(where: { $0.key == entry.key }) {

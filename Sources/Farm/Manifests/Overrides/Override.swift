@@ -3,11 +3,11 @@
 ///     path  = key { '.' key | '[' index ']' }        indexes count from 0
 ///     value = as it would stand behind 'key: '
 package struct Override: Hashable, Sendable {
-    /// More than the depth of every schema; bounds the recursion into the tree.
+    /// More than the depth of every schema. It limits the recursion into the tree.
     package static let pathLength = 12
 
     package let argument: String
-    /// How messages name the override.
+    /// The override's name in messages.
     package let name: String
 
     /// An argument of the flag `--set`.
@@ -15,22 +15,22 @@ package struct Override: Hashable, Sendable {
         self.init(argument, name: "--set \(argument)")
     }
 
-    /// An assignment from another place: an environment variable, a flag of its own.
+    /// An assignment from elsewhere, such as an environment variable or a flag of its own.
     package init(_ argument: String, name: String) {
         self.argument = argument
         self.name = name
     }
 }
 
-/// An override that was parsed.
+/// A parsed override.
 struct Assignment {
     enum Step {
         case key(String)
-        /// As written: it may be larger than every integer.
+        /// As it was written. It may be too large for an integer.
         case index(String)
     }
 
-    /// A step with the part of the argument that it stands in.
+    /// A step, and its position in the argument.
     struct Component {
         let step: Step
         let span: SourceSpan

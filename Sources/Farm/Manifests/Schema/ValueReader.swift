@@ -1,12 +1,14 @@
 package import Catalogs
 
-/// Gives a node the type that its place in the schema has, or reports why it cannot.
+/// Gives a node a type, or reports why it cannot.
 ///
-/// A scalar's type comes from the reader alone: `no`, `1e3` and `007` are texts to ``text`` and only ``number(in:unit:)``
-/// asks whether they are numbers; quotes make no difference. Readers are built from others with ``map(_:)``,
-/// ``list(of:)`` and ``or(_:_:else:)``, and a reader for a type of one's own is a closure.
+/// The reader alone decides a scalar's type: `no`, `1e3` and `007` are texts to ``text``, and only ``number(in:unit:)``
+/// asks whether they are
+/// numbers. Quotes make no difference. Readers are built from others with ``map(_:)``, ``list(of:)`` and
+/// ``or(_:_:else:)``. A closure makes
+/// a reader for another type.
 package struct ValueReader<Value> {
-    /// The node, the name of what it is given for (as messages print it), and the log.
+    /// The node, the name of its key in messages, and the log.
     package typealias Body = (SyntaxNode, String, DiagnosticLog) -> Value?
 
     private let body: Body
@@ -15,9 +17,9 @@ package struct ValueReader<Value> {
         self.body = body
     }
 
-    /// The typed value. Nil when there is none; then the log has the problem.
+    /// The typed value. If it is nil, the log has the problem.
     package func read(_ node: SyntaxNode, for name: String, log: DiagnosticLog) -> Value? {
-        // A hole in the tree is reported already.
+        // A hole in the tree was reported before.
         node.isUnreadable ? nil : body(node, name, log)
     }
 
@@ -25,9 +27,9 @@ package struct ValueReader<Value> {
         ValueReader<Result> { node, name, log in read(node, for: name, log: log).map(transform) }
     }
 
-    /// A reader of scalars: `parse` types the text, or says what is wrong with it.
+    /// A reader of scalars: `parse` gives the text a type, or returns its problem.
     ///
-    /// - Parameter wanted: what the place takes, with an article, for messages about lists and mappings.
+    /// - Parameter wanted: The kind of value with an article, for messages about lists and mappings.
     package static func scalar(
         _ wanted: String, _ parse: @escaping (_ text: String, _ name: String) -> Result<Value, ValueFault>
     ) -> ValueReader {
@@ -46,7 +48,7 @@ package struct ValueReader<Value> {
         }
     }
 
-    /// `value` for the text `word`; any other node is read by `other`.
+    /// `value` for the text `word`. Any other node is read by `other`.
     package static func or(_ word: String, _ value: Value, else other: ValueReader) -> ValueReader {
         ValueReader { node, name, log in
             node.text == word ? value : other.read(node, for: name, log: log)
@@ -76,7 +78,7 @@ extension SyntaxNode {
 }
 
 extension ValueReader where Value == String {
-    /// Any text, even an empty one.
+    /// Any text, also an empty one.
     package static var text: ValueReader {
         .scalar("a text") { text, _ in .success(text) }
     }
@@ -87,7 +89,7 @@ extension ValueReader where Value == String {
         }
     }
 
-    /// One of the words, with a suggestion for one that is nearly right.
+    /// One of the words. A similar word gets a suggestion.
     package static func word(of choices: [String]) -> ValueReader {
         .scalar("one of \(choices.enumeration)") { text, name in
             if choices.contains(text) { return .success(text) }
@@ -109,7 +111,7 @@ extension ValueReader where Value: CaseIterable & RawRepresentable, Value.RawVal
 }
 
 extension ValueReader where Value == Bool {
-    /// `true` or `false`. YAML 1.1's `yes`, `no`, `on` and `off` are refused, because YAML 1.2 takes them for texts.
+    /// `true` or `false`. `yes`, `no`, `on` and `off` are booleans in YAML 1.1 only, so they are refused.
     package static var boolean: ValueReader {
         .scalar("true or false") { text, name in
             switch text {
@@ -130,7 +132,7 @@ extension ValueReader where Value == Bool {
 }
 
 extension ValueReader {
-    /// A list, each item read by `item`. One value stands for a list of one.
+    /// A list whose items `item` reads. A single value counts as a list of one.
     package static func list<Item>(of item: ValueReader<Item>) -> ValueReader where Value == [Item] {
         ValueReader { node, name, log in
             guard case .sequence(let items) = node.content else {
@@ -144,7 +146,7 @@ extension ValueReader {
         }
     }
 
-    /// A list with at least one item, or one value.
+    /// A list with at least one item, or a single value.
     package static func nonEmptyList<Item>(of item: ValueReader<Item>) -> ValueReader where Value == [Item] {
         ValueReader { node, name, log in
             if node.content == .sequence([]) {
@@ -157,7 +159,7 @@ extension ValueReader {
 }
 
 extension ValueReader where Value == Double {
-    /// A number in the range, which messages print with its unit.
+    /// A number in the range. Messages print the range with its unit.
     package static func number(in range: ClosedRange<Double>, unit: String = "") -> ValueReader {
         .scalar("a number") { text, name in
             switch DecimalNumber.number(text) {
@@ -175,7 +177,7 @@ extension ValueReader where Value == Double {
 }
 
 extension ValueReader where Value == Int {
-    /// A whole number in the range, which messages print with its unit. `Int.max` as a bound means none.
+    /// A whole number in the range. Messages print the range with its unit. A bound of `Int.max` means no bound.
     package static func integer(in range: ClosedRange<Int>, unit: String = "") -> ValueReader {
         .scalar("a whole number") { text, name in
             switch DecimalNumber.integer(text) {
@@ -249,14 +251,14 @@ func rangeWords(_ lower: String, _ upper: String, unit: String) -> String {
 }
 
 extension ValueFault {
-    /// The fault of a whole number outside its range. A range without upper bound is named by what was missed.
+    /// The fault of a whole number outside its range. If the range has no upper bound, only the lower one is named.
     fileprivate init(outside range: ClosedRange<Int>, isBelow: Bool, _ text: String, _ unit: String, name: String) {
         self.init(
             .outOfRange(name: name, text: withUnit(text, unit), range: words(range, isBelow: isBelow, unit)))
     }
 }
 
-/// - Parameter isBelow: what was written is too small.
+/// - Parameter isBelow: Whether the number is too small.
 private func words(_ range: ClosedRange<Int>, isBelow: Bool, _ unit: String) -> String {
     switch (range.upperBound, isBelow) {
     case (.max, true): "of at least \(withUnit(String(range.lowerBound), unit))"
@@ -274,7 +276,7 @@ private func withUnit(_ number: String, _ unit: String) -> String {
 }
 
 extension ValueReader where Value == Double {
-    /// Seconds, written `90`, `90s`, `5m`, `1.5h` or `2d`.
+    /// A time in seconds, written `90`, `90s`, `5m`, `1.5h` or `2d`.
     package static func seconds(in range: ClosedRange<Double>) -> ValueReader {
         .scalar("a time") { text, name in
             let parts = DecimalNumber.split(text)

@@ -1,7 +1,8 @@
 /// Parses a text into a tree, line by line.
 ///
-/// The grammar is a small part of YAML 1.2, and every text that is accepted gives the same tree of strings under a YAML
-/// parser. What YAML has beyond it is refused, each construct with a problem of its own:
+/// The grammar is a small part of YAML 1.2, and a YAML parser gives the same tree of strings for every accepted text.
+/// All other YAML
+/// constructs are refused, each with a problem of its own:
 ///
 ///     document = block
 ///     block    = { key ':' value } | { '-' value }          all keys, or all dashes, in one column
@@ -11,8 +12,9 @@
 ///     inline   = scalar | '[' inline, … ']' | '{' key: inline, … '}'
 ///     scalar   = plain | 'single quoted' | "double quoted", all on one line
 ///
-/// After a problem the parser goes on with the next line of the same block: what is indented deeper than the line that
-/// was refused is passed over, so one slip gives one message.
+/// After a problem the parser continues with the next line of the same block. It skips lines that are indented deeper
+/// than the refused
+/// line, so that one mistake gives one message.
 package struct BlockParser {
     let text: SourceText
     let log: DiagnosticLog
@@ -20,10 +22,10 @@ package struct BlockParser {
     private var current = 0
     private var nodeCount = 0
 
-    /// The tree of a file's text; nil when there is none. Problems go to the log; with any of them the tree may have
+    /// The tree of a file's text. Nil if it is empty. Problems go to the log. If there are any, the tree may have
     /// holes.
     ///
-    /// - Parameter empty: what is reported of a text that says nothing.
+    /// - Parameter empty: The problem of an empty text.
     package static func parse(
         _ text: SourceText, log: DiagnosticLog, empty: TextProblem = .empty
     ) -> SyntaxNode? {
@@ -51,7 +53,7 @@ package struct BlockParser {
 
     // MARK: Lines
 
-    /// The line that is parsed next.
+    /// The next line to be parsed.
     var line: ContentLine? {
         lines.indices.contains(current) ? lines[current] : nil
     }
@@ -65,12 +67,12 @@ package struct BlockParser {
         current += 1
     }
 
-    /// Takes the rest of the line, from `index`, for a line of its own: the block inside a compact `- key: value`.
+    /// Makes the rest of the line, from `index`, a line of its own: the block inside a compact `- key: value`.
     mutating func cutLine(at index: Int) {
         lines[current] = lines[current].cut(at: index, of: text)
     }
 
-    /// Passes over the line and what belongs to it: all deeper lines, and brackets that close what it opened.
+    /// Skips the line and everything that belongs to it: deeper lines, and brackets that close its own.
     mutating func passOver(deeperThan indent: Int) {
         passLine()
         while let line, line.indent > indent || isCloser(line) { passLine() }
@@ -82,7 +84,7 @@ package struct BlockParser {
 
     // MARK: Nodes and problems
 
-    /// Counts nodes; past the limit the rest of the text is left alone.
+    /// Counts nodes. Past the limit, the rest of the text is skipped.
     mutating func count(_ nodes: Int, at span: SourceSpan) {
         let wasWithinLimit = nodeCount <= SyntaxLimits.nodes
         nodeCount += nodes
@@ -99,7 +101,7 @@ package struct BlockParser {
         log.error(problem, at: text.span(line.range, line: line.number))
     }
 
-    /// The node for a value that was refused.
+    /// The node for a refused value.
     func hole(at line: ContentLine) -> SyntaxNode {
         SyntaxNode(.unreadable, span: text.span(line.range, line: line.number))
     }
@@ -108,8 +110,8 @@ package struct BlockParser {
 extension BlockParser {
     /// Parses the block that begins on the current line.
     ///
-    /// `endsAtKeys` is true for the items below a key in the key's own column: there a key goes on with the mapping
-    /// around.
+    /// `endsAtKeys` is true for a list below a key in the key's own column. There, a key continues the mapping around
+    /// the list.
     mutating func parseBlock(depth: Int, endsAtKeys: Bool) -> SyntaxNode {
         guard let line else { preconditionFailure("a block begins on a line") }
         return line.beginsWithDash
@@ -158,8 +160,9 @@ extension BlockParser {
         return SyntaxNode(.sequence(items), span: span)
     }
 
-    /// The next line of the block in this column; nil when the block ends. Lines that are indented deeper without
-    /// reason, or with tabs, are reported once and passed over.
+    /// The next line of the block in this column. Nil at the end of the block. Lines that are indented deeper without
+    /// reason, or with tabs,
+    /// are reported once and skipped.
     private mutating func nextLine(ofBlockAt indent: Int, whole: inout Bool) -> ContentLine? {
         while let line {
             if line.hasTabIndent {
@@ -175,14 +178,14 @@ extension BlockParser {
         return nil
     }
 
-    /// Reports the first of several lines that are indented with tabs.
+    /// Reports the first of several lines that are indented with tabs, and skips all.
     mutating func refuseTabs(on first: ContentLine) {
         let start = first.range.lowerBound
         log.error(.text(.tabInIndentation), at: text.span(start..<start + 1, line: first.number))
         while let line, line.hasTabIndent { passLine() }
     }
 
-    /// The problem of a line that is indented deeper than its block, with nothing above that it could belong to.
+    /// The problem of a line that is indented deeper than its block and belongs to no line above.
     private func misplaced(_ line: ContentLine, in indent: Int) -> Problem {
         guard line.beginsWithDash || KeyReader(cursor(on: line)).looksLikeKey else { return .text(.continuationLine) }
         let above = lineAbove.map(\.indent).flatMap { $0 > indent ? $0 : nil }
@@ -209,7 +212,7 @@ extension BlockParser {
         }
     }
 
-    /// Parses what stands behind a key, on its line or below.
+    /// Parses the value behind a key, on its line or below.
     mutating func parseValue(of key: KeyReader.Key, on line: ContentLine, depth: Int) -> SyntaxNode {
         var cursor = cursor(on: line)
         cursor.move(to: key.end)
@@ -220,7 +223,7 @@ extension BlockParser {
         return hole(at: line)
     }
 
-    /// Parses what stands behind a dash, on its line or below.
+    /// Parses the value behind a dash, on its line or below.
     mutating func parseItem(on line: ContentLine, depth: Int) -> SyntaxNode {
         var cursor = cursor(on: line)
         cursor.advance()
@@ -240,7 +243,7 @@ extension BlockParser {
         return parseBlock(depth: depth + 1, endsAtKeys: false)
     }
 
-    /// The value at the cursor; nil, with the line passed, when there is only a comment.
+    /// The value at the cursor. Nil if there is only a comment. Then the line is skipped.
     private mutating func parse(
         _ cursor: LineCursor, behind context: InlineScanner.Context, on line: ContentLine, depth: Int
     ) -> SyntaxNode? {
@@ -261,7 +264,7 @@ extension BlockParser {
         }
     }
 
-    /// The block on the lines below `owner`; nil when they do not belong to it.
+    /// The block on the lines below `owner`. Nil if they do not belong to it.
     private mutating func parseBelow(
         _ owner: ContentLine, allowsItemsInColumn: Bool, depth: Int
     ) -> SyntaxNode? {
@@ -284,7 +287,7 @@ extension BlockParser {
         return hole(at: owner)
     }
 
-    /// True for a line that the reader of a mapping has a better message for than "not a value".
+    /// True if the reader of a mapping has a better message for the line than "not a value".
     private func isEntry(_ line: ContentLine) -> Bool {
         var reader = KeyReader(cursor(on: line))
         do {
@@ -304,18 +307,18 @@ extension BlockParser {
     }
 }
 
-/// A line that has more than blanks and a comment.
+/// A line with more than blanks and a comment.
 struct ContentLine {
-    /// From 1.
+    /// Counted from 1.
     let number: Int
-    /// Spaces before the content; in a compact `- key: value`, the columns before the key.
+    /// Spaces before the content. In a compact `- key: value`, the columns before the key.
     let indent: Int
-    /// The content, without trailing spaces, in the text's scalars.
+    /// The content without trailing spaces, as a range of the text's scalars.
     let range: Range<Int>
-    /// A tab stands in the indentation, so `indent` means nothing.
+    /// Whether a tab stands in the indentation. Then `indent` has no meaning.
     let hasTabIndent: Bool
 
-    /// True for `- item` and for a dash that is all there is on the line.
+    /// True for `- item`, and for a dash alone.
     let beginsWithDash: Bool
 
     private init(_ text: SourceText, number: Int, indent: Int, range: Range<Int>) {
@@ -327,14 +330,14 @@ struct ContentLine {
         self.beginsWithDash = cursor.peek() == "-" && cursor.isBlankOrEnd(1)
     }
 
-    /// The same line without what stands before `index`, as if it were indented up to there.
+    /// The same line without the part before `index`, as if it were indented up to there.
     func cut(at index: Int, of text: SourceText) -> ContentLine {
         ContentLine(
             text, number: number, indent: indent + index - range.lowerBound, range: index..<range.upperBound)
     }
 
-    /// All content lines of a text. Document markers and directives are reported and left out, and a second document
-    /// with them.
+    /// All content lines of a text. Document markers, directives, and everything from a second document on are reported
+    /// and left out.
     static func all(of text: SourceText, log: DiagnosticLog) -> [ContentLine] {
         var lines: [ContentLine] = []
         for (index, range) in text.lines.enumerated() {
@@ -358,7 +361,7 @@ struct ContentLine {
         self.init(text, number: number, indent: start - range.lowerBound, range: start..<last + 1)
     }
 
-    /// What YAML reads at the start of a line, in its first column, as more than content.
+    /// The problem of a line that has a special meaning for YAML in its first column.
     private func documentProblem(in text: SourceText, isFirst: Bool) -> TextProblem? {
         guard indent == 0 else { return nil }
         let cursor = LineCursor(text, line: self)

@@ -1,17 +1,17 @@
-/// Reads a value that stands on one line: a scalar, or a list or mapping in brackets. The first problem ends it.
+/// Reads a value on one line: a scalar, or a list or mapping in brackets. It stops at the first problem.
 ///
-/// Wherever YAML 1.1 and 1.2, or their parsers, read a plain scalar in different ways, it is refused.
+/// If YAML 1.1 and 1.2, or their parsers, read a plain scalar in different ways, it is refused.
 struct InlineScanner {
-    /// What the value stands behind.
+    /// What stands before the value.
     enum Context {
         case key
         case dash
     }
 
     var cursor: LineCursor
-    /// How many collections are open around the value.
+    /// The number of open collections around the value.
     let depth: Int
-    /// Nodes read so far.
+    /// The number of nodes so far.
     var nodeCount = 0
 
     init(_ cursor: LineCursor, depth: Int) {
@@ -19,7 +19,7 @@ struct InlineScanner {
         self.depth = depth
     }
 
-    /// Reads the value that begins at the cursor, and the rest of its line, which may only be a comment.
+    /// Reads the value at the cursor and the rest of its line, which may only be a comment.
     mutating func readLine(behind context: Context) throws(Diagnostic) -> SyntaxNode {
         switch cursor.peek() {
         case "'", "\"":
@@ -47,7 +47,7 @@ struct InlineScanner {
         let start = cursor.index
         let node = try readPlain(inFlow: false)
         guard cursor.peek() == ":" else {
-            // Nothing but spaces and a comment can follow: a plain scalar takes all else.
+            // Only spaces and a comment can follow, because a plain scalar takes everything else.
             try expectEnd(ofPlainFrom: start, else: .text(.tab))
             return node
         }
@@ -64,7 +64,7 @@ struct InlineScanner {
         return node
     }
 
-    /// `{dir}/{stem}.png` and `[ab]*.jpg` are texts whose author forgot the quotes.
+    /// Refuses texts such as `{dir}/{stem}.png` and `[ab]*.jpg`, whose author forgot the quotes.
     private func refuseBracketedText() throws(Diagnostic) {
         guard let opener = cursor.peek() else { return }
         let value = cursor.value(from: cursor.index)
@@ -80,7 +80,7 @@ struct InlineScanner {
         }
     }
 
-    /// Passes spaces and a comment up to the line's end; anything else is `problem`.
+    /// Skips spaces and a comment up to the line's end. Anything else is reported as `problem`.
     private mutating func expectEnd(ofPlainFrom valueStart: Int? = nil, else problem: Problem) throws(Diagnostic) {
         let start = cursor.index
         cursor.skipSpaces()
@@ -102,8 +102,8 @@ struct InlineScanner {
 }
 
 extension InlineScanner {
-    /// Reads a scalar without quotes, up to where YAML ends it: a comment, a colon that a blank follows, and inside
-    /// brackets a comma or bracket.
+    /// Reads a scalar without quotes. It ends at a comment, at a colon before a blank, and inside brackets at a comma
+    /// or bracket.
     mutating func readPlain(inFlow: Bool) throws(Diagnostic) -> SyntaxNode {
         let start = cursor.index
         try refusePlainStart(inFlow: inFlow)
@@ -115,7 +115,7 @@ extension InlineScanner {
             cursor.advance()
             if scalar != " " { end = cursor.index }
         }
-        // Trailing spaces are no part of the text, but a colon or bracket behind them is looked at by the caller.
+        // Trailing spaces are not part of the text, but the caller checks a colon or bracket behind them.
         if cursor.peek() == nil || cursor.peek() == " " { cursor.move(to: end) }
         let text = cursor.text.string(start..<end)
         let node = try node(.scalar(.init(text: text, quoting: .plain)), from: start)
@@ -124,16 +124,16 @@ extension InlineScanner {
 
     private func endsPlain(_ scalar: Unicode.Scalar, inFlow: Bool) -> Bool {
         if scalar == ":" {
-            // Parsers differ on a colon before ',', '?' or a bracket, so it ends the scalar, and its reader refuses.
+            // Parsers differ on a colon before ',', '?' or a bracket. So it ends the scalar, and the caller refuses it.
             let next = cursor.peek(1)
             return cursor.isBlankOrEnd(1) || inFlow && (next == "?" || next?.isFlowIndicator == true)
         }
         return inFlow && scalar.isFlowIndicator
     }
 
-    /// Refuses what YAML gives a meaning at the start of a value, or reserves.
+    /// Refuses characters that have a meaning for YAML at the start of a value, or are reserved.
     private func refusePlainStart(inFlow: Bool) throws(Diagnostic) {
-        // Looked at first: a long list has many values, of which at most one is refused.
+        // A quick check first, because a long list has many values and at most one is refused.
         guard let first = cursor.peek(), Self.specialStarts.contains(first) else { return }
         let value = inFlow ? flowText(from: cursor.index) : cursor.value(from: cursor.index)
         guard let problem = problem(ofStart: first, value: value, inFlow: inFlow) else { return }
@@ -155,17 +155,17 @@ extension InlineScanner {
         }
     }
 
-    /// YAML's indicators, apart from those that begin brackets and quotes.
+    /// YAML's indicators, except for those that begin brackets and quotes.
     private static let specialStarts: Set<Unicode.Scalar> = [
         "*", "&", "!", "|", ">", "?", "-", "@", "`", "%", ":", "#", ",", "]", "}",
     ]
 
-    /// `|`, `>-`, `|2+` and the like, as they stand before a text block.
+    /// Whether it is the header of a text block: `|`, `>-`, `|2+` and similar.
     private func isBlockScalarHeader(_ value: String) -> Bool {
         value.unicodeScalars.dropFirst().allSatisfy { $0 == "+" || $0 == "-" || $0.isDigit }
     }
 
-    /// What stands from `start` to the next comma or closing bracket, but for pairs of brackets inside.
+    /// The text from `start` to the next comma or closing bracket. Pairs of brackets inside belong to it.
     func flowText(from start: Int) -> String {
         var open = 0
         var end = start
@@ -179,7 +179,7 @@ extension InlineScanner {
         return cursor.text.string(start..<end)
     }
 
-    /// Reads a scalar in the quotes that stand at the cursor.
+    /// Reads a quoted scalar at the cursor.
     mutating func readQuoted() throws(Diagnostic) -> SyntaxNode {
         let start = cursor.index
         let isSingle = cursor.peek() == "'"
@@ -192,7 +192,7 @@ extension InlineScanner {
         return try node(.scalar(.init(text: text, quoting: isSingle ? .single : .double)), from: start)
     }
 
-    /// The text up to the closing quote; nil when there is none on the line. `''` is a quote.
+    /// The text up to the closing quote. Nil if there is none on the line. `''` stands for a quote.
     private mutating func readSingleQuoted() -> String? {
         var text = String.UnicodeScalarView()
         while let scalar = cursor.peek() {
@@ -247,7 +247,7 @@ extension InlineScanner {
             let escape = cursor.text.string(cursor.index..<cursor.index + 6)
             throw cursor.error(.scalar(.unusableEscape(escape)), length: 6)
         }
-        // JSON writes a character outside the BMP as a pair; YAML does not join the halves.
+        // JSON writes a character outside the BMP as a pair, but YAML does not join its halves.
         guard let scalar = Unicode.Scalar(value) else {
             let character = codeUnit(at: 6).flatMap { UTF16.scalar(high: value, low: $0) }
             let problem = ScalarProblem.surrogateEscape(character: character.map(String.init))
@@ -257,7 +257,7 @@ extension InlineScanner {
         return scalar
     }
 
-    /// The value of the `\uXXXX` that stands `offset` scalars further on.
+    /// The value of the `\uXXXX` at an offset from the cursor.
     private func codeUnit(at offset: Int) -> UInt16? {
         guard cursor.peek(offset) == "\\", cursor.peek(offset + 1) == "u" else { return nil }
         var value: UInt16 = 0
@@ -284,7 +284,7 @@ extension UTF16 {
 }
 
 extension InlineScanner {
-    /// Reads the list or mapping whose bracket stands at the cursor.
+    /// Reads the list or mapping whose bracket is at the cursor.
     mutating func readFlow(flowDepth: Int) throws(Diagnostic) -> SyntaxNode {
         if flowDepth > SyntaxLimits.flowDepth { throw cursor.error(.flow(.tooDeep)) }
         if depth + flowDepth > SyntaxLimits.depth { throw cursor.error(.text(.tooDeep)) }
@@ -354,7 +354,7 @@ extension InlineScanner {
         return node
     }
 
-    /// Reads what follows an entry: true after a comma, false after the closing bracket.
+    /// Reads the end of an entry: true after a comma, false after the closing bracket.
     private mutating func readSeparator(closer: Unicode.Scalar, from start: Int) throws(Diagnostic) -> Bool {
         if try readCloser(closer, from: start) { return false }
         let comma = cursor.index
@@ -365,7 +365,7 @@ extension InlineScanner {
         return true
     }
 
-    /// Passes spaces, and `closer` when it stands there. The line's end, or a comment, ends the collection too early.
+    /// Skips spaces, and `closer` if it follows. Reports the end of the line, or a comment, inside the collection.
     private mutating func readCloser(_ closer: Unicode.Scalar, from start: Int) throws(Diagnostic) -> Bool {
         let before = cursor.index
         cursor.skipSpaces()
@@ -382,15 +382,15 @@ extension InlineScanner {
         let text: String
         let span: SourceSpan
 
-        /// The error for a key that no value follows.
+        /// The error of a key without a value.
         var withoutValue: Diagnostic {
             Diagnostic(.flow(.missingValue(key: text)), at: span)
         }
     }
 
-    /// Reads a key with its colon, behind which a blank must follow.
+    /// Reads a key with its colon and a blank behind it.
     ///
-    /// - Parameter last: the entry before it.
+    /// - Parameter last: The entry before it.
     mutating func readFlowKey(behind last: SyntaxNode.Entry?) throws(Diagnostic) -> FlowKey {
         try refuseFlowKeyStart()
         let start = cursor.index
@@ -421,7 +421,7 @@ extension InlineScanner {
         }
     }
 
-    /// `{radius: 2,5}`.
+    /// Refuses `{radius: 2,5}`.
     private func refuseDecimalComma(_ value: SyntaxNode, _ key: FlowKey) throws(Diagnostic) {
         // A unit may follow: 2,5% or 2,5px.
         guard let whole = value.text, case .success = DecimalNumber.number(whole), key.text.first?.isNumber == true
@@ -437,7 +437,7 @@ extension InlineScanner {
         if key.span.length > SyntaxLimits.keyLength { throw Diagnostic(.block(.keyTooLong), at: key.span) }
     }
 
-    /// The error for an entry that has no `: `. YAML takes `{a:1}` for a key 'a:1'.
+    /// The error of an entry without `: `. YAML takes `{a:1}` for a key 'a:1'.
     private func withoutColon(_ key: FlowKey, at start: Int) -> Diagnostic {
         let word = String(key.text.prefix { $0 != ":" })
         guard word.isWord, word.utf8.count < key.text.utf8.count else { return key.withoutValue }

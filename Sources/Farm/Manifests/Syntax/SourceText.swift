@@ -1,4 +1,4 @@
-/// A text that is read, cut into lines. Keeps the scalars as they are, so that a diagnostic can print them.
+/// A text, cut into lines. It keeps its scalars unchanged, so that a diagnostic can print them.
 package struct SourceText: Sendable {
     package enum Kind: Hashable, Sendable {
         /// A file of lines.
@@ -7,13 +7,13 @@ package struct SourceText: Sendable {
         case argument
     }
 
-    /// How messages name it: a path, or a flag with its value.
+    /// The name in messages: a path, or a flag with its value.
     package let name: String
     package let kind: Kind
     package let id: SourceID
-    /// All lines' scalars, breaks included.
+    /// All lines' scalars, including breaks.
     let scalars: [Unicode.Scalar]
-    /// Each line's scalars, without its break. Never empty.
+    /// Each line's scalars without its break. Never empty.
     package let lines: [Range<Int>]
 
     init(name: String, kind: Kind, id: SourceID, scalars: [Unicode.Scalar]) {
@@ -24,7 +24,7 @@ package struct SourceText: Sendable {
         self.lines = Self.lines(of: scalars)
     }
 
-    /// The scalars of a line, counted from 1; empty when there is no such line.
+    /// The scalars of a line, counted from 1. Empty if there is no such line.
     package func line(_ number: Int) -> ArraySlice<Unicode.Scalar> {
         guard lines.indices.contains(number - 1) else { return [] }
         return scalars[lines[number - 1]]
@@ -43,8 +43,9 @@ package struct SourceText: Sendable {
         String(String.UnicodeScalarView(scalars[range]))
     }
 
-    /// LF and CRLF end a line, and so does CR alone, for files that have nothing else; what follows the last break is a
-    /// line too, even when it is empty.
+    /// LF and CRLF end a line. So does CR alone, for files that have nothing else. The text behind the last break is a
+    /// line, too, even if
+    /// it is empty.
     private static func lines(of scalars: [Unicode.Scalar]) -> [Range<Int>] {
         var lines: [Range<Int>] = []
         var start = 0
@@ -77,15 +78,16 @@ package struct SourceSet: Sendable {
 }
 
 extension SourceText {
-    /// Decodes a file's bytes, and reports what must not be in a text: bytes that are no UTF-8, a byte order mark,
-    /// control characters, and what YAML, but no editor, takes for a line break.
+    /// Decodes a file's bytes. Reports bytes that are no UTF-8, a byte order mark, control characters, and characters
+    /// that YAML but no editor
+    /// takes for a line break.
     ///
-    /// The text is usable whatever was reported; only one that is no text at all, or too large, is left empty.
+    /// The text can be used whatever was reported. It is empty only if the bytes are no text, or too many.
     package init(bytes: [UInt8], name: String, log: DiagnosticLog) {
         self.init(bytes: bytes, name: name, kind: .file, id: .file, log: log)
     }
 
-    /// The text of a command line argument; `name` is the argument with its flag.
+    /// The text of a command line argument. `name` is the argument with its flag.
     package init(argument: String, name: String, index: Int, log: DiagnosticLog) {
         self.init(bytes: Array(argument.utf8), name: name, kind: .argument, id: .argument(index), log: log)
         guard lines.count > 1 else { return }
@@ -108,14 +110,14 @@ extension SourceText {
 
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// Why bytes are not even looked at.
+    /// Why bytes are not decoded at all.
     private static func refusal(of bytes: [UInt8]) -> TextProblem? {
         if bytes.count > SyntaxLimits.bytes { return .tooLarge(bytes: bytes.count) }
         return bytes.contains(0) ? .notText : nil
     }
 
-    /// The scalars of UTF-8 without a byte order mark, U+FFFD in the place of each malformed sequence, and where those
-    /// are.
+    /// The scalars of UTF-8 without a byte order mark. U+FFFD replaces each malformed sequence. Also the indices of
+    /// these.
     private static func decode(_ bytes: [UInt8]) -> (scalars: [Unicode.Scalar], badBytes: [Int: UInt8]) {
         var scalars: [Unicode.Scalar] = []
         var badBytes: [Int: UInt8] = [:]
@@ -137,7 +139,7 @@ extension SourceText {
         }
     }
 
-    /// Reports the first line that a carriage return alone ends: old files have nothing else.
+    /// Reports the first line that ends with a carriage return alone, as all lines of old files do.
     private func reportReturns(_ log: DiagnosticLog) {
         for (line, range) in lines.enumerated() {
             let end = range.upperBound
@@ -149,7 +151,7 @@ extension SourceText {
         }
     }
 
-    /// Reports at most one unfit character per line: the next one is found when that is mended.
+    /// Reports at most one invalid character in each line. The next one is found after a correction.
     private func reportCharacters(badBytes: [Int: UInt8], log: DiagnosticLog) {
         for (line, range) in lines.enumerated() {
             for index in range {
@@ -171,7 +173,7 @@ extension SourceText {
     }
 }
 
-/// A place in a source text. Lines and columns count from 1; a column is one Unicode scalar.
+/// A position in a source text. Lines and columns count from 1. A column is one Unicode scalar.
 package struct SourcePosition: Hashable, Sendable, Comparable {
     package let line: Int
     package let column: Int
@@ -186,7 +188,7 @@ package struct SourcePosition: Hashable, Sendable, Comparable {
     }
 }
 
-/// Which of the texts of one reading something stands in.
+/// Which text of a reading a position belongs to.
 package enum SourceID: Hashable, Sendable, Comparable {
     /// The file that is read.
     case file
@@ -194,11 +196,11 @@ package enum SourceID: Hashable, Sendable, Comparable {
     case argument(Int)
 }
 
-/// A stretch of one line: what a caret line underlines.
+/// A range within one line, which a caret line underlines.
 package struct SourceSpan: Hashable, Sendable {
     package let source: SourceID
     package let start: SourcePosition
-    /// In Unicode scalars. 0 where something is missing at the end of a line; a single caret shows it.
+    /// In Unicode scalars. 0 if something is missing at the end of a line. Then there is a single caret.
     package let length: Int
 
     package init(source: SourceID, start: SourcePosition, length: Int) {

@@ -1,16 +1,16 @@
-/// What can be wrong with a job as a whole.
+/// The problems of a job as a whole.
 package enum JobProblem: Hashable, Sendable {
     case badName(String)
     case notInThisVersion(String, instead: String)
-    /// A key at the top that has its place under `save:`.
+    /// A key of the job that belongs under `save:`.
     case belongsUnderSave(String, isSet: Bool)
     /// A filter's name used as a key of the job.
     case belongsUnderFilters(String)
-    /// The same by `--set`: where the job has that filter, and what it has.
+    /// The same by `--set`. `paths` are the positions of that filter in the job, `filters` all filters of the job.
     ///
-    /// `isFilter` is false for a name that is only near to a filter's.
+    /// `isFilter` is false for a name that only resembles a filter's.
     case belongsToFilter(String, isFilter: Bool, paths: [String], filters: [String])
-    /// A key for what a manifest does not decide.
+    /// A key for a setting that manifests do not have.
     case decidedElsewhere(String, instead: String)
 
     // Several outputs.
@@ -19,28 +19,28 @@ package enum JobProblem: Hashable, Sendable {
     case outputsNotAList(found: String)
     case layersNotAList(found: String)
     case layerNotAMapping(found: String)
-    /// The installed worker has no filter for them.
+    /// The installed worker has no filter for layers.
     case noLayersHere
-    /// `color: keep` beside pictures that lie over the inputs.
+    /// `color: keep` together with pictures over the inputs.
     case layersKeepColors
-    /// A filter's colour, which is of sRGB, beside pictures that are of any space.
+    /// A filter's colour is in sRGB, but the pictures keep their own colour spaces.
     case colorsKeepColors(String)
 
     // Animations. `offered` are the names of those that there are.
-    /// The installed worker makes none.
+    /// The installed worker has no animations.
     case noAnimationsHere
     case notOneAnimation(offered: [String])
     case unknownAnimation(String, isFilter: Bool, nearest: String?, offered: [String])
     /// An animation's name used as a key of the job.
     case belongsUnderAnimate(String)
-    /// No filter, or none behind the one that changes the size.
+    /// There is no filter to fade, or none behind the one that changes the size.
     case nothingToFade(behind: String?)
     case frameInSomeNames
     case holdsNoAnimation(known: [String])
     case tooManyFrames(format: String, fps: String, most: Int)
     case tooLongAnimation(frames: Int, most: Int)
     case tooManyToFade(Int, of: Int, behind: String?)
-    /// `{frame}` where a single frame is made.
+    /// `{frame}` in an output of a single frame.
     case frameOfSingle
 
     case tooManyOutputs(count: Int, most: Int)
@@ -49,10 +49,10 @@ package enum JobProblem: Hashable, Sendable {
     // Saving. `owners` are the formats that have the option, `format` is the output's.
     case optionOfOtherFormat(String, owners: [String], format: String, known: [String])
     case backgroundNotOpaque
-    /// One kind of metadata where a word for all, or a list, is wanted.
+    /// One kind of metadata instead of a word for all, or a list.
     case metadataNotListed(String)
     case indexNotJSON(String)
-    /// A URL where a path is wanted.
+    /// A URL instead of a path.
     case remotePath(String, name: String)
 
     // Warnings.
@@ -155,10 +155,10 @@ extension JobProblem {
         }
     }
 
-    /// Longer than every name that a person types; folders and locks are named after it.
+    /// Longer than any name that a person types. Names of folders and locks contain it.
     static let nameLength = 100
 
-    /// The name with every character that does not fit replaced.
+    /// The name with every invalid character replaced.
     private func proposal(for name: String) -> String {
         let fits = name.unicodeScalars.map { $0.fitsInJobName ? Character($0) : "-" }
         let trimmed = String(fits.drop { !($0.isLetter || $0.isNumber) }.prefix(Self.nameLength))
@@ -172,7 +172,7 @@ extension Unicode.Scalar {
 }
 
 extension JobProblem {
-    /// Of the problems with `animate`.
+    /// The words of problems with `animate`.
     var animationWords: Words {
         switch self {
         case .notOneAnimation(let offered):

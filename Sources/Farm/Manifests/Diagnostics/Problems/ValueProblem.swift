@@ -1,14 +1,15 @@
 import Catalogs
 
-/// What can be wrong with a value that its schema types. `name` is what the value is given for: a key, or `inputs[2]`.
+/// The problems of a value with a type. `name` is the value's key, or `inputs[2]`.
 package enum ValueProblem: Hashable, Sendable {
-    // Mappings. `of` and `owner` are the subject of the sentence: "the job", "'save'".
-    // `noun` is what its keys are: "key", "parameter".
+    // Mappings. `of` and `owner` are the subject of the sentence: "the job", "'save'". `noun` is the word for its keys:
+    // "key",
+    // "parameter".
     case notAMapping(owner: String, found: String, example: String)
     case missingKey(String, of: String, example: String)
     case unknownKey(String, noun: String, of: String, nearest: String?, known: [String])
 
-    // Kinds of nodes. `wanted` and `found` with their article.
+    // Kinds of nodes. `wanted` and `found` include their article.
     case wrongKind(name: String, wanted: String, found: String)
     case emptyText(name: String)
     case shortPath(name: String)
@@ -24,16 +25,16 @@ package enum ValueProblem: Hashable, Sendable {
     case notALength(name: String, text: String)
     case notASize(name: String, text: String)
     case notAColor(name: String, text: String)
-    /// Nor anything else that may be handed on to a program.
+    /// A text that must not be passed to a program.
     case unfitArgument(name: String, text: String, reason: String)
-    /// Nor a list of pins, where `isList`.
+    /// Not a digest. If `isList`, it is not a list of pins either.
     case notADigest(name: String, text: String, isList: Bool)
 }
 
 /// Why a text is not a number.
 package enum NumberFault: Error, Hashable {
     case notDecimal
-    /// The same where a whole number is wanted: `from 0 to 100`.
+    /// The same for whole numbers: `from 0 to 100`.
     case notInteger(range: String)
     case notFinite
     case hexadecimal
@@ -42,13 +43,12 @@ package enum NumberFault: Error, Hashable {
     case missingDigit(written: String)
     case leadingZero(written: String)
     case hasUnit(GivenUnit)
-    /// A whole number that no integer can hold.
+    /// A whole number that is too large for an integer.
     case noInteger(isNegative: Bool)
-    /// A whole number is wanted; `nearest` has the same one without fraction or exponent, or its neighbours that may be
-    /// written.
+    /// A whole number is needed. `nearest` has the number without fraction or exponent, or its valid neighbours.
     case notWhole(nearest: [String])
 
-    /// What is wanted instead, with an article.
+    /// The kind of value that is needed, with an article.
     fileprivate var wanted: String {
         switch self {
         case .notWhole, .notInteger: "a whole number"
@@ -144,17 +144,17 @@ extension NumberFault {
     }
 }
 
-/// A number that was written with a unit where numbers stand alone.
+/// A number with a unit that its parameter does not take.
 package struct GivenUnit: Hashable, Sendable {
     /// The number without the unit.
     let number: Double
-    /// The same as it was written.
+    /// The number as it was written.
     let written: String
-    /// As it was written: `px`, `%`, `deg`.
+    /// The unit as it was written: `px`, `%`, `deg`.
     let given: String
-    /// What the place counts in; empty where it has no unit.
+    /// The unit of the parameter. Empty if it has none.
     var wanted = ""
-    /// True where fractions will not do.
+    /// True if fractions are not allowed.
     var isWhole = false
 
     /// Names of the units that parameters have.
@@ -162,11 +162,12 @@ package struct GivenUnit: Hashable, Sendable {
         "px": ["px", "pixel", "pixels"], "%": ["%", "percent"], "°": ["°", "deg", "degree", "degrees"],
         "stops": ["stops", "stop", "ev"],
     ]
-    /// Of a side of so many pixels the same value is told in another unit.
+    /// The side in pixels for an example of the same value in another unit.
     private static let exampleSide = 1000.0
 
-    /// The number alone must not come to mean something else: it is proposed where the unit is the place's own, and
-    /// what it is in the place's unit elsewhere.
+    /// A proposal that keeps the meaning. If the unit is the parameter's own, it is the number alone. Otherwise it is
+    /// the value in the
+    /// parameter's unit.
     var remedy: String {
         if wanted.isEmpty {
             guard isGiven("%"), !isWhole else { return "write \(written), without a unit" }
@@ -195,7 +196,7 @@ package struct GivenUnit: Hashable, Sendable {
 }
 
 extension NumberFault {
-    /// The same fault of a place that counts in `unit`.
+    /// The same fault for a parameter with the unit `unit`.
     func wanting(_ unit: String, isWhole: Bool) -> NumberFault {
         guard case .hasUnit(var given) = self else { return self }
         given.wanted = unit
@@ -205,6 +206,6 @@ extension NumberFault {
 }
 
 extension Double {
-    /// With four decimals at most.
+    /// With at most four decimals.
     fileprivate var short: String { ((self * 10_000).rounded() / 10_000).plain }
 }
