@@ -50,6 +50,7 @@ struct HaloTests {
     @Test func `halos add up side by side`() throws {
         let sum = try #require(Halo(left: 1, top: 2, right: 3, bottom: 4)) + Halo(horizontal: 10, vertical: 20)
         #expect(sum == Halo(left: 11, top: 22, right: 13, bottom: 24))
+        #expect(sum.widest == 24)
         #expect(Halo.none.isEmpty)
         #expect(!sum.isEmpty)
     }

@@ -22,13 +22,13 @@ import WorkerProtocol
         own.folders = ["/opt/plugins", "/srv/plugins"]
         let restricted = shard.restricted(by: own)
         #expect(restricted.folders == ["/home/evil", "/opt/plugins"])
-        #expect(restricted.strangeFolders == ["/home/evil"])
+        #expect(restricted.foreignFolders == ["/home/evil"])
     }
 
     @Test func `a shard cannot say that a folder is not strange`() {
         var shard = PluginConditions()
-        (shard.folders, shard.strangeFolders) = (["/home/evil"], [])
-        #expect(shard.restricted(by: PluginConditions()).strangeFolders == ["/home/evil"])
+        (shard.folders, shard.foreignFolders) = (["/home/evil"], [])
+        #expect(shard.restricted(by: PluginConditions()).foreignFolders == ["/home/evil"])
     }
 
     @Test func `a machine's own pin counts before a shard's`() {

@@ -227,7 +227,7 @@ enum FileSystem {
         guard let own = try SafeFolder.unlinked(folder, trusting: trust) else {
             throw FileTrouble(path: folder, code: ENOENT, action: "open the folder")
         }
-        own.shut()
+        own.makePrivate()
     }
 
     /// Removes a file; one that is not there is as good.

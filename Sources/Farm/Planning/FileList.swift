@@ -196,7 +196,7 @@ struct JSONRecord {
     ) -> FileList.Setting? {
         guard Self.isSettingPath(path) else { return refusal(.badSettingPath(path), &kinds) }
         if value.hasNull { return refusal(.null(path), &kinds) }
-        if let key = value.firstOddKey { return refusal(.badKey(key, path: path), &kinds) }
+        if let key = value.firstInvalidKey { return refusal(.badKey(key, path: path), &kinds) }
         return FileList.Setting(path: path, value: value.manifestText)
     }
 

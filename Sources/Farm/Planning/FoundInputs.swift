@@ -18,7 +18,7 @@ extension FoundInputs {
     /// The files of a list without those that the rules exclude.
     init(_ list: FileList, _ rules: InputRules, folder: String) {
         var rules = rules
-        _ = rules.loosen(but: Set(list.entries.flatMap { rules.exclusions(of: $0.exactPath) }))
+        _ = rules.matchLookalikes(except: Set(list.entries.flatMap { rules.exclusions(of: $0.exactPath) }))
         var folders = ListedFolders(rules, manifestFolder: folder)
         var entries: [FileList.Entry] = []
         inputs = list.entries.compactMap { entry in

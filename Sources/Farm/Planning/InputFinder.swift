@@ -11,7 +11,7 @@ struct SearchWarnings: Sendable {
     /// exist either.
     var missing: [String] = []
     /// Entries of `exclude` that excluded nothing, in the manifest's order.
-    var idleExcludes: [ExcludePattern] = []
+    var unusedExcludes: [ExcludePattern] = []
     /// Links that would be inputs if their targets were files. A link may be listed twice.
     var danglingLinks: [String] = []
     /// The number of files, pipes and links in folders of `inputs` that are no inputs, by kind: `.nef`, `links to
@@ -25,7 +25,7 @@ struct SearchWarnings: Sendable {
 struct InputFinder {
     private(set) var rules: InputRules
     /// What the search noticed beside inputs. It may point to mistakes.
-    private(set) var oddities = SearchWarnings()
+    private(set) var warnings = SearchWarnings()
     private var found: [InputFile] = []
     /// Indices of the rules.
     private var usedExcludes: Set<Int> = []
@@ -54,18 +54,18 @@ struct InputFinder {
             case .nothing where isHidden(Array(pattern.text.utf8)): continue
             case .nothing where allowsMissing:
                 note(0, of: pattern)
-                noteMissing(pattern.text)
+                addMissing(pattern.text)
             case .nothing: throw Self.problem(ofMissing: pattern)
             case .remote: throw .missingFile(pattern.text)
             case .file:
-                oddities.matches[PathKey(pattern.text)] = 1
+                warnings.matches[PathKey(pattern.text)] = 1
                 addFile(Array(pattern.text.utf8))
             case .folder, .glob: try addMatches(of: pattern, allowsMissing)
             }
         }
         excludeLookalikes()
         let idle = rules.excluded.indices.filter { !usedExcludes.contains($0) && !unprovenExcludes.contains($0) }
-        oddities.idleExcludes = idle.map { rules.excluded[$0] }
+        warnings.unusedExcludes = idle.map { rules.excluded[$0] }
         return sortedInputs()
     }
 
@@ -77,24 +77,24 @@ struct InputFinder {
     }
 
     /// If the folder exists and the file does not, the file was removed, and only the file is missing.
-    private mutating func noteMissing(_ path: String) {
+    private mutating func addMissing(_ path: String) {
         let folder = PathText.folder(of: path)
-        oddities.missing += (FileKind(of: folder) == nil ? [folder] : []) + (FileKind(of: path) == nil ? [path] : [])
+        warnings.missing += (FileKind(of: folder) == nil ? [folder] : []) + (FileKind(of: path) == nil ? [path] : [])
     }
 
     /// See ``ExcludePattern``.
     private mutating func excludeLookalikes() {
-        let loosened = rules.loosen(but: usedExcludes)
-        guard !loosened.isEmpty else { return }
+        let matchingLookalikes = rules.matchLookalikes(except: usedExcludes)
+        guard !matchingLookalikes.isEmpty else { return }
         found.removeAll { input in
             let path = input.exactPath
-            let exclusions = loosened.filter { rules.excluded[$0].matches(path) }
+            let exclusions = matchingLookalikes.filter { rules.excluded[$0].matches(path) }
             usedExcludes.formUnion(exclusions)
             if !exclusions.isEmpty { excluded.insert(path) }
             return !exclusions.isEmpty
         }
-        oddities.unreadableFolders.removeAll { folder in
-            let exclusions = loosened.filter { rules.excluded[$0].names(unreadable: folder.path) }
+        warnings.unreadableFolders.removeAll { folder in
+            let exclusions = matchingLookalikes.filter { rules.excluded[$0].names(unreadable: folder.path) }
             usedExcludes.formUnion(exclusions)
             return !exclusions.isEmpty
         }
@@ -112,7 +112,7 @@ struct InputFinder {
         if exists {
             walk(Array(root.utf8), below: "", pattern, pattern.glob.start, &matches)
         } else {
-            oddities.missing.append(root)
+            warnings.missing.append(root)
         }
         note(matches, of: pattern)
     }
@@ -130,16 +130,16 @@ struct InputFinder {
         isPartial = true
         let exclusions = rules.excluded.indices.filter { rules.excluded[$0].names(unreadable: folder.path) }
         usedExcludes.formUnion(exclusions)
-        if exclusions.isEmpty, !oddities.unreadableFolders.contains(folder) {
-            oddities.unreadableFolders.append(folder)
+        if exclusions.isEmpty, !warnings.unreadableFolders.contains(folder) {
+            warnings.unreadableFolders.append(folder)
         }
     }
 
     /// If some folders of a pattern were not read, the number of its matches is unknown. Zero is not recorded then.
     private mutating func note(_ matches: Int, of pattern: InputPattern) {
         if matches == 0, isPartial { return }
-        oddities.matches[PathKey(pattern.text)] = matches
-        if matches == 0 { oddities.unmatched.append(pattern.text) }
+        warnings.matches[PathKey(pattern.text)] = matches
+        if matches == 0 { warnings.unmatched.append(pattern.text) }
     }
 
     /// - Parameters:
@@ -165,11 +165,11 @@ struct InputFinder {
                 }
             case .other where entry.leadsNowhere && pattern.accepts(name, at: positions):
                 guard folderRules.exclusions(of: name).isEmpty else { continue }
-                oddities.danglingLinks.append(NonUTF8Name.readable(PathBytes.joined(folder, entry.name)))
+                warnings.danglingLinks.append(NonUTF8Name.readable(PathBytes.joined(folder, entry.name)))
             case .folder:
                 let deeper = pattern.glob.positions(below: name, from: positions, isSymbolicLink: entry.isSymbolicLink)
                 guard !deeper.isEmpty, !entry.isSymbolicLink || pattern.kind != .folder else {
-                    if entry.isSymbolicLink { passBy(name, "links to folders", pattern, folderRules) }
+                    if entry.isSymbolicLink { countSkipped(name, "links to folders", pattern, folderRules) }
                     continue
                 }
                 let readable = NonUTF8Name.readable(entry.name)
@@ -179,14 +179,14 @@ struct InputFinder {
             case .file:
                 let ext = PathBytes.lowercased(PathBytes.fileExtension(of: name))
                 let kind = ext.isEmpty ? "without an extension" : ".\(NonUTF8Name.readable(ext))"
-                if !positions.isEmpty { passBy(name, kind, pattern, folderRules) }
+                if !positions.isEmpty { countSkipped(name, kind, pattern, folderRules) }
             case .other:
                 // Pipes are never opened: a pipe without a writer would block.
                 guard !positions.isEmpty, !entry.leadsNowhere, name.first != PathBytes.dot,
                     folderRules.exclusions(of: name).isEmpty
                 else { continue }
                 if pattern.kind == .folder || pattern.accepts(name, at: positions) {
-                    oddities.passedBy["neither file nor folder", default: 0] += 1
+                    warnings.passedBy["neither file nor folder", default: 0] += 1
                 }
             }
         }
@@ -201,13 +201,13 @@ struct InputFinder {
     }
 
     /// Counts a file that is no picture, in a folder that `inputs` names.
-    private mutating func passBy(
+    private mutating func countSkipped(
         _ name: ArraySlice<UInt8>, _ kind: String, _ pattern: InputPattern, _ folderRules: FolderRules
     ) {
         guard pattern.kind == .folder, name.first != PathBytes.dot, !ReceiptName.isReceipt(name),
             folderRules.exclusions(of: name).isEmpty
         else { return }
-        oddities.passedBy[kind, default: 0] += 1
+        warnings.passedBy[kind, default: 0] += 1
     }
 
     /// A folder that is excluded as a whole is not opened, because its disk may not answer. A folder that cannot be

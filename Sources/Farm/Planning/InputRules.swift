@@ -16,10 +16,12 @@ struct InputRules: Sendable {
     ///
     /// - Parameter used: The indices of the entries that exclude something.
     /// - Returns: The indices of the entries that changed.
-    mutating func loosen(but used: Set<Int>) -> [Int] {
+    mutating func matchLookalikes(except used: Set<Int>) -> [Int] {
         excluded.indices.filter { index in
-            guard !used.contains(index), let loosened = excluded[index].loosened else { return false }
-            excluded[index] = loosened
+            guard !used.contains(index), let matchingLookalikes = excluded[index].matchingLookalikes else {
+                return false
+            }
+            excluded[index] = matchingLookalikes
             return true
         }
     }
@@ -193,7 +195,7 @@ struct ExcludePattern: Sendable {
     }
 
     /// The entry that also excludes names that look the same. Nil if this one does already.
-    var loosened: ExcludePattern? { isExact ? ExcludePattern(entry, in: folder, exactly: false) : nil }
+    var matchingLookalikes: ExcludePattern? { isExact ? ExcludePattern(entry, in: folder, exactly: false) : nil }
 
     /// Whether it excludes this file, or a folder above it.
     func matches(_ path: [UInt8]) -> Bool {

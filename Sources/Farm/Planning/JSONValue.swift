@@ -54,12 +54,12 @@ indirect enum JSONValue: Hashable, Sendable {
     }
 
     /// The first key in it that a manifest cannot contain.
-    var firstOddKey: String? {
+    var firstInvalidKey: String? {
         switch self {
         case .null, .truth, .number, .text: nil
-        case .list(let items): items.lazy.compactMap(\.firstOddKey).first
+        case .list(let items): items.lazy.compactMap(\.firstInvalidKey).first
         case .object(let members):
-            members.lazy.compactMap { Self.isWord($0.key) ? $0.value.firstOddKey : $0.key }.first
+            members.lazy.compactMap { Self.isWord($0.key) ? $0.value.firstInvalidKey : $0.key }.first
         }
     }
 

@@ -37,7 +37,7 @@ package struct JobPlan: Sendable {
     /// folders`.
     package let passedBy: [String: Int]
     /// Entries of `exclude` that excluded nothing.
-    private let idleExcludes: [ExcludePattern]
+    private let unusedExcludes: [ExcludePattern]
     let rules: InputRules
     /// All inputs of the job in order, whatever the selection.
     package let inputs: [InputFile]
@@ -82,7 +82,7 @@ package struct JobPlan: Sendable {
     ) throws(PlanProblem) {
         var finder = InputFinder(InputRules(job, pictures: catalog.readableExtensions))
         let inputs = try finder.find(allowsMissing: allowsMissing)
-        if inputs.isEmpty, let folder = finder.oddities.unreadableFolders.first {
+        if inputs.isEmpty, let folder = finder.warnings.unreadableFolders.first {
             throw .unreadableFolder(folder)
         }
         guard !inputs.isEmpty || allowsNothing else {
@@ -93,7 +93,7 @@ package struct JobPlan: Sendable {
             throw .nothingMatched(patterns: job.inputs, hints: hints)
         }
         try self.init(
-            job, catalog, date, selection, finder.rules, finder.oddities,
+            job, catalog, date, selection, finder.rules, finder.warnings,
             FoundInputs(inputs: inputs))
     }
 
@@ -117,18 +117,18 @@ package struct JobPlan: Sendable {
 
     private init(
         _ job: JobSpec, _ catalog: Catalog, _ date: String, _ selection: Selection, _ rules: InputRules,
-        _ oddities: SearchWarnings, _ found: FoundInputs
+        _ warnings: SearchWarnings, _ found: FoundInputs
     ) throws(PlanProblem) {
         self.job = job
         self.catalog = catalog
         self.rules = rules
-        unmatchedPatterns = oddities.unmatched
-        matches = oddities.matches
-        danglingLinks = Set(oddities.danglingLinks).sorted()
-        idleExcludes = oddities.idleExcludes
-        passedBy = oddities.passedBy
-        missingPaths = oddities.missing
-        unreadableFolders = oddities.unreadableFolders.enumerated().map { offset, folder in
+        unmatchedPatterns = warnings.unmatched
+        matches = warnings.matches
+        danglingLinks = Set(warnings.danglingLinks).sorted()
+        unusedExcludes = warnings.unusedExcludes
+        passedBy = warnings.passedBy
+        missingPaths = warnings.missing
+        unreadableFolders = warnings.unreadableFolders.enumerated().map { offset, folder in
             let input = InputFile(bytes: folder.path, dir: "")
             let index = found.inputs.count + 1 + offset
             return (PlannedFrame(index: index, input: input, formats: [], pages: .first, settings: nil), folder)
@@ -141,7 +141,7 @@ package struct JobPlan: Sendable {
         let chosen = found.choice(by: selection, in: job.folder)
         if !selection.only.isEmpty, chosen.isEmpty {
             let matcher = selection.matcher(in: job.folder, among: inputs)
-            if let closed = oddities.unreadableFolders.first(where: { matcher.mayReach($0.path) }) {
+            if let closed = warnings.unreadableFolders.first(where: { matcher.mayReach($0.path) }) {
                 throw .unreadableFolder(closed)
             }
             let folders = selection.folders(with: job.folder)
@@ -182,11 +182,11 @@ package struct JobPlan: Sendable {
     /// not listed,
     /// because there may be no output yet.
     package var unmatchedExcludes: [String] {
-        guard !idleExcludes.isEmpty, let frame = frames.first else { return [] }
+        guard !unusedExcludes.isEmpty, let frame = frames.first else { return [] }
         let first = zip(outputs(of: frame, measures: nil), frame.formats).flatMap { path, format in
             folderFormats.contains(format) ? Self.contents(ofFolder: path) : [path]
         }.map { Array($0.utf8) }
-        return idleExcludes.filter { exclude in !first.contains { exclude.matches($0) } }.map(\.entry)
+        return unusedExcludes.filter { exclude in !first.contains { exclude.matches($0) } }.map(\.entry)
     }
 
     /// Links of a selection whose targets do not exist now, as frames after all others.

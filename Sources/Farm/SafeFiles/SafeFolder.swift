@@ -193,19 +193,19 @@ package final class SafeFolder: Sendable {
     /// others may write to them, or the name is no file's.
     ///
     /// - Parameter isShut: Whether others cannot enter the folder. Then their rights in it do not matter.
-    package func makers(of name: String? = nil, isShut: Bool) throws(FileTrouble) -> Set<UInt32>? {
+    package func writers(of name: String? = nil, isPrivate: Bool) throws(FileTrouble) -> Set<UInt32>? {
         let own = try status()
-        guard isShut || own.st_mode & 0o022 == 0 else { return nil }
+        guard isPrivate || own.st_mode & 0o022 == 0 else { return nil }
         guard let name, let found = try status(of: name) else { return [own.st_uid] }
-        guard found.st_mode & S_IFMT == S_IFREG, isShut || found.st_mode & 0o022 == 0 else { return nil }
+        guard found.st_mode & S_IFMT == S_IFREG, isPrivate || found.st_mode & 0o022 == 0 else { return nil }
         return [own.st_uid, found.st_uid]
     }
 
     /// True if only the folder's owner and root may enter it.
-    package func isShut() throws(FileTrouble) -> Bool { try status().st_mode & 0o077 == 0 }
+    package func isPrivate() throws(FileTrouble) -> Bool { try status().st_mode & 0o077 == 0 }
 
     /// Removes the rights of others, if the file system has rights.
-    package func shut() { fchmod(descriptor, 0o700) }
+    package func makePrivate() { fchmod(descriptor, 0o700) }
 
     /// Gives the descriptor to calls that need one. The folder stays open while the body runs.
     package func withDescriptor<Result, Failure>(_ body: (Int32) throws(Failure) -> Result) throws(Failure) -> Result {

@@ -109,8 +109,8 @@ package struct Lease: Hashable, Sendable {
     package let timeLimit: Duration
     /// An estimate of one core's time, in seconds. Engines use it to group tasks.
     package let estimate: Double
-    package var spec: TaskSpec { specApart.value }
-    private let specApart: Boxed<TaskSpec>
+    package var spec: TaskSpec { boxedSpec.value }
+    private let boxedSpec: Boxed<TaskSpec>
 
     package init(
         id: LeaseID, task: TaskID, attempt: Int, round: Int, worker: WorkerID, deadline: Timestamp,
@@ -124,7 +124,7 @@ package struct Lease: Hashable, Sendable {
         self.deadline = deadline
         self.timeLimit = timeLimit
         self.estimate = estimate
-        specApart = .of(spec)
+        boxedSpec = .of(spec)
     }
 
     /// The time at which the lease was given.

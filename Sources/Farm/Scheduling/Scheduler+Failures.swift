@@ -181,7 +181,7 @@ package struct ImplausibleSpeed: Hashable, Sendable {
 extension Scheduler {
     /// Any message shows that the worker is alive.
     mutating func note(_ event: Event, at now: Timestamp) {
-        if case .report(let worker, _) = event { roster.hear(worker, at: now) }
+        if case .report(let worker, _) = event { roster.noteMessage(worker, at: now) }
     }
 
     /// Kills stopped processes, busy or idle, and processes that were dismissed and do not exit.
@@ -202,9 +202,9 @@ extension Scheduler {
     }
 
     /// The coordinator heard nobody for this time, so no worker is to blame.
-    mutating func forgive(_ gap: Duration) {
+    mutating func postponeDeadlines(_ gap: Duration) {
         deadlines.postpone(by: gap)
         silences.postpone(by: gap)
-        roster.forgive(gap)
+        roster.postponeDeadlines(gap)
     }
 }

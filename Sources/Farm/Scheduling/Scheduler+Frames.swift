@@ -4,7 +4,7 @@ import WorkerProtocol
 
 /// The phases of a frame, and what moves it from one to the next.
 extension Scheduler {
-    mutating func hear(_ report: Report, from worker: WorkerID, at now: Timestamp) {
+    mutating func noteMessage(_ report: Report, from worker: WorkerID, at now: Timestamp) {
         switch report {
         case .ready, .alive: break
         case .inPlugins(let id, let names):
@@ -40,7 +40,7 @@ extension Scheduler {
         guard let lease = endLease(id, of: worker) else { return }
         guard isCurrent(lease) else {
             directives.append(.ended(lease, .dropped))
-            return slotBook.clear(lease.worker.slot)
+            return slotFaults.clear(lease.worker.slot)
         }
         if isHere { flagImplausibleSpeed(lease, at: now) }
         directives.append(.ended(lease, .done(receipt)))

@@ -3,13 +3,13 @@ import WorkerProtocol
 
 /// Workers that start and end.
 extension Scheduler {
-    mutating func welcome(_ worker: WorkerID, at now: Timestamp) {
+    mutating func addReady(_ worker: WorkerID, at now: Timestamp) {
         // A second greeting changes nothing.
         guard roster[worker] == nil else { return }
         failedStarts = 0
         killedStarts = 0
         // The worker was starting when its slot was retired.
-        let isRetired = slotBook.retired.contains(worker.slot)
+        let isRetired = slotFaults.retired.contains(worker.slot)
         roster.add(worker, isRetired ? .leaving(nil, because: .retired) : .idle, at: now)
         if policy.endsLateWork { silences.add(worker, at: now + policy.silenceLimit) }
         silences.prune(downTo: roster.count) { roster[$0] != nil }
@@ -98,19 +98,19 @@ extension Scheduler {
 /// Slots that fail where others do not.
 extension Scheduler {
     /// The number of slots that may be used.
-    var capacity: Int { policy.workers - slotBook.retired.count }
+    var capacity: Int { policy.workers - slotFaults.retired.count }
 
     /// The number of slots that have a worker.
-    var livingSlots: Int { slots - slotBook.retired.count }
+    var livingSlots: Int { slots - slotFaults.retired.count }
 
     /// Notes a death or a failure that the slot may have caused. From now on, the task goes to another slot if there is
     /// one.
     mutating func noteFault(_ lease: Lease) {
-        slotBook.fail(lease.task, in: lease.worker.slot)
+        slotFaults.fail(lease.task, in: lease.worker.slot)
     }
 
     mutating func noteSuccess(_ lease: Lease) {
-        for other in slotBook.succeed(lease.task, in: lease.worker.slot).sorted() { retireIfNeeded(other) }
+        for other in slotFaults.succeed(lease.task, in: lease.worker.slot).sorted() { retireIfNeeded(other) }
     }
 
     /// Notes the death of a worker that was ready and idle.
@@ -119,20 +119,20 @@ extension Scheduler {
         case .signal, .exited, .outOfMemory, .silent, .brokeProtocol: break
         case .killed, .byOrder, .failedToStart, .elementLost, .elementFailed: return
         }
-        slotBook.countIdleDeath(in: worker.slot)
+        slotFaults.countIdleDeath(in: worker.slot)
         retireIfNeeded(worker.slot)
     }
 
     var assignment: Assignment {
         Assignment(
-            frames: frames, roster: roster, slotBook: slotBook,
+            frames: frames, roster: roster, slotFaults: slotFaults,
             moreAreComing: livingSlots < capacity || roster.count < livingSlots)
     }
 
     private mutating func retireIfNeeded(_ slot: SlotID) {
-        guard stopped == nil, let retirement = slotBook.verdict(on: slot) else { return }
+        guard stopped == nil, let retirement = slotFaults.verdict(on: slot) else { return }
         guard capacity > 1 else { return stop(.lastSlot(retirement)) }
-        slotBook.retire(slot)
+        slotFaults.retire(slot)
         directives.append(.retire(retirement))
         for worker in roster.all where worker.slot == slot {
             switch roster[worker] {
@@ -148,7 +148,7 @@ extension Scheduler {
 struct Assignment {
     let frames: OpenFrames
     let roster: WorkerRoster
-    let slotBook: SlotBook
+    let slotFaults: SlotFaults
     /// Another slot can be opened, or a slot is waiting for its next worker.
     let moreAreComing: Bool
 
@@ -166,7 +166,7 @@ struct Assignment {
     /// slot would be
     /// taken for the picture's.
     private func leavesToOthers(_ task: TaskID, _ worker: WorkerID) -> Bool {
-        let failed = slotBook.slots(thatFailed: task)
+        let failed = slotFaults.slots(thatFailed: task)
         guard failed.contains(worker.slot) else { return false }
         return moreAreComing
             || roster.occupations.contains { other, occupation in

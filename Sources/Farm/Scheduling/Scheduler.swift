@@ -19,7 +19,7 @@ package struct Scheduler: Sendable {
     var roster = WorkerRoster()
     /// The time at which each worker counts as silent, as of its last check.
     var silences = DeadlineQueue<WorkerID>()
-    var slotBook = SlotBook()
+    var slotFaults = SlotFaults()
     var random: SplitMix64
     var lastLease = 0
     /// Slots that were opened, including retired ones.
@@ -63,9 +63,9 @@ package struct Scheduler: Sendable {
         switch event {
         case .frames(let orders, let wanted): accept(orders, wanted)
         case .planEnded: endPlan()
-        case .workerReady(let worker): welcome(worker, at: now)
+        case .workerReady(let worker): addReady(worker, at: now)
         case .workerLost(let worker, let death): lose(worker, death, at: now)
-        case .report(let worker, let report): hear(report, from: worker, at: now)
+        case .report(let worker, let report): noteMessage(report, from: worker, at: now)
         case .adopted(let worker, let lease, let receipt): finish(lease, receipt, of: worker, isHere: false, at: now)
         case .published(let frame): finishPublishing(frame)
         case .publishFailed(let frame, let problem): failPublishing(frame, problem)
@@ -73,7 +73,7 @@ package struct Scheduler: Sendable {
         case .drain: drain()
         case .stop(let reason): stop(reason)
         case .pause(let paused): isPaused = paused
-        case .stalled(let gap): forgive(gap)
+        case .stalled(let gap): postponeDeadlines(gap)
         case .words, .tick: break
         }
         expireLeases(at: now)
@@ -234,7 +234,7 @@ extension Scheduler {
     private mutating func askForWorkers() {
         guard stopped == nil, !isPaused, !ready.isEmpty else { return }
         let needed = roster.idle.isEmpty ? leases.count + ready.count : livingSlots + 1
-        let wanted = min(policy.workers, needed + slotBook.retired.count)
+        let wanted = min(policy.workers, needed + slotFaults.retired.count)
         guard wanted > slots else { return }
         slots = wanted
         directives.append(.widen(to: wanted))
@@ -269,7 +269,7 @@ extension Scheduler {
     /// Ends the frame. Results that still come for it are dropped.
     mutating func conclude(_ id: FrameID, _ outcome: FrameOutcome) {
         let wasOpen = frames.removeValue(forKey: id) != nil
-        slotBook.forget(id)
+        slotFaults.forget(id)
         guard publishing.removeValue(forKey: id) != nil || wasOpen else { return }
         if wasOpen { ready.removeAll(of: id) }
         delayed.removeAll(of: id)

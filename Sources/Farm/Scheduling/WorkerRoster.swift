@@ -51,11 +51,11 @@ struct WorkerRoster: Sendable {
         lastReports[worker] = now
     }
 
-    mutating func hear(_ worker: WorkerID, at now: Timestamp) {
+    mutating func noteMessage(_ worker: WorkerID, at now: Timestamp) {
         // A single search, because this happens at every report.
         if let index = lastReports.index(forKey: worker) { lastReports.values[index] = now }
     }
 
     /// Moves the times of all workers, because the coordinator did not listen.
-    mutating func forgive(_ gap: Duration) { lastReports = lastReports.mapValues { $0 + gap } }
+    mutating func postponeDeadlines(_ gap: Duration) { lastReports = lastReports.mapValues { $0 + gap } }
 }

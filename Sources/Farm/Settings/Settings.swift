@@ -98,12 +98,12 @@ package struct Settings: Sendable {
     /// Defaults ← config file ← environment ← flags.
     package init(_ flags: Flags, _ launch: LaunchEnvironment) throws(Problem) {
         let file = try Self.configFile(flags, launch)
-        let environment = EnvironmentWishes(launch.environment)
+        let environment = EnvironmentValues(launch.environment)
         let errors = (file?.contents.errors ?? []) + environment.errors
         guard errors.isEmpty else { throw Problem(kind: .value, message: errors.joined(separator: "\n")) }
 
         func layered<Value: Sendable>(
-            _ standard: Value, _ wish: KeyPath<Wishes, Value?>, _ variable: String, flag: Value? = nil,
+            _ standard: Value, _ wish: KeyPath<GivenValues, Value?>, _ variable: String, flag: Value? = nil,
             _ flagName: String = ""
         ) -> Setting<Value> {
             var layers = Layers(standard: standard)

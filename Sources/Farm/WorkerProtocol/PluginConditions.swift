@@ -19,7 +19,7 @@ package struct PluginConditions: Hashable, Sendable, Codable {
     package var folders: [String] = []
     /// Folders that a file named, and not this machine's own settings. Only libraries of this user or of root are
     /// loaded from them.
-    package var strangeFolders: [String] = []
+    package var foreignFolders: [String] = []
     package var pins: [Pin] = []
     /// True if a library without a pin is refused.
     package var isPinnedOnly = false
@@ -39,7 +39,7 @@ package struct PluginConditions: Hashable, Sendable, Codable {
         var all = self
         all.isPinnedOnly = isPinnedOnly || own.isPinnedOnly
         let known = Set(own.folders.map(PathKey.init))
-        all.strangeFolders = folders.filter { !known.contains(PathKey($0)) }
+        all.foreignFolders = folders.filter { !known.contains(PathKey($0)) }
         let pinned = Set(own.pins.map(\.file))
         all.pins = own.pins + pins.filter { !pinned.contains($0.file) && !own.isPinnedOnly }
         return all

@@ -54,10 +54,10 @@ extension TaskSpec {
 
     /// Why the task cannot be in the code of these plugins. Nil if it can.
     package func objection(toPlugins names: [String], _ plugins: Set<String>?) -> String? {
-        let stranger = names.first { name in
+        let foreign = names.first { name in
             plugins?.contains(name) == false || !chains.contains { $0.contains { $0.filter == name } }
         }
-        return stranger.map { "that it is in the plugin '\($0)', which is not in its chain" }
+        return foreign.map { "that it is in the plugin '\($0)', which is not in its chain" }
     }
 
     private var readsCanvas: Bool {

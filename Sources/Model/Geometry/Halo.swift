@@ -27,6 +27,8 @@ public struct Halo: Hashable, Sendable, Codable {
     public static let none = Halo(horizontal: 0, vertical: 0)
 
     public var isEmpty: Bool { self == .none }
+    /// The widest side, in pixels.
+    public var widest: Int { max(max(left, right), max(top, bottom)) }
 
     public static func + (a: Halo, b: Halo) -> Halo {
         Halo(

@@ -8,7 +8,7 @@ import WorkerProtocol
 extension TaskFailure {
     /// The kind of a failure decides whether the picture, the disk, or neither is to blame.
     init(classing error: any Error) {
-        self = Self.plainly(error)
+        self = Self.classify(error)
         // Libraries blame the picture if they cannot get a thread or memory.
         switch kind {
         case .data, .value, .transient, .output, .storage:
@@ -22,7 +22,7 @@ extension TaskFailure {
     /// The number of threads that rendering a picture may need at once: chain, outputs, decoder and encoder.
     static let threads = 8
 
-    private static func plainly(_ error: any Error) -> TaskFailure {
+    private static func classify(_ error: any Error) -> TaskFailure {
         if let shortage = error.systemCode.flatMap(Shortage.init(ofFile:)) {
             return TaskFailure(.resourceLimit, "\(shortage)")
         }

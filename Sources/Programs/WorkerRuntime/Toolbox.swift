@@ -111,9 +111,9 @@ struct InstalledPlugins: Sendable {
                 isPinnedOnly: conditions.isPinnedOnly),
             isCancelled: CancellationQuestion { cancellation.isCancelled },
             trial: PluginTrial(known: conditions.refused))
-        let strange = Set(conditions.strangeFolders.map(PathKey.init))
+        let foreign = Set(conditions.foreignFolders.map(PathKey.init))
         let loaded = loader.load(
-            conditions.folders.map { PluginFolder($0, isStrange: strange.contains(PathKey($0))) } + [
+            conditions.folders.map { PluginFolder($0, isForeign: foreign.contains(PathKey($0))) } + [
                 PluginFolder(Self.programFolder, isImplicit: true)
             ])
         (plugins, problems) = (loaded.plugins, loaded.problems)

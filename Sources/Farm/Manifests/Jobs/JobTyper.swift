@@ -112,7 +112,7 @@ struct JobTyper {
         let cause = wildcard ?? (inputs.count > 1 ? inputs.joined(separator: ", ") : nil)
         for output in outputs {
             if output.job.template.source.hasPrefix("~") { log.warning(.job(.tilde(name: "output")), at: output.span) }
-            if let cause, !output.job.template.tellsInputsApart {
+            if let cause, !output.job.template.distinguishesInputs {
                 log.warning(.job(.sameNameForAll(inputs: cause.quoted)), at: output.span)
             }
         }
@@ -121,7 +121,7 @@ struct JobTyper {
 
 extension OutputTemplate {
     /// False if every input certainly gets the same name.
-    fileprivate var tellsInputsApart: Bool {
+    fileprivate var distinguishesInputs: Bool {
         pieces.contains { piece in
             switch piece {
             case .field(.stem), .field(.index), .field(.hash8): true

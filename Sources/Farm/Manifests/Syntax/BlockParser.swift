@@ -63,7 +63,7 @@ package struct BlockParser {
         lines.indices.contains(current - 1) ? lines[current - 1] : nil
     }
 
-    mutating func passLine() {
+    mutating func skipLine() {
         current += 1
     }
 
@@ -73,9 +73,9 @@ package struct BlockParser {
     }
 
     /// Skips the line and everything that belongs to it: deeper lines, and brackets that close its own.
-    mutating func passOver(deeperThan indent: Int) {
-        passLine()
-        while let line, line.indent > indent || isCloser(line) { passLine() }
+    mutating func skip(deeperThan indent: Int) {
+        skipLine()
+        while let line, line.indent > indent || isCloser(line) { skipLine() }
     }
 
     private func isCloser(_ line: ContentLine) -> Bool {
@@ -102,7 +102,7 @@ package struct BlockParser {
     }
 
     /// The node for a refused value.
-    func hole(at line: ContentLine) -> SyntaxNode {
+    func placeholder(at line: ContentLine) -> SyntaxNode {
         SyntaxNode(.unreadable, span: text.span(line.range, line: line.number))
     }
 }
@@ -125,7 +125,7 @@ extension BlockParser {
         while let line = nextLine(ofBlockAt: first.indent, whole: &mapping.isComplete) {
             guard let key = readKey(on: line) else {
                 mapping.isComplete = false
-                passOver(deeperThan: first.indent)
+                skip(deeperThan: first.indent)
                 continue
             }
             let value = parseValue(of: key, on: line, depth: depth)
@@ -152,10 +152,10 @@ extension BlockParser {
             if endsAtKeys, KeyReader(cursor(on: line)).looksLikeKey { break }
             refuse(notAnItem(line), of: line)
             isWhole = false
-            passOver(deeperThan: first.indent)
+            skip(deeperThan: first.indent)
         }
         let span = text.span(first.range, line: first.number)
-        if !isWhole { items.append(hole(at: first)) }
+        if !isWhole { items.append(placeholder(at: first)) }
         count(1, at: span)
         return SyntaxNode(.sequence(items), span: span)
     }
@@ -169,7 +169,7 @@ extension BlockParser {
                 refuseTabs(on: line)
             } else if line.indent > indent {
                 refuse(misplaced(line, in: indent), of: line)
-                passOver(deeperThan: indent)
+                skip(deeperThan: indent)
             } else {
                 return line.indent == indent ? line : nil
             }
@@ -182,7 +182,7 @@ extension BlockParser {
     mutating func refuseTabs(on first: ContentLine) {
         let start = first.range.lowerBound
         log.error(.text(.tabInIndentation), at: text.span(start..<start + 1, line: first.number))
-        while let line, line.hasTabIndent { passLine() }
+        while let line, line.hasTabIndent { skipLine() }
     }
 
     /// The problem of a line that is indented deeper than its block and belongs to no line above.
@@ -220,7 +220,7 @@ extension BlockParser {
         if let node = parse(cursor, behind: .key, on: line, depth: depth) { return node }
         if let node = parseBelow(line, allowsItemsInColumn: true, depth: depth) { return node }
         log.error(.block(.emptyValue(key: key.name)), at: key.span)
-        return hole(at: line)
+        return placeholder(at: line)
     }
 
     /// Parses the value behind a dash, on its line or below.
@@ -234,7 +234,7 @@ extension BlockParser {
         if let node = parse(cursor, behind: .dash, on: line, depth: depth) { return node }
         if let node = parseBelow(line, allowsItemsInColumn: false, depth: depth) { return node }
         log.error(.block(.emptyItem), at: text.span(line.range.prefix(1), line: line.number))
-        return hole(at: line)
+        return placeholder(at: line)
     }
 
     private mutating func parseCompactMapping(at index: Int, of line: ContentLine, depth: Int) -> SyntaxNode {
@@ -249,18 +249,18 @@ extension BlockParser {
     ) -> SyntaxNode? {
         do {
             if try cursor.isAtEndOrComment(valueStart: cursor.index) {
-                passLine()
+                skipLine()
                 return nil
             }
             var scanner = InlineScanner(cursor, depth: depth)
             let node = try scanner.readLine(behind: context)
-            passLine()
+            skipLine()
             count(scanner.nodeCount, at: node.span)
             return node
         } catch {
             log.add(error)
-            passOver(deeperThan: line.indent)
-            return hole(at: line)
+            skip(deeperThan: line.indent)
+            return placeholder(at: line)
         }
     }
 
@@ -274,8 +274,8 @@ extension BlockParser {
         guard line.indent > owner.indent || isInOwnersColumn else { return nil }
         guard line.beginsWithDash || isEntry(line) else {
             refuse(.block(.valueOnOwnLine), of: line)
-            passOver(deeperThan: owner.indent)
-            return hole(at: line)
+            skip(deeperThan: owner.indent)
+            return placeholder(at: line)
         }
         guard depth < SyntaxLimits.depth else { return refuseDepth(of: line, above: owner.indent) }
         return parseBlock(depth: depth + 1, endsAtKeys: isInOwnersColumn)
@@ -283,8 +283,8 @@ extension BlockParser {
 
     private mutating func refuseTabs(below owner: ContentLine, from first: ContentLine) -> SyntaxNode {
         refuseTabs(on: first)
-        while let line, line.indent > owner.indent { passLine() }
-        return hole(at: owner)
+        while let line, line.indent > owner.indent { skipLine() }
+        return placeholder(at: owner)
     }
 
     /// True if the reader of a mapping has a better message for the line than "not a value".
@@ -302,8 +302,8 @@ extension BlockParser {
 
     private mutating func refuseDepth(of line: ContentLine, above indent: Int) -> SyntaxNode {
         refuse(.text(.tooDeep), of: line)
-        passOver(deeperThan: indent)
-        return hole(at: line)
+        skip(deeperThan: indent)
+        return placeholder(at: line)
     }
 }
 

@@ -5,7 +5,7 @@
 /// that fails everywhere is quarantined and counts against no slot. A worker that ends while idle counts at once,
 /// because no picture
 /// can be to blame. A success of the slot clears its faults, unless the task only read a header.
-struct SlotBook: Sendable {
+struct SlotFaults: Sendable {
     /// This number of faults without a success between them retires a slot.
     static let faultLimit = 3
 
