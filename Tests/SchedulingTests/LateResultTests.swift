@@ -3,7 +3,7 @@ import Scheduling
 import Testing
 import WorkerProtocol
 
-/// Results that nobody waits for any more, from wherever they come.
+/// Results that nothing waits for any more, from any source.
 @Suite struct LateResultTests {
     private func ends(_ farm: Farm, of lease: Lease) -> [String] { farm.ends.filter { $0.0 == lease.id }.map(\.1) }
 

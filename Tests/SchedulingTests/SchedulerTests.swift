@@ -199,7 +199,7 @@ import WorkerProtocol
         #expect(farm.recycled.isEmpty)
         farm.finish(lease)
         #expect(farm.recycled == [lease.worker])
-        // It leaves by itself, and its place is taken.
+        // It exits by itself, and another takes its slot.
         farm.send(.workerLost(lease.worker, Death(.exited(0))))
         farm.send(.workerReady(WorkerID(2)))
         farm.finishAll()
