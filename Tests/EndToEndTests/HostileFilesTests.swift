@@ -615,7 +615,7 @@ import Testing
             "shard", "--run-dir", "shared", "--index", "1", in: workspace,
             environment: ["PENUMBRA_WORKER": "\(workspace.path)/worker"])
         #expect(
-            try text("seen").replacing(#"\/"#, with: "/").contains("\"foreignFolders\":[\"\(workspace.path)/theirs\"]"))
+            try text("seen").replacing(#"\/"#, with: "/").contains("\"strangeFolders\":[\"\(workspace.path)/theirs\"]"))
     }
 
     // MARK: Pipes

@@ -4,8 +4,7 @@ import Testing
 import WorkerProtocol
 
 /// The scheduler in a world in which anything happens at any time. There are a million events. After each of them a
-/// referee judges the
-/// directives, and the scheduler's tables are checked.
+/// referee judges the directives, and the scheduler's tables are checked.
 @Suite struct RandomFarmTests {
     private static let shards = 8
     private static let eventsOfShard = 1_000_000 / shards
@@ -59,8 +58,7 @@ extension RandomWorld {
     }
 
     /// The largest number of steps: each frame has at most probe, canvas, tiles, stitch, audit and check. Each is an
-    /// event and may have an
-    /// answer. Each worker may die and be replaced.
+    /// event and may have an answer. Each worker may die and be replaced.
     fileprivate mutating func finish() {
         let tasks = frames * (probe.grid.count + 6) + 2 * referee.policy.workers
         for _ in 0..<2 * tasks + 20 where !isFinished { willingStep() }

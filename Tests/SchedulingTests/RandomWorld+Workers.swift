@@ -70,8 +70,7 @@ extension RandomWorld {
     }
 
     /// A report that the scheduler must ignore: from dead workers, of ended leases, of others' leases, or repeated.
-    /// Only the time at which it
-    /// comes may have an effect.
+    /// Only the time at which it comes may have an effect.
     mutating func bother() {
         guard let lease = past.randomElement(using: &random) else { return }
         let other = anyWorker() ?? lease.worker

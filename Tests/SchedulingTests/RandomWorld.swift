@@ -3,8 +3,7 @@ import Scheduling
 import WorkerProtocol
 
 /// A world in which anything happens at any time, drawn from a seed. It is a value, so a copy shows what would happen
-/// if everyone did
-/// what the scheduler asks for from now on.
+/// if everyone did what the scheduler asks for from now on.
 struct RandomWorld {
     var scheduler: Scheduler
     var referee: Referee

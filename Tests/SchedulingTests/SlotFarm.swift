@@ -3,8 +3,7 @@ import Scheduling
 import WorkerProtocol
 
 /// A farm in which workers of some slots fail at everything, and some pictures fail everywhere. All others do their
-/// tasks. A seed
-/// decides who acts next.
+/// tasks. A seed decides who acts next.
 struct SlotFarm {
     private var farm: Farm
     private var random: SplitMix64

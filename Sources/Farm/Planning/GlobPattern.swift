@@ -66,8 +66,7 @@ package struct GlobPattern: Hashable, Sendable {
     }
 
     /// The pattern with existing names taken literally: `photos/IMG [[]1].jpg` for `photos/IMG [1].jpg`. Nil if no name
-    /// with a
-    /// wildcard exists.
+    /// with a wildcard exists.
     ///
     /// - Parameter folder: The absolute path that a relative pattern starts from.
     /// - Returns: Also the part of the pattern that ends with the last such name.

@@ -7,8 +7,7 @@ struct SearchWarnings: Sendable {
     /// The number of files that each pattern matches, including excluded ones.
     var matches: [PathKey: Int] = [:]
     /// The files and folders that patterns name or begin with, and that do not exist. For a file also its folder, if
-    /// that does not
-    /// exist either.
+    /// that does not exist either.
     var missing: [String] = []
     /// Entries of `exclude` that excluded nothing, in the manifest's order.
     var unusedExcludes: [ExcludePattern] = []
@@ -211,8 +210,7 @@ struct InputFinder {
     }
 
     /// A folder that is excluded as a whole is not opened, because its disk may not answer. A folder that cannot be
-    /// read, such as
-    /// `lost+found` at the root of a disk, is noted, and the search continues.
+    /// read, such as `lost+found` at the root of a disk, is noted, and the search continues.
     private mutating func entries(of folder: [UInt8], _ folderRules: FolderRules) -> [DirectoryListing.Entry] {
         let exclusions = folderRules.exclusionsOfAll
         guard exclusions.isEmpty else {

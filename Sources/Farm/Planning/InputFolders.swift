@@ -1,8 +1,7 @@
 import JobModel
 
 /// The folders and files of a job's inputs, as far as its patterns show them. Programs that copy inputs to other
-/// machines need
-/// them.
+/// machines need them.
 package struct InputFolders: Hashable, Sendable {
     /// Absolute, none of them below another, sorted: the parts of patterns before their first wildcard.
     package let folders: [String]

@@ -159,10 +159,8 @@ struct InputPattern: Sendable {
 /// One entry of `exclude`: files, or a folder with all its contents.
 ///
 /// An entry excludes names with its exact bytes. If there are none, it excludes names that look the same: a typed name
-/// may be
-/// encoded in another way than a name that another system wrote, and a file that the user wants to exclude must not
-/// become an
-/// input for this reason.
+/// may be encoded in another way than a name that another system wrote, and a file that the user wants to exclude must
+/// not become an input for this reason.
 struct ExcludePattern: Sendable {
     /// As it was written.
     let entry: String
@@ -170,8 +168,7 @@ struct ExcludePattern: Sendable {
     /// An entry with a slash at its end names folders only.
     let namesFiles: Bool
     /// An entry may name a folder if its last name has no wildcard, if a slash follows, or if it ends in `/**`.
-    /// (`photos/*`
-    /// names files only.)
+    /// (`photos/*` names files only.)
     private let namesFolders: Bool
     /// For an entry that ends in `/*`, the part before it: the folder whose files it names.
     private let above: GlobPattern?

@@ -77,8 +77,7 @@ indirect enum JSONValue: Hashable, Sendable {
 /// Reads one JSON value of RFC 8259.
 ///
 /// Foundation's decoders do not fit. They round numbers, and the manifest reader needs them as their author wrote them.
-/// They
-/// also lose the order of keys, keys that occur twice, and the column of an error.
+/// They also lose the order of keys, keys that occur twice, and the column of an error.
 struct JSONScanner {
     /// The text is not JSON.
     struct Fault: Error {

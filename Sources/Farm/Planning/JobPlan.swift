@@ -30,8 +30,7 @@ package struct JobPlan: Sendable {
     /// Links among the inputs whose targets do not exist or are not mounted, sorted.
     package let danglingLinks: [String]
     /// The files and folders that entries of `inputs` name or begin with, and that do not exist. For a file also its
-    /// folder, if that
-    /// does not exist either.
+    /// folder, if that does not exist either.
     package let missingPaths: [String]
     /// The number of files, pipes and links in folders of `inputs` that are no inputs, by kind: `.nef`, `links to
     /// folders`.
@@ -54,8 +53,7 @@ package struct JobPlan: Sendable {
     }
 
     /// The outputs of inputs that a selection does not take, as far as their names are known without a probe. Their
-    /// files are not
-    /// inspected.
+    /// files are not inspected.
     var otherOutputs: [PlannedOutput] {
         guard !job.needsProbe else { return [] }
         var choice = FormatChoice(naming, catalog)
@@ -98,8 +96,7 @@ package struct JobPlan: Sendable {
     }
 
     /// Takes a list's files instead of the matches of the job's patterns, in the same order and with the same numbers.
-    /// Files that
-    /// the job excludes are removed from the list, too.
+    /// Files that the job excludes are removed from the list, too.
     ///
     /// `{dir}` comes from the first pattern that matches the file, or else from the folder below the manifest's, or
     /// else it is empty.
@@ -179,8 +176,7 @@ package struct JobPlan: Sendable {
     }
 
     /// Entries of `exclude` that exclude nothing, perhaps by mistake. Entries that keep outputs from being inputs are
-    /// not listed,
-    /// because there may be no output yet.
+    /// not listed, because there may be no output yet.
     package var unmatchedExcludes: [String] {
         guard !unusedExcludes.isEmpty, let frame = frames.first else { return [] }
         let first = zip(outputs(of: frame, measures: nil), frame.formats).flatMap { path, format in
@@ -234,8 +230,7 @@ extension Catalog {
 
 extension JobPlan {
     /// Refuses a job that would overwrite an input, or whose outputs would be inputs of the next run. In other jobs,
-    /// refuses
-    /// single frames with conflicting names.
+    /// refuses single frames with conflicting names.
     ///
     /// Reads only the real paths of folders, and the stamps of inputs outside the selection if an output exists.
     ///

@@ -76,8 +76,7 @@ struct NameCollisions {
     }
 
     /// Refuses outputs that a file system takes for one file, for example because it ignores case: the names look
-    /// alike, and they
-    /// lead to one file.
+    /// alike, and they lead to one file.
     mutating func refuseOneFile() {
         let groups = colliding { output in output.isFolder ? nil : output.stamp?.identity }
         refuse(

@@ -187,8 +187,7 @@ private struct Alternative<Unit: WildcardUnit>: Hashable, Sendable {
 }
 
 /// Finds the formats of a frame's outputs by the extensions of their names. Caches the results: a job has many frames,
-/// but few
-/// extensions.
+/// but few extensions.
 struct FormatChoice {
     private let naming: OutputNaming
     private let catalog: Catalog

@@ -26,8 +26,7 @@ package enum PathText {
     }
 
     /// For people: relative to `folder` if it lies below it, and ``visible(_:)``. If `folder` is the root, the path
-    /// stays absolute,
-    /// because the log of a service is read in another folder.
+    /// stays absolute, because the log of a service is read in another folder.
     package static func shown(_ path: String, from folder: String) -> String {
         visible(folder == "/" ? path : PathNames.relative(path, to: folder) ?? path)
     }
@@ -75,8 +74,7 @@ package enum PathText {
     }
 
     /// Negative if the bytes of `a` are before those of `b`, and 0 if they are equal. (Strings are equal if they look
-    /// the same,
-    /// whatever their bytes are.)
+    /// the same, whatever their bytes are.)
     static func order(_ a: String, _ b: String) -> Int {
         let (a, b) = (a.utf8.span, b.utf8.span)
         for index in 0..<min(a.count, b.count) where a[index] != b[index] {

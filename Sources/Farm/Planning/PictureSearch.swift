@@ -172,8 +172,7 @@ package struct PictureSearch {
     private static let ownPrefix = Array(".penumbra-".utf8)
 
     /// Files of the folders that stay unchanged although they are pictures, or may be. Names alone do not decide, so
-    /// files are
-    /// opened.
+    /// files are opened.
     package struct SkippedFiles {
         package struct Link: Hashable, Sendable {
             package let link: InputFile
@@ -257,8 +256,7 @@ package struct PictureSearch {
     }
 
     /// False for a file that was found before by the same name through another mount. A file with several hard links is
-    /// reported
-    /// once for each.
+    /// reported once for each.
     private mutating func isNew(_ file: InputFile) -> Bool {
         guard let identity = FileStamp.onlyName(of: file) else { return true }
         return seenFiles.insert(identity).inserted

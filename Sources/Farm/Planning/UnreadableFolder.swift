@@ -2,8 +2,7 @@ import Glibc
 import JobModel
 
 /// The reason why an input cannot be looked up: a folder that cannot be listed, or a link or another name that cannot
-/// be
-/// inspected. Its contents, or its kind, are unknown.
+/// be inspected. Its contents, or its kind, are unknown.
 package struct UnreadableFolder: Error, Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case folder
@@ -25,8 +24,8 @@ package struct UnreadableFolder: Error, Hashable, Sendable {
     }
 
     /// The reason why this user cannot inspect a path: the innermost folder above it that the user may not search, or
-    /// the path
-    /// itself, if its disk or server does not answer. Nil if the path can be inspected, or if nothing exists there.
+    /// the path itself, if its disk or server does not answer. Nil if the path can be inspected, or if nothing exists
+    /// there.
     package init?(hiding path: [UInt8]) {
         guard let code = FileKind.trouble(at: path) else { return nil }
         guard code == EACCES else {

@@ -1,6 +1,6 @@
 /// Recognizes pictures and films in formats that Penumbra does not read: by their first bytes, or by their names if a
-/// format
-/// has no signature. Raw files that are TIFF, such as NEF and DNG, are recognized as pictures (``FileSignature``).
+/// format has no signature. Raw files that are TIFF, such as NEF and DNG, are recognized as pictures
+/// (``FileSignature``).
 enum UnsupportedFormats {
     /// - Parameters:
     ///   - head: The file's first ``FileSignature/length`` bytes.
@@ -31,8 +31,8 @@ enum UnsupportedFormats {
     ]
 
     /// Formats that share their first bytes with others, and the bytes that distinguish them: AVI; Ogg with Theora or a
-    /// skeleton,
-    /// which only films have; Krita and OpenRaster, which are ZIP files; EMF; and DICOM, which may begin with anything.
+    /// skeleton, which only films have; Krita and OpenRaster, which are ZIP files; EMF; and DICOM, which may begin with
+    /// anything.
     private static let marks: [(beginning: [UInt8], mark: [UInt8], offset: Int)] = [
         (Array("RIFF".utf8), Array("AVI ".utf8), 8), (Array("OggS".utf8), [0x80] + Array("theora".utf8), 28),
         (Array("OggS".utf8), Array("fishead\u{0}".utf8), 28),

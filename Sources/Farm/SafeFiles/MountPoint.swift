@@ -45,8 +45,7 @@ package enum DiskMark {
     private static let mark = 7
 
     /// File systems whose mark comes from the disk's own UUID: ext2 to ext4, and Btrfs. Others make up a new mark at
-    /// every mount, or use
-    /// the device's number.
+    /// every mount, or use the device's number.
     private static let lasting: Set<UInt64> = [0xEF53, 0x9123_683E]
 
     /// Nil if the file system has no lasting mark, or if nothing exists at the path.

@@ -4,10 +4,8 @@ import JobModel
 /// An open folder of Penumbra's own, in which someone else may have added, exchanged or linked files.
 ///
 /// A stored file says what to move, to remove or to run. Whoever can write to its folder could decide that. So such
-/// files are reached
-/// from an open folder, one name at a time, and no link is followed on the way (`openat` with `O_NOFOLLOW`). They must
-/// be regular
-/// files of this user or of root, and their size is limited.
+/// files are reached from an open folder, one name at a time, and no link is followed on the way (`openat` with
+/// `O_NOFOLLOW`). They must be regular files of this user or of root, and their size is limited.
 ///
 /// Only the first folder is opened by a path, because the user, or a setting, has named it. Links in that path are the
 /// user's own.
@@ -31,8 +29,7 @@ package final class SafeFolder: Sendable {
     }
 
     /// All bytes of the file at a path. Nil if it does not exist or is not trusted: a link, a pipe, another user's
-    /// file, or a file that
-    /// is too large. For files that are better ignored than believed wrongly.
+    /// file, or a file that is too large. For files that are better ignored than believed wrongly.
     package static func trustedContents(_ path: String, limit: Int) -> [UInt8]? {
         let folder = PathNames.folder(of: path) ?? ""
         return try? SafeFolder(folder.isEmpty ? "/" : folder).contents(of: PathNames.last(of: path), limit: limit)
@@ -343,8 +340,7 @@ package final class SafeFolder: Sendable {
     }
 
     /// Removes a file, or a folder with all its contents, as far as possible. Links themselves are removed. The folder
-    /// above is opened
-    /// once, so that exchanges below it can never make it remove files elsewhere.
+    /// above is opened once, so that exchanges below it can never make it remove files elsewhere.
     package static func removeTree(at path: String) {
         let parent = PathNames.folder(of: path) ?? ""
         do {

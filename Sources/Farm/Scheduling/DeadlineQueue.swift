@@ -3,8 +3,7 @@ import HeapModule
 /// A queue of items with deadlines: the earliest first, and of equal ones the one that was added first.
 ///
 /// A heap cannot remove an item from its middle cheaply. An item that is void stays until its deadline, and the caller
-/// checks whether
-/// it still counts. ``prune(downTo:keeping:)`` limits how many void items there are.
+/// checks whether it still counts. ``prune(downTo:keeping:)`` limits how many void items there are.
 package struct DeadlineQueue<Item: Sendable>: Sendable {
     private struct Entry: Comparable {
         let time: Timestamp

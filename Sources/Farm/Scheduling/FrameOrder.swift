@@ -82,8 +82,7 @@ package struct FrameVariant: Hashable, Sendable {
 }
 
 /// Work of a killed coordinator that need not be done again. Its receipts are checked like a worker's: the stitch takes
-/// the digest
-/// of each tile again, and the digests of adopted outputs have been taken again.
+/// the digest of each tile again, and the digests of adopted outputs have been taken again.
 package indirect enum AdoptedWork: Hashable, Sendable {
     /// A canvas, and its rendered tiles by their indices in the grid.
     case tiles(ProbeReceipt, CanvasReceipt, [Int: TileReceipt])

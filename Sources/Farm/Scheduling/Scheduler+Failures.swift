@@ -128,8 +128,7 @@ extension Scheduler {
     }
 
     /// The megapixels that one thread has to write for a task. It may read less than a picture (a crop, a thumbnail),
-    /// and it writes
-    /// several outputs at once, so only the largest output counts.
+    /// and it writes several outputs at once, so only the largest output counts.
     private func leastWritten(by lease: Lease) -> Double? {
         guard let frame = frames[lease.task.frame], let probe = frame.probe else { return nil }
         switch lease.task.kind {
@@ -147,10 +146,8 @@ extension Scheduler {
 /// The speed that no machine exceeds. A worker that claims more has not done the work.
 package enum SpeedFloor {
     /// The time for each megapixel that is written. A frame's pixels are converted, digested, encoded, written and
-    /// digested again.
-    /// These five passes of a byte a pixel or more would need a hundred gigabytes a second of one core's memory. The
-    /// fastest measured
-    /// chain takes a hundred times as long.
+    /// digested again. These five passes of a byte a pixel or more would need a hundred gigabytes a second of one
+    /// core's memory. The fastest measured chain takes a hundred times as long.
     static let timePerMegapixel = Duration.microseconds(50)
 
     /// Smaller pictures are not judged: a message on a pipe can take half a millisecond.

@@ -163,8 +163,7 @@ struct Assignment {
     }
 
     /// A task that failed in this slot waits for another slot that can take it now or soon. Otherwise a failure of one
-    /// slot would be
-    /// taken for the picture's.
+    /// slot would be taken for the picture's.
     private func leavesToOthers(_ task: TaskID, _ worker: WorkerID) -> Bool {
         let failed = slotFaults.slots(thatFailed: task)
         guard failed.contains(worker.slot) else { return false }

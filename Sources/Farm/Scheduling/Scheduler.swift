@@ -5,8 +5,7 @@ import WorkerProtocol
 /// Decides what every worker does next, as a pure value: events and the time in, directives out.
 ///
 /// It holds the open frames with their ready and running tasks, never the plan. It reads no clock, performs no I/O, and
-/// draws random
-/// numbers from its seed, so every race is an ordinary unit test.
+/// draws random numbers from its seed, so every race is an ordinary unit test.
 package struct Scheduler: Sendable {
     let policy: SchedulingPolicy
     let factory: TaskFactory
@@ -54,8 +53,7 @@ package struct Scheduler: Sendable {
     }
 
     /// Applies one event. Reads no clock and performs no I/O: the caller passes `now` and carries out the directives in
-    /// order. After
-    /// ``Directive/finish(_:)`` every event gives no directives.
+    /// order. After ``Directive/finish(_:)`` every event gives no directives.
     package mutating func handle(_ event: Event, at now: Timestamp) -> [Directive] {
         guard !isFinished else { return [] }
         directives = []
@@ -150,8 +148,7 @@ extension Scheduler {
     }
 
     /// The part of adopted work that fits the tasks that would be given now. Nil if it is not enough. It comes from a
-    /// database, and can
-    /// be done again.
+    /// database, and can be done again.
     private func fittingPart(_ work: AdoptedWork, of id: FrameID) -> AdoptedWork? {
         guard let frame = frames[id] else { return nil }
         func fits(_ receipt: TaskReceipt, _ spec: TaskSpec) -> Bool {
@@ -229,8 +226,7 @@ extension Scheduler {
     }
 
     /// Asks for as many workers as there are tasks, because a worker takes time and memory to start. An idle worker may
-    /// not be allowed
-    /// to take a waiting task that another could take.
+    /// not be allowed to take a waiting task that another could take.
     private mutating func askForWorkers() {
         guard stopped == nil, !isPaused, !ready.isEmpty else { return }
         let needed = roster.idle.isEmpty ? leases.count + ready.count : livingSlots + 1

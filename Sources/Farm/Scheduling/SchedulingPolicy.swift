@@ -16,14 +16,12 @@ package struct SchedulingPolicy: Hashable, Sendable {
     /// The largest number of frames whose outputs wait to be published.
     package let mostPublishing = 512
     /// The number of frames held at once. No worker has to wait for the plan, which answers at once, so a thousand
-    /// workers need few
-    /// frames in reserve.
+    /// workers need few frames in reserve.
     package var openFrames: Int { workers + min(workers, 1024) }
     /// A worker that sends no message for this time is killed.
     package let silenceLimit: Duration
     /// Whether leases expire and silent workers are killed. False if work may wait in a queue for hours. Then the
-    /// element that does the
-    /// work checks the time.
+    /// element that does the work checks the time.
     package let endsLateWork: Bool
     /// The number of frames that may have canvases and tiles in scratch space at once.
     package let tiledFrames: Int
@@ -62,8 +60,8 @@ package struct TimePolicy: Hashable, Sendable {
     package init(limit: TimeLimit) { self.limit = limit }
 
     /// With `auto`: two minutes, and half a minute more for every megapixel and filter. This is some hundred times what
-    /// the work takes, so
-    /// only hanging workers are killed. If a chain is estimated to take long, the limit is twenty times the estimate.
+    /// the work takes, so only hanging workers are killed. If a chain is estimated to take long, the limit is twenty
+    /// times the estimate.
     ///
     /// - Parameter cost: An estimate of one core's time for the frame, in seconds.
     package func timeLimit(megapixels: Double, filters: Int, cost: Double = 0) -> Duration {

@@ -67,12 +67,9 @@ package struct ShardPolicy: Hashable, Sendable {
 /// The time that a frame takes as a whole and in tiles, if there are more cores than frames.
 ///
 /// A whole frame that streams takes as long as the slowest of decoding, chain and encoding, or as all of them on its
-/// cores. A frame
-/// that is held is decoded first, and filtered row by row while it is encoded. In tiles, decoding and encoding are
-/// single tasks and
-/// the chain is spread over the cores. Decoded samples pass through files four times, because a canvas and the tiles
-/// are written
-/// and read.
+/// cores. A frame that is held is decoded first, and filtered row by row while it is encoded. In tiles, decoding and
+/// encoding are single tasks and the chain is spread over the cores. Decoded samples pass through files four times,
+/// because a canvas and the tiles are written and read.
 package struct ShardCost: Hashable, Sendable {
     package let asFrame: Double
     package let asTiles: Double

@@ -2,8 +2,7 @@
 /// it.
 ///
 /// Workers are not to blame for that time. The run loop reports a gap by ``Event/stalled(_:)`` before any other event,
-/// and all
-/// deadlines move by the gap.
+/// and all deadlines move by the gap.
 package struct StallWatch: Sendable {
     /// A tick comes every tenth of a second. Even a busy machine does not lose twenty of them.
     package static let longestPause = Duration.seconds(2)

@@ -49,8 +49,7 @@ package struct TaskFactory: Hashable, Sendable {
     }
 
     /// The filters that all outputs share. With a single output, all its filters. Empty if each output is an animation,
-    /// because an
-    /// animation needs the picture before its filters, too.
+    /// because an animation needs the picture before its filters, too.
     private func chain(_ order: FrameOrder) -> [FilterInvocation] {
         let variant = variant(order)
         if variant.outputs.count == 1 { return whole(variant.outputs[0], order) }

@@ -52,8 +52,7 @@ package struct WorkEstimate: Hashable, Sendable {
 }
 
 /// Estimates of one core's time for tasks, from the cost that a probe has estimated. For engines that group tasks: an
-/// error of some
-/// tens of percent only makes a shard shorter or longer.
+/// error of some tens of percent only makes a shard shorter or longer.
 enum TaskEstimate {
     /// The time for opening a file and reading its header.
     static let headerRead = 0.05

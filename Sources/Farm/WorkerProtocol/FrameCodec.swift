@@ -1,14 +1,12 @@
 import FoundationEssentials
 
 /// Messages on a pipe: a little-endian 32-bit length of the body, a 64-bit checksum of the body, and the body in JSON.
-/// The checksum
-/// is FNV-1a. It detects every change of a single byte.
+/// The checksum is FNV-1a. It detects every change of a single byte.
 ///
 /// JSON costs some ten microseconds a message, little beside the milliseconds of a task, and people can read it.
 package enum FrameCodec {
     /// Longer messages are refused on both sides. The longest real one, the order to stitch 65,536 tiles, has some 14
-    /// MB with paths of
-    /// usual length.
+    /// MB with paths of usual length.
     package static let largestMessage = 128 << 20
 
     package enum Problem: Error, Hashable, Sendable {

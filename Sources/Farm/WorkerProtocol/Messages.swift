@@ -11,8 +11,7 @@ package struct LeaseID: Hashable, Sendable, Codable {
 /// A message of the coordinator. A worker that reads the end of the stream exits at once.
 package enum Order: Hashable, Sendable, Codable {
     /// Does a task. The number identifies this order to this worker and grows with each: one lease may take several
-    /// orders. The owner of
-    /// the pipe knows the lease, and reports contain the number.
+    /// orders. The owner of the pipe knows the lease, and reports contain the number.
     case start(LeaseID, TaskSpec)
 }
 
@@ -28,8 +27,7 @@ package enum Report: Hashable, Sendable, Codable {
     /// stopped.
     case alive
     /// Sent before the end of this lease: a fresh process should replace this worker. It holds more memory than it may,
-    /// or a plugin did
-    /// something in it that no code may do.
+    /// or a plugin did something in it that no code may do.
     case worn(LeaseID)
     case finished(LeaseID, TaskReceipt)
     case failed(LeaseID, TaskFailure)

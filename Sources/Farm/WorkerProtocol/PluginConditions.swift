@@ -2,8 +2,7 @@ package import Catalogs
 package import JobModel
 
 /// The plugins that a worker may use. The coordinator passes them to its workers as JSON in their environment, because
-/// paths and
-/// names may contain any character.
+/// paths and names may contain any character.
 package struct PluginConditions: Hashable, Sendable, Codable {
     /// A file's name, and its required SHA-256 in lower-case hexadecimal digits.
     package struct Pin: Hashable, Sendable, Codable {
@@ -29,12 +28,17 @@ package struct PluginConditions: Hashable, Sendable, Codable {
     /// The environment variable. A worker that is started without it uses the plugins beside itself.
     package static let variable = "PENUMBRA_WORKER_PLUGINS"
 
+    /// Stored shards contain these names.
+    private enum CodingKeys: String, CodingKey {
+        case folders, pins, isPinnedOnly, refused
+        case foreignFolders = "strangeFolders"
+    }
+
     package init() {}
 
     /// These conditions came from a file. The result is what this machine's own settings allow of them. Own pins come
-    /// first. If the
-    /// settings require pins for all libraries, no file can lift this. Folders that the settings do not name are
-    /// foreign.
+    /// first. If the settings require pins for all libraries, no file can lift this. Folders that the settings do not
+    /// name are foreign.
     package func restricted(by own: PluginConditions) -> PluginConditions {
         var all = self
         all.isPinnedOnly = isPinnedOnly || own.isPinnedOnly

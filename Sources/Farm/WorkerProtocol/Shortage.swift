@@ -101,8 +101,7 @@ extension Shortage {
     }
 
     /// The resource that this process cannot get now, if any. It tries to open a file, to map memory, and to start
-    /// `threads` threads that
-    /// live at the same time.
+    /// `threads` threads that live at the same time.
     ///
     /// Libraries report a shortage in words or not at all, so it is tested where one may have been the cause.
     ///
@@ -116,8 +115,7 @@ extension Shortage {
     }
 
     /// Saves addresses in a process that has a limit for them (RLIMIT_AS). Otherwise the C library reserves 64 MB of
-    /// them for the heap of
-    /// each thread. Must be called before a second thread starts.
+    /// them for the heap of each thread. Must be called before a second thread starts.
     package static func saveAddresses() {
         guard limit(RLIMIT_AS) != nil, let function = dlsym(nil, "mallopt") else { return }
         typealias Option = @convention(c) (Int32, Int32) -> Int32

@@ -1,6 +1,5 @@
 /// Why a worker could not finish an attempt, as the worker reports it. (If a worker dies, the coordinator classifies
-/// its death
-/// instead.)
+/// its death instead.)
 package struct TaskFailure: Error, Hashable, Sendable, Codable {
     /// The kind decides what happens next.
     package enum Kind: Hashable, Sendable, Codable {

@@ -2,8 +2,7 @@ import Geometry
 package import JobModel
 
 /// Checks of answers. A worker decodes files of strangers, and a log may be edited. So every answer is compared with
-/// its task before
-/// it is used. Names of files matter most, because the coordinator renames and removes these files.
+/// its task before it is used. Names of files matter most, because the coordinator renames and removes these files.
 extension TaskSpec {
     /// Who may have done the task. This decides the names of the files that it wrote.
     package enum Doer: Hashable, Sendable {

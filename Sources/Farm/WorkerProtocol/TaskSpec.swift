@@ -5,8 +5,7 @@ package import JobModel
 /// The order for one attempt. It contains everything that the worker needs, and nothing else of the job.
 ///
 /// Paths are absolute. The names of the files that a task writes belong to this attempt alone, so a late attempt can
-/// never touch files
-/// of another.
+/// never touch files of another.
 package enum TaskSpec: Hashable, Sendable, Codable {
     case probe(ProbeTask)
     case frame(FrameTask)
@@ -99,8 +98,7 @@ package struct FrameTask: Hashable, Sendable, Codable {
     package struct Output: Hashable, Sendable, Codable {
         package let spec: OutputSpec
         /// Nil if the output is not written this time. It is listed nonetheless, because the decoding of an input
-        /// depends on all outputs
-        /// and must not depend on which of them are missing.
+        /// depends on all outputs and must not depend on which of them are missing.
         package let temporaryPath: String?
         /// The last part of its final path. Files in a folder output are named after it.
         package let name: String

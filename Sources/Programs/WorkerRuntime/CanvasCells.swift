@@ -8,10 +8,8 @@ import Rendering
 import WorkerProtocol
 
 /// The digests of a canvas's cells of 256 × 256 pixels, row by row, from the time when it was filled. A file beside the
-/// canvas stores
-/// them, together with the colour profile of the pixels. The canvas's receipt has the digest of that file, because
-/// disks and memory
-/// can be faulty.
+/// canvas stores them, together with the colour profile of the pixels. The canvas's receipt has the digest of that
+/// file, because disks and memory can be faulty.
 struct CanvasCells: Sendable {
     static let size = BandReceipt.height
 

@@ -5,8 +5,7 @@ import WorkerProtocol
 /// Ends a task if its picture takes too long to draw.
 ///
 /// Drawing cannot be interrupted. So another thread answers the task, and this process asks to be replaced. When the
-/// coordinator lets it
-/// go, it exits together with the thread that still draws.
+/// coordinator lets it go, it exits together with the thread that still draws.
 final class DrawingWatch: Sendable {
     private let channel: Channel
     private let drawing: DrawingTime

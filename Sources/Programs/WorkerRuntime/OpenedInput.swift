@@ -5,8 +5,7 @@ import Rendering
 import WorkerProtocol
 
 /// An input as some outputs of a frame need it, with the chains for it. If the decoder has shrunk the picture, the
-/// first filter is
-/// adapted.
+/// first filter is adapted.
 struct OpenedInput {
     /// The chain of one output.
     struct Branch {
@@ -34,8 +33,8 @@ struct OpenedInput {
 
 extension TaskRunner {
     /// Opens the input of a task, once for each way of decoding that its outputs need. Outputs that keep a profile need
-    /// other colours than
-    /// those without. Only some outputs hold animations, and only some are dithered. Nearly always one way suits all.
+    /// other colours than those without. Only some outputs hold animations, and only some are dithered. Nearly always
+    /// one way suits all.
     func open(
         _ input: InputSpec, _ invocations: [FilterInvocation], for outputs: [OutputSpec]
     ) throws -> [OpenedInput] {

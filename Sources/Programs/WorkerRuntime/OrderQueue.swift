@@ -3,8 +3,7 @@ import Glibc
 import WorkerProtocol
 
 /// Reads orders on a thread of its own, so that it notices the coordinator's end at once, even in the middle of a task.
-/// Then the process
-/// exits. The coordinator's next run removes its unpublished files.
+/// Then the process exits. The coordinator's next run removes its unpublished files.
 final class OrderQueue: @unchecked Sendable {
     // Sendable: `waiting` and `last` are touched only while `condition` is locked.
     private let condition = NSCondition()

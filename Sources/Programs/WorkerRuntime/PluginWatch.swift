@@ -8,8 +8,7 @@ import Synchronization
 import WorkerProtocol
 
 /// Reports to the coordinator when a plugin's code starts and ends, so that a crash is blamed on the right plugin. A
-/// crashing thread
-/// names its own plugin if it still can. Otherwise all running plugins are suspects.
+/// crashing thread names its own plugin if it still can. Otherwise all running plugins are suspects.
 final class PluginWatch: Sendable {
     private struct State {
         /// Plugins whose code runs now. Outputs of a frame are rendered on several threads at once.

@@ -37,8 +37,7 @@ enum ProcessState {
             (PROCESS_GROUP, "process group"), (PROCESS_USER, "user"), (PROCESS_ROOT, "root folder"),
         ]
         // The pipe is lost, so nothing can be reported, and the next message might go into someone's file. The
-        // coordinator still believes that
-        // this process is in the plugin, and blames it.
+        // coordinator still believes that this process is in the plugin, and blames it.
         if changed & UInt32(PROCESS_LOST) != 0 { _exit(lostStatus) }
         return all.filter { changed & UInt32($0.0) != 0 }.map(\.1)
     }

@@ -4,8 +4,7 @@ import Raster
 import Rendering
 
 /// A frame on its way through threads. One thread decodes, one runs the common chain and passes its bands to every
-/// branch, and one for
-/// each branch runs the rest of its chain. Encoders pull the rows.
+/// branch, and one for each branch runs the rest of its chain. Encoders pull the rows.
 ///
 /// A slow branch delays the others, so that all of them together hold few bands.
 struct StreamedFrame {
@@ -60,8 +59,7 @@ struct StreamedFrame {
     }
 
     /// The next band of a branch. The last one comes only after the file was read to its end, so that damage in its
-    /// last rows is detected
-    /// before an output is complete.
+    /// last rows is detected before an output is complete.
     func nextBand(_ branch: Int) throws -> AnyRaster {
         guard let band = try ends[branch].pull() else { preconditionFailure("a chain renders all of its rows") }
         if band.rect.bottom == outputs[branch].bottom { while try ends[branch].pull() != nil {} }

@@ -141,8 +141,7 @@ extension Report {
 /// The pipes to the coordinator, out of reach of all other code in this process.
 ///
 /// A print of a plugin or a decoder must not get between messages. So the pipe gets a descriptor of its own, descriptor
-/// 1 becomes
-/// standard error, and descriptor 0 becomes empty.
+/// 1 becomes standard error, and descriptor 0 becomes empty.
 final class Channel: Sendable {
     private let input: Int32
     /// A sender holds the lock until its whole message is in the pipe, because heartbeats come from another thread.

@@ -2,10 +2,8 @@
 /// `@`.
 ///
 /// It accepts the syntax of Debian's crontab(5): lists, ranges, steps after a range or `*`, and single names of months
-/// and weekdays. Cron
-/// itself accepts more, but with surprising meanings: it reads `*5` as `*` and `1.5` as `1`, and never runs a job of
-/// the hours `22-5`.
-/// Such schedules are refused.
+/// and weekdays. Cron itself accepts more, but with surprising meanings: it reads `*5` as `*` and `1.5` as `1`, and
+/// never runs a job of the hours `22-5`. Such schedules are refused.
 package struct CronSchedule: Hashable, Sendable {
     /// A behaviour of cron that the user may not expect.
     package enum Hint: Hashable, Sendable {

@@ -1,8 +1,7 @@
 /// A line of a user's crontab that starts a program with arguments of any characters.
 ///
 /// Two programs read it. Cron takes `\%` for a percent sign, and a bare `%` for the command's end, also within quotes.
-/// Then `sh` reads
-/// the rest.
+/// Then `sh` reads the rest.
 package struct CrontabLine: Hashable, Sendable {
     package let text: String
 
@@ -34,8 +33,7 @@ package struct CrontabLine: Hashable, Sendable {
         var isAfterBackslash = false
         for scalar in word.unicodeScalars {
             // All crons take `\%` for a percent sign, and some take two backslashes for one. So the quotes are closed
-            // and opened again behind a
-            // backslash of the word.
+            // and opened again behind a backslash of the word.
             if isAfterBackslash, scalar == "\\" || scalar == "%" { result += "''" }
             isAfterBackslash = scalar == "\\"
             switch scalar {

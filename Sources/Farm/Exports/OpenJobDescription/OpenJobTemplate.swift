@@ -1,8 +1,8 @@
 import JobModel
 
 /// A job as a template of Open Job Description, version `jobtemplate-2023-09`. Its steps prepare the job, do the
-/// shards, and then stitch,
-/// verify and publish. It runs programs with arguments and without a shell, so that no name is misread.
+/// shards, and then stitch, verify and publish. It runs programs with arguments and without a shell, so that no name is
+/// misread.
 package struct OpenJobTemplate: Sendable {
     /// The template in YAML.
     package let text: String

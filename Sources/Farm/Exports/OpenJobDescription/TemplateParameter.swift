@@ -1,8 +1,7 @@
 import JobModel
 
 /// A parameter of a template. User-defined texts appear in parameters only, because in a template's other texts `{{`
-/// begins a
-/// reference.
+/// begins a reference.
 struct TemplateParameter: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case path(PathObject, PathFlow)

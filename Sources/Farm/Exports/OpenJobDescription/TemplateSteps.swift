@@ -4,8 +4,7 @@ struct TemplateSteps {
     let parameters: OpenJobTemplate.Parameters
 
     /// In seconds. Ends a program that has lost its machine's disks, for example. Penumbra itself ends anything else
-    /// that hangs much
-    /// earlier.
+    /// that hangs much earlier.
     private static let longestPreparation = 6 * 3600
     private static let longestStitching = 24 * 3600
     private static let shortestShardLimit = 3600

@@ -67,8 +67,7 @@ extension String {
 /// The part of a source line that a terminal shows, and the caret line below it.
 ///
 /// Characters that would move the cursor or hide text are shown as `�`, and tabs as `→`. So the carets stand under the
-/// right characters,
-/// and a manifest cannot write control sequences to the terminal.
+/// right characters, and a manifest cannot write control sequences to the terminal.
 struct Excerpt {
     let line: String
     let carets: String

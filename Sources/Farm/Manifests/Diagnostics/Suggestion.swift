@@ -1,8 +1,7 @@
 /// Guesses the word that a person meant.
 package enum Suggestion {
     /// The candidate that is most similar to `word`. Nil if none is similar. Letter case, and `-` for `_`, make no
-    /// difference. Of equally
-    /// similar candidates the first one wins.
+    /// difference. Of equally similar candidates the first one wins.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         guard word.utf8.count <= longestWord else { return nil }
         let folded = fold(word)
@@ -28,8 +27,8 @@ package enum Suggestion {
         word.lowercased().utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }
     }
 
-    /// The Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, replacements and swaps
-    /// of neighbours.
+    /// The Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, replacements and swaps of
+    /// neighbours.
     static func editDistance(from source: [UInt8], to target: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...target.count)

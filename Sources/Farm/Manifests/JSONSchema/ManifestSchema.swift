@@ -4,10 +4,9 @@ import JobModel
 /// The JSON Schema of manifests. YAML editors use it to complete and check them.
 ///
 /// It accepts every manifest that ``JobReader`` accepts, except for the texts `null` and `~`, because an editor sees
-/// these if a value is
-/// still missing. It contains names, kinds, ranges and the rules between keys. Only `check` finds problems that depend
-/// on the text or the
-/// disk: the range of a number in quotes, `010`, two outputs with the same path, missing pictures.
+/// these if a value is still missing. It contains names, kinds, ranges and the rules between keys. Only `check` finds
+/// problems that depend on the text or the disk: the range of a number in quotes, `010`, two outputs with the same
+/// path, missing pictures.
 package struct ManifestSchema {
     private let catalog: Catalog
 

@@ -38,8 +38,7 @@ extension SchemaNode: ExpressibleByStringLiteral, ExpressibleByStringInterpolati
 }
 
 // Schemas of scalars. A YAML editor checks the YAML type of a text: `12` is a number, `true` a boolean, `12px` a text.
-// The manifest
-// reader uses the text alone, quoted or not, so each schema accepts both forms.
+// The manifest reader uses the text alone, quoted or not, so each schema accepts both forms.
 
 extension SchemaNode {
     /// A number as ``DecimalNumber`` reads it, without its exponent.

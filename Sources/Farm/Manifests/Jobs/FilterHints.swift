@@ -55,8 +55,7 @@ struct FilterHints {
     }
 
     /// The distance of the samples along a path: 2n + 1 samples over twice the radius. Nil for filters without samples,
-    /// and if the manifest
-    /// gives neither samples nor radius.
+    /// and if the manifest gives neither samples nor radius.
     private var gap: (samples: Int, pixels: Double)? {
         guard typed["samples"] != nil || typed["radius"] != nil, offersContinuous,
             case .integer(let samples) = values["samples"], samples > 0, case .number(let radius) = values["radius"]

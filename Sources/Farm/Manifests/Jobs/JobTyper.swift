@@ -77,8 +77,7 @@ struct JobTyper {
     }
 
     /// The parameter with a colour that has a meaning in sRGB only. Nil if there is none. Black, white and transparent
-    /// are the same in
-    /// every colour space.
+    /// are the same in every colour space.
     private func sRGBColor(in chain: [FilterInvocation]) -> String? {
         for invocation in chain {
             for parameter in catalog.filter(named: invocation.filter)?.parameters ?? [] where parameter.kind == .color {

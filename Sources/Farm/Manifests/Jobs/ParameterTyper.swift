@@ -44,8 +44,7 @@ struct ParameterTyper {
 
 extension ValueReader where Value == ParameterValue {
     /// The reader for a parameter's kind. `scale` belongs to the name in the manifest: the written value times the
-    /// scale is the parameter's
-    /// value.
+    /// scale is the parameter's value.
     static func parameter(
         _ kind: ParameterKind, unit: String, scale: Double, pictures: PictureLookup
     ) -> ValueReader {

@@ -30,8 +30,7 @@ struct SaveReader {
     }
 
     /// Formats give one name different kinds (`compression` is a level or a method), so a value is valid if one of them
-    /// accepts it. If none
-    /// does, the first one's problem is reported.
+    /// accepts it. If none does, the first one's problem is reported.
     private func valuesOfAnyFormat(
         from reader: inout MappingReader, log: DiagnosticLog
     ) -> [String: ParameterValue] {

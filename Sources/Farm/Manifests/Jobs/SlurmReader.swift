@@ -21,8 +21,8 @@ package enum SlurmReader {
     ]
 
     /// Arguments of `sbatch` that a manifest may contain: which nodes a job gets, and when. Manifests often come from
-    /// others. Other options
-    /// run programs (`--prolog`), read files (`--export-file`) or come from the site's own plugins.
+    /// others. Other options run programs (`--prolog`), read files (`--export-file`) or come from the site's own
+    /// plugins.
     package static let allowed = [
         "--account", "--begin", "--bell", "--cluster-constraint", "--constraint", "--contiguous", "--core-spec",
         "--cores-per-socket", "--cpu-freq", "--deadline", "--delay-boot", "--distribution", "--exclude", "--exclusive",

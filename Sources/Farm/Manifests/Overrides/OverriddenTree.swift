@@ -142,8 +142,7 @@ private struct FlowWriter {
 
 extension SyntaxNode {
     /// The tree with the assignment's value at its path. Missing keys are added. A text `word` counts as `word: {}` if
-    /// the path continues
-    /// below it.
+    /// the path continues below it.
     func applying(_ assignment: Assignment) throws(Diagnostic) -> SyntaxNode {
         try setting(assignment.path[...], to: assignment.value, name: "")
     }

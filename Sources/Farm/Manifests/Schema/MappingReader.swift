@@ -6,8 +6,7 @@
 ///     engine.finish()
 ///
 /// A key is known once it was asked for, so ask for all of them before ``finish(aliases:explaining:)``. All problems
-/// are in the log. The
-/// values that are returned for wrong ones only let the reading continue.
+/// are in the log. The values that are returned for wrong ones only let the reading continue.
 package struct MappingReader {
     package let mapping: SyntaxNode.Mapping
     package let span: SourceSpan

@@ -3,10 +3,8 @@ package import Catalogs
 /// Gives a node a type, or reports why it cannot.
 ///
 /// The reader alone decides a scalar's type: `no`, `1e3` and `007` are texts to ``text``, and only ``number(in:unit:)``
-/// asks whether they are
-/// numbers. Quotes make no difference. Readers are built from others with ``map(_:)``, ``list(of:)`` and
-/// ``or(_:_:else:)``. A closure makes
-/// a reader for another type.
+/// asks whether they are numbers. Quotes make no difference. Readers are built from others with ``map(_:)``,
+/// ``list(of:)`` and ``or(_:_:else:)``. A closure makes a reader for another type.
 package struct ValueReader<Value> {
     /// The node, the name of its key in messages, and the log.
     package typealias Body = (SyntaxNode, String, DiagnosticLog) -> Value?

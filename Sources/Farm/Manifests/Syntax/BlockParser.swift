@@ -1,8 +1,7 @@
 /// Parses a text into a tree, line by line.
 ///
 /// The grammar is a small part of YAML 1.2, and a YAML parser gives the same tree of strings for every accepted text.
-/// All other YAML
-/// constructs are refused, each with a problem of its own:
+/// All other YAML constructs are refused, each with a problem of its own:
 ///
 ///     document = block
 ///     block    = { key ':' value } | { '-' value }          all keys, or all dashes, in one column
@@ -13,8 +12,7 @@
 ///     scalar   = plain | 'single quoted' | "double quoted", all on one line
 ///
 /// After a problem the parser continues with the next line of the same block. It skips lines that are indented deeper
-/// than the refused
-/// line, so that one mistake gives one message.
+/// than the refused line, so that one mistake gives one message.
 package struct BlockParser {
     let text: SourceText
     let log: DiagnosticLog
@@ -161,8 +159,7 @@ extension BlockParser {
     }
 
     /// The next line of the block in this column. Nil at the end of the block. Lines that are indented deeper without
-    /// reason, or with tabs,
-    /// are reported once and skipped.
+    /// reason, or with tabs, are reported once and skipped.
     private mutating func nextLine(ofBlockAt indent: Int, whole: inout Bool) -> ContentLine? {
         while let line {
             if line.hasTabIndent {

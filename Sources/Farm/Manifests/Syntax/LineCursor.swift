@@ -78,8 +78,7 @@ struct LineCursor {
     }
 
     /// True at the line's end and at a comment. A `#` without a blank behind it is refused: YAML would silently cut off
-    /// text that may belong
-    /// to the value.
+    /// text that may belong to the value.
     ///
     /// - Parameter valueStart: The start of the value before the `#`, if it has no quotes.
     /// - Precondition: A blank stands before the cursor.

@@ -44,8 +44,7 @@ package struct SourceText: Sendable {
     }
 
     /// LF and CRLF end a line. So does CR alone, for files that have nothing else. The text behind the last break is a
-    /// line, too, even if
-    /// it is empty.
+    /// line, too, even if it is empty.
     private static func lines(of scalars: [Unicode.Scalar]) -> [Range<Int>] {
         var lines: [Range<Int>] = []
         var start = 0
@@ -79,8 +78,7 @@ package struct SourceSet: Sendable {
 
 extension SourceText {
     /// Decodes a file's bytes. Reports bytes that are no UTF-8, a byte order mark, control characters, and characters
-    /// that YAML but no editor
-    /// takes for a line break.
+    /// that YAML but no editor takes for a line break.
     ///
     /// The text can be used whatever was reported. It is empty only if the bytes are no text, or too many.
     package init(bytes: [UInt8], name: String, log: DiagnosticLog) {

@@ -63,8 +63,7 @@ package struct SyntaxNode: Hashable, Sendable {
     package var isUnreadable: Bool { content == .unreadable }
 
     /// The span of a part of a scalar's text, in Unicode scalars from the text's start. It is the whole scalar if
-    /// doubled quotes or escapes
-    /// moved the characters.
+    /// doubled quotes or escapes moved the characters.
     package func span(ofText offset: Int, length: Int) -> SourceSpan {
         guard case .scalar(let scalar) = content else { return span }
         let quotes = scalar.quoting == .plain ? 0 : 1

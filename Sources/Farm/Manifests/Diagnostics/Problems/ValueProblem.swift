@@ -3,8 +3,7 @@ import Catalogs
 /// The problems of a value with a type. `name` is the value's key, or `inputs[2]`.
 package enum ValueProblem: Hashable, Sendable {
     // Mappings. `of` and `owner` are the subject of the sentence: "the job", "'save'". `noun` is the word for its keys:
-    // "key",
-    // "parameter".
+    // "key", "parameter".
     case notAMapping(owner: String, found: String, example: String)
     case missingKey(String, of: String, example: String)
     case unknownKey(String, noun: String, of: String, nearest: String?, known: [String])
@@ -166,8 +165,7 @@ package struct GivenUnit: Hashable, Sendable {
     private static let exampleSide = 1000.0
 
     /// A proposal that keeps the meaning. If the unit is the parameter's own, it is the number alone. Otherwise it is
-    /// the value in the
-    /// parameter's unit.
+    /// the value in the parameter's unit.
     var remedy: String {
         if wanted.isEmpty {
             guard isGiven("%"), !isWhole else { return "write \(written), without a unit" }
