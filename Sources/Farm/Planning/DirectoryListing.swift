@@ -1,4 +1,5 @@
 import Glibc
+import JobModel
 
 /// The names in a folder. Unsafe pointers of the C library stay in this file.
 struct DirectoryListing {
