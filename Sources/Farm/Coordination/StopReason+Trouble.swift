@@ -16,21 +16,21 @@ extension StoreProblem {
 extension StopReason {
     /// The reason to stop a run if a file that every frame needs cannot be used.
     init(_ trouble: FileTrouble) {
-        self = trouble.shortage.map { .machine("\($0)") } ?? .place(trouble.message)
+        self = trouble.shortage.map { .resourceLimit("\($0)") } ?? .storage(trouble.message)
     }
 
     init(_ problem: StoreProblem) {
-        self = problem.shortage.map { .machine("\($0)") } ?? .place(problem.message)
+        self = problem.shortage.map { .resourceLimit("\($0)") } ?? .storage(problem.message)
     }
 }
 
 extension PublishProblem {
     /// - Parameter trouble: an error that every other file would cause, too.
     package init(_ trouble: FileTrouble) {
-        self = trouble.shortage.map { .machine("\($0)") } ?? .place(trouble.message)
+        self = trouble.shortage.map { .resourceLimit("\($0)") } ?? .storage(trouble.message)
     }
 
     package init(_ problem: StoreProblem) {
-        self = problem.shortage.map { .machine("\($0)") } ?? .place(problem.message)
+        self = problem.shortage.map { .resourceLimit("\($0)") } ?? .storage(problem.message)
     }
 }

@@ -95,7 +95,7 @@ struct InPlaceError: Error {
             default: .unfit(message: trouble.message)
             }
         // A bad sector, or a folder that a server lost, does not concern other pictures.
-        storageError = trouble.isPlace && ![EIO, ESTALE].contains(trouble.code) ? trouble : nil
+        storageError = trouble.concernsStorage && ![EIO, ESTALE].contains(trouble.code) ? trouble : nil
     }
 
     static func refused(_ reason: String) -> InPlaceError { InPlaceError(outcome: .refused(reason: reason)) }

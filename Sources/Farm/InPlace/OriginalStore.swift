@@ -204,7 +204,7 @@ package final class OriginalStore: Sendable {
         var isNew = try parent.status(of: PathNames.last(of: root)) == nil
         let folder = try makingRoot(in: parent, for: owner)
         if isNew { try parent.sync() }
-        let writers = TrustedWriters([try folder.makers(isShut: folder.isShut())])
+        let writers = TrustedWriters([try folder.writers(isPrivate: folder.isPrivate())])
         // The state folder is trusted, because the user has chosen it.
         guard isShared || writers.isTrusted(with: owner) else {
             throw FileTrouble(
@@ -329,14 +329,14 @@ package final class OriginalStore: Sendable {
     ) throws(FileTrouble) {
         guard !names.isEmpty, let root = try rootFolder(), let records = try part(.records, in: root) else { return }
         let objects = try part(.objects, in: root)
-        let isShut = try root.isShut()
-        let rootMakers = try root.makers(isShut: isShut)
+        let isPrivate = try root.isPrivate()
+        let rootWriters = try root.writers(isPrivate: isPrivate)
         for name in names {
             do throws(FileTrouble) {
                 guard let original = try read(name, in: records) else { continue }
-                var parts = [rootMakers, try records.makers(of: name, isShut: isShut)]
+                var parts = [rootWriters, try records.writers(of: name, isPrivate: isPrivate)]
                 // A missing original was written by nobody.
-                if let objects { parts.append(try objects.makers(of: original.objectName, isShut: isShut)) }
+                if let objects { parts.append(try objects.writers(of: original.objectName, isPrivate: isPrivate)) }
                 let writers = TrustedWriters(parts)
                 let isRestored = RecordName(name)?.isRestored ?? false
                 body(Record(original: original, file: name, isRestored: isRestored, writers: writers))

@@ -88,7 +88,9 @@ package struct RunFolder: Hashable, Sendable {
 
     /// Why its last coordinator left it before its end; nil where none has.
     package var lastStop: String? {
-        SafeFolder.believed("\(path)/stopped", limit: Self.largestNote).map { String(decoding: $0, as: UTF8.self) }
+        SafeFolder.trustedContents("\(path)/stopped", limit: Self.largestNote).map {
+            String(decoding: $0, as: UTF8.self)
+        }
     }
 
     package func note(lastStop reason: String) throws(FileTrouble) {
@@ -98,7 +100,7 @@ package struct RunFolder: Hashable, Sendable {
 
     /// How many frames its coordinator had left to do when it last said so; nil where it has not.
     package var left: Int? {
-        SafeFolder.believed("\(path)/left", limit: Self.largestNote)
+        SafeFolder.trustedContents("\(path)/left", limit: Self.largestNote)
             .flatMap { Int(String(decoding: $0, as: UTF8.self)) }
             .flatMap { StoredNumbers.counts.contains($0) ? $0 : nil }
     }
@@ -226,7 +228,7 @@ extension RunFolder {
         let wanted = Array(jobKey(of: job).utf8)
         return all(state: state).sorted { $0.name > $1.name }.filter { run in
             // Of one that cannot be read nobody knows whose it is; it is swept away when it is old.
-            SafeFolder.believed("\(run.path)/job", limit: wanted.count) == wanted
+            SafeFolder.trustedContents("\(run.path)/job", limit: wanted.count) == wanted
         }
     }
 

@@ -236,7 +236,7 @@ package enum FileSystem {
         guard let own = try SafeFolder.unlinked(folder, trusting: trust) else {
             throw FileTrouble(path: folder, code: ENOENT, action: "open the folder")
         }
-        own.shut()
+        own.makePrivate()
     }
 
     /// Removes a file. A missing file is no error.

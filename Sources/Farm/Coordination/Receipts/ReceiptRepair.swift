@@ -74,7 +74,7 @@ package struct ReceiptRepair: Sendable {
                 waiting.append((temporary, output))
             } catch {
                 directory.removeTemporary(temporary)
-                if error.isPlace { throw error }
+                if error.concernsStorage { throw error }
                 // The receipts of other folders can still be written.
                 refused.append((output, error))
             }
