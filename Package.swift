@@ -181,6 +181,11 @@ let package = Package(
             dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "Filters", "Rendering"],
             path: "Tests/TestSupport", swiftSettings: settings),
         .target(
+            name: "FarmTestSupport",
+            dependencies: [
+                "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Dispatching", "Coordination",
+            ], path: "Tests/FarmTestSupport", swiftSettings: settings),
+        .target(
             name: "ExamplePictures", dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "ImageFiles"],
             path: "Tests/ExamplePictures", swiftSettings: settings),
         .executableTarget(
@@ -245,13 +250,21 @@ let package = Package(
         tests(
             "DispatchingTests",
             ["Catalogs", "JobModel", "WorkerProtocol", "Dispatching", "Scheduling", "TestSupport", subprocess]),
+        tests(
+            "EngineTests",
+            [
+                "penumbra-worker", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Dispatching",
+                "FarmTestSupport",
+                "TestSupport",
+            ]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
         tests("RunsTests", ["Runs", "SafeFiles", "JobStorage", "JobModel", "TestSupport"]),
         tests(
             "CoordinationTests",
             [
-                "Coordination", "Runs", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Catalogs", "JobModel",
-                "TestSupport",
+                "Coordination", "Runs", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Scheduling",
+                "Dispatching",
+                "Catalogs", "JobModel", "FarmTestSupport", "TestSupport",
             ]),
         tests(
             "RenderFarmTests",
