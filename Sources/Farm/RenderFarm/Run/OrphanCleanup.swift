@@ -1,18 +1,18 @@
-package import Coordination
-package import JobModel
+import Coordination
+import JobModel
 import JobStorage
 import Planning
 import Reports
-package import WorkerProtocol
+import WorkerProtocol
 
 /// Lists outputs whose inputs are gone, or removes them.
 package struct OrphanCleanup {
-    package let prepared: PreparedJob
-    package let ledger: Ledger
-    package let wishes: RunWishes
-    /// Paths are shown as they are seen from there.
-    package let folder: String
-    package let reporting: any RunListener
+    let prepared: PreparedJob
+    let ledger: Ledger
+    let context: RunContext
+
+    private var request: RunRequest { context.request }
+    private var reporting: any RunListener { context.listener }
 
     private var orphans: [OutputRecord] { prepared.orphans }
     private var name: String { prepared.job.name }
@@ -40,15 +40,15 @@ package struct OrphanCleanup {
     }
 
     /// - Parameter findings: reads files.
-    package func run(findings: ([DigestTask.File]) async throws -> Freshness.Findings) async throws -> RunOutcome {
+    func run(findings: ([DigestTask.File]) async throws -> Freshness.Findings) async throws -> RunOutcome {
         let lost = tellLost()
         return prepared.orphans.isEmpty ? lost : max(lost, try await lookAfterOrphans(findings))
     }
 
     /// Nothing removes them, be it `=all`. A watch has told of them.
     private func tellLost() -> RunOutcome {
-        guard let title = Self.lostTitle(prepared), !wishes.isWatching else { return .done }
-        if case .listed = wishes.orphans {
+        guard let title = Self.lostTitle(prepared), !request.isWatching else { return .done }
+        if case .listed = request.orphans {
             Self.listLost(prepared, reporting)
             return .done
         }
@@ -59,7 +59,7 @@ package struct OrphanCleanup {
     private func lookAfterOrphans(
         _ findings: ([DigestTask.File]) async throws -> Freshness.Findings
     ) async throws -> RunOutcome {
-        switch wishes.orphans {
+        switch request.orphans {
         case .listed:
             try list(try await findings(OrphanRemoval.touched(orphans)))
             return .done
@@ -101,7 +101,7 @@ package struct OrphanCleanup {
     private func listKept(_ kept: [(path: String, reason: String)], _ words: (Int) -> String) throws {
         let texts = kept.map { "\(Self.keptKind)\($0.path): \($0.reason)" }
         let new = Set(try ledger.tellNew(texts, kind: Self.keptKind, isAll: true).map(PathKey.init))
-        let isTold = !wishes.isSilent
+        let isTold = !context.isSilent
         let told = zip(texts, kept).filter { isTold || new.contains(PathKey($0.0)) }.map(\.1)
         guard !told.isEmpty else { return }
         reporting.complain(
@@ -115,7 +115,7 @@ package struct OrphanCleanup {
     private var refusal: String? {
         let outputs = prepared.publishedCount
         if let pattern = prepared.plan.unmatchedPatterns.first {
-            return "\(name): nothing matches '\(PathText.shown(pattern, from: folder))', so that "
+            return "\(name): nothing matches '\(PathText.shown(pattern, from: context.folder))', so that "
                 + "\(Figures.plural(orphans.count, "output")) without an input stay; if the pictures were removed on purpose, "
                 + "--delete-orphans=all removes their outputs"
         }

@@ -1,31 +1,27 @@
 import Coordination
-package import JobModel
+import JobModel
 import JobStorage
 import Planning
 import Reports
 
-extension JobRunner {
-    /// Accepts the outputs of jobs that are there.
-    ///
-    /// - Parameter moved: only those of jobs, or of pictures, that had another name or place.
-    package func adopt(_ jobs: [JobSpec], moved: Bool) async throws -> RunOutcome {
-        try await starting(jobs) { started in
-            var status = RunOutcome.done
-            for job in started {
-                status = max(status, moved ? try await takeOver(job) : try await adopt(job))
-            }
-            return status
-        }
+/// Accepts the outputs of a job that are there.
+struct JobAdoption {
+    let context: RunContext
+    private var listener: any RunListener { context.listener }
+
+    /// - Parameter moved: only outputs of jobs, or of pictures, that had another name or place.
+    func adopt(_ job: ClaimedJob, moved: Bool) async throws -> RunOutcome {
+        moved ? try await takeOver(job) : try await adopt(job)
     }
 
-    private func takeOver(_ job: StartedJob) async throws -> RunOutcome {
+    private func takeOver(_ job: ClaimedJob) async throws -> RunOutcome {
         guard let ledger = job.ledger else { return .done }
         let name = job.prepared.job.name
-        let preparation = preparation.working(for: job.directory)
+        let preparation = context.preparation.working(for: job.folder)
         let freshness = try await preparation.formersByBytes(job.prepared)
         let moved = try OutputTakeover(job.prepared.targets, freshness, ledger)
         if !moved.owned.isEmpty {
-            reporting.complain(
+            listener.complain(
                 "\(name): not taken over", moved.owned.map(\.record.path),
                 reasons: moved.owned.map {
                     "the job '\(PathText.visible($0.job))' of \(PathText.visible($0.manifest)) is still there"
@@ -34,11 +30,11 @@ extension JobRunner {
         // What of them is out of date is known once pictures were compared with what was recorded.
         var prepared = try await preparation.prepare(job.prepared.job, contents: try ledger.currentContents())
         try await preparation.compare(&prepared)
-        try ledger.tidyIndexes { try job.directory.temporaryPath(in: $0, for: "index") }
+        try ledger.tidyIndexes { try job.folder.temporaryPath(in: $0, for: "index") }
         let taken = Set(moved.taken.map(PathKey.init))
         let targets = prepared.targets.filter { $0.outputs.contains { taken.contains(PathKey($0)) } }
         let stale = targets.filter(\.isWork).count
-        reporting.say(
+        listener.say(
             "\(name): \(Figures.plural(taken.count, "output")) taken over"
                 + (stale == 0
                     ? ""
@@ -47,24 +43,24 @@ extension JobRunner {
         return moved.owned.isEmpty ? .done : .someFailed
     }
 
-    private func adopt(_ job: StartedJob) async throws -> RunOutcome {
+    private func adopt(_ job: ClaimedJob) async throws -> RunOutcome {
         let (prepared, spec) = (job.prepared, job.prepared.job)
         let candidates = Adoption.candidates(prepared.targets)
         let files = Adoption.files(of: candidates)
-        let findings = try await preparation.findings(of: files, spec)
-        let headers = try await preparation.headers(of: files, spec)
+        let findings = try await context.preparation.findings(of: files, spec)
+        let headers = try await context.preparation.headers(of: files, spec)
         let books = OutputTracker(
             ledger: job.ledger, freshness: prepared.freshness,
             hasPictures: !prepared.job.picturePaths.isEmpty, now: Int(currentTime() / 1_000_000_000))
         let adoption = try Adoption(prepared.targets, findings: findings, headers: headers, books: books)
-        try job.ledger?.tidyIndexes { try job.directory.temporaryPath(in: $0, for: "index") }
+        try job.ledger?.tidyIndexes { try job.folder.temporaryPath(in: $0, for: "index") }
         let name = spec.name
         if !adoption.faults.isEmpty {
-            reporting.complain(
+            listener.complain(
                 "\(name): not adopted because of \(Figures.plural(adoption.faults.count, "file"))",
                 adoption.faults.map(\.path), reasons: adoption.faults.map(\.reason))
         }
-        reporting.say(
+        listener.say(
             "\(name): \(Figures.plural(adoption.adopted.count, "frame")) adopted"
                 + (adoption.missing.isEmpty
                     ? ""
