@@ -252,7 +252,7 @@ let package = Package(
         tests(
             "RenderFarmTests",
             [
-                "penumbra", "penumbra-worker", "RenderFarm", "Coordination", "JobModel", "Scheduling",
+                "penumbra", "penumbra-worker", "RenderFarm", "Coordination", "JobModel", "JobStorage", "Scheduling",
                 "ExamplePictures",
                 "TestSupport", subprocess, system,
             ]),

@@ -2,6 +2,7 @@ import Coordination
 import ExamplePictures
 import Foundation
 import JobModel
+import JobStorage
 import RenderFarm
 import Scheduling
 import Subprocess
@@ -22,10 +23,20 @@ import Testing
         let began: AsyncStream<String>
         private let tell: AsyncStream<String>.Continuation
 
-        init() { (began, tell) = AsyncStream.makeStream(of: String.self) }
+        /// Is called with the number of frames that have ended, at each of them.
+        private let onFrame: @Sendable (Int) -> Void
+
+        init(onFrame: @escaping @Sendable (Int) -> Void = { _ in }) {
+            (began, tell) = AsyncStream.makeStream(of: String.self)
+            self.onFrame = onFrame
+        }
 
         func receive(_ event: RunEvent) {
-            events.withLock { $0.append(event) }
+            let ended = events.withLock { events in
+                events.append(event)
+                return events.count { if case .frame = $0 { true } else { false } }
+            }
+            if case .frame = event { onFrame(ended) }
             if case .began(let job, _) = event { tell.yield(job) }
         }
 
@@ -129,6 +140,73 @@ import Testing
             error: .string(limit: 1 << 16))
         #expect(result.terminationStatus == .exited(0), "\(result.standardError)")
         #expect(try outputs("done/out") == inProcess)
+    }
+
+    /// When each attempt ran, in the order in which they began, in nanoseconds since 1970.
+    private func attempts(_ job: String) throws -> [Range<Int64>] {
+        let archive = try RunArchive(state: folder.file("state"))
+        let attempts = try archive.details(of: archive.run(job)).attempts.map { attempt -> Range<Int64> in
+            guard case .done(let end, _) = attempt.state else { return attempt.started..<Int64.max }
+            return attempt.started..<max(attempt.started, end)
+        }
+        return attempts.sorted { $0.lowerBound < $1.lowerBound }
+    }
+
+    private func overlap(_ attempts: some Sequence<Range<Int64>>) -> Bool {
+        let attempts = Array(attempts)
+        return zip(attempts, attempts.dropFirst()).contains { $0.upperBound > $1.lowerBound }
+    }
+
+    @Test func `a run uses no more workers than its control allows, whatever it was begun with`() async throws {
+        try draw(20, in: "limited")
+        var limited = request("limited")
+        limited.workers = 3
+        let control = RunControl()
+        control.limitWorkers(to: 1)
+        #expect(try await RequestedRun(limited)(control, Listener()) == .done)
+        let attempts = try attempts("limited")
+        #expect(attempts.count >= 40)
+        #expect(!overlap(attempts))
+    }
+
+    @Test func `a worker limit is raised and lowered while a run goes on`() async throws {
+        try draw(300, in: "varied")
+        var varied = request("varied")
+        varied.workers = 3
+        let control = RunControl()
+        control.limitWorkers(to: 1)
+        let listener = Listener { ended in
+            if ended == 5 { control.limitWorkers(to: nil) }
+            if ended == 200 { control.limitWorkers(to: 1) }
+        }
+        #expect(try await RequestedRun(varied)(control, listener) == .done)
+        let attempts = try attempts("varied")
+        #expect(overlap(attempts))
+        #expect(!overlap(attempts.suffix(10)))
+    }
+
+    @Test func `what is asked of one run by its folder is not asked of the others of its request`() async throws {
+        let request = RunControl()
+        let (first, second) = (request.child(), request.child())
+        first.pause(for: .run)
+        first.cancel()
+        first.limitWorkers(to: 2)
+        #expect(first.isPaused && !second.isPaused && !request.isPaused)
+        #expect(first.stop == .cancelled && second.stop == nil && request.stop == nil)
+        #expect(first.workerLimit == 2 && second.workerLimit == nil)
+        request.limitWorkers(to: 1)
+        request.pause()
+        first.resume(for: .run)
+        request.stop(.deadline)
+        #expect(first.isPaused && second.isPaused)
+        #expect(first.workerLimit == 1 && second.workerLimit == 1)
+        #expect(second.stop == .deadline)
+        var reasons: [StopReason] = []
+        for await reason in first.stops() {
+            reasons.append(reason)
+            if reasons.count == 2 { break }
+        }
+        #expect(reasons == [.cancelled, .deadline])
     }
 
     @Test func `a manifest with mistakes is told, and thrown as one error`() async throws {

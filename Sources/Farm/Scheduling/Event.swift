@@ -21,6 +21,8 @@ package enum Event: Sendable {
     case stop(StopReason)
     /// Nothing new is leased while it is true.
     case pause(Bool)
+    /// At most so many attempts run at once from now on, at least one; nil for as many as there are workers. What runs comes to its end.
+    case limitWorkers(Int?)
     /// Frames that are being rendered come to their end, and no others are begun.
     case drain
     /// The coordinator itself did not listen for so long: see ``StallWatch``. Comes before what was heard then.

@@ -58,7 +58,7 @@ struct Execution {
                 prepared.job, run: job.folder, catalog: context.preparation.catalog, now: currentTime),
             observer: collector ?? observer)
         let loop = RunLoop(
-            engine: engine, control: context.control, deadline: context.deadline,
+            engine: engine, control: context.control.child(), deadline: context.deadline,
             isGoneOnWith: context.isContinued(job.folder))
         let summary = await run.run(loop)
         if let stop = summary.stop, handover.isWanted(job, after: stop) {
