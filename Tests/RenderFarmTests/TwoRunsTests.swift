@@ -253,6 +253,17 @@ import Testing
         #expect(!queue.isBehind)
     }
 
+    @Test func `a reader that takes too long is abandoned, with the number of events that it has not received`() async {
+        let reader = Reader()
+        let queue = RunEventQueue(reader)
+        for number in 0..<3 { queue.receive(.notice(RunNotice(.result, "\(number)"))) }
+        #expect(await queue.finish {} == 3)
+        #expect(reader.received.withLock { $0 }.isEmpty)
+        reader.open()
+        #expect(await queue.finish() == 0)
+        #expect(reader.received.withLock { $0 } == ["0", "1", "2"])
+    }
+
     @Test func `a queue of nothing ends`() async {
         let reader = Reader()
         let queue = RunEventQueue(reader)

@@ -115,17 +115,47 @@ final class ConsoleReporter: Sendable {
 }
 
 extension ConsoleReporter {
-    /// Carries out a request. Nobody who reads slowly what is printed blocks it.
+    /// How long a process that was asked to end waits for whoever reads what it prints.
+    private static let patience = Duration.seconds(10)
+
+    /// Carries out a request. Nobody who reads slowly what is printed blocks it: the run ends, and its end is recorded. Then whoever
+    /// reads is waited for, after a signal for some seconds, and after a second one no longer.
     func follow(_ run: RequestedRun) async throws -> RunOutcome {
+        let control = Signals.ofRuns.control
         let events = RunEventQueue(self)
         let result: Result<RunOutcome, FarmError>
         do throws(FarmError) {
-            result = .success(try await run(Signals.ofRuns.control, events))
+            result = .success(try await run(control, events))
         } catch {
             result = .failure(error)
         }
-        await events.finish()
-        return try result.get()
+        let unread = await events.finish { await Self.endOfPatience(control) }
+        guard unread > 0, let stop = control.stop else { return try result.get() }
+        Console.abandonOutput()
+        Console.complain(
+            "standard output is not read: \(Figures.plural(unread, "line")) of it \(unread == 1 ? "is" : "are") lost; "
+                + "'penumbra show' reports what the run did")
+        throw FarmError(RunOutcome(stop), "", isReported: true)
+    }
+
+    /// Returns some seconds after the first stop, or at the second one.
+    private static func endOfPatience(_ control: RunControl) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in control.stops() { break }
+                // It fails if nobody has to wait any more.
+                try? await Task.sleep(for: patience)
+            }
+            group.addTask {
+                var count = 0
+                for await _ in control.stops() {
+                    count += 1
+                    if count == 2 { break }
+                }
+            }
+            await group.next()
+            group.cancelAll()
+        }
     }
 }
 
