@@ -10,7 +10,7 @@ package struct RunRequest: Hashable, Sendable, StoredJSON {
     package static let latestVersion = 2
 
     package var version = latestVersion
-    /// Where relative paths start. Messages show paths as they are seen from there.
+    /// Where relative paths start.
     package var folder = "/"
     package var manifests: [Manifest] = []
     /// Changes of the manifests' values for this run: `filters[0].gaussian.radius=14`.

@@ -16,7 +16,7 @@ import WorkerProtocol
 package struct JobPreparation {
     package var installation: Farm
     package let catalog: Catalog
-    /// Where relative paths start. Messages show paths as they are seen from there.
+    /// Messages show paths as they are seen from there.
     let folder: String
     let selection: JobPlan.Selection
     /// How many frames at most there is something to do with; nil for any number.
@@ -37,7 +37,7 @@ package struct JobPreparation {
     package var allowsGone = false
 
     /// - Parameters:
-    ///   - folder: where relative paths start.
+    ///   - folder: messages show paths as they are seen from there.
     ///   - limit: how many frames at most there is something to do with; nil for any number.
     ///   - reread: reads a job's manifest again, with more overrides.
     package init(

@@ -22,6 +22,8 @@ package struct RequestedRun {
     package var concluded: Set<PathKey> = []
     /// How many frames of ``RunRequest/limit`` are left; nil for all of them.
     package var remainingLimit: Int?
+    /// Messages show paths as they are seen from there; nil for the request's folder.
+    package var shownFrom: String?
     /// The user's state folder, if the run has another one.
     package var ownState: String?
 
@@ -91,7 +93,7 @@ package struct RequestedRun {
                 single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
             }
             var preparation = JobPreparation(
-                installation: installation, catalog: catalog, folder: request.folder, selection: selection,
+                installation: installation, catalog: catalog, folder: shownFrom ?? request.folder, selection: selection,
                 limit: remainingLimit ?? request.limit, firstLimit: request.limit,
                 list: try ListedFiles.list(request.filesFrom, in: request.folder, control: control),
                 isForced: request.isForced,
