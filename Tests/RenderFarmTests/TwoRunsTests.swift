@@ -209,6 +209,29 @@ import Testing
         #expect(reasons == [.cancelled, .deadline])
     }
 
+    @Test func `a program that embeds the farm follows a run, and finds it among the past ones`() async throws {
+        try draw(3, in: "embedded")
+        let program = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        let farm = try Farm(
+            worker: program.deletingLastPathComponent().appending(path: "penumbra-worker").path,
+            stateFolder: "own-state",
+            workers: 2, folder: folder.path)
+        var request = request("embedded")
+        (request.stateFolder, request.workers) = (nil, nil)
+        let events = Mutex<[Farm.Event]>([])
+        #expect(try await farm.run(request) { event in events.withLock { $0.append(event) } } == .done)
+        let published = events.withLock { $0 }.compactMap { event -> String? in
+            guard case .frame("embedded", let frame) = event, frame.state == .published else { return nil }
+            return URL(filePath: frame.input).lastPathComponent
+        }
+        #expect(Set(published) == ["0.png", "1.png", "2.png"])
+        let runs = try farm.runs()
+        #expect(runs.map(\.job) == ["embedded"])
+        #expect(runs.map(\.state) == ["done"])
+        #expect(runs.map(\.published) == [3])
+        #expect(FileManager.default.fileExists(atPath: folder.file("own-state/penumbra.sqlite")))
+    }
+
     @Test func `a manifest with mistakes is told, and thrown as one error`() async throws {
         try draw(1, in: "wrong")
         var request = request("wrong")

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Pausing begins nothing new. What was begun ends, and is published. A stop ends all runs of the request, those that have not begun
 /// too.
-package final class RunControl: Sendable {
+public final class RunControl: Sendable {
     /// Who has a run paused. It goes on when nobody has.
     package enum Pauser: Hashable, Sendable {
         case owner
@@ -26,20 +26,23 @@ package final class RunControl: Sendable {
     private let state = Mutex(State())
     private let parent: RunControl?
 
-    package init() { parent = nil }
+    public init() { parent = nil }
 
     private init(of parent: RunControl) { self.parent = parent }
 
     /// A control of one run: whatever is asked of this one is asked of it, too, but not the other way round.
     package func child() -> RunControl { RunControl(of: self) }
 
-    package var isPaused: Bool { state.withLock { !$0.pausers.isEmpty } || parent?.isPaused == true }
+    public var isPaused: Bool { state.withLock { !$0.pausers.isEmpty } || parent?.isPaused == true }
 
-    package func pause(for pauser: Pauser = .owner) { state.withLock { _ = $0.pausers.insert(pauser) } }
-    package func resume(for pauser: Pauser = .owner) { state.withLock { _ = $0.pausers.remove(pauser) } }
+    /// Begins nothing new until ``resume()``.
+    public func pause() { pause(for: .owner) }
+    public func resume() { resume(for: .owner) }
+    package func pause(for pauser: Pauser) { state.withLock { _ = $0.pausers.insert(pauser) } }
+    package func resume(for pauser: Pauser) { state.withLock { _ = $0.pausers.remove(pauser) } }
 
     /// How many workers the run uses at once; nil for as many as it was begun with.
-    package var workerLimit: Int? {
+    public var workerLimit: Int? {
         [state.withLock(\.workerLimit), parent?.workerLimit].compactMap(\.self).min()
     }
 
@@ -47,10 +50,10 @@ package final class RunControl: Sendable {
     /// task that is handed out counts as a worker.
     ///
     /// - Parameter count: nil for as many as the run was begun with.
-    package func limitWorkers(to count: Int?) { state.withLock { $0.workerLimit = count } }
+    public func limitWorkers(to count: Int?) { state.withLock { $0.workerLimit = count } }
 
     /// Ends the runs as `penumbra cancel` does.
-    package func cancel() { stop(.cancelled) }
+    public func cancel() { stop(.cancelled) }
 
     /// Why the runs were asked to stop; nil if they were not. The first reason counts.
     package var stop: StopReason? { state.withLock { $0.stops.first } ?? parent?.stop }

@@ -7,8 +7,8 @@ package import Settings
 import Synchronization
 package import WorkerProtocol
 
-/// The programs and settings that a command works with.
-package struct Farm {
+/// A render farm: settings, and the worker program. Any program can run jobs with it, several at once.
+public struct Farm: Sendable {
     package let settings: Settings
     package let worker: WorkerCommand
     /// Tells workers of the run that this is for from others; nil for what is no run's.

@@ -5,7 +5,7 @@ package import JobModel
 import JobStorage
 import Planning
 import Scheduling
-import Settings
+package import Settings
 
 /// Carries out a request, from the reading of its manifests to the end of its last job.
 package struct RequestedRun {
@@ -22,6 +22,8 @@ package struct RequestedRun {
     package var concluded: Set<PathKey> = []
     /// How many frames of ``RunRequest/limit`` are left; nil for all of them.
     package var remainingLimit: Int?
+    /// In place of those that the request names.
+    package var settings: Settings?
     /// Messages show paths as they are seen from there; nil for the request's folder.
     package var shownFrom: String?
     /// The user's state folder, if the run has another one.
@@ -75,7 +77,7 @@ package struct RequestedRun {
         reports.page = try request.reportPage.map { try ReportFile($0, .page, in: request.folder) }
         reports.metrics = try request.metricsFile.map { try ReportFile($0, .metrics, in: request.folder) }
         let deadline = request.deadline.map { Deadline(start: .now, allowed: .seconds($0)) }
-        let installation = Farm(try Settings.load(request))
+        let installation = Farm(try settings ?? Settings.load(request))
         // Another process may resume a run with another engine than the one that began it.
         if !isRepeated, sharing == .none || sharing == .detached {
             try installation.settings.check(slurmArguments: request.slurmArguments)
