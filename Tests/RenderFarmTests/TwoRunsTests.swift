@@ -259,7 +259,7 @@ import Testing
         func receive(_ event: RunEvent) {
             gate.wait()
             gate.signal()
-            if case .notice(let notice) = event { received.withLock { $0.append(notice.message) } }
+            if case .notice(let notice) = event { received.withLock { $0.append(notice.words(from: "/").message) } }
             if case .began(let job, _) = event { received.withLock { $0.append(job) } }
         }
     }
@@ -267,7 +267,7 @@ import Testing
     @Test func `a reader that takes its time gets everything, in order, and blocks nobody`() async {
         let reader = Reader()
         let queue = RunEventQueue(reader)
-        for number in 0..<RunEventQueue.capacity * 2 { queue.receive(.notice(RunNotice(.result, "\(number)"))) }
+        for number in 0..<RunEventQueue.capacity * 2 { queue.receive(.notice(.pluginUnusable("\(number)"))) }
         #expect(queue.isBehind)
         #expect(reader.received.withLock { $0 }.isEmpty)
         reader.open()
@@ -279,7 +279,7 @@ import Testing
     @Test func `a reader that takes too long is abandoned, with the number of events that it has not received`() async {
         let reader = Reader()
         let queue = RunEventQueue(reader)
-        for number in 0..<3 { queue.receive(.notice(RunNotice(.result, "\(number)"))) }
+        for number in 0..<3 { queue.receive(.notice(.pluginUnusable("\(number)"))) }
         #expect(await queue.finish {} == 3)
         #expect(reader.received.withLock { $0 }.isEmpty)
         reader.open()

@@ -43,7 +43,7 @@ extension Farm {
         request.workers = request.workers ?? settings.workers.value
         var run = RequestedRun(request)
         run.settings = settings
-        let events = RunEventQueue(EventListener(receive: receive))
+        let events = RunEventQueue(EventListener(folder: request.folder, receive: receive))
         let result: Result<RunOutcome, FarmError>
         do throws(FarmError) {
             result = .success(try await run(control, events))
@@ -132,6 +132,8 @@ extension Farm {
 
 /// Tells the events that embedding programs know.
 private struct EventListener: RunListener {
+    /// Messages show paths as they are seen from there.
+    let folder: String
     let receive: @Sendable (Farm.Event) -> Void
 
     func receive(_ event: RunEvent) {
@@ -147,7 +149,7 @@ private struct EventListener: RunListener {
                 .progress(
                     job: job, Farm.Progress(done: progress.done, failed: progress.failed, total: progress.total)))
         case .frame(let job, let report): receive(.frame(job: job, Farm.Frame(report)))
-        case .notice(let notice): receive(.message(Farm.Message(notice)))
+        case .notice(let notice): receive(.message(Farm.Message(notice.words(from: folder))))
         case .ended(let end): receive(.ended(job: end.job.name))
         case .handedOver: break
         case .detached(let run, _): receive(.ended(job: run.job))
@@ -171,12 +173,12 @@ extension Farm.Frame {
 }
 
 extension Farm.Message {
-    fileprivate init(_ notice: RunNotice) {
+    fileprivate init(_ words: RunNotice.Words) {
         let isTrouble =
-            switch notice.kind {
+            switch words.kind {
             case .trouble, .troubledFiles: true
             case .result, .remark, .warning, .manifestWarning, .files: false
             }
-        self.init(isTrouble: isTrouble, text: notice.message, paths: notice.paths)
+        self.init(isTrouble: isTrouble, text: words.message, paths: words.paths)
     }
 }

@@ -169,7 +169,7 @@ extension ConsoleReporter: RunListener {
         case .frame(let job, let report):
             if openjd { return }
             if json { JSONLine.frame(FrameLine(report, job: job)).print() } else { human.count(report) }
-        case .notice(let notice): show(notice)
+        case .notice(let notice): show(notice.words(from: folder))
         case .ended(let end): show(end)
         case .handedOver(let summary):
             summaries.withLock { $0.append(summary) }
@@ -184,7 +184,20 @@ extension ConsoleReporter: RunListener {
         }
     }
 
-    private func show(_ notice: RunNotice) {
+    func say(_ message: String) { show(RunNotice.Words(.result, message)) }
+    func note(_ message: String) { show(RunNotice.Words(.remark, message)) }
+    func warn(_ message: String) { show(RunNotice.Words(.warning, message)) }
+    func complain(_ message: String) { show(RunNotice.Words(.trouble, message)) }
+
+    func list(_ message: String, _ paths: [String], all: String? = nil) {
+        show(RunNotice.Words(.files, message, paths: paths, all: all))
+    }
+
+    func complain(_ message: String, _ paths: [String], reasons: [String]?, all: String? = nil) {
+        show(RunNotice.Words(.troubledFiles, message, paths: paths, reasons: reasons, all: all))
+    }
+
+    private func show(_ notice: RunNotice.Words) {
         human.clear()
         if json { return JSONLine.notice(notice).print() }
         switch notice.kind {
@@ -202,7 +215,7 @@ extension ConsoleReporter: RunListener {
 }
 
 extension JSONLine {
-    fileprivate static func notice(_ notice: RunNotice) -> JSONLine {
+    fileprivate static func notice(_ notice: RunNotice.Words) -> JSONLine {
         func problem(_ severity: String, of manifest: String = "") -> JSONLine {
             .problem(ProblemLine(manifest: manifest, message: notice.message, severity: severity))
         }

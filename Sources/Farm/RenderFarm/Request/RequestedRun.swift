@@ -69,9 +69,7 @@ package struct RequestedRun {
 
     private func run(_ control: RunControl, _ reporting: any RunListener) async throws -> RunOutcome {
         if let narrowing = request.narrowing, request.orphans != .listed {
-            reporting.warn(
-                "--delete-orphans does nothing together with \(narrowing): a run of some frames knows of no outputs whose inputs "
-                    + "are gone")
+            reporting.report(.orphansStay(because: narrowing))
         }
         var reports = RunReports()
         reports.page = try request.reportPage.map { try ReportFile($0, .page, in: request.folder) }

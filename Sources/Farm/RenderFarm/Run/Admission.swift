@@ -57,7 +57,7 @@ struct Admission {
                 }
             } catch let error as FarmError where error.outcome == .busy || error.isLoss {
                 // The other jobs can still be done.
-                listener.complain(error.message)
+                listener.report(.failed(error))
                 undone = max(undone, error.outcome)
             }
         }
@@ -120,7 +120,7 @@ struct Admission {
             told: context.isShared ? folder.shared.history : nil)
         if folder.isNew { context.passOn(.known, of: ledger, to: folder.shared) }
         for doubt in ledger.contents.doubts where try ledger.tellOnce("doubt: \(doubt.path)") {
-            listener.note("\(job.name): \(doubt.message)")
+            listener.report(job.name, .ledgerDoubted(doubt.message))
         }
         var contents = ledger.contents
         if !folder.isNew, !context.isShared { contents.forgetBroken(since: folder.name) }
@@ -130,7 +130,7 @@ struct Admission {
         if request.allowsGone { prepared.giveUpLost() }
         try check.refuseLostInputs(prepared)
         for loss in context.watch?.newLosses(prepared) ?? [] {
-            listener.note("\(job.name): \(loss); the other pictures are rendered, and no output of these is removed")
+            listener.report(job.name, .picturesLost(loss))
         }
         listener.tellMadeBefore(prepared)
         try refuseForbidden(folders, prepared)
@@ -149,9 +149,8 @@ struct Admission {
         let links = prepared.plan.danglingLinks.filter { !failing.contains(PathKey($0)) }
         let new = try ledger.tellNew(links.map { "link: \($0)" }, kind: "link: ", isAll: prepared.isWhole)
         guard !new.isEmpty else { return }
-        listener.complain(
-            "\(prepared.job.name): \(Figures.plural(new.count, "link")) \(new.count == 1 ? "leads" : "lead") nowhere: what "
-                + "was there is gone, or not mounted", new.map { String($0.dropFirst("link: ".count)) }, reasons: nil)
+        listener.report(
+            prepared.job.name, .danglingLinks(new.map { String($0.dropFirst("link: ".count)) }))
     }
 }
 
@@ -236,7 +235,7 @@ extension Admission {
         do {
             return try RunFolder(claiming: name, state: context.state)
         } catch {
-            listener.note("\(job.name): the interrupted run \(name) cannot be gone on with: \(error.message)")
+            listener.report(job.name, .interruptedRunUnusable(run: name, reason: error.message))
             return nil
         }
     }

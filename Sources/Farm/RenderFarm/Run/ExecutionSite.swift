@@ -51,7 +51,8 @@ package struct ExecutionSite {
         // As an element's own workers share what it has; the same tasks do with less.
         let each = options.memory.map { $0 / 10 * 6 / options.cpusPerTask } ?? settings.memory.value / here
         return runSettings(
-            workers, memory: each * workers, context.sharing == .detached ? Self.others(prepared) : Self.cluster(options)
+            workers, memory: each * workers,
+            context.sharing == .detached ? Self.others(prepared) : Self.cluster(options)
         )
     }
 
@@ -115,7 +116,7 @@ package struct ExecutionSite {
         }
         directory.expectStrangers()
         let (listener, options) = (listener, SlurmOptions(slurmWishes(for: job)))
-        let tell: @Sendable (String) -> Void = { listener.note("\(job.name): \($0)") }
+        let tell: @Sendable (String) -> Void = { listener.report(job.name, .cluster($0)) }
         guard context.sharing == .detached else {
             return ClusterEngine(options: options, setup: setup(for: started), tell: tell)
         }
@@ -157,7 +158,7 @@ package struct ExecutionSite {
             }
             return try await succession.isThere(SlurmClient(), setup)
         } catch {
-            listener.note("whether a job goes on with the run is not known: \(error.message)")
+            listener.report(.clusterUnclear("whether a job goes on with the run is not known: \(error.message)"))
             return true
         }
     }
@@ -173,10 +174,10 @@ package struct ExecutionSite {
             let number = try await SuccessorJob.giveBack(
                 started.folder.shared.folder, after: isTrouble, SlurmClient(), SlurmOptions(slurmWishes(for: job)),
                 setup(for: started)
-            ) { listener.note("\(job.name): \($0)") }
+            ) { listener.report(job.name, .cluster($0)) }
             return number != nil
         } catch {
-            listener.complain("\(job.name): Slurm does not go on with the run: \(error.message)")
+            listener.report(job.name, .clusterRefuses(error.message))
             return false
         }
     }
@@ -186,7 +187,8 @@ package struct ExecutionSite {
         do {
             try await ClusterEngine.endCoordinators(of: folder)
         } catch {
-            listener.note("a job that was to go on with the run may be left in Slurm's queue: \(error.message)")
+            listener.report(
+                .clusterUnclear("a job that was to go on with the run may be left in Slurm's queue: \(error.message)"))
         }
     }
 
@@ -195,7 +197,8 @@ package struct ExecutionSite {
         do {
             try await ClusterEngine.endArrays(of: folder, before: epoch)
         } catch {
-            listener.note("jobs of the run's earlier coordinator may be left in Slurm's queue: \(error.message)")
+            listener.report(
+                .clusterUnclear("jobs of the run's earlier coordinator may be left in Slurm's queue: \(error.message)"))
         }
     }
 }

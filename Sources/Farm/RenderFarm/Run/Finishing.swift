@@ -51,7 +51,7 @@ struct Finishing {
     /// What goes wrong after the frames is reported, and costs the other jobs nothing.
     private func report(_ error: any Error, _ job: ClaimedJob) -> RunOutcome {
         let message = (error as? StoreProblem)?.message ?? (error as? FileTrouble)?.message ?? "\(error)"
-        listener.complain("\(job.name): \(message)")
+        listener.report(job.name, .failed(message))
         return .storage
     }
 
@@ -65,7 +65,7 @@ struct Finishing {
             }
             return .done
         } catch let error as FarmError {
-            listener.complain(error.message)
+            listener.report(.failed(error))
             return error.outcome
         } catch {
             return report(error, job)
@@ -102,9 +102,7 @@ struct Finishing {
     private func tellUpgrades(_ job: ClaimedJob) throws {
         for (upgrade, count) in job.prepared.keptUpgrades.sorted(by: { $0.key < $1.key }) {
             guard try job.ledger?.tellOnce("upgrade: \(upgrade)") == true else { continue }
-            listener.note(
-                "\(job.prepared.job.name): this version of Penumbra changes \(upgrade); \(Figures.plural(count, "output")) "
-                    + "keep their old pixels, and 'upgrade: rerender' in the manifest makes them anew")
+            listener.report(job.name, .outputsKeepOldPixels(count, change: upgrade))
         }
     }
 }
@@ -127,24 +125,13 @@ extension Finishing {
     }
 
     private func tell(_ keeper: ReceiptRepair, _ job: JobSpec, _ ledger: Ledger) throws {
-        if keeper.written > 0 {
-            listener.say(
-                "\(job.name): \(Figures.plural(keeper.written, "receipt")) written of outputs that were published before"
-            )
-        }
-        if !keeper.blocked.isEmpty {
-            listener.list(
-                "\(job.name): \(Figures.plural(keeper.blocked.count, "output")) without a receipt: another file is in its "
-                    + "place, and stays", keeper.blocked)
-        }
+        if keeper.written > 0 { listener.report(job.name, .receiptsWritten(keeper.written)) }
+        if !keeper.blocked.isEmpty { listener.report(job.name, .receiptsBlocked(keeper.blocked)) }
         if let first = keeper.refused.first {
-            listener.list(
-                "\(job.name): \(Figures.plural(keeper.refused.count, "output")) without a receipt: \(first.trouble.message)",
-                keeper.refused.map(\.output))
+            listener.report(
+                job.name, .receiptsRefused(keeper.refused.map(\.output), reason: first.trouble.message))
         }
         guard !keeper.unknown.isEmpty, try ledger.tellOnce("receipts: unknown") else { return }
-        listener.note(
-            "\(job.name): \(Figures.plural(keeper.unknown.count, "output")) without a receipt: too little was remembered when "
-                + "they were published; --force makes them anew")
+        listener.report(job.name, .receiptsImpossible(keeper.unknown.count))
     }
 }

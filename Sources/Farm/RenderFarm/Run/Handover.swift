@@ -51,13 +51,13 @@ struct Handover {
         job.folder.keepFolders()
         listener.receive(.handedOver(summary))
         if stop != .detached {
-            listener.complain("\(job.name): \(StopWords.describe(stop, left: summary.left))")
+            listener.report(job.name, .stopped(stop, left: summary.left))
         }
         if stop == .superseded { return }
         do {
             try await leaveToOthers(job, summary, stop)
         } catch {
-            listener.complain("\(job.name): \((error as? FileTrouble)?.message ?? "\(error)")")
+            listener.report(job.name, .failed((error as? FileTrouble)?.message ?? "\(error)"))
         }
         reportSuccessor(job, summary, stop)
     }
@@ -71,7 +71,11 @@ struct Handover {
         if stop == .detached { return try ControlFiles.make(.detached, of: run.name, state: run.place) }
         // On a disk that is full the reason is not written, and somebody goes on all the same.
         let noting = Result { try run.note(lastStop: StopWords.describe(stop, left: summary.left)) }
-        defer { if case .failure(let error as FileTrouble) = noting { listener.complain(error.message) } }
+        defer {
+            if case .failure(let error as FileTrouble) = noting {
+                listener.report(.failed(FarmError(.storage, error.message)))
+            }
+        }
         guard await isKept(job, after: stop) else { return }
         try ControlFiles.make(.detached, of: run.name, state: run.place)
     }
@@ -95,22 +99,17 @@ struct Handover {
     }
 
     private func reportSuccessor(_ job: ClaimedJob, _ summary: RunSummary, _ stop: StopReason) {
-        let (run, name) = (job.folder.shared, job.prepared.job.name)
-        let left = Figures.plural(summary.left, "frame")
+        let (run, name, left) = (job.folder.shared, job.name, summary.left)
         switch context.sharing {
         case .detached:
             if let stored = run.stored { listener.receive(.detached(stored, run)) }
-            listener.say(
-                "\(name): \(left) handed to Slurm; run \(run.name), in \(run.folder)\n"
-                    + "   = penumbra status, wait and cancel take it by --run-dir, from any node")
+            listener.report(name, .handedToCluster(left: left, run: run.name, folder: run.folder))
         // One that was interrupted has left the shards as they were.
         case .prepared(let shards, let place) where stop == .detached:
-            listener.say("\(name): \(left) in \(Figures.plural(shards, "shard")) at \(place)")
+            listener.report(name, .shardsWritten(shards, left: left, folder: place))
         case .resumed where ControlFiles.of(run: run.name, state: run.place).isDetached:
-            listener.say("\(name): \(left) left, which a job in Slurm's queue goes on with")
-        case .resumed:
-            listener.say(
-                "\(name): \(left) left, which nobody goes on with\n   = penumbra resume --run-dir \(run.folder) does")
+            listener.report(name, .continuedByJob(left: left))
+        case .resumed: listener.report(name, .continuedByNobody(left: left, folder: run.folder))
         case .prepared, .none: break
         }
     }
@@ -119,7 +118,7 @@ struct Handover {
     func end(_ job: ClaimedJob, _ summary: RunSummary, _ status: RunOutcome) throws {
         let run = job.folder.shared
         if case .prepared = context.sharing, summary.stop == nil {
-            listener.say("\(job.prepared.job.name): no shards were written: nothing is left for them")
+            listener.report(job.name, .noShardsWritten)
         }
         // Of one that could not be handed over nobody else has ever heard.
         guard context.isShared, context.sharing != .detached, var record = run.record else { return }

@@ -21,11 +21,16 @@ struct JobAdoption {
         let freshness = try await preparation.formersByBytes(job.prepared)
         let moved = try OutputTakeover(job.prepared.targets, freshness, ledger)
         if !moved.owned.isEmpty {
-            listener.complain(
-                "\(name): not taken over", moved.owned.map(\.record.path),
-                reasons: moved.owned.map {
-                    "the job '\(PathText.visible($0.job))' of \(PathText.visible($0.manifest)) is still there"
-                })
+            listener.report(
+                name,
+                .notTakenOver(
+                    moved.owned.map {
+                        FileReason(
+                            path: $0.record.path,
+                            reason:
+                                "the job '\(PathText.visible($0.job))' of \(PathText.visible($0.manifest)) is still there"
+                        )
+                    }))
         }
         // What of them is out of date is known once pictures were compared with what was recorded.
         var prepared = try await preparation.prepare(job.prepared.job, contents: try ledger.currentContents())
@@ -34,12 +39,7 @@ struct JobAdoption {
         let taken = Set(moved.taken.map(PathKey.init))
         let targets = prepared.targets.filter { $0.outputs.contains { taken.contains(PathKey($0)) } }
         let stale = targets.filter(\.isWork).count
-        listener.say(
-            "\(name): \(Figures.plural(taken.count, "output")) taken over"
-                + (stale == 0
-                    ? ""
-                    : "; \(Figures.plural(stale, "frame")) \(stale == 1 ? "is" : "are") out of date, and rendered by the next run")
-        )
+        listener.report(name, .takenOver(taken.count, stale: stale))
         return moved.owned.isEmpty ? .done : .someFailed
     }
 
@@ -54,17 +54,11 @@ struct JobAdoption {
             hasPictures: !prepared.job.picturePaths.isEmpty, now: Int(currentTime() / 1_000_000_000))
         let adoption = try Adoption(prepared.targets, findings: findings, headers: headers, books: books)
         try job.ledger?.tidyIndexes { try job.folder.temporaryPath(in: $0, for: "index") }
-        let name = spec.name
         if !adoption.faults.isEmpty {
-            listener.complain(
-                "\(name): not adopted because of \(Figures.plural(adoption.faults.count, "file"))",
-                adoption.faults.map(\.path), reasons: adoption.faults.map(\.reason))
+            listener.report(
+                spec.name, .notAdopted(adoption.faults.map { FileReason(path: $0.path, reason: $0.reason) }))
         }
-        listener.say(
-            "\(name): \(Figures.plural(adoption.adopted.count, "frame")) adopted"
-                + (adoption.missing.isEmpty
-                    ? ""
-                    : ", \(Figures.count(adoption.missing.count)) with missing outputs, which the next run renders"))
+        listener.report(spec.name, .adopted(adoption.adopted.count, missing: adoption.missing.count))
         return adoption.faults.isEmpty ? .done : .someFailed
     }
 }

@@ -55,7 +55,7 @@ package struct JobRunner {
                 jobs.map(\.name), outcome, since: start.timeIntervalSince1970, now: Date().timeIntervalSince1970)
         } catch {
             // The run's own end is worse news than that.
-            context.listener.complain(FarmError(error).message)
+            context.listener.report(.failed(FarmError(error)))
         }
     }
 }
