@@ -248,6 +248,30 @@ import Testing
     }
 }
 
+/// Notices as values, and their words.
+@Suite struct RunNoticeTests {
+    @Test func `a notice of a job begins with the job's name`() {
+        let words = RunNotice.job("photos", .orphans(["/out/a.png"])).words(from: "/")
+        #expect(words.message == "photos: 1 output without an input any more; --delete-orphans removes them")
+        #expect(words.kind == .files)
+        #expect(words.paths == ["/out/a.png"])
+    }
+
+    @Test func `what somebody has to act on is trouble, what can wait is not`() {
+        func kind(_ notice: JobNotice) -> RunNotice.Words.Kind { RunNotice.job("job", notice).words(from: "/").kind }
+        #expect(kind(.lostOutputs(["/a"], cause: "/disk is not mounted", areToBeRemoved: true)) == .trouble)
+        #expect(kind(.lostOutputs(["/a"], cause: "/disk is not mounted", areToBeRemoved: false)) == .files)
+        #expect(kind(.stopped(.cancelled, left: 2)) == .trouble)
+        #expect(kind(.receiptsWritten(2)) == .result)
+    }
+
+    @Test func `paths are shown from the reader's folder`() {
+        let notice = RunNotice.watch(.appeared("/srv/photos", isFile: false, isFirst: false))
+        #expect(notice.words(from: "/srv").message == "photos: the folder is there again")
+        #expect(notice.words(from: "/home").message == "/srv/photos: the folder is there again")
+    }
+}
+
 /// A listener that takes its time, behind a queue.
 @Suite struct RunEventQueueTests {
     private final class Reader: RunListener {

@@ -22,7 +22,7 @@ package struct JobPreparation {
     /// How many frames at most there is something to do with; nil for any number.
     package var limit: Int?
     /// What it was for the first part of a run that makes everything again.
-    package var firstLimit: Int?
+    var firstLimit: Int?
     let list: FileList?
     let isForced: Bool
     let control: RunControl
@@ -120,7 +120,7 @@ package struct JobPreparation {
     }
 
     /// The same of outputs that were copied without their times: their bytes are read.
-    package func formersByBytes(_ prepared: PreparedJob) async throws -> Freshness {
+    func formersByBytes(_ prepared: PreparedJob) async throws -> Freshness {
         guard let search = prepared.contents.formers else { return prepared.freshness }
         let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
         let findings = try await findings(of: OutputTakeover.files(of: unknown, prepared.freshness), prepared.job)

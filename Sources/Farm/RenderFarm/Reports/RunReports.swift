@@ -5,7 +5,7 @@ import Planning
 import Reports
 
 /// The files that a command line asks for, and their making.
-package struct RunReports {
+struct RunReports {
     package var page: ReportFile?
     package var metrics: ReportFile?
 

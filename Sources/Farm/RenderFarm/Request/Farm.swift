@@ -59,7 +59,7 @@ public struct Farm: Sendable {
     }
 
     /// For a new run. The first one gets the token of the worker that told the catalog.
-    package func newToken() -> CoordinatorToken {
+    func newToken() -> CoordinatorToken {
         introduced.token.withLock { $0.take() } ?? CoordinatorToken(run: RunName.new())
     }
 
@@ -88,7 +88,7 @@ public struct Farm: Sendable {
         return LocalEngine(command: workerOfRun)
     }
 
-    package var workerOfRun: WorkerCommand { command(token ?? CoordinatorToken(run: RunName.new())) }
+    var workerOfRun: WorkerCommand { command(token ?? CoordinatorToken(run: RunName.new())) }
 
     private func command(_ token: CoordinatorToken) -> WorkerCommand {
         var command = worker

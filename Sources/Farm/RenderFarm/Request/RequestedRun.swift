@@ -15,7 +15,7 @@ package struct RequestedRun {
     private(set) var storedText: String
     package var sharing: RunSharing
     /// An earlier process has begun the run, or one that it repeats.
-    package var isRepeated = false
+    var isRepeated = false
     /// Of several jobs the one that is resumed, by its manifest and name; nil for all.
     package var single: (manifest: String, job: String)?
     /// The inputs that are passed by, if the request names a run by ``RunRequest/leftOf``.

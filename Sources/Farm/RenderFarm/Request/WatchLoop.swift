@@ -52,7 +52,7 @@ struct WatchLoop {
         case signal
     }
 
-    package mutating func callAsFunction() async throws -> RunOutcome {
+    mutating func callAsFunction() async throws -> RunOutcome {
         let watch = try FolderWatch()
         noteNamedFolders()
         add(folders, to: watch)

@@ -1,5 +1,5 @@
 import Catalogs
-package import Coordination
+import Coordination
 package import Dispatching
 import FoundationEssentials
 package import JobModel
@@ -8,10 +8,10 @@ package import Settings
 
 /// Where a run's work is done: by local workers, by a cluster, or by whoever does prepared shards. It gives a run its engine, its
 /// scratch folder, and the capacity that the run is planned with.
-package struct ExecutionSite {
+struct ExecutionSite {
     let context: RunContext
 
-    package init(_ context: RunContext) { self.context = context }
+    init(_ context: RunContext) { self.context = context }
 
     private var settings: Settings { context.farm.settings }
     private var listener: any RunListener { context.listener }
@@ -28,12 +28,12 @@ package struct ExecutionSite {
         return slurmWishes(for: job).folder ?? PathNames.joined(outputs, RunFolder.sharedName)
     }
 
-    package func slurmWishes(for job: JobSpec) -> SlurmWishes {
+    func slurmWishes(for job: JobSpec) -> SlurmWishes {
         settings.slurmWishes(for: job, arguments: context.request.slurmArguments)
     }
 
     /// What a run uses of this machine, or of others.
-    package func runSettings(for prepared: PreparedJob) -> RunSettings {
+    func runSettings(for prepared: PreparedJob) -> RunSettings {
         let (here, options) = (settings.workers.value, SlurmOptions(slurmWishes(for: prepared.job)))
         switch context.sharing {
         case .resumed(let run, _):

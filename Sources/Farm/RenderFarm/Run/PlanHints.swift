@@ -5,7 +5,7 @@ import Reports
 import Synchronization
 
 /// What a watch has told of its jobs. It tells it once, and again when it changes.
-package final class WatchMemory: Sendable {
+final class WatchMemory: Sendable {
     /// The lost pictures of each job, as they were told last.
     private let losses = Mutex<[PathKey: [String]]>([:])
     /// Jobs whose patterns were looked at, with the patterns.

@@ -9,14 +9,14 @@ package struct RunContext {
     package let listener: any RunListener
     package let request: RunRequest
     package let memory: Memory
-    package var sharing = RunSharing.none
-    package var reports = RunReports()
+    var sharing = RunSharing.none
+    var reports = RunReports()
     /// Nil unless the jobs are watched.
-    package var watch: WatchMemory?
+    var watch: WatchMemory?
     /// The command that takes options, if another one began the run.
-    package var originalCommand: String?
+    var originalCommand: String?
     /// Where earlier runs are remembered, if this one is not: what they published is not lost unseen.
-    package var ownState: String?
+    var ownState: String?
     /// Of this command and no other.
     let command = RunName.new()
 
@@ -58,7 +58,7 @@ package struct RunContext {
 
     var missingDiskCheck: MissingDiskCheck {
         MissingDiskCheck(
-            allowsEmpty: allowsEmpty, allowsGone: request.allowsGone, folder: folder, beginner: originalCommand)
+            allowsEmpty: allowsEmpty, allowsGone: request.allowsGone, folder: folder, originalCommand: originalCommand)
     }
 
     /// Whether another coordinator continues the run if this process ends.
