@@ -151,8 +151,8 @@ private struct EventListener: RunListener {
         case .frame(let job, let report): receive(.frame(job: job, Farm.Frame(report)))
         case .notice(let notice): receive(.message(Farm.Message(notice.words(from: folder))))
         case .ended(let end): receive(.ended(job: end.job.name))
-        case .handedOver: break
-        case .detached(let run, _): receive(.ended(job: run.job))
+        case .handedOver(let job, _): receive(.ended(job: job))
+        case .detached: break
         }
     }
 }

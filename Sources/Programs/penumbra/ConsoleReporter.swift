@@ -171,7 +171,7 @@ extension ConsoleReporter: RunListener {
             if json { JSONLine.frame(FrameLine(report, job: job)).print() } else { human.count(report) }
         case .notice(let notice): show(notice.words(from: folder))
         case .ended(let end): show(end)
-        case .handedOver(let summary):
+        case .handedOver(_, let summary):
             summaries.withLock { $0.append(summary) }
             human.clear()
         case .detached(let stored, let run):

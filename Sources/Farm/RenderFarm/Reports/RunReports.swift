@@ -10,7 +10,7 @@ struct RunReports {
     package var metrics: ReportFile?
 
     /// Tells the metrics of jobs of which no run has ended since a time, in seconds since 1970: those that did not start.
-    func tellUnstarted(_ jobs: [String], _ status: RunOutcome, since start: Double, now: Double) throws {
+    func writeUnstartedMetrics(_ jobs: [String], _ status: RunOutcome, since start: Double, now: Double) throws {
         guard let metrics else { return }
         let text = String(decoding: metrics.contents, as: UTF8.self)
         let unstarted = jobs.filter { PrometheusText.lastRun(of: $0, in: text).map { $0 < start } ?? true }

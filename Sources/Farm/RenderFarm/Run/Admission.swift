@@ -132,7 +132,7 @@ struct Admission {
         for loss in context.watch?.newLosses(prepared) ?? [] {
             listener.report(job.name, .picturesLost(loss))
         }
-        listener.tellMadeBefore(prepared)
+        listener.reportMadeBefore(prepared)
         try refuseForbidden(folders, prepared)
         let index = try IndexFile(prepared)
         try ledger.setPlaces(knownDisks(prepared))

@@ -22,9 +22,9 @@ struct Finishing {
                 RunEnd(
                     job: job.prepared.job, summary: summary, newlyKept: newlyKept(job, summary),
                     isRecorded: history != nil)))
-        let orphans = try await lookAfterOrphans(job, summary)
-        let tidied = max(tidyUp(job), summary.stop == nil ? keepReceipts(job) : .done)
-        result.status = max(result.status, orphans, tidied)
+        let orphans = try await cleanUpOrphans(job, summary)
+        let indexed = max(updateIndexes(job), summary.stop == nil ? repairReceipts(job) : .done)
+        result.status = max(result.status, orphans, indexed)
         result.ended = Date()
         var counts = RunCounts(summary, work: job.prepared.workCount, notes: StopWords.notes(summary))
         counts.rerun = job.prepared.rerun
@@ -37,7 +37,7 @@ struct Finishing {
                 of: result, folder: job.folder.scratch, settings: farm.runSettings(for: job.prepared),
                 loop: RunLoop(engine: farm.working(for: job.folder).engine(), control: context.control))
         }
-        // Last of all: who has waited for it may begin the job's next run at once.
+        // Last of all: whoever waits for this end may begin the job's next run at once.
         try Handover(context).end(job, summary, result.status)
     }
 
@@ -55,10 +55,10 @@ struct Finishing {
         return .storage
     }
 
-    private func tidyUp(_ job: ClaimedJob) -> RunOutcome {
+    private func updateIndexes(_ job: ClaimedJob) -> RunOutcome {
         do {
             try job.ledger?.tidyIndexes { try job.folder.temporaryPath(in: $0, for: "index") }
-            try tellUpgrades(job)
+            try reportUpgrades(job)
             if let index = job.index, let records = try job.ledger?.records() {
                 try job.lock?.roots.check(index.file.path, "write there")
                 try index.write(records, job.folder)
@@ -72,7 +72,7 @@ struct Finishing {
         }
     }
 
-    private func lookAfterOrphans(_ job: ClaimedJob, _ summary: RunSummary) async throws -> RunOutcome {
+    private func cleanUpOrphans(_ job: ClaimedJob, _ summary: RunSummary) async throws -> RunOutcome {
         guard let ledger = job.ledger, summary.stop == nil else { return .done }
         let request = context.request
         if !request.isWatching || summary.didSomething { OrphanCleanup.listUnselected(job.prepared, listener) }
@@ -83,12 +83,12 @@ struct Finishing {
         return try await cleanup.run { try await preparation.findings(of: $0, job.prepared.job) }
     }
 
-    /// The kept outputs of which no person was told yet: where silence is asked for, silence means that all is well.
+    /// The kept outputs that no run has reported yet. With `--quiet`, silence means that all is well.
     private func newlyKept(_ job: ClaimedJob, _ summary: RunSummary) -> [KeptOutput] {
         let texts = summary.keptOutputs.map { "\(Self.keptKind)\($0.path): \($0.reason)" }
         guard let ledger = job.ledger else { return summary.keptOutputs }
         let isAll = job.prepared.isWhole && summary.stop == nil
-        // What cannot be looked up is told once more.
+        // If the database cannot be read, all are reported once more.
         guard let new = try? ledger.tellNew(texts, kind: Self.keptKind, isAll: isAll) else {
             return summary.keptOutputs
         }
@@ -98,8 +98,8 @@ struct Finishing {
 
     private static let keptKind = "kept: "
 
-    /// Once for each: outputs are many, and a person has read it.
-    private func tellUpgrades(_ job: ClaimedJob) throws {
+    /// Reports each change once. It concerns many outputs.
+    private func reportUpgrades(_ job: ClaimedJob) throws {
         for (upgrade, count) in job.prepared.keptUpgrades.sorted(by: { $0.key < $1.key }) {
             guard try job.ledger?.tellOnce("upgrade: \(upgrade)") == true else { continue }
             listener.report(job.name, .outputsKeepOldPixels(count, change: upgrade))
@@ -109,29 +109,29 @@ struct Finishing {
 
 /// Receipts beside the outputs.
 extension Finishing {
-    /// Writes receipts that are missing or tell of other bytes.
-    private func keepReceipts(_ job: ClaimedJob) -> RunOutcome {
+    /// Writes receipts that are missing or describe other bytes.
+    private func repairReceipts(_ job: ClaimedJob) -> RunOutcome {
         let spec = job.prepared.job
         let maker = ReceiptMaker(spec, run: job.folder, catalog: context.preparation.catalog, now: currentTime)
         guard let ledger = job.ledger, let maker else { return .done }
         do {
-            let keeper = try ReceiptRepair(
+            let repair = try ReceiptRepair(
                 try ledger.records(), recipes: ledger.recipeTexts, by: maker, directory: job.folder)
-            try tell(keeper, spec, ledger)
+            try report(repair, spec, ledger)
             return .done
         } catch {
             return report(error, job)
         }
     }
 
-    private func tell(_ keeper: ReceiptRepair, _ job: JobSpec, _ ledger: Ledger) throws {
-        if keeper.written > 0 { listener.report(job.name, .receiptsWritten(keeper.written)) }
-        if !keeper.blocked.isEmpty { listener.report(job.name, .receiptsBlocked(keeper.blocked)) }
-        if let first = keeper.refused.first {
+    private func report(_ repair: ReceiptRepair, _ job: JobSpec, _ ledger: Ledger) throws {
+        if repair.written > 0 { listener.report(job.name, .receiptsWritten(repair.written)) }
+        if !repair.blocked.isEmpty { listener.report(job.name, .receiptsBlocked(repair.blocked)) }
+        if let first = repair.refused.first {
             listener.report(
-                job.name, .receiptsRefused(keeper.refused.map(\.output), reason: first.trouble.message))
+                job.name, .receiptsRefused(repair.refused.map(\.output), reason: first.trouble.message))
         }
-        guard !keeper.unknown.isEmpty, try ledger.tellOnce("receipts: unknown") else { return }
-        listener.report(job.name, .receiptsImpossible(keeper.unknown.count))
+        guard !repair.unknown.isEmpty, try ledger.tellOnce("receipts: unknown") else { return }
+        listener.report(job.name, .receiptsImpossible(repair.unknown.count))
     }
 }

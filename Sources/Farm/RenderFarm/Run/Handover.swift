@@ -49,7 +49,7 @@ struct Handover {
 
     func handOver(_ job: ClaimedJob, _ summary: RunSummary, _ stop: StopReason) async {
         job.folder.keepFolders()
-        listener.receive(.handedOver(summary))
+        listener.receive(.handedOver(job: job.name, summary))
         if stop != .detached {
             listener.report(job.name, .stopped(stop, left: summary.left))
         }

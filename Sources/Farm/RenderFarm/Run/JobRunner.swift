@@ -51,7 +51,7 @@ package struct JobRunner {
 
     private func reportUnstarted(_ jobs: [JobSpec], _ outcome: RunOutcome, since start: Date) {
         do {
-            try context.reports.tellUnstarted(
+            try context.reports.writeUnstartedMetrics(
                 jobs.map(\.name), outcome, since: start.timeIntervalSince1970, now: Date().timeIntervalSince1970)
         } catch {
             // The run's own end is worse news than that.

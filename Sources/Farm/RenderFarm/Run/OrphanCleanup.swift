@@ -35,12 +35,12 @@ package struct OrphanCleanup {
 
     /// - Parameter findings: reads files.
     func run(findings: ([DigestTask.File]) async throws -> Freshness.Findings) async throws -> RunOutcome {
-        let lost = tellLost()
-        return prepared.orphans.isEmpty ? lost : max(lost, try await lookAfterOrphans(findings))
+        let lost = reportLost()
+        return prepared.orphans.isEmpty ? lost : max(lost, try await cleanUp(findings))
     }
 
-    /// Nothing removes them, be it `=all`. A watch has told of them.
-    private func tellLost() -> RunOutcome {
+    /// No option removes them. A watch has reported them when they went missing.
+    private func reportLost() -> RunOutcome {
         let areToBeRemoved = request.orphans != .listed
         guard !request.isWatching, let notice = Self.lost(prepared, areToBeRemoved: areToBeRemoved) else {
             return .done
@@ -49,7 +49,7 @@ package struct OrphanCleanup {
         return areToBeRemoved ? .someFailed : .done
     }
 
-    private func lookAfterOrphans(
+    private func cleanUp(
         _ findings: ([DigestTask.File]) async throws -> Freshness.Findings
     ) async throws -> RunOutcome {
         switch request.orphans {
@@ -82,7 +82,7 @@ package struct OrphanCleanup {
         try listKept(kept, isRemoving: false)
     }
 
-    /// Outputs that only a person may remove. Where silence is asked for, each is told once.
+    /// Reports outputs that only a person may remove. With `--quiet`, each is reported once.
     private func listKept(_ kept: [FileReason], isRemoving: Bool) throws {
         let texts = kept.map { "\(Self.keptKind)\($0.path): \($0.reason)" }
         let new = Set(try ledger.tellNew(texts, kind: Self.keptKind, isAll: true).map(PathKey.init))
@@ -93,7 +93,7 @@ package struct OrphanCleanup {
 
     private static let keptKind = "orphan: "
 
-    /// What looks more like a mistake than like pictures that somebody has deleted.
+    /// Why the orphans look like a mistake; nil if they look like pictures that somebody has deleted.
     private var refusal: JobNotice? {
         if let pattern = prepared.plan.unmatchedPatterns.first {
             return .orphansDoubted(orphans.count, pattern: pattern)

@@ -44,7 +44,7 @@ extension RunListener {
     }
 
     /// Says that a run which makes everything again continues where an earlier part of it had to stop.
-    package func tellMadeBefore(_ prepared: PreparedJob) {
+    package func reportMadeBefore(_ prepared: PreparedJob) {
         let count = prepared.madeBefore
         if count > 0 { report(prepared.job.name, .forcedRunContinues(made: count)) }
     }

@@ -13,9 +13,9 @@ package enum RunEvent: Sendable {
     case frame(job: String, FrameReport)
     case notice(RunNotice)
     case ended(RunEnd)
-    /// Others go on with the run. Nobody here tells of its end.
-    case handedOver(RunSummary)
-    /// The run is in a cluster's hands, and can be followed by its folder.
+    /// Another process continues the run, and reports its end.
+    case handedOver(job: String, RunSummary)
+    /// A cluster has the run. Its folder says how far it has come. Follows ``handedOver(job:_:)``.
     case detached(StoredRun, SharedRun)
 }
 
@@ -23,26 +23,26 @@ package enum RunEvent: Sendable {
 package struct RunEnd: Sendable {
     package let job: JobSpec
     package let summary: RunSummary
-    /// Of the outputs that stay as they are those that no earlier run has told of.
+    /// Outputs that stay as they are, and that no earlier run has reported.
     package let newlyKept: [KeptOutput]
     /// The run is stored, so that a ``RunArchive`` knows its frames.
     package let isRecorded: Bool
 }
 
-/// Is told what happens. Called from any thread, one event of a job after the other.
+/// Receives events, on any thread. Events of one job come one after the other.
 ///
 /// A listener that is slow slows the run down: see ``RunEventQueue``.
 package protocol RunListener: Sendable {
     func receive(_ event: RunEvent)
 
-    /// So much was not listened to yet that runs begin no further frames.
+    /// The listener has so many unread events that runs begin no further frames.
     var isBehind: Bool { get }
 }
 
 extension RunListener {
     package var isBehind: Bool { false }
 
-    /// For the run of one job.
+    /// Passes on what happens in the run of one job.
     package func observer(of job: String) -> any RunObserver { ListeningObserver(job: job, listener: self) }
 }
 
