@@ -4,6 +4,8 @@ SWIFT_BUILD := swift build -c release
 
 # Each kind of fault once. Not beside `swift test`, whose load would make a time limit of three seconds expire.
 FAULT_SEEDS := 1-53
+# Each way to disturb prepared shards, on two jobs.
+SHARD_SEEDS := 1-10
 MINUTES := 10
 
 .PHONY: demo test test-slurm build setup setup-tests format lint bench soak fuzz docs gallery clean
@@ -17,6 +19,7 @@ demo: setup
 test: setup-tests build lint
 	Scripts/test
 	$(BUILD)/penumbra-faults run --seeds $(FAULT_SEEDS)
+	$(BUILD)/penumbra-faults run --family shards --seeds $(SHARD_SEEDS)
 
 ## make test-slurm: install Slurm, prove that a cluster of its own starts, breaks as asked and leaves nothing behind, and run
 ## jobs on it that are disturbed
@@ -40,9 +43,10 @@ setup-tests:
 format:
 	swift format --in-place --recursive Package.swift Sources Plugins Tests Examples
 
-## make lint: refuse sources that are laid out otherwise
+## make lint: refuse sources that are laid out otherwise, and names that nothing uses
 lint:
 	swift format lint --strict --recursive Package.swift Sources Plugins Tests Examples
+	Scripts/dead-names
 
 ## make bench: race kernels and whole jobs against what users would take instead, kernels for some 20 minutes, jobs
 ## for longer (ARGUMENTS=--quick for fewer kernels, ARGUMENTS="kernels --quick" or ARGUMENTS="jobs --quick" for one of the two)

@@ -179,6 +179,11 @@ let package = Package(
             dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "Filters", "Rendering"],
             path: "Tests/TestSupport", swiftSettings: settings),
         .target(
+            name: "FarmTestSupport",
+            dependencies: [
+                "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Dispatching", "Coordination",
+            ], path: "Tests/FarmTestSupport", swiftSettings: settings),
+        .target(
             name: "ExamplePictures", dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "ImageFiles"],
             path: "Tests/ExamplePictures", swiftSettings: settings),
         .executableTarget(
@@ -243,12 +248,19 @@ let package = Package(
         tests(
             "DispatchingTests",
             ["Catalogs", "JobModel", "WorkerProtocol", "Dispatching", "Scheduling", "TestSupport", subprocess]),
+        tests(
+            "EngineTests",
+            [
+                "penumbra-worker", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Dispatching",
+                "FarmTestSupport",
+                "TestSupport",
+            ]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
         tests(
             "CoordinationTests",
             [
-                "Coordination", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Catalogs", "JobModel",
-                "TestSupport",
+                "Coordination", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Scheduling", "Dispatching",
+                "Catalogs", "JobModel", "FarmTestSupport", "TestSupport",
             ]),
         tests(
             "RenderFarmTests",

@@ -40,7 +40,7 @@ struct Admission {
     ) async throws -> RunOutcome {
         try site.refuseMissingCluster()
         try context.farm.secureDescriptors(jobs: jobs.count)
-        RunFolder.sweep(state: context.state)
+        await Blocking.run { [state = context.state] in RunFolder.sweep(state: state) }
         // Ends of detached runs are known here, too, as soon as anybody asks.
         DetachedEnds.take(into: context.state)
         var stages: [JobStage] = []
@@ -110,14 +110,15 @@ struct Admission {
         if !context.sharing.isResumed {
             try check.refuseLostOutputs(of: job, state: context.ownState ?? context.state, there: there)
         }
-        if folder.isNew, let claimed = try claimInterrupted(job) {
+        if folder.isNew, let claimed = try await claimInterrupted(job) {
             claimed.takeFolders(of: folder)
             folder.remove()
             folder = claimed
         }
-        let ledger = try Ledger(
-            state: context.state, job: job, folders: folders, roots: lock.roots,
-            told: context.isShared ? folder.shared.history : nil)
+        let (state, told) = (context.state, context.isShared ? folder.shared.history : nil)
+        let ledger = try await Blocking.run {
+            try Ledger(state: state, job: job, folders: folders, roots: lock.roots, told: told)
+        }
         if folder.isNew { context.passOn(.known, of: ledger, to: folder.shared) }
         for doubt in ledger.contents.doubts where try ledger.tellOnce("doubt: \(doubt.path)") {
             listener.report(job.name, .ledgerDoubted(doubt.message))
@@ -162,9 +163,11 @@ extension Admission {
         switch context.sharing {
         case .none:
             try refuseDetached(job)
-            return try RunFolder(
-                state: context.state, token: token(), scratch: site.scratchFolder(for: job),
-                job: context.isRecorded ? job : nil)
+            let (state, token, scratch) = (context.state, token(), site.scratchFolder(for: job))
+            let recorded = context.isRecorded ? job : nil
+            return try await Blocking.run { () throws(FileTrouble) in
+                try RunFolder(state: state, token: token, scratch: scratch, job: recorded)
+            }
         case .detached:
             try refuseDetached(job)
             let place = site.scratchFolder(for: job) ?? ""
@@ -195,7 +198,10 @@ extension Admission {
         let isJob = context.sharing.isResumedByJob
         let end = ContinuousClock.now + (isJob ? Self.longestWait : .zero)
         repeat {
-            if let folder = try RunFolder(claiming: run.name, state: run.place, keepsRequests: isJob) {
+            let claimed = try await Blocking.run { () throws(FileTrouble) in
+                try RunFolder(claiming: run.name, state: run.place, keepsRequests: isJob)
+            }
+            if let folder = claimed {
                 guard run.end != nil else { return folder }
                 // Its coordinator was killed before it had removed what the run kept.
                 folder.remove()
@@ -228,12 +234,13 @@ extension Admission {
 
     /// The run that was killed, for whoever has the job's lock. Nil where none was, or it cannot be resumed: its disk is not mounted,
     /// say.
-    private func claimInterrupted(_ job: JobSpec) throws -> RunFolder? {
+    private func claimInterrupted(_ job: JobSpec) async throws -> RunFolder? {
+        let state = context.state
         guard context.isRecorded, !context.isShared,
-            let name = try RunHistory.unfinished(of: job, state: context.state)
+            let name = try await Blocking.run({ try RunHistory.unfinished(of: job, state: state) })
         else { return nil }
-        do {
-            return try RunFolder(claiming: name, state: context.state)
+        do throws(FileTrouble) {
+            return try await Blocking.run { () throws(FileTrouble) in try RunFolder(claiming: name, state: state) }
         } catch {
             listener.report(job.name, .interruptedRunUnusable(run: name, reason: error.message))
             return nil

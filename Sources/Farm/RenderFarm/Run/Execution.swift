@@ -38,7 +38,7 @@ struct Execution {
         let settings = site.runSettings(for: prepared)
         let engine = try await site.engine(for: job)
         let isAsBefore = try handover.share(job, settings)
-        let history = try history(of: job, settings)
+        let history = try await history(of: job, settings)
         // Nothing fails in a run before the run has begun.
         let books = OutputTracker(
             ledger: job.ledger, freshness: prepared.freshness,
@@ -76,19 +76,22 @@ struct Execution {
         return result.status
     }
 
-    private func history(of job: ClaimedJob, _ settings: RunSettings) throws -> RunHistory? {
+    private func history(of job: ClaimedJob, _ settings: RunSettings) async throws -> RunHistory? {
         guard let request = context.storedRequest else { return nil }
         let prepared = job.prepared
         var counts = RunCounts()
         counts.frames = prepared.targets.count + prepared.ended.count
         counts.rerun = prepared.rerun
-        return try RunHistory(
-            state: context.state, job: prepared.job, directory: job.folder, workers: settings.workers,
-            request: request, isShared: context.isShared,
-            counts: { [counts] concluded in
-                var counts = counts
-                counts.work = prepared.workCount + concluded.subtracting(prepared.workFrames).count
-                return counts.json
-            }, now: currentTime)
+        let (state, folder, isShared) = (context.state, job.folder, context.isShared)
+        return try await Blocking.run { [counts] in
+            try RunHistory(
+                state: state, job: prepared.job, directory: folder, workers: settings.workers,
+                request: request, isShared: isShared,
+                counts: { concluded in
+                    var counts = counts
+                    counts.work = prepared.workCount + concluded.subtracting(prepared.workFrames).count
+                    return counts.json
+                }, now: currentTime)
+        }
     }
 }

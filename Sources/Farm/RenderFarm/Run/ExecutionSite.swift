@@ -153,7 +153,8 @@ struct ExecutionSite {
         let setup = setup(for: started)
         do {
             switch stop {
-            case .place, .engine, .machine, .cluster, .lastSlot: try await succession.postpone(SlurmClient(), setup)
+            case .storage, .engine, .resourceLimit, .cluster, .lastSlot:
+                try await succession.postpone(SlurmClient(), setup)
             case .interrupted, .detached, .superseded, .cancelled, .pluginFault, .deadline, .failures: break
             }
             return try await succession.isThere(SlurmClient(), setup)

@@ -42,7 +42,7 @@ struct Handover {
     func isWanted(_ job: ClaimedJob, after stop: StopReason) -> Bool {
         switch stop {
         case .detached, .superseded: true
-        case .interrupted, .place, .engine, .machine, .cluster, .lastSlot: context.isContinued(job.folder)
+        case .interrupted, .storage, .engine, .resourceLimit, .cluster, .lastSlot: context.isContinued(job.folder)
         case .cancelled, .pluginFault, .deadline, .failures: false
         }
     }

@@ -141,7 +141,7 @@ struct ClusterState: Sendable {
                 _ = try setup.source.write(
                     leases.map { Shard.Task($0, earlier: earlier.removeValue(forKey: $0.id)) }, as: lastShard)
             } catch {
-                onEvent(.stop(.place(error.message)))
+                onEvent(.stop(.storage(error.message)))
                 return nil
             }
             shards[lastShard] = leases

@@ -1,0 +1,109 @@
+/// The latest rows of an image that is made and used from the top down.
+///
+/// A row has one or more planes of equal width, each of interleaved pixels with a margin on both sides, so that vectors
+/// may read and write a little beyond. Rows above the first and below the last are those, seen again.
+final class RowRing<Sample: BitwiseCopyable> {
+    let columns: Range<Int>
+    let rows: Range<Int>
+    let channels: Int
+    let planes: Int
+    /// Values from a plane to the next.
+    let planeStride: Int
+    /// The next row to be made.
+    var next: Int
+
+    private let memory: RowBuffer<Sample>
+    private let mask: Int
+    private let margin: Int
+    private let origin: Int
+    private let stride: Int
+
+    /// Values that may be read or written behind the margin's pixels; before them it is 64.
+    private static var slack: Int { 192 }
+
+    /// - Parameters:
+    ///   - capacity: rows that are held at once, at least.
+    ///   - margin: pixels on both sides; ``pad(_:)`` fills them.
+    init(columns: Range<Int>, rows: Range<Int>, channels: Int, planes: Int = 1, capacity: Int, margin: Int) {
+        self.columns = columns
+        self.rows = rows
+        self.channels = channels
+        self.planes = planes
+        self.margin = margin
+        next = rows.lowerBound
+        var held = 1
+        while held < min(capacity, rows.count) { held *= 2 }
+        mask = held - 1
+        // Pixel 0 lies on a cache line, and rows of words are an odd number of lines apart, so that the rows of a window
+        // do not compete for the same sets of the cache.
+        origin = (margin * channels + 64 + 31) & ~31
+        planeStride = (origin + (columns.count + margin) * channels + Self.slack + 31) & ~31
+        let whole = planeStride * planes
+        stride = whole / 32 % 2 == 0 ? whole + 32 : whole
+        memory = RowBuffer(count: stride * held)
+    }
+
+    /// Whether a row that may be asked for, the first or the last one in its place, is still to be made.
+    func lacks(_ y: Int) -> Bool { next <= max(rows.lowerBound, min(y, rows.upperBound - 1)) }
+
+    /// The first pixel of a row.
+    @inline(__always)
+    func row(_ y: Int) -> MutableRow<Sample> { rowInside(min(max(y, rows.lowerBound), rows.upperBound &- 1)) }
+
+    /// The same for a row that is neither above the first nor below the last, without the test.
+    @inline(__always)
+    func rowInside(_ y: Int) -> MutableRow<Sample> {
+        memory.start.moved(unchecked: origin &+ ((y &- rows.lowerBound) & mask) &* stride)
+    }
+
+    /// The pixel at a column that lies in the row or its margin.
+    @inline(__always)
+    func pixel(x: Int, y: Int) -> MutableRow<Sample> { row(y) + (x &- columns.lowerBound) &* channels }
+
+    /// The first pixel of a plane of a row.
+    @inline(__always)
+    func plane(_ plane: Int, y: Int) -> MutableRow<Sample> { row(y) + plane &* planeStride }
+
+    /// The start of a row's memory, margins included, and how many values it has.
+    func whole(_ y: Int) -> MutableRow<Sample> { row(y) - origin }
+    var wholeCount: Int { planeStride * planes }
+    /// Values from ``whole(_:)`` to the row's first pixel.
+    var lead: Int { origin }
+
+    /// Repeats the first and the last pixel of a row through its margins.
+    func pad(_ y: Int) {
+        let count = margin &* channels
+        for plane in 0..<planes {
+            // The left margin, the row, and the right margin.
+            let start = self.plane(plane, y: y) - count
+            let end = count + columns.count * channels
+            precondition(end + count <= start.count, "margins lie in the memory")
+            var index = 0
+            while index < count {  // each pixel from the one beside it
+                start[unchecked: count &- 1 &- index] = start[unchecked: count &+ channels &- 1 &- index]
+                start[unchecked: end &+ index] = start[unchecked: end &- channels &+ index]
+                index &+= 1
+            }
+        }
+    }
+}
+
+/// A row of a ring, from one of its pixels on; lent until the ring has moved past it.
+struct RingRow {
+    private let start: MutableRow<Float>
+    private let planeStride: Int
+    private let planeCount: Int
+
+    /// - Parameter x: a column; nil is the first.
+    init(_ ring: RowRing<Float>, _ y: Int, x: Int? = nil) {
+        start = ring.pixel(x: x ?? ring.columns.lowerBound, y: y)
+        (planeStride, planeCount) = (ring.planeStride, ring.planes)
+    }
+
+    func plane(_ plane: Int) -> MutableRow<Float> { start + plane * planeStride }
+
+    /// As a row of the picture.
+    func planes(_ count: Int, x: Int, y: Int, _ operations: RowOperations) -> PlaneRow {
+        PlaneRow(start, stride: planeStride, count: count, channels: planeCount, x: x, y: y, operations)
+    }
+}
