@@ -70,6 +70,7 @@ let package = Package(
         .executable(name: "penumbra", targets: ["penumbra"]),
         .executable(name: "penumbra-worker", targets: ["penumbra-worker"]),
         .library(name: "Kernels", targets: ["Kernels", "Raster", "Geometry", "Catalogs", "Arithmetic"]),
+        .library(name: "RenderFarm", targets: ["RenderFarm", "Coordination", "Runs", "JobModel"]),
         .library(name: "FilterKit", targets: ["FilterKit"]),
         .library(name: "FilterKitTesting", targets: ["FilterKitTesting"]),
         .library(name: "BenchmarkedKernels", type: .dynamic, targets: ["BenchmarkedKernels"]),
@@ -153,7 +154,7 @@ let package = Package(
             "Farm", "RenderFarm",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
-                "WorkerProtocol", "Dispatching", "JobStorage", "Runs", "Coordination", "Reports", "Settings",
+                "WorkerProtocol", "Dispatching", "JobStorage", "Runs", "Coordination", "InPlace", "Reports", "Settings",
             ]),
 
         // Programs
@@ -274,7 +275,7 @@ let package = Package(
         tests(
             "RenderFarmTests",
             [
-                "penumbra", "penumbra-worker", "RenderFarm", "Coordination", "Runs", "JobModel", "Scheduling",
+                "penumbra", "penumbra-worker", "RenderFarm", "Coordination", "Runs", "JobModel", "JobStorage", "Scheduling",
                 "ExamplePictures",
                 "TestSupport", subprocess, system,
             ]),

@@ -62,6 +62,39 @@ import Testing
         #expect(workers.allSatisfy { !isAlive($0) })
     }
 
+    @Test
+    func `whoever does not read what a run prints keeps it from ending for some seconds, or until a second signal`()
+        async throws
+    {
+        try workspace.writeManifest("lines.yaml", output: "out/{stem}.png")
+        try workspace.draw("photos/small.png", width: 40, height: 30)
+        let picture = try workspace.read("photos/small.png")
+        let count = 400
+        // More lines than a pipe takes.
+        for number in 0..<count {
+            let name = "photos/\(String(repeating: "long-", count: 20))\(number).png"
+            try picture.write(to: URL(filePath: "\(workspace.path)/\(name)"))
+        }
+        let program = try RunningProgram(["run", "lines.yaml", "--json"], in: workspace)
+        program.wait {
+            workspace.files(below: "out").count { $0.hasSuffix(".png") && !$0.contains("penumbra") } >= count
+        }
+        // Two of a kind may come as one.
+        kill(program.processID, SIGTERM)
+        kill(program.processID, SIGINT)
+        program.wait { false }
+        let result = program.finish()
+        #expect([130, 143].contains(result.code), "\(result.errors)")
+        #expect(result.errors.contains("standard output is not read: "), "\(result.errors)")
+        #expect(!result.output.contains(#""event":"summary""#))
+        // The run itself has ended, and knows of all outputs.
+        #expect(workspace.files(below: "state/penumbra/runs") == [])
+        let next = try await Program.run("run", "lines.yaml", in: workspace)
+        #expect(next.code == 0, "\(next.errors)")
+        let status = try await Program.run("status", "--json", in: workspace)
+        #expect(!status.output.contains(#""state":"interrupted""#), "\(status.output)")
+    }
+
     @Test func `what a killed coordinator left is removed by the next run, and its workers leave`() async throws {
         try writeManifest("tile")
         let program = try RunningProgram(["run", "job.yaml"], in: workspace)

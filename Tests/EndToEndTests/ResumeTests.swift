@@ -261,6 +261,16 @@ import Testing
         #expect(workspace.leftovers() == [])
     }
 
+    @Test func `whoever repeats a run from another folder can open the paths that are printed`() async throws {
+        try workspace.write("no picture", to: "photos/bad.png")
+        try writeManifest("existing: update")
+        #expect(try await Program.run("run", "job.yaml", in: workspace).errors.contains("photos/bad.png: "))
+        let elsewhere = "mkdir elsewhere && cd elsewhere && exec '\(Program.penumbra)' retry"
+        let result = try await Program.run("/bin/sh", ["-c", elsewhere], in: workspace)
+        #expect(result.code == 1)
+        #expect(result.errors.contains("\(workspace.path)/photos/bad.png: "), "\(result.errors)")
+    }
+
     @Test func `what was asked of a killed coordinator is not asked of the next one`() async throws {
         try writeManifest("existing: update")
         let program = try RunningProgram(["run", "job.yaml"], in: workspace)

@@ -74,6 +74,26 @@ import Testing
         #expect(workspace.files(below: "out") == [])
     }
 
+    @Test func `check finds manifests that share outputs, without a look at the inputs`() async throws {
+        try workspace.writeNightly()
+        try workspace.writeNightly("other.yaml", radius: "9")
+        let same = try await Program.run("check", "job.yaml", "other.yaml", in: workspace)
+        #expect(same.code == 65)
+        #expect(same.errors.contains(": both 'test' and 'test' would write this output\n"), "\(same.errors)")
+
+        let manifest = String(decoding: try workspace.read("other.yaml"), as: UTF8.self)
+        try workspace.write(manifest.replacing("photos/*", with: "scans/*"), to: "other.yaml")
+        let maybe = try await Program.run("check", "job.yaml", "other.yaml", in: workspace)
+        #expect(maybe.code == 0)
+        #expect(
+            maybe.errors.contains("warning: out/{stem}.png: both 'test' and 'test' write there; 'penumbra plan'"),
+            "\(maybe.errors)")
+
+        try workspace.write(manifest.replacing("out/", with: "elsewhere/"), to: "other.yaml")
+        let apart = try await Program.run("check", "job.yaml", "other.yaml", in: workspace)
+        #expect((apart.code, apart.errors) == (0, ""))
+    }
+
     @Test func `1: a picture that collides later costs neither the others nor the output that is there`() async throws {
         try workspace.writeNightly()
         #expect(try await Program.night(workspace) == NightSummary(published: 3))

@@ -2,6 +2,7 @@ import Coordination
 import ExamplePictures
 import Foundation
 import JobModel
+import JobStorage
 import RenderFarm
 import Runs
 import Scheduling
@@ -23,10 +24,20 @@ import TestSupport
         let began: AsyncStream<String>
         private let tell: AsyncStream<String>.Continuation
 
-        init() { (began, tell) = AsyncStream.makeStream(of: String.self) }
+        /// Is called with the number of frames that have ended, at each of them.
+        private let onFrame: @Sendable (Int) -> Void
+
+        init(onFrame: @escaping @Sendable (Int) -> Void = { _ in }) {
+            (began, tell) = AsyncStream.makeStream(of: String.self)
+            self.onFrame = onFrame
+        }
 
         func receive(_ event: RunEvent) {
-            events.withLock { $0.append(event) }
+            let ended = events.withLock { events in
+                events.append(event)
+                return events.count { if case .frame = $0 { true } else { false } }
+            }
+            if case .frame = event { onFrame(ended) }
             if case .began(let job, _) = event { tell.yield(job) }
         }
 
@@ -132,6 +143,96 @@ import TestSupport
         #expect(try outputs("done/out") == inProcess)
     }
 
+    /// When each attempt ran, in the order in which they began, in nanoseconds since 1970.
+    private func attempts(_ job: String) throws -> [Range<Int64>] {
+        let archive = try RunArchive(state: folder.file("state"))
+        let attempts = try archive.details(of: archive.run(job)).attempts.map { attempt -> Range<Int64> in
+            guard case .done(let end, _) = attempt.state else { return attempt.started..<Int64.max }
+            return attempt.started..<max(attempt.started, end)
+        }
+        return attempts.sorted { $0.lowerBound < $1.lowerBound }
+    }
+
+    private func overlap(_ attempts: some Sequence<Range<Int64>>) -> Bool {
+        let attempts = Array(attempts)
+        return zip(attempts, attempts.dropFirst()).contains { $0.upperBound > $1.lowerBound }
+    }
+
+    @Test func `a run uses no more workers than its control allows, whatever it was begun with`() async throws {
+        try draw(20, in: "limited")
+        var limited = request("limited")
+        limited.workers = 3
+        let control = RunControl()
+        control.limitWorkers(to: 1)
+        #expect(try await RequestedRun(limited)(control, Listener()) == .done)
+        let attempts = try attempts("limited")
+        #expect(attempts.count >= 40)
+        #expect(!overlap(attempts))
+    }
+
+    @Test func `a worker limit is raised and lowered while a run goes on`() async throws {
+        try draw(300, in: "varied")
+        var varied = request("varied")
+        varied.workers = 3
+        let control = RunControl()
+        control.limitWorkers(to: 1)
+        let listener = Listener { ended in
+            if ended == 5 { control.limitWorkers(to: nil) }
+            if ended == 200 { control.limitWorkers(to: 1) }
+        }
+        #expect(try await RequestedRun(varied)(control, listener) == .done)
+        let attempts = try attempts("varied")
+        #expect(overlap(attempts))
+        #expect(!overlap(attempts.suffix(10)))
+    }
+
+    @Test func `what is asked of one run by its folder is not asked of the others of its request`() async throws {
+        let request = RunControl()
+        let (first, second) = (request.child(), request.child())
+        first.pause(for: .run)
+        first.cancel()
+        first.limitWorkers(to: 2)
+        #expect(first.isPaused && !second.isPaused && !request.isPaused)
+        #expect(first.stop == .cancelled && second.stop == nil && request.stop == nil)
+        #expect(first.workerLimit == 2 && second.workerLimit == nil)
+        request.limitWorkers(to: 1)
+        request.pause()
+        first.resume(for: .run)
+        request.stop(.deadline)
+        #expect(first.isPaused && second.isPaused)
+        #expect(first.workerLimit == 1 && second.workerLimit == 1)
+        #expect(second.stop == .deadline)
+        var reasons: [StopReason] = []
+        for await reason in first.stops() {
+            reasons.append(reason)
+            if reasons.count == 2 { break }
+        }
+        #expect(reasons == [.cancelled, .deadline])
+    }
+
+    @Test func `a program that embeds the farm follows a run, and finds it among the past ones`() async throws {
+        try draw(3, in: "embedded")
+        let program = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        let farm = try Farm(
+            worker: program.deletingLastPathComponent().appending(path: "penumbra-worker").path,
+            stateFolder: "own-state",
+            workers: 2, folder: folder.path)
+        var request = request("embedded")
+        (request.stateFolder, request.workers) = (nil, nil)
+        let events = Mutex<[Farm.Event]>([])
+        #expect(try await farm.run(request) { event in events.withLock { $0.append(event) } } == .done)
+        let published = events.withLock { $0 }.compactMap { event -> String? in
+            guard case .frame("embedded", let frame) = event, frame.state == .published else { return nil }
+            return URL(filePath: frame.input).lastPathComponent
+        }
+        #expect(Set(published) == ["0.png", "1.png", "2.png"])
+        let runs = try farm.runs()
+        #expect(runs.map(\.job) == ["embedded"])
+        #expect(runs.map(\.state) == ["done"])
+        #expect(runs.map(\.published) == [3])
+        #expect(FileManager.default.fileExists(atPath: folder.file("own-state/penumbra.sqlite")))
+    }
+
     @Test func `a manifest with mistakes is told, and thrown as one error`() async throws {
         try draw(1, in: "wrong")
         var request = request("wrong")
@@ -148,6 +249,30 @@ import TestSupport
     }
 }
 
+/// Notices as values, and their words.
+@Suite struct RunNoticeTests {
+    @Test func `a notice of a job begins with the job's name`() {
+        let words = RunNotice.job("photos", .orphans(["/out/a.png"])).words(from: "/")
+        #expect(words.message == "photos: 1 output without an input any more; --delete-orphans removes them")
+        #expect(words.kind == .files)
+        #expect(words.paths == ["/out/a.png"])
+    }
+
+    @Test func `what somebody has to act on is trouble, what can wait is not`() {
+        func kind(_ notice: JobNotice) -> RunNotice.Words.Kind { RunNotice.job("job", notice).words(from: "/").kind }
+        #expect(kind(.lostOutputs(["/a"], cause: "/disk is not mounted", areToBeRemoved: true)) == .trouble)
+        #expect(kind(.lostOutputs(["/a"], cause: "/disk is not mounted", areToBeRemoved: false)) == .files)
+        #expect(kind(.stopped(.cancelled, left: 2)) == .trouble)
+        #expect(kind(.receiptsWritten(2)) == .result)
+    }
+
+    @Test func `paths are shown from the reader's folder`() {
+        let notice = RunNotice.watch(.appeared("/srv/photos", isFile: false, isFirst: false))
+        #expect(notice.words(from: "/srv").message == "photos: the folder is there again")
+        #expect(notice.words(from: "/home").message == "/srv/photos: the folder is there again")
+    }
+}
+
 /// A listener that takes its time, behind a queue.
 @Suite struct RunEventQueueTests {
     private final class Reader: RunListener {
@@ -159,7 +284,7 @@ import TestSupport
         func receive(_ event: RunEvent) {
             gate.wait()
             gate.signal()
-            if case .notice(let notice) = event { received.withLock { $0.append(notice.message) } }
+            if case .notice(let notice) = event { received.withLock { $0.append(notice.words(from: "/").message) } }
             if case .began(let job, _) = event { received.withLock { $0.append(job) } }
         }
     }
@@ -167,13 +292,24 @@ import TestSupport
     @Test func `a reader that takes its time gets everything, in order, and blocks nobody`() async {
         let reader = Reader()
         let queue = RunEventQueue(reader)
-        for number in 0..<RunEventQueue.capacity * 2 { queue.receive(.notice(RunNotice(.result, "\(number)"))) }
+        for number in 0..<RunEventQueue.capacity * 2 { queue.receive(.notice(.pluginUnusable("\(number)"))) }
         #expect(queue.isBehind)
         #expect(reader.received.withLock { $0 }.isEmpty)
         reader.open()
         await queue.finish()
         #expect(reader.received.withLock { $0 } == (0..<RunEventQueue.capacity * 2).map(String.init))
         #expect(!queue.isBehind)
+    }
+
+    @Test func `a reader that takes too long is abandoned, with the number of events that it has not received`() async {
+        let reader = Reader()
+        let queue = RunEventQueue(reader)
+        for number in 0..<3 { queue.receive(.notice(.pluginUnusable("\(number)"))) }
+        #expect(await queue.finish {} == 3)
+        #expect(reader.received.withLock { $0 }.isEmpty)
+        reader.open()
+        #expect(await queue.finish() == 0)
+        #expect(reader.received.withLock { $0 } == ["0", "1", "2"])
     }
 
     @Test func `a queue of nothing ends`() async {

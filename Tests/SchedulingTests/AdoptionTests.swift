@@ -110,6 +110,34 @@ import WorkerProtocol
         #expect(farm.finished == .some(nil))
     }
 
+    @Test func `a worker limit is lowered and raised while a run goes on`() {
+        var farm = Farm(.make(workers: 3, frames: 6))
+        farm.send(.limitWorkers(1))
+        farm.begin(workers: 3, frames: 6)
+        #expect(farm.slots == 1)
+        #expect(farm.running.count == 1)
+        farm.finish(farm.running[0])
+        #expect(farm.running.count == 1)
+        farm.send(.limitWorkers(3))
+        #expect(farm.running.count == 3)
+        // What runs comes to its end.
+        farm.send(.limitWorkers(2))
+        #expect(farm.running.count == 3)
+        farm.finish(farm.running[0])
+        #expect(farm.running.count == 2)
+        // None at all would be a pause.
+        farm.send(.limitWorkers(0))
+        farm.finish(farm.running[0])
+        farm.finish(farm.running[0])
+        #expect(farm.running.count == 1)
+        farm.send(.limitWorkers(nil))
+        #expect(farm.running.count == 3)
+        farm.finishAll()
+        #expect(farm.published.count == 6)
+        #expect(farm.finished == .some(nil))
+        #expect(farm.killed.isEmpty)
+    }
+
     @Test func `every attempt's end is told once`() {
         var farm = Farm(.make(workers: 1))
         farm.begin(workers: 1, frames: 1)

@@ -41,8 +41,6 @@ package struct RunLoop: Sendable {
     package enum Request: Hashable, Sendable {
         case pause(Bool)
         case stop(StopReason)
-
-        fileprivate var isStop: Bool { if case .stop = self { true } else { false } }
     }
 
     let engine: any Engine
@@ -91,6 +89,7 @@ package struct RunLoop: Sendable {
         var watch = StallWatch()
         let start = clock.now
         if control.isPaused { events.post(.pause(true)) }
+        if let limit = control.workerLimit { events.post(.limitWorkers(limit)) }
         events.post(.tick)
         let ending: Ending? = await events.read { event in
             switch event {
@@ -179,17 +178,28 @@ package struct RunLoop: Sendable {
 
     private func keepTicking(_ events: EventQueue, _ delegate: some Delegate) async {
         var last: Request?
+        // The first tick posts both: they may have changed since the run began.
+        var (isPaused, workerLimit) = (Bool?.none, Int??.none)
         // Sleeping fails when the run is over.
         while (try? await clock.sleep(for: Self.tick)) != nil {
-            var request = delegate.request
-            if control.isPaused, request?.isStop != true { request = .pause(true) }
-            switch request {
-            case .pause(let isPaused) where request != last: events.post(.pause(isPaused))
-            case .stop(let reason) where request != last: events.post(.stop(reason))
-            case nil where last == .pause(true): events.post(.pause(false))
-            case .pause, .stop, nil: break
+            // What is asked of the run by files in its folder is asked as its owner asks.
+            let request = delegate.request
+            if request != last {
+                switch request {
+                case .pause(true): control.pause(for: .run)
+                case .pause(false), nil: control.resume(for: .run)
+                case .stop(let reason): control.stop(reason)
+                }
+                last = request
             }
-            last = request
+            if control.isPaused != isPaused {
+                isPaused = control.isPaused
+                events.post(.pause(control.isPaused))
+            }
+            if workerLimit != .some(control.workerLimit) {
+                workerLimit = .some(control.workerLimit)
+                events.post(.limitWorkers(control.workerLimit))
+            }
             events.post(.tick)
             guard let deadline else { continue }
             if clock.now >= deadline.end { events.post(.drain) }

@@ -90,7 +90,8 @@ extension EventQueue.State {
             // What the worker says after this is about another task.
             signs[worker] = nil
             append(event)
-        case .frames, .planEnded, .adopted, .published, .publishFailed, .decided, .stop, .pause, .drain, .stalled:
+        case .frames, .planEnded, .adopted, .published, .publishFailed, .decided, .stop, .pause, .limitWorkers, .drain,
+            .stalled:
             append(event)
         }
     }

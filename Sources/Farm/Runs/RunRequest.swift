@@ -1,25 +1,25 @@
 package import JobModel
-import JobStorage
+public import JobStorage
 
 /// What a run is asked for. It is stored with the run, so that the run can be resumed by another process, on another machine, or by
 /// a later version.
 ///
 /// Paths are absolute, or start from ``folder``. Every value but the manifests has a default.
-package struct RunRequest: Hashable, Sendable, StoredJSON {
+public struct RunRequest: Hashable, Sendable, StoredJSON {
     /// Version 1 stored only the words of a command line: see ``arguments``.
     package static let latestVersion = 2
 
     package var version = latestVersion
-    /// Where relative paths start. Messages show paths as they are seen from there.
-    package var folder = "/"
-    package var manifests: [Manifest] = []
+    /// Where relative paths start.
+    public var folder = "/"
+    public var manifests: [Manifest] = []
     /// Changes of the manifests' values for this run: `filters[0].gaussian.radius=14`.
-    package var overrides: [String] = []
+    public var overrides: [String] = []
 
     /// Inputs have to match one of these patterns; empty for all inputs.
-    package var only: [String] = []
+    public var only: [String] = []
     /// So many frames that there is something to do with, counted from the first; nil for all.
-    package var limit: Int?
+    public var limit: Int?
     /// A file that names the inputs, in place of the manifest's `inputs`. `-` is the standard input, which no other process can
     /// read again.
     package var filesFrom: String?
@@ -29,18 +29,18 @@ package struct RunRequest: Hashable, Sendable, StoredJSON {
     package var leftOf: String?
 
     /// Everything is made again, and replaces whatever is at the outputs' paths.
-    package var isForced = false
+    public var isForced = false
     /// Entries of `inputs` may match nothing, and disks of pictures may be missing.
-    package var allowsEmpty = false
+    public var allowsEmpty = false
     /// Pictures and outputs that are gone since the last run were removed on purpose.
-    package var allowsGone = false
+    public var allowsGone = false
     /// Broken pictures that are known, and outputs that are kept, count as failures.
     package var isStrict = false
     package var orphans = Orphans.listed
     /// How long to wait for other runs to end, in seconds.
-    package var lockWait = 0.0
+    public var lockWait = 0.0
     /// The run ends cleanly after so many seconds; nil for no deadline.
-    package var deadline: Double?
+    public var deadline: Double?
     /// The run is repeated whenever its inputs or manifests change.
     package var isWatching = false
 
@@ -63,13 +63,13 @@ package struct RunRequest: Hashable, Sendable, StoredJSON {
     /// The words behind `penumbra run`, in version 1 only. That version stores nothing else of the command.
     package private(set) var arguments: [String]?
 
-    package struct Manifest: Hashable, Sendable, Codable {
+    public struct Manifest: Hashable, Sendable, Codable {
         /// With ``text``: a file that need not exist. Jobs are known by it, and relative paths in the manifest start from its folder.
-        package var path: String
+        public var path: String
         /// Nil if the file holds the manifest.
-        package var text: String?
+        public var text: String?
 
-        package init(path: String, text: String? = nil) {
+        public init(path: String, text: String? = nil) {
             self.path = path
             self.text = text
         }
@@ -83,7 +83,7 @@ package struct RunRequest: Hashable, Sendable, StoredJSON {
         case allRemoved
     }
 
-    package init(manifests: [Manifest], folder: String) {
+    public init(manifests: [Manifest], folder: String) {
         self.manifests = manifests
         self.folder = folder
     }
@@ -103,7 +103,7 @@ extension RunRequest {
         case scratch, isDetached, reportPage, metricsFile, isQuiet, printsJSON, arguments
     }
 
-    package init(from decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         /// What a version did not know has its default.
         func read<Value: Decodable>(_ key: CodingKeys, _ value: inout Value) throws {

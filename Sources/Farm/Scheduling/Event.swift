@@ -21,6 +21,8 @@ package enum Event: Sendable {
     case stop(StopReason)
     /// While true, no new leases are given.
     case pause(Bool)
+    /// At most so many attempts run at once from now on, at least one; nil for as many as there are workers. What runs comes to its end.
+    case limitWorkers(Int?)
     /// Finish the frames that are being rendered, and begin no others.
     case drain
     /// The coordinator itself did not listen for this time, see ``StallWatch``. Comes before the events of that time.

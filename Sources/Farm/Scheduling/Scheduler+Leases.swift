@@ -24,10 +24,13 @@ extension Scheduler {
         }
     }
 
+    /// How many more attempts may run now.
+    var freeLeases: Int { max(0, workerLimit - leases.count) }
+
     mutating func dispatch(at now: Timestamp) {
         guard stopped == nil, !isPaused else { return }
         var next = roster.idle.first
-        while let worker = next, !ready.isEmpty {
+        while freeLeases > 0, !ready.isEmpty, let worker = next {
             next = roster.idle.first(after: worker)
             if let task = nextTask(for: worker) {
                 lease(task, to: worker, at: now)

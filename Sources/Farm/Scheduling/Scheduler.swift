@@ -33,6 +33,8 @@ package struct Scheduler: Sendable {
     var failures: Int
     var stopped: StopReason?
     var isPaused = false
+    /// So many attempts run at once at most.
+    var workerLimit = Int.max
     var isFinished = false
     /// Starts in a row that never became ready: processes that exited, and processes that were killed.
     var failedStarts = 0
@@ -71,6 +73,7 @@ package struct Scheduler: Sendable {
         case .drain: drain()
         case .stop(let reason): stop(reason)
         case .pause(let paused): isPaused = paused
+        case .limitWorkers(let limit): workerLimit = limit.map { max(1, $0) } ?? .max
         case .stalled(let gap): postponeDeadlines(gap)
         case .words, .tick: break
         }
@@ -228,8 +231,8 @@ extension Scheduler {
     /// Asks for as many workers as there are tasks, because a worker takes time and memory to start. An idle worker may
     /// not be allowed to take a waiting task that another could take.
     private mutating func askForWorkers() {
-        guard stopped == nil, !isPaused, !ready.isEmpty else { return }
-        let needed = roster.idle.isEmpty ? leases.count + ready.count : livingSlots + 1
+        guard stopped == nil, !isPaused, !ready.isEmpty, freeLeases > 0 else { return }
+        let needed = roster.idle.isEmpty ? leases.count + min(ready.count, freeLeases) : livingSlots + 1
         let wanted = min(policy.workers, needed + slotFaults.retired.count)
         guard wanted > slots else { return }
         slots = wanted

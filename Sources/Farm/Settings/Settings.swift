@@ -37,6 +37,8 @@ package struct Settings: Sendable {
         package var scratch: String?
         package var workers: Int?
         package var engine: EngineName?
+        /// No command line names it; programs that embed the farm do.
+        package var worker: String?
 
         package init() {}
     }
@@ -130,7 +132,8 @@ package struct Settings: Sendable {
         pluginFolders = layered([], \.pluginFolders, "PENUMBRA_PLUGIN_PATH")
         workerEnvironment = layered([], \.workerEnvironment, "PENUMBRA_WORKER_ENVIRONMENT")
         pluginPins = layered([], \.pluginPins, "PENUMBRA_PLUGIN_PINS")
-        worker = layered("\(launch.programFolder)/penumbra-worker", \.worker, "PENUMBRA_WORKER")
+        worker = layered(
+            "\(launch.programFolder)/penumbra-worker", \.worker, "PENUMBRA_WORKER", flag: flags.worker, "worker")
         engine = layered(.local, \.engine, "PENUMBRA_ENGINE", flag: flags.engine, "--engine")
         slurm = layered(SlurmWishes(), \.slurm, "")
         configFile = file?.path

@@ -1,7 +1,7 @@
 /// How a run, or another request to the farm, ended. Ordered: of several outcomes the worst counts.
 ///
 /// Databases, `ended/` and metrics store the numbers, and commands exit with them. They never change.
-package enum RunOutcome: Int32, Comparable, Hashable, Sendable {
+public enum RunOutcome: Int32, Comparable, Hashable, Sendable {
     case done = 0
     case someFailed = 1
     /// The run's deadline came first.
@@ -23,26 +23,26 @@ package enum RunOutcome: Int32, Comparable, Hashable, Sendable {
     case killed = 137
     case terminated = 143
 
-    package var number: Int { Int(rawValue) }
+    public var number: Int { Int(rawValue) }
 
     /// Nil for a number that no version of Penumbra stores.
     package init?(number: Int) { self.init(rawValue: Int32(clamping: number)) }
 
-    package static func < (a: RunOutcome, b: RunOutcome) -> Bool { a.rawValue < b.rawValue }
+    public static func < (a: RunOutcome, b: RunOutcome) -> Bool { a.rawValue < b.rawValue }
 
     /// Of a request that SIGHUP, SIGINT or SIGTERM ended.
     package init(signal: Int32) { self = RunOutcome(rawValue: 128 + signal) ?? .terminated }
 }
 
 /// Why the farm did not do what it was asked for.
-package struct FarmError: Error, Hashable {
-    package let outcome: RunOutcome
+public struct FarmError: Error, Hashable {
+    public let outcome: RunOutcome
     /// One line that says where and what. Lines that begin with `   = ` may follow, and say what to do.
-    package let message: String
+    public let message: String
     /// Something is gone that was there in the last run. A job with a loss is no empty job.
     package let isLoss: Bool
     /// Listeners were told of it in detail.
-    package let isReported: Bool
+    public let isReported: Bool
 
     package init(_ outcome: RunOutcome, _ message: String, isLoss: Bool = false, isReported: Bool = false) {
         self.isReported = isReported

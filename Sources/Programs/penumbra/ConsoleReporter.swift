@@ -115,17 +115,47 @@ final class ConsoleReporter: Sendable {
 }
 
 extension ConsoleReporter {
-    /// Carries out a request. Nobody who reads slowly what is printed blocks it.
+    /// How long a process that was asked to end waits for whoever reads what it prints.
+    private static let patience = Duration.seconds(10)
+
+    /// Carries out a request. Nobody who reads slowly what is printed blocks it: the run ends, and its end is recorded. Then whoever
+    /// reads is waited for, after a signal for some seconds, and after a second one no longer.
     func follow(_ run: RequestedRun) async throws -> RunOutcome {
+        let control = Signals.ofRuns.control
         let events = RunEventQueue(self)
         let result: Result<RunOutcome, FarmError>
         do throws(FarmError) {
-            result = .success(try await run(Signals.ofRuns.control, events))
+            result = .success(try await run(control, events))
         } catch {
             result = .failure(error)
         }
-        await events.finish()
-        return try result.get()
+        let unread = await events.finish { await Self.endOfPatience(control) }
+        guard unread > 0, let stop = control.stop else { return try result.get() }
+        Console.abandonOutput()
+        Console.complain(
+            "standard output is not read: \(Figures.plural(unread, "line")) of it \(unread == 1 ? "is" : "are") lost; "
+                + "'penumbra show' reports what the run did")
+        throw FarmError(RunOutcome(stop), "", isReported: true)
+    }
+
+    /// Returns some seconds after the first stop, or at the second one.
+    private static func endOfPatience(_ control: RunControl) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in control.stops() { break }
+                // It fails if nobody has to wait any more.
+                try? await Task.sleep(for: patience)
+            }
+            group.addTask {
+                var count = 0
+                for await _ in control.stops() {
+                    count += 1
+                    if count == 2 { break }
+                }
+            }
+            await group.next()
+            group.cancelAll()
+        }
     }
 }
 
@@ -139,9 +169,9 @@ extension ConsoleReporter: RunListener {
         case .frame(let job, let report):
             if openjd { return }
             if json { JSONLine.frame(FrameLine(report, job: job)).print() } else { human.count(report) }
-        case .notice(let notice): show(notice)
+        case .notice(let notice): show(notice.words(from: folder))
         case .ended(let end): show(end)
-        case .handedOver(let summary):
+        case .handedOver(_, let summary):
             summaries.withLock { $0.append(summary) }
             human.clear()
         case .detached(let stored, let run):
@@ -154,7 +184,20 @@ extension ConsoleReporter: RunListener {
         }
     }
 
-    private func show(_ notice: RunNotice) {
+    func say(_ message: String) { show(RunNotice.Words(.result, message)) }
+    func note(_ message: String) { show(RunNotice.Words(.remark, message)) }
+    func warn(_ message: String) { show(RunNotice.Words(.warning, message)) }
+    func complain(_ message: String) { show(RunNotice.Words(.trouble, message)) }
+
+    func list(_ message: String, _ paths: [String], all: String? = nil) {
+        show(RunNotice.Words(.files, message, paths: paths, all: all))
+    }
+
+    func complain(_ message: String, _ paths: [String], reasons: [String]?, all: String? = nil) {
+        show(RunNotice.Words(.troubledFiles, message, paths: paths, reasons: reasons, all: all))
+    }
+
+    private func show(_ notice: RunNotice.Words) {
         human.clear()
         if json { return JSONLine.notice(notice).print() }
         switch notice.kind {
@@ -172,7 +215,7 @@ extension ConsoleReporter: RunListener {
 }
 
 extension JSONLine {
-    fileprivate static func notice(_ notice: RunNotice) -> JSONLine {
+    fileprivate static func notice(_ notice: RunNotice.Words) -> JSONLine {
         func problem(_ severity: String, of manifest: String = "") -> JSONLine {
             .problem(ProblemLine(manifest: manifest, message: notice.message, severity: severity))
         }

@@ -85,6 +85,19 @@ import Testing
         #expect(try await penumbra("unblur", "all").code == 0)
     }
 
+    @Test func `a folder that is gone is named when its originals are given up`() async throws {
+        try workspace.copy("photos/a.png", to: "all/old/a.png")
+        #expect(try await penumbra("blur", "all/old", "--radius", "2").code == 0)
+        try workspace.remove("all/old")
+        let given = try await penumbra("gc", "--give-up", "all/old")
+        #expect(given.code == 0)
+        #expect(given.output.hasPrefix("1 original of removed pictures given up\n"))
+        #expect(
+            given.errors
+                == "warning: all/old: the folder is not there; if it was moved, its pictures stay blurred where they are "
+                + "now\n")
+    }
+
     @Test(.enabled(if: geteuid() == 0, "mounts take root"))
     func `nothing is given up where another disk may be missing`() async throws {
         let p = Program.penumbra

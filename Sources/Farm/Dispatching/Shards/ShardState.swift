@@ -65,7 +65,8 @@ package struct ShardState: Sendable {
             heard[worker] = now
             actions = hear(report, from: worker)
         case .tick: actions = endLate(at: now)
-        case .frames, .planEnded, .words, .adopted, .published, .publishFailed, .decided, .stop, .pause, .drain,
+        case .frames, .planEnded, .words, .adopted, .published, .publishFailed, .decided, .stop, .pause, .limitWorkers,
+            .drain,
             .stalled:
             break
         }

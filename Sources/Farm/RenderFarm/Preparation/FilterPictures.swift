@@ -32,7 +32,7 @@ extension JobPreparation {
     }
 
     /// - Throws: when one of the pictures cannot be read.
-    package func pictureDigests(_ paths: [String], _ job: JobSpec) async throws -> [PathKey: String] {
+    func pictureDigests(_ paths: [String], _ job: JobSpec) async throws -> [PathKey: String] {
         guard !paths.isEmpty else { return [:] }
         let findings = try await findings(of: paths.map { DigestTask.File(path: $0) }, job)
         var digests: [PathKey: String] = [:]

@@ -18,13 +18,13 @@ import WorkerProtocol
 package struct JobPreparation {
     package var installation: Farm
     package let catalog: Catalog
-    /// Where relative paths start. Messages show paths as they are seen from there.
+    /// Messages show paths as they are seen from there.
     let folder: String
     let selection: JobPlan.Selection
     /// How many frames at most there is something to do with; nil for any number.
     package var limit: Int?
     /// What it was for the first part of a run that makes everything again.
-    package var firstLimit: Int?
+    var firstLimit: Int?
     let list: FileList?
     let isForced: Bool
     let control: RunControl
@@ -39,7 +39,7 @@ package struct JobPreparation {
     package var allowsGone = false
 
     /// - Parameters:
-    ///   - folder: where relative paths start.
+    ///   - folder: messages show paths as they are seen from there.
     ///   - limit: how many frames at most there is something to do with; nil for any number.
     ///   - reread: reads a job's manifest again, with more overrides.
     package init(
@@ -122,7 +122,7 @@ package struct JobPreparation {
     }
 
     /// The same of outputs that were copied without their times: their bytes are read.
-    package func formersByBytes(_ prepared: PreparedJob) async throws -> Freshness {
+    func formersByBytes(_ prepared: PreparedJob) async throws -> Freshness {
         guard let search = prepared.contents.priorLookup else { return prepared.freshness }
         let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
         let findings = try await findings(of: OutputTakeover.files(of: unknown, prepared.freshness), prepared.job)

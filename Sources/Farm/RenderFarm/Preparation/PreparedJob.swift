@@ -17,7 +17,7 @@ package struct PreparedJob {
     package var ended: [FrameReport] = []
     package var findings: ProbeQuery.Findings = [:]
     /// Of the failed frames those that a survey could not read.
-    package var brokenFiles: [(files: FrameFiles, failure: FrameFailure)] = []
+    var brokenFiles: [(files: FrameFiles, failure: FrameFailure)] = []
     /// The run makes everything again, perhaps in several parts.
     package var rerun: FullRerun?
     /// All frames of the job, and not some that a command line chose.
@@ -27,9 +27,9 @@ package struct PreparedJob {
     /// Pictures that are gone together with their disk.
     package var lost: [MissingDisks.Pictures] = []
     /// Their outputs, which are no orphans.
-    package var lostOutputs: [OutputRecord] = []
+    var lostOutputs: [OutputRecord] = []
     /// Published outputs whose inputs are there, but are not this job's any more.
-    package var unselected: [OutputRecord] = []
+    var unselected: [OutputRecord] = []
 
     /// Published outputs that are there.
     package var publishedCount: Int {
@@ -40,7 +40,7 @@ package struct PreparedJob {
     }
 
     /// Leaves for last what earlier nights had no time for: else they would have no time for anything behind it either.
-    package mutating func putLast(_ inputs: Set<PathKey>) {
+    mutating func putLast(_ inputs: Set<PathKey>) {
         guard !inputs.isEmpty else { return }
         let isLate = targets.map { inputs.contains(PathKey($0.files.input)) }
         targets = zip(targets, isLate).filter { !$1 }.map(\.0) + zip(targets, isLate).filter { $1 }.map(\.0)
@@ -67,9 +67,9 @@ package struct PreparedJob {
     package var madeBefore: Int { targets.count { $0.verdict == .current(reason: Freshness.madeBefore) } }
 
     /// How many frames there is something to do with.
-    package var workCount: Int { targets.count(where: \.isWork) }
+    var workCount: Int { targets.count(where: \.isWork) }
 
-    package var workFrames: Set<FrameID> { Set(targets.lazy.filter(\.isWork).map(\.frame.id)) }
+    var workFrames: Set<FrameID> { Set(targets.lazy.filter(\.isWork).map(\.frame.id)) }
 
     /// What an upgrade of Penumbra would change of outputs that are kept.
     package var keptUpgrades: [String: Int] {

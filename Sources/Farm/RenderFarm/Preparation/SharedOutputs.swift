@@ -35,12 +35,60 @@ package enum SharedOutputs {
             }
         }
         if let first, zip(jobs, problems).allSatisfy({ $0.targets.count == $1.count }) {
-            throw FarmError(
-                .badManifest,
-                "\(PathText.visible(first.output)): both '\(first.jobs[0])' and '\(first.jobs[1])' would write this output\n"
-                    + "   = \(remedy)")
+            throw FarmError(.badManifest, refusal(first.output, first.jobs))
         }
         return problems
+    }
+
+    /// Finds jobs that write to the same paths by their manifests alone: no input is looked up.
+    ///
+    /// - Returns: a warning for each pair of jobs whose pictures may have the same names.
+    /// - Throws: if the jobs have the same inputs, too, so that every output is shared.
+    package static func warnings(of jobs: [JobSpec], folder: String) throws(FarmError) -> [String] {
+        var owners: [String: JobSpec] = [:]
+        var warnings: [String] = []
+        for job in jobs {
+            var own: Set<String> = []
+            for output in job.outputs {
+                let path = path(of: output.template, job)
+                guard own.insert(path).inserted else { continue }
+                guard let other = owners[path] else {
+                    owners[path] = job
+                    continue
+                }
+                if inputs(of: job) == inputs(of: other) {
+                    throw FarmError(.badManifest, refusal(path, [other.name, job.name]))
+                }
+                warnings.append(
+                    "\(PathText.visible(PathText.shown(path, from: folder))): both '\(other.name)' and '\(job.name)' write there; "
+                        + "'penumbra plan' with both manifests says which outputs they share")
+            }
+        }
+        return warnings
+    }
+
+    /// With the job's name in it. The other fields stay.
+    private static func path(of template: OutputTemplate, _ job: JobSpec) -> String {
+        let text = template.pieces.map { piece in
+            switch piece {
+            case .literal(let text): text
+            case .field(.job): job.name
+            case .field(.index(let digits)): "{index:\(digits)}"
+            case .field(.frame(let digits)): "{frame:\(digits)}"
+            case .field(let field): "{\(field)}"
+            }
+        }
+        return PathText.normalized(text.joined(), in: job.folder)
+    }
+
+    private static func inputs(of job: JobSpec) -> [[PathKey]] {
+        [job.inputs, job.exclude].map { patterns in
+            patterns.map { PathKey(PathText.normalized($0, in: job.folder)) }.sorted()
+        }
+    }
+
+    private static func refusal(_ output: String, _ jobs: [String]) -> String {
+        "\(PathText.visible(output)): both '\(jobs[0])' and '\(jobs[1])' would write this output\n   = \(remedy)"
     }
 
     private static func message(

@@ -1,17 +1,17 @@
 import Coordination
-package import JobModel
+import JobModel
 import JobStorage
 import Planning
 import Reports
-package import Runs
+import Runs
 
 /// The files that a command line asks for, and their making.
-package struct RunReports {
+struct RunReports {
     package var page: ReportFile?
     package var metrics: ReportFile?
 
     /// Tells the metrics of jobs of which no run has ended since a time, in seconds since 1970: those that did not start.
-    package func tellUnstarted(_ jobs: [String], _ status: RunOutcome, since start: Double, now: Double) throws {
+    func writeUnstartedMetrics(_ jobs: [String], _ status: RunOutcome, since start: Double, now: Double) throws {
         guard let metrics else { return }
         let text = String(decoding: metrics.contents, as: UTF8.self)
         let unstarted = jobs.filter { PrometheusText.lastRun(of: $0, in: text).map { $0 < start } ?? true }
@@ -20,12 +20,12 @@ package struct RunReports {
         try metrics.writeUnstarted(Array(told.utf8))
     }
 
-    package var areWanted: Bool { page != nil || metrics != nil }
+    var areWanted: Bool { page != nil || metrics != nil }
 
     /// - Parameters:
     ///   - versions: of the programs and libraries that took part.
     ///   - directory: of one of the runs.
-    package func write(_ jobs: [FinishedJob], versions: [String: String], _ directory: RunClaim) throws {
+    func write(_ jobs: [JobResult], versions: [String: String], _ directory: RunClaim) throws {
         let records = jobs.map { $0.record(versions: versions) }
         if let page { try page.write(Array(ReportPage.html(records).utf8), directory) }
         if let metrics {

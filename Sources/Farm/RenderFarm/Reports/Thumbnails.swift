@@ -36,7 +36,7 @@ final class Thumbnails: Sendable {
     ///
     /// - Parameter folder: where they may be written, and are removed again.
     static func make(
-        of job: FinishedJob, folder: String, settings: RunSettings, loop: RunLoop
+        of job: JobResult, folder: String, settings: RunSettings, loop: RunLoop
     ) async -> [PathKey: Thumbnail] {
         let published = job.reports.filter { $0.state == .published }.prefix(most)
         let pages = Dictionary(job.prepared.targets.map { (PathKey($0.files.input), $0.files) }) { first, _ in first }

@@ -8,8 +8,8 @@ package import Settings
 import Synchronization
 package import WorkerProtocol
 
-/// The programs and settings that a command works with.
-package struct Farm {
+/// A render farm: settings, and the worker program. Any program can run jobs with it, several at once.
+public struct Farm: Sendable {
     package let settings: Settings
     package let worker: WorkerCommand
     /// Tells workers of the run that this is for from others; nil for what is no run's.
@@ -60,7 +60,7 @@ package struct Farm {
     }
 
     /// For a new run. The first one gets the token of the worker that told the catalog.
-    package func newToken() -> CoordinatorToken {
+    func newToken() -> CoordinatorToken {
         introduced.token.withLock { $0.take() } ?? CoordinatorToken(run: RunName.new())
     }
 
@@ -89,7 +89,7 @@ package struct Farm {
         return LocalEngine(command: workerOfRun)
     }
 
-    package var workerOfRun: WorkerCommand { command(token ?? CoordinatorToken(run: RunName.new())) }
+    var workerOfRun: WorkerCommand { command(token ?? CoordinatorToken(run: RunName.new())) }
 
     private func command(_ token: CoordinatorToken) -> WorkerCommand {
         var command = worker

@@ -6,7 +6,7 @@ import JobStorage
 import Planning
 package import Runs
 import Scheduling
-import Settings
+package import Settings
 
 /// Carries out a request, from the reading of its manifests to the end of its last job.
 package struct RequestedRun {
@@ -14,20 +14,24 @@ package struct RequestedRun {
     /// What is stored of the request, so that another process can resume the run. A resumed run keeps its first one: if that were
     /// another, nothing of what was done would count.
     private(set) var storedText: String
-    package var sharing: RunWishes.Sharing
+    package var sharing: RunSharing
     /// An earlier process has begun the run, or one that it repeats.
-    package var isRepeated = false
+    var isRepeated = false
     /// Of several jobs the one that is resumed, by its manifest and name; nil for all.
     package var single: (manifest: String, job: String)?
     /// The inputs that are passed by, if the request names a run by ``RunRequest/leftOf``.
     package var concluded: Set<PathKey> = []
     /// How many frames of ``RunRequest/limit`` are left; nil for all of them.
     package var remainingLimit: Int?
+    /// In place of those that the request names.
+    package var settings: Settings?
+    /// Messages show paths as they are seen from there; nil for the request's folder.
+    package var shownFrom: String?
     /// The user's state folder, if the run has another one.
     package var ownState: String?
 
     /// - Parameter sharing: nil for what the request says.
-    package init(_ request: RunRequest, sharing: RunWishes.Sharing? = nil) {
+    package init(_ request: RunRequest, sharing: RunSharing? = nil) {
         self.request = request
         self.sharing = sharing ?? (request.isDetached ? .detached : .none)
         storedText = request.text
@@ -66,14 +70,13 @@ package struct RequestedRun {
 
     private func run(_ control: RunControl, _ reporting: any RunListener) async throws -> RunOutcome {
         if let narrowing = request.narrowing, request.orphans != .listed {
-            reporting.warn(
-                "--delete-orphans does nothing together with \(narrowing): a run of some frames knows of no outputs whose inputs "
-                    + "are gone")
+            reporting.report(.orphansStay(because: narrowing))
         }
-        var wishes = wishes
-        wishes.reports.page = try request.reportPage.map { try ReportFile($0, .page, in: request.folder) }
-        wishes.reports.metrics = try request.metricsFile.map { try ReportFile($0, .metrics, in: request.folder) }
-        let installation = Farm(try Settings.load(request))
+        var reports = RunReports()
+        reports.page = try request.reportPage.map { try ReportFile($0, .page, in: request.folder) }
+        reports.metrics = try request.metricsFile.map { try ReportFile($0, .metrics, in: request.folder) }
+        let deadline = request.deadline.map { Deadline(start: .now, allowed: .seconds($0)) }
+        let installation = Farm(try settings ?? Settings.load(request))
         // Another process may resume a run with another engine than the one that began it.
         if !isRepeated, sharing == .none || sharing == .detached {
             try installation.settings.check(slurmArguments: request.slurmArguments)
@@ -91,25 +94,25 @@ package struct RequestedRun {
                 single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
             }
             var preparation = JobPreparation(
-                installation: installation, catalog: catalog, folder: request.folder, selection: selection,
+                installation: installation, catalog: catalog, folder: shownFrom ?? request.folder, selection: selection,
                 limit: remainingLimit ?? request.limit, firstLimit: request.limit,
                 list: try ListedFiles.list(request.filesFrom, in: request.folder, control: control),
                 isForced: request.isForced,
-                control: control, deadline: wishes.deadline, reread: files.rereader())
-            preparation.allowsMissing = wishes.allowsEmpty || wishes.allowsGone
-            preparation.allowsNothing = wishes.acceptsEmpty || wishes.allowsGone
-            preparation.allowsGone = wishes.allowsGone
-            let runner = JobRunner(
-                installation: installation, control: control, reporting: reporting, preparation: preparation,
-                wishes: wishes, memory: memory)
-            return (specs, runner)
+                control: control, deadline: deadline, reread: files.rereader())
+            preparation.allowsMissing = request.allowsEmpty || request.isWatching || request.allowsGone
+            preparation.allowsNothing = request.allowsEmpty || request.allowsGone
+            preparation.allowsGone = request.allowsGone
+            var context = RunContext(request, preparation, reporting, memory: .run(request: storedText))
+            (context.sharing, context.reports, context.watch) = (sharing, reports, memory)
+            (context.ownState, context.originalCommand) = (ownState, originalCommand)
+            return (specs, JobRunner(context))
         }
         var texts = files.texts()
         let (specs, runner) = try await read()
-        guard request.isWatching else { return try await runner.runTellingMetrics(specs) }
+        guard request.isWatching else { return try await runner.runReportingMetrics(specs) }
         func watched(_ specs: [JobSpec], _ runner: JobRunner) -> WatchedJobs {
             let resting = specs.map(Self.resting)
-            return WatchedJobs(jobs: resting) { try await runner.runTellingMetrics(resting) }
+            return WatchedJobs(jobs: resting) { try await runner.runReportingMetrics(resting) }
         }
         var loop = WatchLoop(
             watched(specs, runner), manifests: files.paths, control: control, folder: request.folder,
@@ -137,27 +140,13 @@ package struct RequestedRun {
             done: concluded)
     }
 
-    private var wishes: RunWishes {
-        var wishes = RunWishes()
-        wishes.request = storedText
-        wishes.lockWait = request.lockWait
-        wishes.allowsEmpty = request.allowsEmpty || request.isWatching
-        wishes.acceptsEmpty = request.allowsEmpty
-        wishes.allowsGone = request.allowsGone
-        wishes.isStrict = request.isStrict
-        wishes.slurmArguments = request.slurmArguments
-        wishes.sharing = sharing
-        wishes.ownState = ownState
+    /// The command that takes options, if another one began the run.
+    private var originalCommand: String? {
         switch sharing {
-        case .resumed: wishes.beginner = "penumbra prepare"
-        case .none, .detached: if isRepeated { wishes.beginner = "penumbra run" }
-        case .prepared: break
+        case .resumed: "penumbra prepare"
+        case .none, .detached: isRepeated ? "penumbra run" : nil
+        case .prepared: nil
         }
-        wishes.deadline = request.deadline.map { Deadline(start: .now, allowed: .seconds($0)) }
-        wishes.orphans = request.orphans
-        wishes.isWatching = request.isWatching
-        wishes.isSilent = request.isQuiet && !request.printsJSON
-        return wishes
     }
 }
 

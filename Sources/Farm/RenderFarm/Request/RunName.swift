@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// Names of runs.
-package enum RunName {
+enum RunName {
     /// `20261121T213000Z-1a2b3c`
     package static func new() -> String {
         let time = Date().formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))

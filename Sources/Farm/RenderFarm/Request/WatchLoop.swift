@@ -52,7 +52,7 @@ struct WatchLoop {
         case signal
     }
 
-    package mutating func callAsFunction() async throws -> RunOutcome {
+    mutating func callAsFunction() async throws -> RunOutcome {
         let watch = try FolderWatch()
         noteNamedFolders()
         add(folders, to: watch)
@@ -84,9 +84,8 @@ struct WatchLoop {
 
     private func add(_ folders: [String], to watch: FolderWatch) {
         for folder in folders where !watch.add(folder) && FolderWatch.isFolder(folder) {
-            reporting.note(
-                "\(PathText.shown(folder, from: self.folder)): cannot be watched as a whole (see "
-                    + "fs.inotify.max_user_watches); it is looked through every \(Self.rescan.components.seconds) s")
+            reporting.report(
+                .watch(.folderUnwatchable(folder, rescan: Self.rescan.components.seconds)))
         }
     }
 
@@ -97,9 +96,9 @@ struct WatchLoop {
             watched = fresh
             noteNamedFolders()
             add(folders, to: watch)
-            reporting.say("the manifest has changed; its jobs are watched as it says now")
+            reporting.report(.watch(.manifestChanged))
         } catch {
-            reporting.note("the manifest has changed and cannot be used; its jobs are watched as it said before")
+            reporting.report(.watch(.manifestUnusable))
         }
     }
 
@@ -108,18 +107,15 @@ struct WatchLoop {
         noteNamedFolders()
         let missing = Set(folders.filter { !FolderWatch.isFolder($0) }.map(PathKey.init))
         for folder in missing.subtracting(gone).sorted() {
-            let words =
-                guessedFolders.contains(folder)
-                ? "no such file or folder, or its disk is not mounted; nothing of it is rendered until it is there"
-                : "the folder is gone, or its disk is not mounted; nothing in it is rendered until it is there again"
-            reporting.note("\(PathText.shown(folder.path, from: self.folder)): \(words)")
+            reporting.report(
+                .watch(
+                    guessedFolders.contains(folder) ? .nothingThere(folder.path) : .folderMissing(folder.path)))
         }
         // A folder that the manifest names no more may be gone as before.
         for folder in gone.subtracting(missing).sorted() where FileStamp(of: folder.path) != nil {
-            let isFile = !FolderWatch.isFolder(folder.path)
-            reporting.note(
-                "\(PathText.shown(folder.path, from: self.folder)): the \(isFile ? "file" : "folder") is there"
-                    + (guessedFolders.remove(folder) == nil ? " again" : ""))
+            let isFirst = guessedFolders.remove(folder) != nil
+            reporting.report(
+                .watch(.appeared(folder.path, isFile: !FolderWatch.isFolder(folder.path), isFirst: isFirst)))
         }
         gone = missing
     }
@@ -129,13 +125,13 @@ struct WatchLoop {
         do {
             return try await watched.run()
         } catch let error as FarmError where [.missingInput, .busy, .storage].contains(error.outcome) {
-            reporting.complain(error.message)
+            reporting.report(.failed(error))
             return error.outcome
         } catch let problem as StoreProblem {
-            reporting.complain(problem.message)
+            reporting.report(.failed(FarmError(.storage, problem.message)))
             return .storage
         } catch let trouble as FileTrouble {
-            reporting.complain(trouble.message)
+            reporting.report(.failed(FarmError(.storage, trouble.message)))
             return .storage
         }
     }

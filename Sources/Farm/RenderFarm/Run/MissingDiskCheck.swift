@@ -14,11 +14,11 @@ package struct MissingDiskCheck {
     /// Messages show paths as they are seen from there.
     package let folder: String
     /// The command that takes the options; nil where it is this one.
-    package var beginner: String?
+    var originalCommand: String?
 
-    package init(allowsEmpty: Bool, allowsGone: Bool, folder: String, beginner: String? = nil) {
+    package init(allowsEmpty: Bool, allowsGone: Bool, folder: String, originalCommand: String? = nil) {
         (self.allowsEmpty, self.allowsGone) = (allowsEmpty, allowsGone)
-        (self.folder, self.beginner) = (folder, beginner)
+        (self.folder, self.originalCommand) = (folder, originalCommand)
     }
 
     /// The same without a lock: refuses outputs whose disk is missing, before a run makes any folder.
@@ -71,7 +71,7 @@ package struct MissingDiskCheck {
         }
     }
 
-    private func option(_ name: String) -> String { beginner.map { "'\($0) \(name)'" } ?? name }
+    private func option(_ name: String) -> String { originalCommand.map { "'\($0) \(name)'" } ?? name }
 
     private func manifest(of job: JobSpec) -> String {
         PathText.visible(PathText.shown(job.manifestPath, from: folder))

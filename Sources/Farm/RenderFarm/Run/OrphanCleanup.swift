@@ -1,72 +1,65 @@
-package import Coordination
-package import JobModel
+import Coordination
+import JobModel
 import JobStorage
 import Planning
 import Reports
 import Runs
-package import WorkerProtocol
+import WorkerProtocol
 
 /// Lists outputs whose inputs are gone, or removes them.
 package struct OrphanCleanup {
-    package let prepared: PreparedJob
-    package let ledger: Ledger
-    package let wishes: RunWishes
-    /// Paths are shown as they are seen from there.
-    package let folder: String
-    package let reporting: any RunListener
+    let prepared: PreparedJob
+    let ledger: Ledger
+    let context: RunContext
+
+    private var request: RunRequest { context.request }
+    private var listener: any RunListener { context.listener }
 
     private var orphans: [OutputRecord] { prepared.orphans }
     private var name: String { prepared.job.name }
 
     /// Outputs of pictures that are there, but that the job takes no more: nobody but a person knows what is meant.
-    package static func listUnselected(_ prepared: PreparedJob, _ reporting: any RunListener) {
+    package static func listUnselected(_ prepared: PreparedJob, _ listener: any RunListener) {
         guard !prepared.unselected.isEmpty else { return }
-        reporting.list(
-            "\(prepared.job.name): \(Figures.plural(prepared.unselected.count, "output")) of pictures that are no inputs of "
-                + "this job any more, and never removed by it", prepared.unselected.map(\.path),
-            all: RunNotice.plan)
+        listener.report(prepared.job.name, .unselectedOutputs(prepared.unselected.map(\.path)))
     }
 
     /// Outputs of pictures that are gone together with their disk.
-    package static func listLost(_ prepared: PreparedJob, _ reporting: any RunListener) {
-        guard let title = lostTitle(prepared) else { return }
-        reporting.list(title, prepared.lostOutputs.map(\.path), all: RunNotice.plan)
+    package static func listLost(_ prepared: PreparedJob, _ listener: any RunListener) {
+        if let notice = lost(prepared, areToBeRemoved: false) { listener.report(prepared.job.name, notice) }
     }
 
-    private static func lostTitle(_ prepared: PreparedJob) -> String? {
+    private static func lost(_ prepared: PreparedJob, areToBeRemoved: Bool) -> JobNotice? {
         guard let lost = prepared.lost.first, !prepared.lostOutputs.isEmpty else { return nil }
-        let count = prepared.lostOutputs.count
-        return "\(prepared.job.name): \(Figures.plural(count, "output")) \(count == 1 ? "stays" : "stay"), because "
-            + "\(lost.message); if the pictures were removed or moved on purpose, say so with --allow-gone"
+        return .lostOutputs(prepared.lostOutputs.map(\.path), cause: lost.message, areToBeRemoved: areToBeRemoved)
     }
 
     /// - Parameter findings: reads files.
-    package func run(findings: ([DigestTask.File]) async throws -> Freshness.Findings) async throws -> RunOutcome {
-        let lost = tellLost()
-        return prepared.orphans.isEmpty ? lost : max(lost, try await lookAfterOrphans(findings))
+    func run(findings: ([DigestTask.File]) async throws -> Freshness.Findings) async throws -> RunOutcome {
+        let lost = reportLost()
+        return prepared.orphans.isEmpty ? lost : max(lost, try await cleanUp(findings))
     }
 
-    /// Nothing removes them, be it `=all`. A watch has told of them.
-    private func tellLost() -> RunOutcome {
-        guard let title = Self.lostTitle(prepared), !wishes.isWatching else { return .done }
-        if case .listed = wishes.orphans {
-            Self.listLost(prepared, reporting)
+    /// No option removes them. A watch has reported them when they went missing.
+    private func reportLost() -> RunOutcome {
+        let areToBeRemoved = request.orphans != .listed
+        guard !request.isWatching, let notice = Self.lost(prepared, areToBeRemoved: areToBeRemoved) else {
             return .done
         }
-        reporting.complain(title)
-        return .someFailed
+        listener.report(name, notice)
+        return areToBeRemoved ? .someFailed : .done
     }
 
-    private func lookAfterOrphans(
+    private func cleanUp(
         _ findings: ([DigestTask.File]) async throws -> Freshness.Findings
     ) async throws -> RunOutcome {
-        switch wishes.orphans {
+        switch request.orphans {
         case .listed:
             try list(try await findings(OrphanRemoval.touched(orphans)))
             return .done
         case .removed:
             if let refusal {
-                reporting.complain(refusal)
+                listener.report(name, refusal)
                 return .someFailed
             }
         case .allRemoved: break
@@ -75,12 +68,8 @@ package struct OrphanCleanup {
             orphans, below: OutputFolders.of(prepared.job),
             findings: try await findings(OrphanRemoval.touched(orphans)))
         try ledger.forget(removal.removed)
-        if !removal.removed.isEmpty {
-            reporting.list(
-                "\(name): removed \(Figures.plural(removal.removed.count, "output")) whose inputs are gone",
-                removal.removed)
-        }
-        try listKept(removal.kept) { "without an input \($0 == 1 ? "stays as it is" : "stay as they are")" }
+        if !removal.removed.isEmpty { listener.report(name, .orphansRemoved(removal.removed)) }
+        try listKept(removal.kept.map { FileReason(path: $0.path, reason: $0.reason) }, isRemoving: true)
         return .done
     }
 
@@ -88,41 +77,29 @@ package struct OrphanCleanup {
         let objections = orphans.map { OrphanRemoval.objection(to: $0, findings) }
         let removable = zip(orphans, objections).filter { $1 == nil }.map(\.0.path)
         let kept = zip(orphans, objections).compactMap { orphan, reason in
-            reason.map { (path: orphan.path, reason: $0) }
+            reason.map { FileReason(path: orphan.path, reason: $0) }
         }
-        if !removable.isEmpty {
-            reporting.list(
-                "\(name): \(Figures.plural(removable.count, "output")) without an input any more; --delete-orphans removes them",
-                removable, all: RunNotice.plan)
-        }
-        try listKept(kept) { _ in "without an input any more, which a person has to remove" }
+        if !removable.isEmpty { listener.report(name, .orphans(removable)) }
+        try listKept(kept, isRemoving: false)
     }
 
-    /// Outputs that only a person may remove. Where silence is asked for, each is told once.
-    private func listKept(_ kept: [(path: String, reason: String)], _ words: (Int) -> String) throws {
+    /// Reports outputs that only a person may remove. With `--quiet`, each is reported once.
+    private func listKept(_ kept: [FileReason], isRemoving: Bool) throws {
         let texts = kept.map { "\(Self.keptKind)\($0.path): \($0.reason)" }
         let new = Set(try ledger.tellNew(texts, kind: Self.keptKind, isAll: true).map(PathKey.init))
-        let isTold = !wishes.isSilent
+        let isTold = !context.isSilent
         let told = zip(texts, kept).filter { isTold || new.contains(PathKey($0.0)) }.map(\.1)
-        guard !told.isEmpty else { return }
-        reporting.complain(
-            "\(name): \(Figures.plural(told.count, "output")) \(words(told.count))", told.map(\.path),
-            reasons: told.map(\.reason), all: RunNotice.plan)
+        if !told.isEmpty { listener.report(name, .orphansKept(told, isRemoving: isRemoving)) }
     }
 
     private static let keptKind = "orphan: "
 
-    /// What looks more like a mistake than like pictures that somebody has deleted.
-    private var refusal: String? {
-        let outputs = prepared.publishedCount
+    /// Why the orphans look like a mistake; nil if they look like pictures that somebody has deleted.
+    private var refusal: JobNotice? {
         if let pattern = prepared.plan.unmatchedPatterns.first {
-            return "\(name): nothing matches '\(PathText.shown(pattern, from: folder))', so that "
-                + "\(Figures.plural(orphans.count, "output")) without an input stay; if the pictures were removed on purpose, "
-                + "--delete-orphans=all removes their outputs"
+            return .orphansDoubted(orphans.count, pattern: pattern)
         }
-        guard OrphanRemoval.isTooMuch(orphans.count, of: outputs) else { return nil }
-        return
-            "\(name): \(Figures.count(orphans.count)) of \(Figures.plural(outputs, "output")) have no input any more, over "
-            + "\(OrphanRemoval.mostPercent) %, and stay; --delete-orphans=all removes them nevertheless"
+        let outputs = prepared.publishedCount
+        return OrphanRemoval.isTooMuch(orphans.count, of: outputs) ? .orphansTooMany(orphans.count, of: outputs) : nil
     }
 }

@@ -1,4 +1,3 @@
-package import Catalogs
 import Coordination
 import JobModel
 package import Planning
@@ -6,7 +5,7 @@ import Reports
 import Synchronization
 
 /// What a watch has told of its jobs. It tells it once, and again when it changes.
-package final class WatchMemory: Sendable {
+final class WatchMemory: Sendable {
     /// The lost pictures of each job, as they were told last.
     private let losses = Mutex<[PathKey: [String]]>([:])
     /// Jobs whose patterns were looked at, with the patterns.
@@ -40,21 +39,15 @@ extension RunListener {
     package func hint(_ plan: JobPlan, folder: String) {
         let manifest = PathText.shown(plan.job.manifestPath, from: folder)
         for message in PlanHints.messages(plan, folder) {
-            receive(.notice(RunNotice(.manifestWarning(manifest), message)))
+            report(.manifestHint(manifest: manifest, message))
         }
     }
 
     /// Says that a run which makes everything again continues where an earlier part of it had to stop.
-    package func tellMadeBefore(_ prepared: PreparedJob) {
+    package func reportMadeBefore(_ prepared: PreparedJob) {
         let count = prepared.madeBefore
-        guard count > 0 else { return }
-        say(
-            "\(prepared.job.name): goes on where the deadline stopped it: \(Figures.plural(count, "frame")) "
-                + "\(count == 1 ? "is" : "are") made again already")
+        if count > 0 { report(prepared.job.name, .forcedRunContinues(made: count)) }
     }
-
-    /// Says which plugins cannot be used: a job may well have meant one of them.
-    package func warn(ofPluginsIn catalog: Catalog) { for problem in catalog.pluginProblems { warn(problem) } }
 }
 
 private enum PlanHints {

@@ -13,12 +13,14 @@ package final class RunEventQueue: RunListener {
         /// The listener took these last, and has perhaps not received all of them yet.
         var taken = 0
         var isFinished = false
+        /// The listener has received all events, and none will follow.
+        var hasEnded = false
+        var onEnd: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
     private let arrival = DispatchSemaphore(value: 0)
     private let reader: DispatchQueue
-    private let ended = DispatchSemaphore(value: 0)
 
     /// - Parameter listener: is called on a thread that nothing else uses.
     package init(_ listener: any RunListener) {
@@ -27,7 +29,11 @@ package final class RunEventQueue: RunListener {
             while let events = next() {
                 for event in events { listener.receive(event) }
             }
-            ended.signal()
+            let onEnd = state.withLock { state in
+                state.hasEnded = true
+                return state.onEnd
+            }
+            onEnd?()
         }
     }
 
@@ -45,16 +51,29 @@ package final class RunEventQueue: RunListener {
         if isNew { arrival.signal() }
     }
 
-    /// Waits until the listener has received all events. Nothing is received afterwards.
-    package func finish() async {
-        state.withLock { $0.isFinished = true }
+    /// Waits until the listener has received all events. Nothing may be received afterwards.
+    ///
+    /// - Parameter abandoned: returns when nobody shall wait any longer.
+    /// - Returns: how many events the listener has not received by then.
+    @discardableResult
+    package func finish(unless abandoned: (@Sendable () async -> Void)? = nil) async -> Int {
+        let (ends, end) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let hasEnded = state.withLock { state in
+            state.isFinished = true
+            state.onEnd = { end.yield() }
+            return state.hasEnded
+        }
         arrival.signal()
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { [ended] in
-                ended.wait()
-                continuation.resume()
+        if hasEnded { return 0 }
+        let patience = abandoned.map { abandoned in
+            Task {
+                await abandoned()
+                end.yield()
             }
         }
+        defer { patience?.cancel() }
+        for await _ in ends { break }
+        return state.withLock { $0.hasEnded ? 0 : $0.taken + $0.events.count }
     }
 
     /// All that wait; nil when there will be none.

@@ -13,9 +13,9 @@ package enum RunEvent: Sendable {
     case frame(job: String, FrameReport)
     case notice(RunNotice)
     case ended(RunEnd)
-    /// Others go on with the run. Nobody here tells of its end.
-    case handedOver(RunSummary)
-    /// The run is in a cluster's hands, and can be followed by its folder.
+    /// Another process continues the run, and reports its end.
+    case handedOver(job: String, RunSummary)
+    /// A cluster has the run. Its folder says how far it has come. Follows ``handedOver(job:_:)``.
     case detached(RunRecord, RunFolder)
 }
 
@@ -23,80 +23,26 @@ package enum RunEvent: Sendable {
 package struct RunEnd: Sendable {
     package let job: JobSpec
     package let summary: RunSummary
-    /// Of the outputs that stay as they are those that no earlier run has told of.
+    /// Outputs that stay as they are, and that no earlier run has reported.
     package let newlyKept: [KeptOutput]
     /// The run is stored, so that a ``RunArchive`` knows its frames.
     package let isRecorded: Bool
 }
 
-/// Something that the farm says in words.
-package struct RunNotice: Hashable, Sendable {
-    package enum Kind: Hashable, Sendable {
-        /// How something went. Nobody has to act on it.
-        case result
-        /// A person should know it once.
-        case remark
-        /// Something that was asked for has no effect.
-        case warning
-        /// Something in a manifest, which is named.
-        case manifestWarning(String)
-        /// Files that have something in common. Nobody has to act on them.
-        case files
-        /// Files on which somebody has to act.
-        case troubledFiles
-        /// Something that was asked for was not done.
-        case trouble
-    }
-
-    /// As ``all``.
-    static let plan = "'penumbra plan --json'"
-
-    package let kind: Kind
-    package let message: String
-    package let paths: [String]
-    /// One for each path; nil if the message gives the reason.
-    package let reasons: [String]?
-    /// What names all of the paths, for a listener that shows only some; nil where nothing does.
-    package let all: String?
-
-    package init(
-        _ kind: Kind, _ message: String, paths: [String] = [], reasons: [String]? = nil, all: String? = nil
-    ) {
-        self.all = all
-        self.kind = kind
-        self.message = message
-        self.paths = paths
-        self.reasons = reasons
-    }
-}
-
-/// Is told what happens. Called from any thread, one event of a job after the other.
+/// Receives events, on any thread. Events of one job come one after the other.
 ///
 /// A listener that is slow slows the run down: see ``RunEventQueue``.
 package protocol RunListener: Sendable {
     func receive(_ event: RunEvent)
 
-    /// So much was not listened to yet that runs begin no further frames.
+    /// The listener has so many unread events that runs begin no further frames.
     var isBehind: Bool { get }
 }
 
 extension RunListener {
     package var isBehind: Bool { false }
 
-    package func say(_ message: String) { receive(.notice(RunNotice(.result, message))) }
-    package func note(_ message: String) { receive(.notice(RunNotice(.remark, message))) }
-    package func warn(_ message: String) { receive(.notice(RunNotice(.warning, message))) }
-    package func complain(_ message: String) { receive(.notice(RunNotice(.trouble, message))) }
-
-    package func list(_ message: String, _ paths: [String], all: String? = nil) {
-        receive(.notice(RunNotice(.files, message, paths: paths, all: all)))
-    }
-
-    package func complain(_ message: String, _ paths: [String], reasons: [String]?, all: String? = nil) {
-        receive(.notice(RunNotice(.troubledFiles, message, paths: paths, reasons: reasons, all: all)))
-    }
-
-    /// For the run of one job.
+    /// Passes on what happens in the run of one job.
     package func observer(of job: String) -> any RunObserver { ListeningObserver(job: job, listener: self) }
 }
 

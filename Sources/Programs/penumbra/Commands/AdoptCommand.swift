@@ -3,6 +3,7 @@ import Coordination
 import JobModel
 import Planning
 import RenderFarm
+import Runs
 import Settings
 
 struct AdoptCommand: AsyncParsableCommand {
@@ -47,15 +48,10 @@ struct AdoptCommand: AsyncParsableCommand {
                 list: try jobs.list(), isForced: false, control: signals.control, deadline: nil,
                 reread: files.rereader())
             preparation.allowsMissing = jobs.allowEmpty
-            var wishes = RunWishes()
-            wishes.allowsEmpty = jobs.allowEmpty
-            wishes.acceptsEmpty = jobs.allowEmpty
-            wishes.allowsGone = jobs.allowGone
-            wishes.isSilent = quiet
-            return try await JobRunner(
-                installation: installation, control: signals.control, reporting: reporting, preparation: preparation,
-                wishes: wishes
-            ).adopt(specs.map(updating), moved: moved)
+            var request = RunRequest(manifests: [], folder: currentFolder())
+            (request.allowsEmpty, request.allowsGone, request.isQuiet) = (jobs.allowEmpty, jobs.allowGone, quiet)
+            return try await JobRunner(RunContext(request, preparation, reporting, memory: .outputs))
+                .adopt(specs.map(updating), moved: moved)
         }
     }
 

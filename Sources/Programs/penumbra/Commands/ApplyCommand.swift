@@ -5,6 +5,7 @@ import JobModel
 import Manifests
 import Planning
 import RenderFarm
+import Runs
 import Settings
 
 struct ApplyCommand: AsyncParsableCommand {
@@ -73,16 +74,12 @@ struct ApplyCommand: AsyncParsableCommand {
                 let manifest = try savedManifest(at: saveManifest, result.pictures)
                 try NewFile.write(manifest, to: saveManifest, "the manifest", option: "--save-manifest")
             }
-            var wishes = RunWishes()
-            wishes.remembers = false
             let preparation = JobPreparation(
                 installation: installation, catalog: catalog, folder: currentFolder(), selection: JobPlan.Selection(),
                 list: nil,
                 isForced: force, control: signals.control, deadline: nil, reread: { _, _ in result })
-            return try await JobRunner(
-                installation: installation, control: signals.control, reporting: reporting, preparation: preparation,
-                wishes: wishes
-            ).run(specs)
+            let request = RunRequest(manifests: [], folder: currentFolder())
+            return try await JobRunner(RunContext(request, preparation, reporting, memory: .none)).run(specs)
         }
     }
 

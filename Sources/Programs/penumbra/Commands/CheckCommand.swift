@@ -10,7 +10,8 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Read and validate manifests, and touch nothing.",
         discussion: """
             Reports every problem of every manifest at once, each with its line, a caret and what to do. Warnings \
-            change no exit code. Looks up no inputs: 'penumbra plan' does.
+            change no exit code. Of several manifests, outputs that they share are reported, too. Looks up no inputs: \
+            'penumbra plan' does.
             """)
 
     @OptionGroup var manifests: ManifestOptions
@@ -29,6 +30,7 @@ struct CheckCommand: AsyncParsableCommand {
             reporting.warn(ofPluginsIn: catalog)
             let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
             let specs = try reporting.jobs(await files.examined(by: installation.worker))
+            for warning in try SharedOutputs.warnings(of: specs, folder: reporting.folder) { reporting.warn(warning) }
             if !json && !quiet {
                 for spec in specs {
                     Console.print("\(spec.name): \(Figures.plural(spec.chain.count, "filter")), no errors")

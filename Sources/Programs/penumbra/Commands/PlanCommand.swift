@@ -74,7 +74,7 @@ struct PlanCommand: AsyncParsableCommand {
                 var prepared = job
                 prepared.fail(problems)
                 reporting.hint(prepared.plan, folder: reporting.folder)
-                reporting.tellMadeBefore(prepared)
+                reporting.reportMadeBefore(prepared)
                 if !prepared.ended.isEmpty || prepared.targets.contains(where: \.isRefused) { status = .someFailed }
                 reporting.planned(prepared)
                 show(prepared, PlanText(prepared, installation.runSettings))

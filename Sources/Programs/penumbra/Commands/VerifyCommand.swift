@@ -50,15 +50,72 @@ struct VerifyCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
-            let installation = Farm(try Settings.load(place))
-            let search = try RecordSearch(state: installation.settings.stateFolder.value)
-            let verifier = OutputVerifier(
-                installation: installation, control: Signals().control, reporting: reporting, search: search)
-            let wanted = try await verifier.wanted(files)
-            let chosen = wanted.outputs.sampled(sample?.sample, seed: seed ?? UInt64(UInt32.random(in: .min ... .max)))
-            let status = try await verifier.verify(chosen, rerenders: rerender)
+            let verifier = try OutputVerifier(
+                Farm(try Settings.load(place)), control: Signals().control, listener: reporting,
+                folder: reporting.folder)
+            let found = try await verifier.find(files)
+            for job in found.unpublishedJobs {
+                reporting.complain("\(job): nothing is known of its outputs; has it run with this state folder?")
+            }
+            if !found.unknown.isEmpty { show(unknown: found.unknown, reporting) }
+            let chosen = found.outputs.sampled(sample?.sample, seed: seed ?? UInt64(UInt32.random(in: .min ... .max)))
+            let outcome = try await verify(chosen, verifier, reporting)
             // Damage counts more than a job that has published nothing.
-            return status == .done ? wanted.status : status
+            return outcome == .done ? found.outcome : outcome
+        }
+    }
+
+    private func verify(
+        _ chosen: ChosenOutputs, _ verifier: OutputVerifier, _ reporting: ConsoleReporter
+    ) async throws -> RunOutcome {
+        guard !chosen.outputs.isEmpty else { return .done }
+        defer { reporting.endProgress() }
+        let start = ContinuousClock.now
+        let compared = try await verifier.compare(chosen.outputs)
+        show(compared, chosen, elapsed: .now - start, reporting)
+        var isDamaged = compared.contains(where: \.condition.isDamage)
+        if rerender {
+            let start = ContinuousClock.now
+            let rerendered = try await verifier.rerender(compared.map(\.output))
+            show(rerendered, elapsed: .now - start, reporting)
+            isDamaged = isDamaged || rerendered.contains(where: \.condition.isDamage)
+        }
+        return isDamaged ? .someFailed : .done
+    }
+
+    private func show(unknown: [String], _ reporting: ConsoleReporter) {
+        if json {
+            for path in unknown { JSONLine.verified(VerifiedLine(unknown: path)).print() }
+        } else {
+            for line in VerificationText.unknown(unknown, folder: reporting.folder) { Console.complain(line) }
+        }
+    }
+
+    private func show(
+        _ outputs: [VerifiedOutput], _ chosen: ChosenOutputs, elapsed: Duration, _ reporting: ConsoleReporter
+    ) {
+        reporting.endProgress()
+        let line = VerificationLine(outputs, chosen.sampling)
+        if json {
+            for output in outputs { JSONLine.verified(VerifiedLine(output)).print() }
+            JSONLine.verification(line).print()
+        } else {
+            for text in VerificationText.damage(outputs, folder: reporting.folder) { Console.complain(text) }
+            reporting.say(line.text(elapsed: elapsed))
+        }
+    }
+
+    private func show(_ outputs: [RerenderedOutput], elapsed: Duration, _ reporting: ConsoleReporter) {
+        reporting.endProgress()
+        let line = VerificationLine(outputs)
+        if json {
+            for output in outputs { JSONLine.rerendered(RerenderedLine(output)).print() }
+            JSONLine.verification(line).print()
+        } else {
+            let text = RerenderingText(outputs, folder: reporting.folder)
+            for line in text.damage { Console.complain(line) }
+            if !quiet { for line in text.remarks { Console.complain(line) } }
+            reporting.say(line.text(elapsed: elapsed))
         }
     }
 }

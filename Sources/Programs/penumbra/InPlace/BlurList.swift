@@ -10,10 +10,11 @@ import SafeFiles
 /// What `penumbra blur --list` tells of the pictures of which originals are kept.
 struct BlurList {
     let session: InPlaceSession
+    let reporting: ConsoleReporter
 
     /// - Parameter paths: those of pictures and folders that are meant; empty for all.
     func run(_ paths: [String]) async throws -> RunOutcome {
-        let search = session.search(paths)
+        let search = reporting.search(paths, session)
         let named = Set(search.pictures.filter(\.isNamed).map(\.file.exactPath))
         let folders = search.pictures.map { PathText.folder(of: $0.file.path) } + search.folders.map(\.path)
         let (known, distrusted) = session.originals.pictures(andIn: folders)
@@ -26,20 +27,20 @@ struct BlurList {
             !isKnown.contains($0.exactPath) && session.originals.mayBeElsewhere($0)
         }
         let pictures = meant + renamed
-        for trouble in distrusted { session.reporting.complain(trouble.message) }
-        let (looked, stop) = try await InspectedPicture.inspect(
-            at: pictures, session.originals, readsOriginals: false, settings: session.installation.runSettings,
+        for trouble in distrusted { reporting.complain(trouble.message) }
+        let (inspected, stop) = try await InspectedPicture.inspect(
+            at: pictures, session.originals, readsOriginals: false, settings: session.farm.runSettings,
             loop: session.loop)
-        if stop != nil { return session.tell(stop, left: pictures.count) }
-        print(looked.flatMap { picture in picture.originals.map { KeptLine(picture, $0) } })
+        if stop != nil { return reporting.tell(stop, left: pictures.count) }
+        print(inspected.flatMap { picture in picture.originals.map { KeptLine(picture, $0) } })
         return distrusted.isEmpty ? .done : .someFailed
     }
 
     private func print(_ lines: [KeptLine]) {
-        if session.reporting.json {
+        if reporting.json {
             for line in lines { JSONLine.kept(line).print() }
         } else if lines.isEmpty {
-            session.reporting.say("no originals are kept")
+            reporting.say("no originals are kept")
         } else {
             var table = Table(["state", "since (UTC)", "filters", "picture"])
             for line in lines {

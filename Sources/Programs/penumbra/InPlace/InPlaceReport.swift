@@ -35,7 +35,7 @@ final class InPlaceReport {
         reporting.endProgress()
         for result in results {
             let line = InPlaceLine(result, of: command, filters: filters)
-            status = max(status, result.outcome.status)
+            status = max(status, result.outcome.runOutcome)
             counts[line.state, default: 0] += 1
             if case .blurred = result.outcome {
                 for kind in result.conversions { converted[kind, default: []].append(result.picture.path) }
@@ -167,17 +167,6 @@ extension InPlaceResult.Outcome {
         case .busy: "busy"
         case .unfit: "unfit"
         case .left: "left"
-        }
-    }
-
-    var status: RunOutcome {
-        switch self {
-        case .blurred, .alreadyBlurred, .unblurred, .notBlurred, .left: .done
-        // Whoever blurs a folder must hear of what is still sharp in it, and of what is not blurred as he wants it.
-        case .blurredOtherwise, .edited, .refused, .skipped, .removed: .someFailed
-        case .gone: .missingInput
-        case .busy: .busy
-        case .unfit: .storage
         }
     }
 

@@ -18,6 +18,11 @@ enum Console {
     static var outputFailure: Int32? { failure.withLock { $0 } }
     private static let failure = Mutex<Int32?>(nil)
 
+    /// Whoever reads standard output has not done so for long. Nothing waits for that any more, nor for standard error, which may
+    /// go the same way.
+    static func abandonOutput() { isAbandoned.store(true, ordering: .relaxed) }
+    private static let isAbandoned = Atomic(false)
+
     /// Characters that would do something to a terminal are shown by their numbers. All text goes this way, whoever wrote it.
     static func print(_ text: String) { put(VisibleText.lines(text)) }
 
@@ -27,6 +32,7 @@ enum Console {
     static func complain(_ text: String) { _ = write(VisibleText.lines(text) + "\n", to: STDERR_FILENO) }
 
     private static func put(_ line: String) {
+        guard !isAbandoned.load(ordering: .relaxed) else { return }
         let code = write(line + "\n", to: STDOUT_FILENO)
         if code != 0, code != EPIPE { failure.withLock { $0 = code } }
     }
@@ -41,8 +47,15 @@ enum Console {
         _ = write(text, to: stream == .output ? STDOUT_FILENO : STDERR_FILENO)
     }
 
+    /// Whether a line can be written without waiting for a reader.
+    private static func takesMore(_ descriptor: Int32) -> Bool {
+        var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&polled, 1, 0) == 1
+    }
+
     /// Whole, whatever a signal interrupts. 0, or what went wrong.
     private static func write(_ text: String, to descriptor: Int32) -> Int32 {
+        guard !isAbandoned.load(ordering: .relaxed) || takesMore(descriptor) else { return 0 }
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -99,10 +99,10 @@ struct BlurCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
-            let session = try await InPlaceSession(place, reporting)
-            if list { return try await BlurList(session: session).run(pictures) }
-            let wish = try await wish(session)
-            return try await session.locked(lockWait?.seconds ?? 0) { try await blur(session, wish) }
+            let session = try await InPlaceSession(place)
+            if list { return try await BlurList(session: session, reporting: reporting).run(pictures) }
+            let wish = try await wish(session, reporting)
+            return try await session.locked(lockWait?.seconds ?? 0) { try await blur(session, reporting, wish) }
         }
     }
 
@@ -119,7 +119,7 @@ struct BlurCommand: AsyncParsableCommand {
         let isChain: @Sendable (String) -> Bool
     }
 
-    private func wish(_ session: InPlaceSession) async throws -> Wish {
+    private func wish(_ session: InPlaceSession, _ reporting: ConsoleReporter) async throws -> Wish {
         let catalog = session.catalog
         let read: ReadResult
         do throws(AppliedManifest.Problem) {
@@ -127,13 +127,13 @@ struct BlurCommand: AsyncParsableCommand {
         } catch {
             throw FarmError(.usage, error.message)
         }
-        let result = try await examined(read, session)
-        let jobs = try session.reporting.jobs(ManifestFiles.Outcome(result, of: "blur"))
+        let result = try await examined(read, session, reporting)
+        let jobs = try reporting.jobs(ManifestFiles.Outcome(result, of: "blur"))
         guard let job = jobs.first else { throw FarmError(.badManifest, "\(chain): no filters could be read") }
         let preparation = JobPreparation(
-            installation: session.installation, catalog: catalog, folder: currentFolder(),
+            installation: session.farm, catalog: catalog, folder: currentFolder(),
             selection: JobPlan.Selection(), list: nil,
-            isForced: force, control: session.signals.control, deadline: nil, reread: { _, _ in result })
+            isForced: force, control: session.control, deadline: nil, reread: { _, _ in result })
         return Wish(job: try await preparation.readingPictures(of: job)) { [chain = job.chain] filters in
             // What no filters can be made of is something else.
             (try? Self.read(filters, catalog))?.job?.chain == chain
@@ -149,11 +149,13 @@ struct BlurCommand: AsyncParsableCommand {
     }
 
     /// With what only a worker knows of any filters. A Gaussian of the command's own has a radius.
-    private func examined(_ read: ReadResult, _ session: InPlaceSession) async throws -> ReadResult {
+    private func examined(
+        _ read: ReadResult, _ session: InPlaceSession, _ reporting: ConsoleReporter
+    ) async throws -> ReadResult {
         guard filter != nil, read.job != nil else { return read }
-        let examination = await WorkerChecks([read], by: session.installation.worker)
+        let examination = await WorkerChecks([read], by: session.farm.worker)
         if let failure = examination.failure {
-            session.reporting.warn("the filters could not be examined: \(failure)")
+            reporting.warn("the filters could not be examined: \(failure)")
         }
         guard !examination.changeNothing(read.filters) else {
             throw FarmError(
@@ -164,8 +166,10 @@ struct BlurCommand: AsyncParsableCommand {
         return examination.adding(to: read)
     }
 
-    private func blur(_ session: InPlaceSession, _ wish: Wish) async throws -> RunOutcome {
-        let (reporting, search) = (session.reporting, session.search(pictures))
+    private func blur(
+        _ session: InPlaceSession, _ reporting: ConsoleReporter, _ wish: Wish
+    ) async throws -> RunOutcome {
+        let search = reporting.search(pictures, session)
         if let folder = search.folders.first, radius == nil, sigma == nil, filter == nil {
             throw FarmError(
                 .usage,
@@ -174,19 +178,14 @@ struct BlurCommand: AsyncParsableCommand {
         }
         var passedBy = search.passedBy()
         let (_, unlooked) = try await session.takeBlurred(from: &passedBy)
-        if unlooked != nil { return session.tell(unlooked, left: search.pictures.count) }
-        session.tell(passedBy, all: "'penumbra is-blurred --json'")
+        if unlooked != nil { return reporting.tell(unlooked, left: search.pictures.count) }
+        reporting.tell(passedBy, all: "'penumbra is-blurred --json'")
         let wanted = search.pictures.map { RequestedPicture($0) }
-        let directory = try RunClaim(
-            state: session.state, name: RunName.new(), scratch: session.installation.settings.scratch.value)
-        defer { directory.remove() }
         let report = InPlaceReport(.blur, reporting)
-        let stop = try await Blurring.blur(
-            wanted, by: wish.job, filters: chain, areSame: wish.isChain, keeping: keep, isForced: force,
-            catalog: session.catalog, originals: session.originals, directory: directory,
-            settings: session.installation.runSettings, time: Int(currentTime() / 1_000_000_000),
-            observer: reporting.observer(of: "blur"), loop: { session.loop() },
-            ended: { report.add($0, filters: chain) })
+        let stop = try await session.blur(
+            wanted, by: wish.job, chain: chain, areSame: wish.isChain, keeping: keep, isForced: force,
+            observer: reporting.observer(of: "blur")
+        ) { report.add($0, filters: chain) }
         let isEmpty = wanted.isEmpty && passedBy.isNothing && search.problems.isEmpty
         report.end(
             isEmpty ? "there is no picture in what was named" : done(report, session),
@@ -196,7 +195,7 @@ struct BlurCommand: AsyncParsableCommand {
             ], others: passedBy.others)
         let trouble = search.problems.isEmpty ? RunOutcome.done : .storage
         let sharp = passedBy.isNothing ? RunOutcome.done : .someFailed
-        return max(report.status, trouble, sharp, session.tell(stop, left: report.count("left")))
+        return max(report.status, trouble, sharp, reporting.tell(stop, left: report.count("left")))
     }
 
     private func done(_ report: InPlaceReport, _ session: InPlaceSession) -> String {

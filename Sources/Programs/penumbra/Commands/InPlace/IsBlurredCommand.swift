@@ -37,20 +37,20 @@ struct IsBlurredCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
-            let session = try await InPlaceSession(place, reporting)
-            let search = session.search(pictures)
+            let session = try await InPlaceSession(place)
+            let search = reporting.search(pictures, session)
             var passedBy = search.passedBy()
             if search.pictures.isEmpty, passedBy.isNothing, search.problems.isEmpty {
                 throw FarmError(.missingInput, "there is no picture in what was named")
             }
             let (looked, stop) = try await InspectedPicture.inspect(
                 at: search.pictures.map(\.file), session.originals, readsOriginals: false,
-                settings: session.installation.runSettings, loop: session.loop)
-            if stop != nil { return session.tell(stop, left: looked.count) }
+                settings: session.farm.runSettings, loop: session.loop)
+            if stop != nil { return reporting.tell(stop, left: looked.count) }
             let (more, unlooked) = try await session.takeBlurred(from: &passedBy)
-            if unlooked != nil { return session.tell(unlooked, left: more.count) }
+            if unlooked != nil { return reporting.tell(unlooked, left: more.count) }
             let statuses = (looked + more).map { answer(InPlaceAnswer($0), reporting) }
-            if json || !quiet { session.tell(passedBy, all: "--json") }
+            if json || !quiet { reporting.tell(passedBy, all: "--json") }
             let sharp = passedBy.isNothing ? RunOutcome.done : .someFailed
             return max(statuses.max() ?? .done, sharp, search.problems.isEmpty ? .done : .storage)
         }

@@ -47,35 +47,33 @@ struct UnblurCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
-            let session = try await InPlaceSession(place, reporting)
-            return try await session.locked(lockWait?.seconds ?? 0) { try await unblur(session) }
+            let session = try await InPlaceSession(place)
+            return try await session.locked(lockWait?.seconds ?? 0) { try await unblur(session, reporting) }
         }
     }
 
-    private func unblur(_ session: InPlaceSession) async throws -> RunOutcome {
-        let search = session.search(pictures)
+    private func unblur(_ session: InPlaceSession, _ reporting: ConsoleReporter) async throws -> RunOutcome {
+        let search = reporting.search(pictures, session)
         var passedBy = search.passedBy()
         let wanted = session.withKept(search, passedBy)
         let links = passedBy.links
         let (_, unlooked) = try await session.takeBlurred(from: &passedBy)
-        if unlooked != nil { return session.tell(unlooked, left: wanted.count) }
+        if unlooked != nil { return reporting.tell(unlooked, left: wanted.count) }
         let others = Set(passedBy.links)
         let blurredLinks = links.filter { !others.contains($0) && !search.holds($0.target) }.map(\.link.path)
         let lost = session.originals.foldersWithoutStore().filter {
             search.holds(InputFile(path: PathNames.joined($0, Originals.folderName), dir: ""))
         }
-        tell(blurredLinks, lost, session.reporting)
-        let report = InPlaceReport(.unblur, session.reporting)
-        let stop = try await Unblurring.unblur(
-            wanted, session.originals, isForced: force, settings: session.installation.runSettings,
-            loop: session.loop, ended: { report.add($0) })
+        tell(blurredLinks, lost, reporting)
+        let report = InPlaceReport(.unblur, reporting)
+        let stop = try await session.unblur(wanted, isForced: force) { report.add($0) }
         let count = report.count("unblurred")
         let done =
             count > 0 || wanted.isEmpty ? "put back \(Figures.plural(count, "original"))" : ""
         report.end(done, [("not blurred", "not blurred"), ("left", "left")], others: 0)
         let trouble = search.problems.isEmpty ? RunOutcome.done : .storage
         let blurred = blurredLinks.isEmpty && lost.isEmpty ? RunOutcome.done : .someFailed
-        return max(report.status, trouble, blurred, session.tell(stop, left: report.count("left")))
+        return max(report.status, trouble, blurred, reporting.tell(stop, left: report.count("left")))
     }
 
     /// Lists what of the folders stays blurred, or may.

@@ -105,10 +105,18 @@ struct GcCommand: AsyncParsableCommand {
         let folders = named.map(\.file.path) + named.map { PathText.folder(of: $0.file.path) }
         let (forgotten, left) = kept.abandon(andIn: folders) { picture in
             let isMeant = named.map { $0.means(picture) }
-            for index in named.indices where isMeant[index] { named[index].isKnown = true }
+            for index in named.indices where isMeant[index] {
+                named[index].isKnown = true
+                named[index].holdsPictures = named[index].holdsPictures || named[index].holds(picture)
+            }
             return isMeant.contains(true)
         }
         reporting.say("\(Figures.plural(forgotten, "original")) of removed pictures given up")
+        for path in named where path.holdsPictures && path.file.isMissing && forgotten > 0 {
+            reporting.warn(
+                "\(PathText.shown(path.file.path, from: reporting.folder)): the folder is not there; if it was moved, its pictures "
+                    + "stay blurred where they are now")
+        }
         if left > 0 {
             reporting.complain(
                 "\(Figures.plural(left, "original")) left: the pictures may be on a disk that is not mounted; mount it, or put "
@@ -134,6 +142,8 @@ private struct GivenUpPath {
     let file: InputFile
     /// Originals are kept of it.
     var isKnown = false
+    /// It is the folder of a picture of which originals are kept.
+    var holdsPictures = false
 
     init(_ argument: String) {
         file = InputFile(
@@ -141,6 +151,8 @@ private struct GivenUpPath {
     }
 
     func means(_ picture: InputFile) -> Bool {
-        file.exactPath == picture.exactPath || PictureSearch.holds(file, picture)
+        file.exactPath == picture.exactPath || holds(picture)
     }
+
+    func holds(_ picture: InputFile) -> Bool { PictureSearch.holds(file, picture) }
 }

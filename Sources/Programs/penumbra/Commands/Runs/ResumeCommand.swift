@@ -189,6 +189,8 @@ struct RepeatedRun {
         let here = currentFolder()
         request.configFile = options.configFile.map { PathText.normalized($0, in: here) } ?? request.configFile
         run = RequestedRun(resuming: request, storedText: text)
+        // Whoever resumes it may be elsewhere.
+        run.shownFrom = here
         // Frames that are done count no more.
         if let limit = request.limit, !known.condition.isEnded {
             run.remainingLimit = max(1, min(limit, known.counts.work - (try archive.concluded(of: known))))
@@ -207,7 +209,7 @@ struct RepeatedRun {
     func exitCode(openjd: Bool = false, notes: [String] = []) async throws -> Int32 {
         let (run, request) = (run, run.request)
         let reporting = ConsoleReporter(
-            json: isForJSON, quiet: request.isQuiet, isStrict: request.isStrict, openjd: openjd, folder: request.folder)
+            json: isForJSON, quiet: request.isQuiet, isStrict: request.isStrict, openjd: openjd)
         do {
             try await reporting.handling { reporting in
                 for note in notes { reporting.note(note) }

@@ -1,5 +1,5 @@
 import Catalogs
-package import Coordination
+import Coordination
 package import Dispatching
 import FoundationEssentials
 package import JobModel
@@ -7,30 +7,36 @@ import Runs
 import Scheduling
 package import Settings
 
-/// Who does a run's work, and where it keeps what workers share.
-extension JobRunner {
-    private var settings: Settings { installation.settings }
+/// Where a run's work is done: by local workers, by a cluster, or by whoever does prepared shards. It gives a run its engine, its
+/// scratch folder, and the capacity that the run is planned with.
+struct ExecutionSite {
+    let context: RunContext
+
+    init(_ context: RunContext) { self.context = context }
+
+    private var settings: Settings { context.farm.settings }
+    private var listener: any RunListener { context.listener }
 
     private var isOnCluster: Bool { settings.engine.value == .slurm }
 
     /// A folder for runs' scratch space; nil for the run's own. What nodes of a cluster share lies beside the outputs, which
     /// they have to reach anyway, unless somebody names another place.
-    func scratchPlace(for job: JobSpec) -> String? {
-        if case .prepared(_, let place) = wishes.sharing { return place }
+    func scratchFolder(for job: JobSpec) -> String? {
+        if case .prepared(_, let place) = context.sharing { return place }
         guard isOnCluster else { return settings.scratch.value }
         if case .flag = settings.scratch.origin { return settings.scratch.value }
         let outputs = OutputFolders.of(job).first ?? job.folder
         return slurmWishes(for: job).folder ?? PathNames.joined(outputs, RunFolder.sharedName)
     }
 
-    package func slurmWishes(for job: JobSpec) -> SlurmWishes {
-        settings.slurmWishes(for: job, arguments: wishes.slurmArguments)
+    func slurmWishes(for job: JobSpec) -> SlurmWishes {
+        settings.slurmWishes(for: job, arguments: context.request.slurmArguments)
     }
 
     /// What a run uses of this machine, or of others.
-    package func runSettings(for prepared: PreparedJob) -> RunSettings {
+    func runSettings(for prepared: PreparedJob) -> RunSettings {
         let (here, options) = (settings.workers.value, SlurmOptions(slurmWishes(for: prepared.job)))
-        switch wishes.sharing {
+        switch context.sharing {
         case .resumed(let run, _):
             guard let record = run.record else { break }
             // As it was planned: what others have done of it would not fit into another plan.
@@ -41,12 +47,13 @@ extension JobRunner {
             return runSettings(shards, memory: settings.memory.value / here * shards, Self.others(prepared))
         case .none, .detached: break
         }
-        guard isOnCluster else { return installation.runSettings(for: prepared) }
+        guard isOnCluster else { return context.farm.runSettings(for: prepared) }
         let workers = options.throttle * options.cpusPerTask
         // As an element's own workers share what it has; the same tasks do with less.
         let each = options.memory.map { $0 / 10 * 6 / options.cpusPerTask } ?? settings.memory.value / here
         return runSettings(
-            workers, memory: each * workers, wishes.sharing == .detached ? Self.others(prepared) : Self.cluster(options)
+            workers, memory: each * workers,
+            context.sharing == .detached ? Self.others(prepared) : Self.cluster(options)
         )
     }
 
@@ -62,10 +69,10 @@ extension JobRunner {
         .away(tasks: max(200_000, prepared.targets.count), tiledFrames: .max)
     }
 
-    private func runSettings(_ workers: Int, memory: Int, _ doers: RunSettings.Capacity) -> RunSettings {
+    private func runSettings(_ workers: Int, memory: Int, _ capacity: RunSettings.Capacity) -> RunSettings {
         RunSettings(
             workers: workers, memory: memory, silence: settings.silence.value,
-            seed: UInt64.random(in: .min ... .max), doers: doers)
+            seed: UInt64.random(in: .min ... .max), doers: capacity)
     }
 
     /// Before anything is begun, or taken from others.
@@ -77,31 +84,31 @@ extension JobRunner {
     }
 
     /// - Throws: ``FarmError`` where the run was begun elsewhere and cannot be gone on with by this engine.
-    package func engine(for started: StartedJob) async throws -> any Engine {
-        let directory = started.directory
+    func engine(for started: ClaimedJob) async throws -> any Engine {
+        let directory = started.folder
         let folder = ShardFolder(directory.scratch)
-        let installation = installation.working(for: directory)
-        if isShared { directory.expectStrangers() }
-        if case .resumed(_, asJob: false) = wishes.sharing { await endCoordinators(of: folder) }
-        if case .prepared(let shards, _) = wishes.sharing {
-            if case .takenOver(let epoch) = directory.origin { await endArrays(of: folder, before: epoch) }
-            let (control, workers) = (control, settings.workers.value)
+        let farm = context.farm.working(for: directory)
+        if context.isShared { directory.expectStrangers() }
+        if context.sharing.isTakenFromJob { await endCoordinators(of: folder) }
+        if case .prepared(let shards, _) = context.sharing {
+            if !directory.isNew { await endArrays(of: folder, before: directory.epoch) }
+            let (control, workers) = (context.control, settings.workers.value)
             let recipient = PreparedShards(
-                setup(for: started).source, count: shards, command: installation.workerOfRun, workers: workers
+                setup(for: started).source, count: shards, command: farm.workerOfRun, workers: workers
             ) { control.signals() }
             return HandoffEngine(folder: folder, recipient: recipient)
         }
         guard isOnCluster else {
-            if case .takenOver(let epoch) = directory.origin { await endArrays(of: folder, before: epoch) }
-            return isShared ? AdoptingEngine(installation.engine(), folder: folder) : installation.engine()
+            if !directory.isNew { await endArrays(of: folder, before: directory.epoch) }
+            return context.isShared ? AdoptingEngine(farm.engine(), folder: folder) : farm.engine()
         }
         return try clusterEngine(for: started)
     }
 
-    private func clusterEngine(for started: StartedJob) throws -> any Engine {
-        let (directory, job) = (started.directory, started.prepared.job)
-        let place = scratchPlace(for: job) ?? ""
-        guard isShared || directory.scratch.hasPrefix("\(place)/") else {
+    private func clusterEngine(for started: ClaimedJob) throws -> any Engine {
+        let (directory, job) = (started.folder, started.prepared.job)
+        let place = scratchFolder(for: job) ?? ""
+        guard context.isShared || directory.scratch.hasPrefix("\(place)/") else {
             throw FarmError(
                 .usage,
                 "\(job.name): the interrupted run \(directory.name) keeps its tiles at \(directory.scratch), and not on "
@@ -109,9 +116,9 @@ extension JobRunner {
                     + "   = go on with it by --engine local, or give it up by 'penumbra cancel \(directory.name)'")
         }
         directory.expectStrangers()
-        let (reporting, options) = (reporting, SlurmOptions(slurmWishes(for: job)))
-        let tell: @Sendable (String) -> Void = { reporting.note("\(job.name): \($0)") }
-        guard wishes.sharing == .detached else {
+        let (listener, options) = (listener, SlurmOptions(slurmWishes(for: job)))
+        let tell: @Sendable (String) -> Void = { listener.report(job.name, .cluster($0)) }
+        guard context.sharing == .detached else {
             return ClusterEngine(options: options, setup: setup(for: started), tell: tell)
         }
         return HandoffEngine(
@@ -120,20 +127,20 @@ extension JobRunner {
                 options: options, setup: setup(for: started), runFolder: directory.folder.path, tell: tell))
     }
 
-    private func setup(for started: StartedJob) -> ClusterEngine.Setup {
-        let directory = started.directory
+    private func setup(for started: ClaimedJob) -> ClusterEngine.Setup {
+        let directory = started.folder
         let place = PathNames.folder(of: directory.scratch) ?? ""
         return ClusterEngine.Setup(
             folder: ShardFolder(directory.scratch), logs: "\(place)/logs/\(directory.name)", run: directory.name,
-            epoch: directory.epoch, program: programPath(), versions: preparation.catalog.makings,
-            workers: Shard.Workers(plugins: installation.worker.plugins, silence: settings.silence.value),
+            epoch: directory.epoch, program: programPath(), versions: context.preparation.catalog.makings,
+            workers: Shard.Workers(plugins: context.farm.worker.plugins, silence: settings.silence.value),
             succession: succession(of: directory.folder),
             variables: WorkerEnvironment.namesForJobs(
                 of: ProcessInfo.processInfo.environment, more: settings.workerEnvironment.value))
     }
 
     private func succession(of run: RunFolder) -> SuccessorJob? {
-        guard case .resumed(_, asJob: true) = wishes.sharing,
+        guard context.sharing.isResumedByJob,
             let job = ProcessInfo.processInfo.environment["SLURM_JOB_ID"]
         else { return nil }
         return SuccessorJob(job: job, runFolder: run.path, left: run.left)
@@ -142,8 +149,8 @@ extension JobRunner {
     /// After a trouble that may last, the successor waits for some minutes: it would find the same at once.
     ///
     /// - Returns: whether a job goes on with the run by itself, as far as anybody knows.
-    func keepSuccessor(of started: StartedJob, after stop: StopReason) async -> Bool {
-        guard let succession = succession(of: started.directory.folder) else { return false }
+    func keepSuccessor(of started: ClaimedJob, after stop: StopReason) async -> Bool {
+        guard let succession = succession(of: started.folder.folder) else { return false }
         let setup = setup(for: started)
         do {
             switch stop {
@@ -153,7 +160,7 @@ extension JobRunner {
             }
             return try await succession.isThere(SlurmClient(), setup)
         } catch {
-            reporting.note("whether a job goes on with the run is not known: \(error.message)")
+            listener.report(.clusterUnclear("whether a job goes on with the run is not known: \(error.message)"))
             return true
         }
     }
@@ -161,18 +168,18 @@ extension JobRunner {
     /// A run that this process took from a cluster's job goes on there.
     ///
     /// - Returns: whether a job goes on with it.
-    func giveBack(_ started: StartedJob, after stop: StopReason) async -> Bool {
+    func giveBack(_ started: ClaimedJob, after stop: StopReason) async -> Bool {
         var isTrouble = true
         if case .interrupted = stop { isTrouble = false }
-        let (reporting, job) = (reporting, started.prepared.job)
+        let (listener, job) = (listener, started.prepared.job)
         do {
             let number = try await SuccessorJob.giveBack(
-                started.directory.folder.path, after: isTrouble, SlurmClient(), SlurmOptions(slurmWishes(for: job)),
+                started.folder.folder.path, after: isTrouble, SlurmClient(), SlurmOptions(slurmWishes(for: job)),
                 setup(for: started)
-            ) { reporting.note("\(job.name): \($0)") }
+            ) { listener.report(job.name, .cluster($0)) }
             return number != nil
         } catch {
-            reporting.complain("\(job.name): Slurm does not go on with the run: \(error.message)")
+            listener.report(job.name, .clusterRefuses(error.message))
             return false
         }
     }
@@ -182,7 +189,8 @@ extension JobRunner {
         do {
             try await ClusterEngine.endCoordinators(of: folder)
         } catch {
-            reporting.note("a job that was to go on with the run may be left in Slurm's queue: \(error.message)")
+            listener.report(
+                .clusterUnclear("a job that was to go on with the run may be left in Slurm's queue: \(error.message)"))
         }
     }
 
@@ -191,7 +199,8 @@ extension JobRunner {
         do {
             try await ClusterEngine.endArrays(of: folder, before: epoch)
         } catch {
-            reporting.note("jobs of the run's earlier coordinator may be left in Slurm's queue: \(error.message)")
+            listener.report(
+                .clusterUnclear("jobs of the run's earlier coordinator may be left in Slurm's queue: \(error.message)"))
         }
     }
 }

@@ -1,5 +1,5 @@
 import Coordination
-package import FoundationEssentials
+import FoundationEssentials
 import JobModel
 import JobStorage
 import Planning
@@ -7,17 +7,19 @@ import Reports
 import Scheduling
 import WorkerProtocol
 
-/// A job that was run, with what a report tells of it.
-package struct FinishedJob {
-    package let prepared: PreparedJob
+/// How the run of a job has ended, with what a report says of it.
+struct JobResult {
+    let job: ClaimedJob
     let summary: RunSummary
     let reports: [FrameReport]
-    let status: RunOutcome
+    var status: RunOutcome
     let started: Date
-    package let ended: Date
+    var ended = Date()
     let workers: Int
     /// By the frames' inputs and outputs.
     var thumbnails: [PathKey: Thumbnail] = [:]
+
+    var prepared: PreparedJob { job.prepared }
 
     /// - Parameter versions: of the programs and libraries that took part.
     func record(versions: [String: String]) -> RunReport {

@@ -1,0 +1,185 @@
+public import Coordination
+import Dispatching
+public import JobModel
+import JobStorage
+public import Runs
+import Scheduling
+import Settings
+
+/// What programs that embed the farm use. Everything else of it is for the programs of this package.
+///
+/// Such a program ignores SIGPIPE: the farm talks to worker processes, which may end at any time.
+extension Farm {
+    /// Reads the settings: defaults, the config file, `PENUMBRA_…` variables, and these values, of which the last one counts.
+    ///
+    /// - Parameters:
+    ///   - worker: the path of `penumbra-worker`. Without it the settings name it, or it is beside the running program.
+    ///   - stateFolder: where runs are remembered. `penumbra status --state-dir` reads it, too.
+    ///   - workers: how many worker processes a run has at once.
+    ///   - folder: where relative paths start.
+    public init(
+        worker: String? = nil, stateFolder: String? = nil, workers: Int? = nil, configFile: String? = nil,
+        folder: String
+    ) throws(FarmError) {
+        var flags = Settings.Flags()
+        (flags.worker, flags.stateFolder, flags.workers) = (worker, stateFolder, workers)
+        flags.configFile = configFile
+        let settings = try Settings.load(flags, folder: folder)
+        try settings.refuseNetworkState()
+        self.init(settings)
+    }
+
+    /// Runs the jobs of a request to their end. Several requests may run at once.
+    ///
+    /// - Parameters:
+    ///   - control: pauses, limits or cancels the runs meanwhile.
+    ///   - receive: gets the events in their order, on a thread of its own. If it is slow, no event is lost, and the runs wait.
+    /// - Returns: the worst outcome of the jobs.
+    /// - Throws: why they could not run at all.
+    public func run(
+        _ request: RunRequest, control: RunControl = RunControl(), receive: @escaping @Sendable (Event) -> Void
+    ) async throws(FarmError) -> RunOutcome {
+        var request = request
+        request.stateFolder = settings.stateFolder.value
+        request.workers = request.workers ?? settings.workers.value
+        var run = RequestedRun(request)
+        run.settings = settings
+        let events = RunEventQueue(EventListener(folder: request.folder, receive: receive))
+        let result: Result<RunOutcome, FarmError>
+        do throws(FarmError) {
+            result = .success(try await run(control, events))
+        } catch {
+            result = .failure(error)
+        }
+        await events.finish()
+        return try result.get()
+    }
+
+    /// The runs that the state folder knows, past and present, the latest first.
+    public func runs() throws(FarmError) -> [Run] {
+        do {
+            return try RunArchive(state: settings.stateFolder.value).runs().map(Run.init)
+        } catch {
+            throw FarmError(error)
+        }
+    }
+}
+
+extension Farm {
+    /// What happens while a request is carried out.
+    public enum Event: Sendable {
+        case began(job: String, frames: Int)
+        case progress(job: String, Progress)
+        /// A frame has ended.
+        case frame(job: String, Frame)
+        case message(Message)
+        /// A job has ended, or others continue it.
+        case ended(job: String)
+    }
+
+    public struct Progress: Hashable, Sendable {
+        /// Frames that have ended, those that failed counted.
+        public let done: Int
+        public let failed: Int
+        public let total: Int
+    }
+
+    /// One picture of a job.
+    public struct Frame: Hashable, Sendable {
+        public enum State: Hashable, Sendable {
+            case published
+            /// Nothing was to be done.
+            case skipped
+            /// The outputs that are there stay.
+            case kept
+            case failed(String)
+            /// The run was stopped before.
+            case left
+        }
+
+        public let input: String
+        public let outputs: [String]
+        public let state: State
+    }
+
+    /// Something that a person may want to read.
+    public struct Message: Hashable, Sendable {
+        /// Something that was asked for was not done, or somebody has to act.
+        public let isTrouble: Bool
+        public let text: String
+        public let paths: [String]
+    }
+
+    /// A run that the state folder knows.
+    public struct Run: Hashable, Sendable {
+        public let name: String
+        public let job: String
+        public let manifest: String
+        /// `running`, `paused`, `interrupted`, `detached`, `done`, `failed` or `stopped`.
+        public let state: String
+        /// Why it stopped, if it did.
+        public let reason: String?
+        public let frames: Int
+        public let published: Int
+        public let failed: Int
+
+        init(_ run: RunStatus) {
+            (name, job, manifest) = (run.stored.name, run.stored.job, run.stored.manifest)
+            (state, reason) = (run.condition.rawValue, run.reason)
+            (frames, published, failed) = (run.counts.frames, run.counts.published, run.counts.failed)
+        }
+    }
+}
+
+/// Tells the events that embedding programs know.
+private struct EventListener: RunListener {
+    /// Messages show paths as they are seen from there.
+    let folder: String
+    let receive: @Sendable (Farm.Event) -> Void
+
+    func receive(_ event: RunEvent) {
+        switch event {
+        case .manifests(let outcome):
+            for problem in outcome.problems {
+                let named = problem.manifest.isEmpty ? "" : "\(problem.manifest): "
+                receive(.message(Farm.Message(isTrouble: problem.isError, text: named + problem.message, paths: [])))
+            }
+        case .began(let job, let frames): receive(.began(job: job, frames: frames))
+        case .progress(let job, let progress):
+            receive(
+                .progress(
+                    job: job, Farm.Progress(done: progress.done, failed: progress.failed, total: progress.total)))
+        case .frame(let job, let report): receive(.frame(job: job, Farm.Frame(report)))
+        case .notice(let notice): receive(.message(Farm.Message(notice.words(from: folder))))
+        case .ended(let end): receive(.ended(job: end.job.name))
+        case .handedOver(let job, _): receive(.ended(job: job))
+        case .detached: break
+        }
+    }
+}
+
+extension Farm.Frame {
+    fileprivate init(_ report: FrameReport) {
+        (input, outputs) = (report.input, report.outputs)
+        state =
+            switch report.state {
+            case .published: .published
+            case .skipped: .skipped
+            case .kept: .kept
+            case .failed(_, let message): .failed(message)
+            case .stillBroken(_, let message): .failed(message)
+            case .left, .open: .left
+            }
+    }
+}
+
+extension Farm.Message {
+    fileprivate init(_ words: RunNotice.Words) {
+        let isTrouble =
+            switch words.kind {
+            case .trouble, .troubledFiles: true
+            case .result, .remark, .warning, .manifestWarning, .files: false
+            }
+        self.init(isTrouble: isTrouble, text: words.message, paths: words.paths)
+    }
+}

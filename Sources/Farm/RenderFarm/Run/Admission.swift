@@ -1,0 +1,339 @@
+import Runs
+import Coordination
+import Dispatching
+import Glibc
+import JobModel
+import JobStorage
+import Planning
+import Reports
+import SafeFiles
+import Scheduling
+import Settings
+
+/// Lets the jobs of a request begin: removes what killed runs left, locks the jobs and their folders, claims an interrupted run, and
+/// prepares the frames.
+struct Admission {
+    let context: RunContext
+    let site: ExecutionSite
+    private var request: RunRequest { context.request }
+    private var listener: any RunListener { context.listener }
+
+    init(_ context: RunContext) {
+        self.context = context
+        site = ExecutionSite(context)
+    }
+
+    /// Prepares all jobs, under their locks, and then does something with them. Trouble with a folder is reported with what to do
+    /// about it.
+    ///
+    /// - Parameter body: moves the jobs to their next stages.
+    /// - Returns: the worst outcome.
+    func admit(_ jobs: [JobSpec], _ body: (inout [JobStage]) async throws -> RunOutcome) async throws -> RunOutcome {
+        do {
+            return try await admitUnadvised(jobs, body)
+        } catch let trouble as FileTrouble {
+            throw FarmError(.storage, trouble.message + remedy(for: trouble))
+        }
+    }
+
+    private func admitUnadvised(
+        _ jobs: [JobSpec], _ body: (inout [JobStage]) async throws -> RunOutcome
+    ) async throws -> RunOutcome {
+        try site.refuseMissingCluster()
+        try context.farm.secureDescriptors(jobs: jobs.count)
+        await Blocking.run { [state = context.state] in RunFolder.sweep(state: state) }
+        // Ends of detached runs are known here, too, as soon as anybody asks.
+        DetachedEnds.take(into: context.state)
+        var stages: [JobStage] = []
+        defer {
+            for stage in stages where stage.isHandedOver { stage.leave(context) }
+            for stage in stages where !stage.isHandedOver { stage.leave(context) }
+        }
+        var undone = RunOutcome.done
+        var lockedFolders: Set<FileStamp.Identity> = []
+        for job in jobs {
+            do {
+                try await allowingEmpty(context.allowsEmpty) {
+                    stages.append(try await admit(job, &lockedFolders))
+                }
+            } catch let error as FarmError where error.outcome == .busy || error.isLoss {
+                // The other jobs can still be done.
+                listener.report(.failed(error))
+                undone = max(undone, error.outcome)
+            }
+        }
+        stages = try withoutSharedOutputs(stages)
+        return max(try await body(&stages), undone)
+    }
+
+    /// Fails the frames whose outputs another job of the request would write, too.
+    private func withoutSharedOutputs(_ stages: [JobStage]) throws -> [JobStage] {
+        let jobs = stages.compactMap(\.job)
+        let problems = try SharedOutputs.problems(of: jobs.map(\.prepared), folder: context.folder)
+        try IndexFile.refuseShared(jobs.compactMap(\.index))
+        return zip(jobs, problems).map { job, problems in
+            var job = job
+            job.prepared.fail(problems)
+            return .prepared(job)
+        }
+    }
+
+    private func admit(_ job: JobSpec, _ lockedFolders: inout Set<FileStamp.Identity>) async throws -> JobStage {
+        let known = context.ownState ?? context.state
+        // Before the lock, which creates the folders that are missing, and cannot where a disk is.
+        if context.remembersOutputs { try context.missingDiskCheck.refuseLostDisks(of: job, state: known) }
+        let there = MissingDisks.foldersThere(of: job)
+        var folder = try await newFolder(for: job)
+        do {
+            return .prepared(try await claim(job, &folder, there: there, &lockedFolders))
+        } catch {
+            JobStage.claimed(folder).leave(context)
+            throw error
+        }
+    }
+
+    /// - Parameters:
+    ///   - folder: becomes that of an interrupted run, if the job has one.
+    ///   - there: the folders of outputs that were there before.
+    private func claim(
+        _ job: JobSpec, _ folder: inout RunClaim, there: Set<PathKey>,
+        _ lockedFolders: inout Set<FileStamp.Identity>
+    ) async throws -> ClaimedJob {
+        guard context.remembersOutputs else {
+            let prepared = try await context.preparation.working(for: folder).prepare(job, contents: LedgerContents())
+            return ClaimedJob(prepared: prepared, folder: folder, lock: nil, ledger: nil, index: nil)
+        }
+        let folders = OutputFolders.of(job)
+        let check = context.missingDiskCheck
+        let lock = try await lock(job, folders, lockedFolders, folder)
+        // Only now: the database may be in the hands of a run that has the lock.
+        // A shared run that is resumed has made its folders when it was prepared: empty ones are no surprise.
+        if !context.sharing.isResumed {
+            try check.refuseLostOutputs(of: job, state: context.ownState ?? context.state, there: there)
+        }
+        if folder.isNew, let claimed = try await claimInterrupted(job) {
+            claimed.takeFolders(of: folder)
+            folder.remove()
+            folder = claimed
+        }
+        let (state, told) = (context.state, context.isShared ? folder.folder.log : nil)
+        let ledger = try await Blocking.run {
+            try Ledger(state: state, job: job, folders: folders, roots: lock.roots, told: told)
+        }
+        if folder.isNew { context.passOn(.known, of: ledger, to: folder.folder) }
+        for doubt in ledger.contents.distrusted where try ledger.tellOnce("doubt: \(doubt.path)") {
+            listener.report(job.name, .ledgerDoubted(doubt.message))
+        }
+        var contents = ledger.contents
+        if !folder.isNew, !context.isShared { contents.forgetBroken(since: folder.name) }
+        var prepared = try await context.preparation.working(for: folder).prepare(job, contents: contents)
+        if context.watch?.isNew(prepared.plan) ?? true { listener.hint(prepared.plan, folder: context.folder) }
+        try reportDanglingLinks(prepared, ledger)
+        if request.allowsGone { prepared.giveUpLost() }
+        try check.refuseLostInputs(prepared)
+        for loss in context.watch?.newLosses(prepared) ?? [] {
+            listener.report(job.name, .picturesLost(loss))
+        }
+        listener.reportMadeBefore(prepared)
+        try refuseForbidden(folders, prepared)
+        let index = try IndexFile(prepared)
+        try ledger.setPlaces(knownDisks(prepared))
+        // Only a job that is kept keeps its locks.
+        lockedFolders.formUnion(lock.roots.locked)
+        return ClaimedJob(prepared: prepared, folder: folder, lock: lock, ledger: ledger, index: index)
+    }
+
+    /// Where warnings are not printed, links that lead nowhere are reported once: there may have been pictures.
+    private func reportDanglingLinks(_ prepared: PreparedJob, _ ledger: Ledger) throws(StoreProblem) {
+        guard context.isSilent else { return }
+        // Of pictures that were found before a frame fails.
+        let failing = Set(prepared.ended.map { PathKey($0.input) })
+        let links = prepared.plan.danglingLinks.filter { !failing.contains(PathKey($0)) }
+        let new = try ledger.tellNew(links.map { "link: \($0)" }, kind: "link: ", isAll: prepared.isWhole)
+        guard !new.isEmpty else { return }
+        listener.report(
+            prepared.job.name, .danglingLinks(new.map { String($0.dropFirst("link: ".count)) }))
+    }
+}
+
+/// The folder of a run.
+extension Admission {
+    /// That of a shared run, or a new one.
+    private func newFolder(for job: JobSpec) async throws -> RunClaim {
+        let token = context.farm.newToken
+        switch context.sharing {
+        case .none:
+            try refuseDetached(job)
+            let (state, token, scratch) = (context.state, token(), site.scratchFolder(for: job))
+            let recorded = context.isRecorded ? job : nil
+            return try await Blocking.run { () throws(FileTrouble) in
+                try RunClaim(state: state, token: token, scratch: scratch, job: recorded)
+            }
+        case .detached:
+            try refuseDetached(job)
+            let place = site.scratchFolder(for: job) ?? ""
+            RunFolder.sweep(state: place)
+            return try RunClaim(state: place, token: token(), scratch: place, job: job)
+        case .prepared(_, let place):
+            RunFolder.sweep(state: place)
+            let known = RunFolder.unfinished(of: job, state: place)
+            if let open = known.first(where: { $0.end == nil }), let folder = try await claim(open, job) {
+                return folder
+            }
+            return try RunClaim(state: place, token: token(), scratch: place, job: job)
+        case .resumed(let run, _):
+            try MissingDiskCheck.refuseLostDisks(of: run)
+            guard let folder = try await claim(run, job) else {
+                let outcome = RunOutcome(number: run.end?.exitCode ?? 0) ?? .someFailed
+                throw FarmError(outcome, "\(run.name): another coordinator has ended it", isReported: true)
+            }
+            return folder
+        }
+    }
+
+    /// A coordinator whose machine died is taken for alive for a minute.
+    private static let longestWait = Duration.seconds(150)
+
+    /// Nil for a run that another coordinator has brought to its end.
+    private func claim(_ run: RunFolder, _ job: JobSpec) async throws -> RunClaim? {
+        let isJob = context.sharing.isResumedByJob
+        let end = ContinuousClock.now + (isJob ? Self.longestWait : .zero)
+        repeat {
+            let claimed = try await Blocking.run { () throws(FileTrouble) in
+                try RunClaim(claiming: run, keepsRequests: isJob)
+            }
+            if let folder = claimed {
+                guard run.end != nil else { return folder }
+                // Its coordinator was killed before it had removed what the run kept.
+                folder.remove()
+            }
+            if run.end != nil { return nil }
+            // The lock of a machine that died may hold for a while, too.
+            if isJob { try await Task.sleep(for: .seconds(2)) }
+        } while ContinuousClock.now < end
+        throw FarmError(
+            .busy,
+            "\(job.name): the run \(run.name) has a coordinator that lives; 'penumbra status --run-dir \(run.path)' tells "
+                + "of it")
+    }
+
+    /// A job that a cluster has is not done here at the same time.
+    private func refuseDetached(_ job: JobSpec) throws {
+        var known = RunFolder.detached(state: context.state)
+        if let place = site.scratchFolder(for: job) {
+            known += RunFolder.unfinished(of: job, state: place)
+        }
+        let open = known.first { run in
+            run.record?.manifest == job.manifestPath && run.record?.job == job.name && run.end == nil
+        }
+        guard let run = open else { return }
+        throw FarmError(
+            .busy,
+            "\(job.name): its detached run \(run.name) has not ended\n"
+                + "   = penumbra status, wait, resume and cancel take it by --run-dir \(run.path)")
+    }
+
+    /// The run that was killed, for whoever has the job's lock. Nil where none was, or it cannot be resumed: its disk is not mounted,
+    /// say.
+    private func claimInterrupted(_ job: JobSpec) async throws -> RunClaim? {
+        let state = context.state
+        guard context.isRecorded, !context.isShared,
+            let run = try await Blocking.run({ try StoredRuns.unfinished(of: job, state: state) })
+        else { return nil }
+        do throws(FileTrouble) {
+            return try await Blocking.run { () throws(FileTrouble) in try RunClaim(claiming: run) }
+        } catch {
+            listener.report(job.name, .interruptedRunUnusable(run: run.name, reason: error.message))
+            return nil
+        }
+    }
+}
+
+/// The locks of a job and of its folders.
+extension Admission {
+    private func lock(
+        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ folder: RunClaim
+    ) async throws -> JobLock {
+        switch try await takeLock(job, folders, held, folder) {
+        case .taken(let lock): return lock
+        case .busy(.run):
+            throw FarmError(
+                .busy, "\(job.name): another run of this job is going on; --lock-wait TIME, such as 5m, waits for it")
+        case .busy(.folder(let folder)):
+            throw FarmError(
+                .busy,
+                "\(job.name): another run writes to \(PathText.shown(folder, from: context.folder)); --lock-wait TIME, "
+                    + "such as 5m, waits for it")
+        }
+    }
+
+    /// A stop ends the wait.
+    private func takeLock(
+        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ folder: RunClaim
+    ) async throws -> JobLock.Outcome {
+        let (state, wait, control) = (context.state, Duration.seconds(request.lockWait), context.control)
+        return try await withThrowingTaskGroup(of: JobLock.Outcome?.self) { group in
+            group.addTask {
+                try await JobLock.take(
+                    for: job, folders: folders, held: held, directory: folder, state: state, wait: wait)
+            }
+            group.addTask {
+                for await reason in control.stops() {
+                    throw FarmError(RunOutcome(reason), "\(job.name): \(StopWords.describe(reason))")
+                }
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next()?.flatMap { $0 } ?? .busy(.run)
+        }
+    }
+}
+
+/// Folders that a run cannot use.
+extension Admission {
+    /// What the next run is to know of the disks of a job's inputs and outputs.
+    private func knownDisks(_ prepared: PreparedJob) -> KnownDisks {
+        var found = MissingDisks.Findings()
+        found.entries = context.preparation.list == nil ? prepared.plan.entries : nil
+        found.matches = prepared.plan.matches
+        found.inputs = prepared.plan.inputs.map(\.path)
+        found.outputs =
+            prepared.targets.flatMap(\.outputs) + prepared.ended.flatMap(\.outputs)
+            + prepared.contents.records.map(\.path)
+        found.lost = prepared.lost
+        // A watch alone does not say that the inputs may be gone.
+        found.isEmptyRight = request.allowsEmpty || request.allowsGone
+        return MissingDisks.known(found, job: prepared.job, before: prepared.contents.places)
+    }
+
+    /// Refuses folders of outputs in which nothing may be written: every frame would fail for that one reason. With
+    /// nothing to render they are good enough, and a folder below them is the matter of its own frames.
+    private func refuseForbidden(_ folders: [String], _ prepared: PreparedJob) throws(FileTrouble) {
+        let mayRender = prepared.targets.contains {
+            switch $0.verdict {
+            case .render, .compare: true
+            case .current, .kept, .stillBroken, .refused, .tooRecent: false
+            }
+        }
+        guard mayRender else { return }
+        for folder in folders { try WritableFolder.refuseForbidden(folder) }
+    }
+
+    private func remedy(for trouble: FileTrouble) -> String {
+        let own = [context.state] + (context.farm.settings.scratch.value.map { [$0] } ?? [])
+        if own.contains(where: { Self.isOnWay(trouble.path, to: $0) || Self.isOnWay($0, to: trouble.path) }) {
+            return "; --state-dir and --scratch name other places for what a run keeps"
+        }
+        switch trouble.code {
+        case ENOTDIR:
+            return "\n   = something that is no folder is in its place: move it away, or choose another output path"
+        case EACCES, EPERM: return "\n   = let this user write there, or choose another output path"
+        default: return ""
+        }
+    }
+
+    /// Whether a path is a folder or above it.
+    private static func isOnWay(_ path: String, to folder: String) -> Bool {
+        PathKey(path) == PathKey(folder) || PathNames.isBelow(folder, path)
+    }
+}

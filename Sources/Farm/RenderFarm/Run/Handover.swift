@@ -1,0 +1,150 @@
+import Runs
+import Coordination
+import Dispatching
+import FoundationEssentials
+import JobModel
+import Planning
+import Reports
+import SafeFiles
+import Scheduling
+
+/// Runs that go on without the process that began them: what other coordinators read of a run, and who continues it.
+struct Handover {
+    let context: RunContext
+    private let site: ExecutionSite
+    private var listener: any RunListener { context.listener }
+
+    init(_ context: RunContext) {
+        self.context = context
+        site = ExecutionSite(context)
+    }
+
+    /// Writes down what other coordinators need.
+    ///
+    /// - Returns: whether the run asks for the same as under earlier ones.
+    func share(_ job: ClaimedJob, _ settings: RunSettings) throws -> Bool {
+        guard context.isShared else { return true }
+        let (prepared, known) = (job.prepared, job.folder.folder.record)
+        // Whoever prepares it again may want something else of it.
+        if known != nil, case .resumed = context.sharing { return true }
+        var counts = RunCounts()
+        counts.frames = prepared.targets.count + prepared.ended.count
+        counts.work = prepared.workCount
+        var record = RunRecord(
+            name: job.folder.name, job: prepared.job.name, manifest: prepared.job.manifestPath,
+            started: known?.started ?? currentTime(), workers: settings.workers, memory: settings.memory,
+            request: context.storedRequest ?? "{}", counts: counts, command: context.command)
+        record.disks = RecordedDisks(of: prepared.job)
+        try job.folder.folder.write(record)
+        return known?.request == context.storedRequest
+    }
+
+    /// Whether another coordinator continues a run that has stopped.
+    func isWanted(_ job: ClaimedJob, after stop: StopReason) -> Bool {
+        switch stop {
+        case .detached, .superseded: true
+        case .interrupted, .storage, .engine, .resourceLimit, .cluster, .lastSlot: context.isContinued(job.folder)
+        case .cancelled, .pluginFault, .deadline, .failures: false
+        }
+    }
+
+    func handOver(_ job: ClaimedJob, _ summary: RunSummary, _ stop: StopReason) async {
+        job.folder.keepFolders()
+        listener.receive(.handedOver(job: job.name, summary))
+        if stop != .detached {
+            listener.report(job.name, .stopped(stop, left: summary.left))
+        }
+        if stop == .superseded { return }
+        do {
+            try await leaveToOthers(job, summary, stop)
+        } catch {
+            listener.report(job.name, .failed((error as? FileTrouble)?.message ?? "\(error)"))
+        }
+        reportSuccessor(job, summary, stop)
+    }
+
+    private func leaveToOthers(_ job: ClaimedJob, _ summary: RunSummary, _ stop: StopReason) async throws {
+        let run = job.folder.folder
+        run.note(left: summary.left)
+        if case .detached = context.sharing {
+            try run.remember(in: context.state)
+        }
+        if stop == .detached { return try run.ask(.detached) }
+        // On a disk that is full the reason is not written, and somebody goes on all the same.
+        let noting = Result { try run.note(lastStop: StopWords.describe(stop, left: summary.left)) }
+        defer {
+            if case .failure(let error as FileTrouble) = noting {
+                listener.report(.failed(FarmError(.storage, error.message)))
+            }
+        }
+        guard await isKept(job, after: stop) else { return }
+        try run.ask(.detached)
+    }
+
+    /// It could not begin to go on with a run that it had taken from a cluster's job.
+    func leaveUnbegun(_ job: ClaimedJob, _ reason: String) async {
+        try? job.folder.folder.note(lastStop: reason)
+        if context.sharing.isTakenFromJob, await site.giveBack(job, after: .engine("")) {
+            let run = job.folder.folder
+            try? run.ask(.detached)
+        }
+    }
+
+    /// Whether a cluster's job goes on with it by itself.
+    private func isKept(_ job: ClaimedJob, after stop: StopReason) async -> Bool {
+        switch context.sharing {
+        case .resumed(_, asJob: true): await site.keepSuccessor(of: job, after: stop)
+        case .resumed(_, asJob: false): await site.giveBack(job, after: stop)
+        case .none, .detached, .prepared: false
+        }
+    }
+
+    private func reportSuccessor(_ job: ClaimedJob, _ summary: RunSummary, _ stop: StopReason) {
+        let (run, name, left) = (job.folder.folder, job.name, summary.left)
+        switch context.sharing {
+        case .detached:
+            if let stored = run.record { listener.receive(.detached(stored, run)) }
+            listener.report(name, .handedToCluster(left: left, run: run.name, folder: run.path))
+        // One that was interrupted has left the shards as they were.
+        case .prepared(let shards, let place) where stop == .detached:
+            listener.report(name, .shardsWritten(shards, left: left, folder: place))
+        case .resumed where run.isAsked(.detached):
+            listener.report(name, .continuedByJob(left: left))
+        case .resumed: listener.report(name, .continuedByNobody(left: left, folder: run.path))
+        case .prepared, .none: break
+        }
+    }
+
+    /// Tells every machine that sees the run's folder what it came to.
+    func end(_ job: ClaimedJob, _ summary: RunSummary, _ status: RunOutcome) throws {
+        let run = job.folder.folder
+        if case .prepared = context.sharing, summary.stop == nil {
+            listener.report(job.name, .noShardsWritten)
+        }
+        // Of one that could not be handed over nobody else has ever heard.
+        guard context.isShared, context.sharing != .detached, var record = run.record else { return }
+        context.passOn(.found, of: job.ledger, to: run)
+        ShardFolder.removeIfEmpty(logs: "\(run.state)/logs/\(run.name)")
+        let work = record.counts.work
+        var counts = summary.counts
+        (counts.work, counts.notes) = (max(work, job.prepared.workCount), StopWords.notes(summary))
+        // What earlier coordinators had put in place was there already for the last one.
+        let told = job.folder.epoch > 2 ? (try? run.log.publishedCount()) ?? 0 : 0
+        let earlier = max(0, told - counts.published)
+        (counts.published, counts.skipped) = (counts.published + earlier, max(0, counts.skipped - earlier))
+        (record.counts, record.epoch) = (counts, job.folder.epoch)
+        var end = RunRecord.End(
+            time: currentTime(), exitCode: Int(status.rawValue),
+            reason: summary.stop.map { StopWords.describe($0, left: summary.left) })
+        end.hasMoreFailures = summary.failures.count > Self.mostFailures
+        end.failures = summary.failures.prefix(Self.mostFailures).compactMap { report in
+            guard case .failed(let cause, let message) = report.state else { return nil }
+            return RunRecord.Failure(input: report.input, outputs: report.outputs, cause: cause, message: message)
+        }
+        record.state = .ended(end)
+        try run.write(record)
+    }
+
+    /// Each has some hundred bytes.
+    private static let mostFailures = 5000
+}

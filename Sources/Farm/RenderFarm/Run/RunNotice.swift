@@ -1,0 +1,302 @@
+package import Catalogs
+import Coordination
+package import JobModel
+import Planning
+import Reports
+package import Scheduling
+
+/// Something that a person may want to know of a request, beside what became of its frames. ``words(from:)`` has the text.
+package enum RunNotice: Hashable, Sendable {
+    /// Something was not done. The rest of the request goes on.
+    case failed(FarmError)
+    case pluginUnusable(String)
+    /// `--delete-orphans` has no effect on a run of some frames. These options chose them.
+    case orphansStay(because: String)
+    /// Something in a manifest that may be meant otherwise.
+    case manifestHint(manifest: String, String)
+    /// What is left in a cluster's queue is not known.
+    case clusterUnclear(String)
+    case watch(WatchNotice)
+    case job(String, JobNotice)
+}
+
+/// A file, and why it is named.
+package struct FileReason: Hashable, Sendable {
+    package let path: String
+    package let reason: String
+}
+
+package enum WatchNotice: Hashable, Sendable {
+    case manifestChanged
+    case manifestUnusable
+    /// It is searched every so many seconds instead.
+    case folderUnwatchable(String, rescan: Int64)
+    case folderMissing(String)
+    /// Nothing was there since the watch began. It may be meant for a file.
+    case nothingThere(String)
+    case appeared(String, isFile: Bool, isFirst: Bool)
+}
+
+/// A notice of one job.
+package enum JobNotice: Hashable, Sendable {
+    case failed(String)
+    case stopped(StopReason, left: Int)
+
+    // MARK: Before the run
+    case ledgerDoubted(String)
+    /// The disk of these is gone.
+    case picturesLost(String)
+    case interruptedRunUnusable(run: String, reason: String)
+    case danglingLinks([String])
+    /// An earlier part of a run that makes everything again has made so many frames.
+    case forcedRunContinues(made: Int)
+
+    // MARK: Outputs
+    case outputsKeepOldPixels(Int, change: String)
+    case receiptsWritten(Int)
+    case receiptsBlocked([String])
+    case receiptsRefused([String], reason: String)
+    case receiptsImpossible(Int)
+    case unselectedOutputs([String])
+    /// Their pictures' disk is gone.
+    case lostOutputs([String], cause: String, areToBeRemoved: Bool)
+    case orphans([String])
+    case orphansRemoved([String])
+    case orphansKept([FileReason], isRemoving: Bool)
+    /// Nothing matches a pattern.
+    case orphansDoubted(Int, pattern: String)
+    /// They are more than a user is likely to mean.
+    case orphansTooMany(Int, of: Int)
+
+    // MARK: Adoption
+    case adopted(Int, missing: Int)
+    case notAdopted([FileReason])
+    case takenOver(Int, stale: Int)
+    case notTakenOver([FileReason])
+
+    // MARK: Runs that others continue
+    case cluster(String)
+    case clusterRefuses(String)
+    case handedToCluster(left: Int, run: String, folder: String)
+    case shardsWritten(Int, left: Int, folder: String)
+    case noShardsWritten
+    case continuedByJob(left: Int)
+    case continuedByNobody(left: Int, folder: String)
+}
+
+extension RunNotice {
+    /// A notice as text.
+    package struct Words: Hashable, Sendable {
+        package enum Kind: Hashable, Sendable {
+            /// How something went. Nobody has to act on it.
+            case result
+            /// A person should know it once.
+            case remark
+            /// Something that was asked for has no effect.
+            case warning
+            /// Something in a manifest, which is named.
+            case manifestWarning(String)
+            /// Files that have something in common. Nobody has to act on them.
+            case files
+            /// Files on which somebody has to act.
+            case troubledFiles
+            /// Something that was asked for was not done.
+            case trouble
+        }
+
+        package let kind: Kind
+        package var message: String
+        package let paths: [String]
+        /// One for each path; nil if the message gives the reason.
+        package let reasons: [String]?
+        /// What names all of the paths, for a listener that shows only some; nil where nothing does.
+        package let all: String?
+
+        package init(
+            _ kind: Kind, _ message: String, paths: [String] = [], reasons: [String]? = nil, all: String? = nil
+        ) {
+            self.all = all
+            self.kind = kind
+            self.message = message
+            self.paths = paths
+            self.reasons = reasons
+        }
+
+        fileprivate init(_ kind: Kind, _ message: String, _ files: [FileReason], all: String? = nil) {
+            self.init(kind, message, paths: files.map(\.path), reasons: files.map(\.reason), all: all)
+        }
+    }
+
+    /// - Parameter folder: paths in the message are shown as they are seen from there.
+    package func words(from folder: String) -> Words {
+        switch self {
+        case .failed(let error): return Words(.trouble, error.message)
+        case .pluginUnusable(let problem): return Words(.warning, problem)
+        case .orphansStay(let options):
+            return Words(
+                .warning,
+                "--delete-orphans does nothing together with \(options): a run of some frames knows of no outputs whose inputs "
+                    + "are gone")
+        case .manifestHint(let manifest, let message): return Words(.manifestWarning(manifest), message)
+        case .clusterUnclear(let message): return Words(.remark, message)
+        case .watch(let notice): return notice.words(from: folder)
+        case .job(let job, let notice):
+            var words = notice.words(from: folder)
+            words.message = "\(job): \(words.message)"
+            return words
+        }
+    }
+}
+
+extension WatchNotice {
+    fileprivate func words(from folder: String) -> RunNotice.Words {
+        func shown(_ path: String) -> String { PathText.shown(path, from: folder) }
+        switch self {
+        case .manifestChanged:
+            return RunNotice.Words(.result, "the manifest has changed; its jobs are watched as it says now")
+        case .manifestUnusable:
+            return RunNotice.Words(
+                .remark, "the manifest has changed and cannot be used; its jobs are watched as it said before")
+        case .folderUnwatchable(let path, let rescan):
+            return RunNotice.Words(
+                .remark,
+                "\(shown(path)): cannot be watched as a whole (see fs.inotify.max_user_watches); it is looked through every "
+                    + "\(rescan) s")
+        case .folderMissing(let path):
+            return RunNotice.Words(
+                .remark,
+                "\(shown(path)): the folder is gone, or its disk is not mounted; nothing in it is rendered until it is there again"
+            )
+        case .nothingThere(let path):
+            return RunNotice.Words(
+                .remark,
+                "\(shown(path)): no such file or folder, or its disk is not mounted; nothing of it is rendered until it is there"
+            )
+        case .appeared(let path, let isFile, let isFirst):
+            return RunNotice.Words(
+                .remark, "\(shown(path)): the \(isFile ? "file" : "folder") is there\(isFirst ? "" : " again")")
+        }
+    }
+}
+
+extension JobNotice {
+    private static let plan = "'penumbra plan --json'"
+
+    /// Without the job's name.
+    fileprivate func words(from folder: String) -> RunNotice.Words {
+        typealias Words = RunNotice.Words
+        func outputs(_ count: Int) -> String { Figures.plural(count, "output") }
+        func frames(_ count: Int) -> String { Figures.plural(count, "frame") }
+        switch self {
+        case .failed(let message): return Words(.trouble, message)
+        case .stopped(let reason, let left): return Words(.trouble, StopWords.describe(reason, left: left))
+        case .ledgerDoubted(let message): return Words(.remark, message)
+        case .picturesLost(let message):
+            return Words(
+                .remark, "\(message); the other pictures are rendered, and no output of these is removed")
+        case .interruptedRunUnusable(let run, let reason):
+            return Words(.remark, "the interrupted run \(run) cannot be gone on with: \(reason)")
+        case .danglingLinks(let links):
+            return Words(
+                .troubledFiles,
+                "\(Figures.plural(links.count, "link")) \(links.count == 1 ? "leads" : "lead") nowhere: what was there is gone, "
+                    + "or not mounted", paths: links)
+        case .forcedRunContinues(let made):
+            return Words(
+                .result,
+                "goes on where the deadline stopped it: \(frames(made)) \(made == 1 ? "is" : "are") made again already")
+        case .outputsKeepOldPixels(let count, let change):
+            return Words(
+                .remark,
+                "this version of Penumbra changes \(change); \(outputs(count)) keep their old pixels, and 'upgrade: rerender' "
+                    + "in the manifest makes them anew")
+        case .receiptsWritten(let count):
+            return Words(
+                .result, "\(Figures.plural(count, "receipt")) written of outputs that were published before")
+        case .receiptsBlocked(let paths):
+            return Words(
+                .files, "\(outputs(paths.count)) without a receipt: another file is in its place, and stays",
+                paths: paths)
+        case .receiptsRefused(let paths, let reason):
+            return Words(.files, "\(outputs(paths.count)) without a receipt: \(reason)", paths: paths)
+        case .receiptsImpossible(let count):
+            return Words(
+                .remark,
+                "\(outputs(count)) without a receipt: too little was remembered when they were published; --force makes them "
+                    + "anew")
+        case .unselectedOutputs(let paths):
+            return Words(
+                .files,
+                "\(outputs(paths.count)) of pictures that are no inputs of this job any more, and never removed by it",
+                paths: paths, all: Self.plan)
+        case .lostOutputs(let paths, let cause, let areToBeRemoved):
+            let message =
+                "\(outputs(paths.count)) \(paths.count == 1 ? "stays" : "stay"), because \(cause); if the pictures were removed "
+                + "or moved on purpose, say so with --allow-gone"
+            return areToBeRemoved ? Words(.trouble, message) : Words(.files, message, paths: paths, all: Self.plan)
+        case .orphans(let paths):
+            return Words(
+                .files, "\(outputs(paths.count)) without an input any more; --delete-orphans removes them",
+                paths: paths, all: Self.plan)
+        case .orphansRemoved(let paths):
+            return Words(.files, "removed \(outputs(paths.count)) whose inputs are gone", paths: paths)
+        case .orphansKept(let files, let isRemoving):
+            let words =
+                !isRemoving
+                ? "without an input any more, which a person has to remove"
+                : "without an input \(files.count == 1 ? "stays as it is" : "stay as they are")"
+            return Words(.troubledFiles, "\(outputs(files.count)) \(words)", files, all: Self.plan)
+        case .orphansDoubted(let count, let pattern):
+            return Words(
+                .trouble,
+                "nothing matches '\(PathText.shown(pattern, from: folder))', so that \(outputs(count)) without an input stay; if "
+                    + "the pictures were removed on purpose, --delete-orphans=all removes their outputs")
+        case .orphansTooMany(let count, let all):
+            return Words(
+                .trouble,
+                "\(Figures.count(count)) of \(outputs(all)) have no input any more, over \(OrphanRemoval.mostPercent) %, and "
+                    + "stay; --delete-orphans=all removes them nevertheless")
+        case .adopted(let count, let missing):
+            let rest =
+                missing == 0 ? "" : ", \(Figures.count(missing)) with missing outputs, which the next run renders"
+            return Words(.result, "\(frames(count)) adopted\(rest)")
+        case .notAdopted(let files):
+            return Words(
+                .troubledFiles, "not adopted because of \(Figures.plural(files.count, "file"))", files)
+        case .takenOver(let count, let stale):
+            let rest =
+                stale == 0
+                ? "" : "; \(frames(stale)) \(stale == 1 ? "is" : "are") out of date, and rendered by the next run"
+            return Words(.result, "\(outputs(count)) taken over\(rest)")
+        case .notTakenOver(let files): return Words(.troubledFiles, "not taken over", files)
+        case .cluster(let message): return Words(.remark, message)
+        case .clusterRefuses(let reason): return Words(.trouble, "Slurm does not go on with the run: \(reason)")
+        case .handedToCluster(let left, let run, let folder):
+            return Words(
+                .result,
+                "\(frames(left)) handed to Slurm; run \(run), in \(folder)\n"
+                    + "   = penumbra status, wait and cancel take it by --run-dir, from any node")
+        case .shardsWritten(let shards, let left, let folder):
+            return Words(.result, "\(frames(left)) in \(Figures.plural(shards, "shard")) at \(folder)")
+        case .noShardsWritten: return Words(.result, "no shards were written: nothing is left for them")
+        case .continuedByJob(let left):
+            return Words(.result, "\(frames(left)) left, which a job in Slurm's queue goes on with")
+        case .continuedByNobody(let left, let folder):
+            return Words(
+                .result,
+                "\(frames(left)) left, which nobody goes on with\n   = penumbra resume --run-dir \(folder) does")
+        }
+    }
+}
+
+extension RunListener {
+    func report(_ notice: RunNotice) { receive(.notice(notice)) }
+
+    /// Of one job.
+    func report(_ job: String, _ notice: JobNotice) { receive(.notice(.job(job, notice))) }
+
+    /// Reports which plugins cannot be used: a job may well have meant one of them.
+    package func warn(ofPluginsIn catalog: Catalog) {
+        for problem in catalog.pluginProblems { report(.pluginUnusable(problem)) }
+    }
+}
