@@ -127,9 +127,12 @@ let package = Package(
         module("Farm", "Planning", ["Catalogs", "JobModel"]),
         module("Farm", "Scheduling", ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", collections, heap]),
         module("Farm", "WorkerProtocol", ["Geometry", "Catalogs", "JobModel"]),
+        module("Farm", "Engines", ["Catalogs", "JobModel", "WorkerProtocol", "Scheduling", subprocess, system]),
         module(
-            "Farm", "Dispatching",
-            ["Geometry", "Catalogs", "JobModel", "SafeFiles", "WorkerProtocol", "Scheduling", subprocess, system]),
+            "Farm", "Shards",
+            ["Geometry", "Catalogs", "JobModel", "SafeFiles", "WorkerProtocol", "Scheduling", "Engines"]),
+        module("Farm", "Cluster", ["JobModel", "WorkerProtocol", "Scheduling", "Engines", "Shards"]),
+        module("Farm", "BatchSystems", ["JobModel", "Engines", "Cluster"]),
         module("Farm", "Exports", ["JobModel"]),
         module("Farm", "Reports", ["JobModel"]),
         module("Farm", "JobStorage", ["JobModel", sqlite]),
@@ -137,7 +140,7 @@ let package = Package(
             "Farm", "Coordination",
             [
                 "Geometry", "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Planning", "Scheduling",
-                "WorkerProtocol", "Dispatching", "JobStorage",
+                "WorkerProtocol", "Engines", "JobStorage",
             ]),
 
         module("Farm", "Settings", ["Manifests", "Catalogs", "JobModel"]),
@@ -145,7 +148,8 @@ let package = Package(
             "Farm", "RenderFarm",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
-                "WorkerProtocol", "Dispatching", "JobStorage", "Coordination", "Reports", "Settings",
+                "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Coordination", "Reports",
+                "Settings",
             ]),
 
         // Programs
@@ -162,7 +166,8 @@ let package = Package(
             "penumbra",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
-                "WorkerProtocol", "Dispatching", "JobStorage", "Coordination", "Exports", "Reports", "Settings",
+                "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Coordination", "Exports",
+                "Reports", "Settings",
                 "RenderFarm",
                 argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
@@ -189,7 +194,7 @@ let package = Package(
         .executableTarget(
             name: "simulate-farm",
             dependencies: [
-                "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Dispatching", collections,
+                "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Shards", "Cluster", collections,
             ],
             path: "Tests/Benchmarks/SimulateFarm", swiftSettings: settings),
         .executableTarget(
@@ -240,8 +245,17 @@ let package = Package(
         tests("SchedulingTests", ["Scheduling", "WorkerProtocol", "Geometry", "Catalogs", "JobModel"]),
         tests("WorkerProtocolTests", ["WorkerProtocol", "Geometry", "Catalogs", "JobModel"]),
         tests(
-            "DispatchingTests",
-            ["Catalogs", "JobModel", "WorkerProtocol", "Dispatching", "Scheduling", "TestSupport", subprocess]),
+            "EnginesTests",
+            ["Catalogs", "JobModel", "WorkerProtocol", "Engines", "Scheduling", "TestSupport", subprocess]),
+        tests(
+            "ShardsTests",
+            ["Catalogs", "JobModel", "WorkerProtocol", "Engines", "Shards", "Scheduling", "TestSupport"]),
+        tests("ClusterTests", ["JobModel", "WorkerProtocol", "Engines", "Shards", "Cluster", "Scheduling"]),
+        tests(
+            "BatchSystemsTests",
+            [
+                "JobModel", "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "Scheduling", "TestSupport",
+            ]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
         tests(
             "CoordinationTests",

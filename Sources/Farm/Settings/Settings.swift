@@ -24,7 +24,9 @@ package struct Settings: Sendable {
     package let pluginPins: Setting<[PluginPin]>
     package let engine: Setting<EngineName>
     /// What the config file says of jobs on a cluster; a manifest may say otherwise.
-    package let slurm: Setting<SlurmWishes>
+    package let slurm: Setting<ClusterOptions>
+    /// What the engine `commands` calls; nil where the config file names nothing.
+    package let commands: Setting<ClusterCommands?>
     /// The worker program's path.
     package let worker: Setting<String>
     /// The config file that was read, if any.
@@ -132,7 +134,8 @@ package struct Settings: Sendable {
         pluginPins = layered([], \.pluginPins, "PENUMBRA_PLUGIN_PINS")
         worker = layered("\(surroundings.programFolder)/penumbra-worker", \.worker, "PENUMBRA_WORKER")
         engine = layered(.local, \.engine, "PENUMBRA_ENGINE", flag: flags.engine, "--engine")
-        slurm = layered(SlurmWishes(), \.slurm, "")
+        slurm = layered(ClusterOptions(), \.slurm, "")
+        commands = Setting(file?.contents.wishes.commands, file.flatMap { $0.contents.wishes.commands == nil ? nil : .file($0.path) } ?? .standard)
         configFile = file?.path
     }
 

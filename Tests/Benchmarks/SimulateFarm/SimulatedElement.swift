@@ -1,4 +1,4 @@
-import Dispatching
+import Cluster
 import Scheduling
 
 /// An element of a job array on paper.

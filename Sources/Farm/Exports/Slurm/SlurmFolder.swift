@@ -9,21 +9,21 @@ package struct SlurmFolder: Sendable {
     package let files: [File]
 
     /// What is wanted of Slurm.
-    package struct Wishes: Hashable, Sendable {
-        /// Options of sbatch, each a word, for all jobs.
-        package let requests: [String]
-        /// Elements of the array at once.
-        package let throttle: Int
+    package struct Requests: Hashable, Sendable {
+        /// Of sbatch, each a word, for all jobs.
+        package let options: [String]
+        /// Of the array.
+        package let elementsAtOnce: Int
 
-        package init(requests: [String], throttle: Int) {
-            self.requests = requests
-            self.throttle = throttle
+        package init(options: [String], elementsAtOnce: Int) {
+            self.options = options
+            self.elementsAtOnce = elementsAtOnce
         }
     }
 
     /// - Parameter folder: the absolute one that the files will lie in.
-    package init(_ job: ExportedJob, folder: String, wishes: Wishes) throws(ExportProblem) {
-        let scripts = SlurmScripts(job: job, folder: folder, wishes: wishes)
+    package init(_ job: ExportedJob, folder: String, requests: Requests) throws(ExportProblem) {
+        let scripts = SlurmScripts(job: job, folder: folder, requests: requests)
         files = [
             File(name: "README.md", text: SlurmReadMe(job: job, folder: folder).text),
             File(name: "submit.sh", text: SlurmSubmitScript(job: job, folder: folder).text),

@@ -1,6 +1,6 @@
 package import Catalogs
 package import Coordination
-package import Dispatching
+package import Engines
 import Glibc
 import JobModel
 package import Settings
@@ -74,7 +74,7 @@ package struct Farm {
     ///
     /// - Parameter workers: nil for as many as the settings say.
     package func secureDescriptors(workers: Int? = nil, jobs: Int = 1) throws(Shortage) {
-        let here = settings.engine.value == .slurm ? 1 : settings.workers.value
+        let here = settings.engine.value.isCluster ? 1 : settings.workers.value
         try DescriptorLimit.secure(workers: workers ?? here, jobs: jobs)
     }
 

@@ -1,16 +1,19 @@
+import BatchSystems
 import Catalogs
+import Cluster
 package import Coordination
-package import Dispatching
+package import Engines
 import FoundationEssentials
 package import JobModel
 import Scheduling
-package import Settings
+import Settings
+import Shards
 
 /// Who does a run's work, and where it keeps what workers share.
 extension JobRunner {
     private var settings: Settings { installation.settings }
 
-    private var isOnCluster: Bool { settings.engine.value == .slurm }
+    private var isOnCluster: Bool { settings.engine.value.isCluster }
 
     /// A folder for runs' scratch space; nil for the run's own. What nodes of a cluster share lies beside the outputs, which
     /// they have to reach anyway, unless somebody names another place.
@@ -19,16 +22,16 @@ extension JobRunner {
         guard isOnCluster else { return settings.scratch.value }
         if case .flag = settings.scratch.origin { return settings.scratch.value }
         let outputs = OutputFolders.of(job).first ?? job.folder
-        return slurmWishes(for: job).folder ?? PathNames.joined(outputs, RunFolder.sharedName)
+        return clusterOptions(for: job).folder ?? PathNames.joined(outputs, RunFolder.sharedName)
     }
 
-    package func slurmWishes(for job: JobSpec) -> SlurmWishes {
-        settings.slurmWishes(for: job, arguments: wishes.slurmArguments)
+    package func clusterOptions(for job: JobSpec) -> ClusterOptions {
+        settings.clusterOptions(for: job, arguments: wishes.slurmArguments)
     }
 
     /// What a run uses of this machine, or of others.
     package func runSettings(for prepared: PreparedJob) -> RunSettings {
-        let (here, options) = (settings.workers.value, SlurmOptions(slurmWishes(for: prepared.job)))
+        let (here, options) = (settings.workers.value, clusterOptions(for: prepared.job))
         switch wishes.sharing {
         case .resumed(let run, _):
             guard let record = run.record else { break }
@@ -41,9 +44,9 @@ extension JobRunner {
         case .none, .detached: break
         }
         guard isOnCluster else { return installation.runSettings(for: prepared) }
-        let workers = options.throttle * options.cpusPerTask
+        let workers = options.elementsAtOnce * options.cores
         // As an element's own workers share what it has; the same tasks do with less.
-        let each = options.memory.map { $0 / 10 * 6 / options.cpusPerTask } ?? settings.memory.value / here
+        let each = options.memory.map { $0 / 10 * 6 / options.cores } ?? settings.memory.value / here
         return runSettings(
             workers, memory: each * workers, wishes.sharing == .detached ? Self.others(prepared) : Self.cluster(options)
         )
@@ -51,8 +54,8 @@ extension JobRunner {
 
     /// Enough tasks for some shards of small pictures for each core. Each picture in tiles takes twice its samples of the shared
     /// file system.
-    private static func cluster(_ options: SlurmOptions) -> RunSettings.Capacity {
-        let wanted = options.throttle * options.cpusPerTask * 64
+    private static func cluster(_ options: ClusterOptions) -> RunSettings.Capacity {
+        let wanted = options.elementsAtOnce * options.cores * 64
         return .away(tasks: min(max(wanted, ClusterEngine.leastTasks), ClusterEngine.mostTasks), tiledFrames: 16)
     }
 
@@ -69,9 +72,9 @@ extension JobRunner {
 
     /// Before anything is begun, or taken from others.
     func refuseMissingCluster() throws(FarmError) {
-        guard isOnCluster, let words = SlurmHints.missingConfiguration(ProcessInfo.processInfo.environment) else {
-            return
-        }
+        guard let system = try settings.batchSystem(), system.traits.engine == .slurm,
+            let words = SlurmHints.missingConfiguration(ProcessInfo.processInfo.environment)
+        else { return }
         throw FarmError(.unavailable, words)
     }
 
@@ -90,14 +93,14 @@ extension JobRunner {
             ) { control.signals() }
             return HandoffEngine(folder: folder, recipient: recipient)
         }
-        guard isOnCluster else {
+        guard let system = try settings.batchSystem() else {
             if directory.epoch > 1 { await endArrays(of: folder, before: directory.epoch) }
             return isShared ? AdoptingEngine(installation.engine(), folder: folder) : installation.engine()
         }
-        return try clusterEngine(for: started)
+        return try clusterEngine(for: started, on: system)
     }
 
-    private func clusterEngine(for started: StartedJob) throws -> any Engine {
+    private func clusterEngine(for started: StartedJob, on system: any BatchSystem) throws -> any Engine {
         let (directory, job) = (started.directory, started.prepared.job)
         let place = scratchPlace(for: job) ?? ""
         guard isShared || directory.scratch.hasPrefix("\(place)/") else {
@@ -108,15 +111,15 @@ extension JobRunner {
                     + "   = go on with it by --engine local, or give it up by 'penumbra cancel \(directory.name)'")
         }
         directory.expectStrangers()
-        let (reporting, options) = (reporting, SlurmOptions(slurmWishes(for: job)))
+        let (reporting, options) = (reporting, clusterOptions(for: job))
         let tell: @Sendable (String) -> Void = { reporting.note("\(job.name): \($0)") }
         guard wishes.sharing == .detached else {
-            return ClusterEngine(options: options, setup: setup(for: started), tell: tell)
+            return ClusterEngine(system: system, options: options, setup: setup(for: started), tell: tell)
         }
         return HandoffEngine(
             folder: ShardFolder(directory.scratch),
             recipient: ClusterHandoff(
-                options: options, setup: setup(for: started), runFolder: directory.shared.folder, tell: tell))
+                system: system, options: options, setup: setup(for: started), runFolder: directory.shared.folder, tell: tell))
     }
 
     private func setup(for started: StartedJob) -> ClusterEngine.Setup {
@@ -146,10 +149,10 @@ extension JobRunner {
         let setup = setup(for: started)
         do {
             switch stop {
-            case .place, .engine, .machine, .cluster, .lastSlot: try await succession.postpone(SlurmClient(), setup)
+            case .place, .engine, .machine, .cluster, .lastSlot: try await succession.postpone(SlurmSystem(), setup)
             case .interrupted, .detached, .superseded, .cancelled, .pluginFault, .deadline, .failures: break
             }
-            return try await succession.isThere(SlurmClient(), setup)
+            return try await succession.isThere(SlurmSystem(), setup)
         } catch {
             reporting.note("whether a job goes on with the run is not known: \(error.message)")
             return true
@@ -165,7 +168,7 @@ extension JobRunner {
         let (reporting, job) = (reporting, started.prepared.job)
         do {
             let number = try await SuccessorJob.giveBack(
-                started.directory.shared.folder, after: isTrouble, SlurmClient(), SlurmOptions(slurmWishes(for: job)),
+                started.directory.shared.folder, after: isTrouble, SlurmSystem(), clusterOptions(for: job),
                 setup(for: started)
             ) { reporting.note("\(job.name): \($0)") }
             return number != nil
@@ -178,7 +181,7 @@ extension JobRunner {
     /// Jobs that were to go on with what this process goes on with.
     private func endCoordinators(of folder: ShardFolder) async {
         do {
-            try await ClusterEngine.endCoordinators(of: folder)
+            try await SubmittedJobs(of: folder).endCoordinators(on: SlurmSystem())
         } catch {
             reporting.note("a job that was to go on with the run may be left in Slurm's queue: \(error.message)")
         }
@@ -186,32 +189,17 @@ extension JobRunner {
 
     /// An earlier coordinator of the run may have had a cluster.
     private func endArrays(of folder: ShardFolder, before epoch: Int) async {
+        let jobs = SubmittedJobs(of: folder)
         do {
-            try await ClusterEngine.endArrays(of: folder, before: epoch)
+            let system = try settings.batchSystem(of: jobs)
+            do {
+                try await jobs.endArrays(before: epoch, on: system)
+            } catch {
+                reporting.note(
+                    "jobs of the run's earlier coordinator may be left in \(system.traits.name)'s queue: \(error.message)")
+            }
         } catch {
-            reporting.note("jobs of the run's earlier coordinator may be left in Slurm's queue: \(error.message)")
+            reporting.note("jobs of the run's earlier coordinator may be left in a cluster's queue: \(error.message)")
         }
-    }
-}
-
-extension Settings {
-    /// - Parameter arguments: further ones of `sbatch`, from the command line.
-    package func slurmWishes(for job: JobSpec, arguments: [String]) -> SlurmWishes {
-        var flags = SlurmWishes()
-        if !arguments.isEmpty { flags.arguments = arguments }
-        return flags.over((job.slurm ?? SlurmWishes()).over(slurm.value))
-    }
-}
-
-extension SlurmOptions {
-    package init(_ wishes: SlurmWishes) {
-        self.init(
-            partition: wishes.partition, account: wishes.account, qos: wishes.qos, time: wishes.time,
-            memory: wishes.memory, arguments: wishes.arguments ?? [])
-        (coordinatorTime, coordinatorMemory) = (wishes.coordinatorTime, wishes.coordinatorMemory)
-        if let cores = wishes.cpusPerTask { cpusPerTask = cores }
-        if let throttle = wishes.throttle { self.throttle = throttle }
-        if let seconds = wishes.shardSeconds { shardSeconds = seconds }
-        if let grace = wishes.grace { self.grace = grace }
     }
 }

@@ -1,5 +1,5 @@
 import Coordination
-import Dispatching
+import Engines
 import FoundationEssentials
 import JobModel
 import JobStorage
@@ -8,6 +8,7 @@ import Reports
 import SafeFiles
 import Scheduling
 import Settings
+import Shards
 
 /// Runs that go on without the process that began them.
 extension JobRunner {

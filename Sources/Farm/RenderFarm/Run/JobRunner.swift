@@ -1,6 +1,6 @@
 import Catalogs
 package import Coordination
-import Dispatching
+import Engines
 import FoundationEssentials
 package import JobModel
 import JobStorage
