@@ -7,7 +7,7 @@ import Settings
 
 /// Writes a job down for a scheduler that hands out its shards.
 struct ShardExport {
-    let target: ExportCommand.FrameTarget
+    let target: ExportCommand.Target
     let manifests: ManifestOptions
     let options: ShardOptions
     let slurmArguments: [String]

@@ -145,7 +145,7 @@ struct ResumeCommand: AsyncParsableCommand {
     ///
     /// - Parameter shared: where it is, if not in this machine's state folder.
     private func resume(_ run: RunStatus, _ archive: RunArchive, _ shared: SharedRun? = nil) async throws -> Int32 {
-        guard var repeated = try StoredArguments(run, options, archive) else { return RunOutcome.missingInput.rawValue }
+        guard var repeated = try RepeatedRun(run, options, archive) else { return RunOutcome.missingInput.rawValue }
         repeated.run.request.engine = engine ?? repeated.run.request.engine
         repeated.run.request.workers = workers ?? repeated.run.request.workers
         guard let shared else { return try await repeated.exitCode(openjd: openjd) }
@@ -159,7 +159,7 @@ struct ResumeCommand: AsyncParsableCommand {
 }
 
 /// A stored run, whose request is carried out again.
-struct StoredArguments {
+struct RepeatedRun {
     var run: RequestedRun
     /// Without what is other in this process.
     private var stored: RunRequest

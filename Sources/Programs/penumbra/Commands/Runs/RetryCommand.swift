@@ -73,7 +73,7 @@ struct RetryCommand: AsyncParsableCommand {
             }
             let choice = try choice(of: run, archive)
             if case .nothing(let words, let status) = choice { return tell(words, status) }
-            guard var repeated = try StoredArguments(run, options, archive) else { return .missingInput }
+            guard var repeated = try RepeatedRun(run, options, archive) else { return .missingInput }
             repeated.change { request in
                 request.workers = workers ?? request.workers
                 request.deadline = deadline?.seconds.rounded(.up) ?? request.deadline
