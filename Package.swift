@@ -148,7 +148,8 @@ let package = Package(
             "Farm", "RenderFarm",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
-                "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Coordination", "Reports",
+                "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Coordination",
+                "Reports",
                 "Settings",
             ]),
 
@@ -166,7 +167,8 @@ let package = Package(
             "penumbra",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
-                "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Coordination", "Exports",
+                "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Coordination",
+                "Exports",
                 "Reports", "Settings",
                 "RenderFarm",
                 argumentParser,
@@ -254,7 +256,8 @@ let package = Package(
         tests(
             "BatchSystemsTests",
             [
-                "JobModel", "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "Scheduling", "TestSupport",
+                "JobModel", "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "Scheduling",
+                "TestSupport",
             ]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
         tests(

@@ -1,6 +1,6 @@
-import BatchSystems
 import Cluster
 import Foundation
+import JobModel
 import Scheduling
 import Shards
 import Testing
@@ -8,15 +8,15 @@ import WorkerProtocol
 
 /// With an `sbatch` that takes so many elements and jobs as the file `room` says, and then refuses as a site's limit does.
 @Suite struct ClusterHandoffTests {
-    private let slurm: FakeSlurm
+    private let programs: FakePrograms
     private let told = Told()
 
     init() throws {
-        slurm = try FakeSlurm()
-        try slurm.program("scontrol", "echo 'MaxArraySize = 100'")
-        try slurm.program("squeue", "exit 0")
-        try slurm.program("scancel", "echo \"$1\" >> cancelled; [ ! -e \"job-$1\" ] || cat \"job-$1\" >> room")
-        try slurm.program(
+        programs = try FakePrograms()
+        try programs.program("scontrol", "echo 'MaxArraySize = 100'")
+        try programs.program("squeue", "exit 0")
+        try programs.program("scancel", "echo \"$1\" >> cancelled; [ ! -e \"job-$1\" ] || cat \"job-$1\" >> room")
+        try programs.program(
             "sbatch",
             """
             want=1
@@ -37,18 +37,10 @@ import WorkerProtocol
     }
 
     private func receive(_ shards: Int, room: Int) async throws -> HandingOverTrouble? {
-        try Data("\(room)\n".utf8).write(to: slurm.folder.appending(path: "room"))
-        let folder = ShardFolder("\(slurm.folder.path)/run")
-        for name in ["shards", "results"] {
-            try FileManager.default.createDirectory(
-                atPath: "\(folder.path)/\(name)", withIntermediateDirectories: true)
-        }
-        let setup = ClusterEngine.Setup(
-            folder: folder, logs: "\(slurm.folder.path)/logs", run: "r", epoch: 1, program: "/bin/penumbra",
-            versions: [:], workers: Shard.Workers(plugins: PluginConditions(), silence: .seconds(30)),
-            variables: ["LANG", "PATH"])
-        let detachment = ClusterHandoff(
-            client: slurm.client, options: SlurmOptions(shardSeconds: 60), setup: setup,
+        try Data("\(room)\n".utf8).write(to: programs.folder.appending(path: "room"))
+        let setup = try programs.setup(variables: ["LANG", "PATH"])
+        let handoff = ClusterHandoff(
+            system: programs.slurm, options: ClusterOptions(), setup: setup,
             runFolder: "/s/run"
         ) { told.note($0) }
         let tasks = (1...shards).map { number in
@@ -58,18 +50,18 @@ import WorkerProtocol
                     worker: WorkerID(number), deadline: Timestamp(.seconds(60)), timeLimit: .seconds(60), estimate: 60,
                     spec: .compare(DigestTask(files: []))))
         }
-        return await detachment.receive(tasks, from: 1)
+        return await handoff.receive(tasks, from: 1)
     }
 
     @Test func `all shards are submitted, and a coordinator after them`() async throws {
         #expect(try await receive(7, room: 20) == nil)
-        #expect(try slurm.text("submitted") == "1 --array=0-6%16\n2 --dependency=afterany:1\n")
+        #expect(try programs.text("submitted") == "1 --array=0-6%16\n2 --dependency=afterany:1\n")
         #expect(told.all == [])
     }
 
     @Test func `a site that takes less gets what it takes, and the coordinator submits the rest`() async throws {
         #expect(try await receive(7, room: 5) == nil)
-        #expect(try slurm.text("submitted") == "1 --array=0-2%16\n2 --dependency=afterany:1\n")
+        #expect(try programs.text("submitted") == "1 --array=0-2%16\n2 --dependency=afterany:1\n")
         #expect(
             told.all == [
                 "Slurm takes no more jobs for now; the run's coordinator submits the rest: sbatch: error: Batch job "
@@ -79,9 +71,9 @@ import WorkerProtocol
 
     @Test func `shards make room for the coordinator`() async throws {
         #expect(try await receive(4, room: 4) == nil)
-        #expect(try slurm.text("submitted") == "1 --array=0-3%16\n")
-        #expect(try slurm.text("cancelled") == "1\n")
-        #expect(try slurm.text("count") == "2\n", "a coordinator that waits for nobody")
+        #expect(try programs.text("submitted") == "1 --array=0-3%16\n")
+        #expect(try programs.text("cancelled") == "1\n")
+        #expect(try programs.text("count") == "2\n", "a coordinator that waits for nobody")
     }
 
     @Test func `a site that takes nothing ends it, and says why`() async throws {
@@ -93,7 +85,7 @@ import WorkerProtocol
 
     @Test func `a cluster's jobs get the named variables alone`() async throws {
         _ = try await receive(3, room: 100)
-        let exported = try String(contentsOf: slurm.folder.appending(path: "exported"), encoding: .utf8)
+        let exported = try String(contentsOf: programs.folder.appending(path: "exported"), encoding: .utf8)
         // Elements, and whoever goes on with the run.
         #expect(exported == "--export=LANG,PATH\n--export=LANG,PATH\n")
     }

@@ -1,5 +1,6 @@
 import BatchSystems
 import Cluster
+import JobModel
 import Testing
 
 @Suite struct SlurmTablesTests {
@@ -20,6 +21,7 @@ import Testing
                     restarts: 1),
                 ArrayElement(
                     job: "2", index: 5, of: "b", state: "FAILED", reason: "NonZeroExitCode", status: 768, node: "n2"),
+                ArrayElement(job: "7", index: 0, of: "a", state: "COMPLETED", node: "n1"),
             ])
     }
 
@@ -31,9 +33,9 @@ import Testing
         ("RUNNING", "None", .running),
         ("COMPLETING", "None", .running),
         ("SUSPENDED", "None", .suspended),
-        ("COMPLETED", "None", .ended),
-        ("TIMEOUT", "TimeLimit", .ended),
-        ("NODE_FAIL", "NodeDown", .ended),
+        ("COMPLETED", "None", .ended(.done)),
+        ("TIMEOUT", "TimeLimit", .ended(.outOfTime)),
+        ("NODE_FAIL", "NodeDown", .ended(.nodeLost)),
     ]) func `a state tells whether a result may still come`(
         state: String, reason: String, condition: ArrayElement.Condition
     ) {
@@ -54,10 +56,14 @@ import Testing
     }
 
     @Test func `a submission says what is wanted and nothing else`() {
-        var options = SlurmOptions(cpusPerTask: 2, throttle: 3)
-        let submission = ArrayJob(name: "penumbra-r-1-2", firstShard: 5, count: 4)
+        var options = ClusterOptions(cpusPerTask: 2, throttle: 3)
+        func submission(folder: String, logs: String, program: String = "") -> Submission {
+            Submission(
+                .array(ArrayJob(name: "penumbra-r-1-2", firstShard: 5, count: 4)), options: options, program: program,
+                folder: folder, logs: logs)
+        }
         #expect(
-            submission.arguments(options, folder: "/s/50% off", logs: "/s/50% off/logs") == [
+            submission(folder: "/s/50% off", logs: "/s/50% off/logs").slurmArguments == [
                 "--parsable", "--job-name=penumbra-r-1-2", "--comment=penumbra-r-1-2",
                 "--output=/s/50%% off/logs/%A_%a.out", "--open-mode=append", "--requeue", "--chdir=/s/50% off",
                 "--nodes=1", "--ntasks=1", "--array=0-3%3", "--cpus-per-task=2",
@@ -67,11 +73,11 @@ import Testing
         options.memory = 3 << 30
         options.arguments = ["--exclude=n2"]
         #expect(
-            submission.arguments(options, folder: "/s", logs: "/l").suffix(6) == [
+            submission(folder: "/s", logs: "/l").slurmArguments.suffix(6) == [
                 "--partition=fast", "--time=2", "--array=0-3%3", "--cpus-per-task=2", "--mem=3072M", "--exclude=n2",
             ])
         #expect(
-            submission.script(program: "/opt/it's/penumbra", folder: "/s") == """
+            submission(folder: "/s", logs: "/l", program: "/opt/it's/penumbra").slurmScript == """
                 #!/bin/sh
                 exec '/opt/it'\\''s/penumbra' shard --run '/s' --index "$((SLURM_ARRAY_TASK_ID + 5))"
 
@@ -79,13 +85,17 @@ import Testing
     }
 
     @Test func `a coordinator's job waits for the end of others, whatever it is, and needs one core`() {
-        var options = SlurmOptions(cpusPerTask: 8)
+        var options = ClusterOptions(cpusPerTask: 8)
         options.account = "art"
         options.memory = 64 << 30
         options.arguments = ["--constraint=fast"]
         let job = CoordinatorJob(name: "penumbra-r-1-coordinator", after: ["12", "13"], runFolder: "/s/runs/it's")
+        func submission() -> Submission {
+            Submission(
+                .coordinator(job), options: options, program: "/opt/penumbra", folder: "/s/penumbra-r", logs: "/s/logs")
+        }
         #expect(
-            job.arguments(options, folder: "/s/penumbra-r", logs: "/s/logs") == [
+            submission().slurmArguments == [
                 "--constraint=fast", "--parsable", "--job-name=penumbra-r-1-coordinator",
                 "--comment=penumbra-r-1-coordinator",
                 "--output=/s/logs/coordinator-%j.out", "--open-mode=append", "--requeue", "--chdir=/s/penumbra-r",
@@ -96,10 +106,10 @@ import Testing
         options.coordinatorTime = 2 * 86400
         options.coordinatorMemory = 2 << 30
         let own = Set(
-            job.arguments(options, folder: "/s", logs: "/l").filter { $0.contains("time") || $0.contains("mem") })
+            submission().slurmArguments.filter { $0.contains("time") || $0.contains("mem") })
         #expect(own == ["--time=2880", "--mem=2048M"])
         #expect(
-            job.script(program: "/opt/penumbra", folder: "/s") == """
+            submission().slurmScript == """
                 #!/bin/sh
                 exec '/opt/penumbra' resume --run-dir '/s/runs/it'\\''s' --engine slurm --as-job
 
@@ -123,12 +133,27 @@ import Testing
         ),
     ]) func `a reason that does not pass by itself is told with what to do`(reason: String, words: String) {
         let element = ArrayElement(job: "12", index: 3, of: "a", state: "PENDING", reason: reason)
-        #expect(PendingReason.words(element) == "element 12_3 is not started (\(reason)): \(words)")
+        #expect(element.pendingWords == "element 12_3 is not started (\(reason)): \(words)")
     }
 
     @Test(arguments: ["None", "Priority", "Resources", "Dependency", "JobArrayTaskLimit", "QOSMaxJobsPerUserLimit"])
     func `what waits for its turn is not told`(reason: String) {
         #expect(
-            PendingReason.words(ArrayElement(job: "1", index: 0, of: "a", state: "PENDING", reason: reason)) == nil)
+            ArrayElement(job: "1", index: 0, of: "a", state: "PENDING", reason: reason).pendingWords == nil)
+    }
+
+    @Test(arguments: [
+        ("OUT_OF_MEMORY", 0, ArrayElement.Ending.outOfMemory),
+        ("PREEMPTED", 9, .preempted),
+        ("CANCELLED", 15, .cancelled),
+        ("BOOT_FAIL", 0, .nodeLost),
+        ("FAILED", 768, .failed("left with exit code 3")),
+        ("FAILED", 11, .failed("crashed with signal 11")),
+        ("FAILED", 9, .failed("was killed, perhaps for want of memory")),
+        ("FAILED", 4021, .stopped("could not be started: its log folder does not show on the node")),
+        ("FAILED", 143 << 8, .stopped("was told to end")),
+    ]) func `a state and a status tell how an element ended`(state: String, status: Int, ending: ArrayElement.Ending) {
+        #expect(
+            ArrayElement(job: "1", index: 0, of: "a", state: state, status: status).condition == .ended(ending))
     }
 }

@@ -1,19 +1,18 @@
-import BatchSystems
 import Cluster
 import Foundation
-import Shards
+import JobModel
 import Testing
 import WorkerProtocol
 
 /// Who goes on with a run, with an `sbatch` that takes everything, or nothing where there is a file `refuses`.
 @Suite struct SuccessorJobTests {
-    private let slurm: FakeSlurm
+    private let programs: FakePrograms
     private let told = Told()
 
     init() throws {
-        slurm = try FakeSlurm()
-        try slurm.program("squeue", "exit 0")
-        try slurm.program(
+        programs = try FakePrograms()
+        try programs.program("squeue", "exit 0")
+        try programs.program(
             "sbatch",
             """
             [ ! -e refuses ] || { echo 'sbatch: error: Invalid qos specification' >&2; exit 1; }
@@ -22,25 +21,18 @@ import WorkerProtocol
             """)
     }
 
-    private func setup(epoch: Int) throws -> ClusterEngine.Setup {
-        let folder = ShardFolder("\(slurm.folder.path)/run")
-        try FileManager.default.createDirectory(atPath: "\(folder.path)/shards", withIntermediateDirectories: true)
-        return ClusterEngine.Setup(
-            folder: folder, logs: "\(slurm.folder.path)/logs", run: "r", epoch: epoch, program: "/bin/penumbra",
-            versions: [:], workers: Shard.Workers(plugins: PluginConditions(), silence: .seconds(30)))
-    }
-
     private func giveBack(epoch: Int, after isTrouble: Bool) async throws -> String? {
         try await SuccessorJob.giveBack(
-            "/s/run", after: isTrouble, slurm.client, SlurmOptions(), setup(epoch: epoch), patience: FakeSlurm.patience
+            "/s/run", after: isTrouble, programs.slurm, ClusterOptions(), programs.setup(epoch: epoch),
+            patience: FakePrograms.patience
         ) { told.note($0) }
     }
 
     private func submit(_ coordinator: CoordinatorJob) async throws {
-        let submitter = ArraySubmitter(client: slurm.client, options: SlurmOptions(), setup: try setup(epoch: 1)) {
+        let submitter = ArraySubmitter(system: programs.slurm, options: ClusterOptions(), setup: try programs.setup()) {
             told.note($0)
         }
-        #expect(await submitter.submit(coordinator) == .accepted(job: "7"))
+        #expect(await submitter.submit(.coordinator(coordinator)) == .accepted(job: "7"))
     }
 
     private func submitFirst() async throws {
@@ -51,25 +43,25 @@ import WorkerProtocol
         try await submitFirst()
         #expect(try await giveBack(epoch: 2, after: false) == "7")
         #expect(
-            try slurm.text("submitted")
+            try programs.text("submitted")
                 == "--job-name=penumbra-r-1-coordinator\n--job-name=penumbra-r-2-coordinator\n")
     }
 
     @Test func `after a trouble the job waits for some minutes`() async throws {
         try await submitFirst()
         #expect(try await giveBack(epoch: 3, after: true) == "7")
-        #expect(try slurm.text("submitted").hasSuffix("--job-name=penumbra-r-3-coordinator\n--begin=now+600\n"))
+        #expect(try programs.text("submitted").hasSuffix("--job-name=penumbra-r-3-coordinator\n--begin=now+600\n"))
     }
 
     @Test func `a run that no job ever had is given to none`() async throws {
         #expect(try await giveBack(epoch: 2, after: false) == nil)
-        #expect(!slurm.has("submitted"))
+        #expect(!programs.has("submitted"))
     }
 
     @Test func `twenty coordinators that come no further are enough, and others are not counted`() async throws {
         func begin(_ job: Int, left: Int) async throws {
             let succession = SuccessorJob(job: "\(job)", runFolder: "/s/run", left: left)
-            try await succession.begin(slurm.client, SlurmOptions(), setup(epoch: job)) { told.note($0) }
+            try await succession.begin(programs.slurm, ClusterOptions(), programs.setup(epoch: job)) { told.note($0) }
         }
         for job in 1...19 { try await begin(job, left: 5) }
         for job in 20...40 { try await begin(job, left: 100 - job) }
@@ -77,20 +69,20 @@ import WorkerProtocol
         #expect(told.all == [])
         try await begin(42, left: 5)
         #expect(told.all == ["this coordinator has no successor: 20 have not come any further with the run"])
-        #expect(try slurm.text("submitted").split(separator: "\n").count == 41)
+        #expect(try programs.text("submitted").split(separator: "\n").count == 41)
     }
 
     @Test func `a run that is given back has a folder for what its jobs print`() async throws {
         try await submitFirst()
         _ = try await giveBack(epoch: 2, after: false)
-        #expect(slurm.has("logs"))
+        #expect(programs.has("logs"))
     }
 
     @Test func `what Slurm refuses is told with what to do`() async throws {
         try await submitFirst()
-        try slurm.put("refuses")
+        try programs.put("refuses")
         await #expect(
-            throws: SlurmClient.Trouble.refused(
+            throws: BatchError.refused(
                 "sbatch: error: Invalid qos specification\n   = say another one by 'qos' under 'slurm'")
         ) { _ = try await giveBack(epoch: 2, after: false) }
     }

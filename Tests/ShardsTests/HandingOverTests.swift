@@ -116,3 +116,112 @@ private final class Recipient: HandoffEngine.Recipient {
         #expect(try await events(recipient).last == "stop: cluster(\"no such partition\")")
     }
 }
+
+@Suite struct HandoffStateTests {
+    private var state = HandoffState(lastShard: 4) { spec in
+        guard case .compare(let task) = spec else { return false }
+        return task.files.first?.path != "/in/1"
+    }
+
+    private mutating func start(_ numbers: [Int], prior: TaskReceipt? = nil) -> [Event] {
+        _ = state.begin()
+        return numbers.flatMap { number in
+            events(state.handle(.command(.start(lease(number, worker: WorkerID(number))), prior: prior)))
+        }
+    }
+
+    /// What so many pulses in a row lead to.
+    private mutating func pulses(_ count: Int) -> [HandoffState.Effect] {
+        (0..<count).flatMap { _ in state.handle(.command(.pulse)) }
+    }
+
+    private func events(_ effects: [HandoffState.Effect]) -> [Event] {
+        effects.compactMap { if case .event(let event) = $0 { event } else { nil } }
+    }
+
+    private func words(_ events: [Event]) -> [String] { events.map { "\($0)" } }
+
+    private func numbers(_ tasks: [GatheredTask]) -> [Int] { tasks.map(\.lease.id.number) }
+
+    @Test mutating func `nothing is handed over before four quiet pulses, and then all at once`() {
+        _ = start([2, 3])
+        #expect(pulses(3).isEmpty)
+        _ = state.handle(.command(.start(lease(4, worker: WorkerID(4)))))
+        #expect(pulses(3).isEmpty, "something came")
+        guard case .handOver(let tasks, 5)? = pulses(1).first else {
+            Issue.record("nothing is handed over")
+            return
+        }
+        #expect(numbers(tasks) == [2, 3, 4])
+        #expect(state.isHandingOver)
+        #expect(pulses(9).isEmpty, "one thing at a time")
+        #expect(words(events(state.handle(.handedOver(nil)))) == words([.stop(.detached)]))
+        #expect(state.wasReceived)
+        #expect(!state.isHandedOver)
+        _ = state.handle(.command(.handOver))
+        #expect(state.isHandedOver)
+    }
+
+    @Test mutating func `what is done here comes first, and its shard has a number of its own`() {
+        _ = start([1, 2])
+        guard case .carryOut(let tasks, as: 5)? = pulses(4).first else {
+            Issue.record("nothing is done")
+            return
+        }
+        #expect(numbers(tasks) == [1])
+        let ends = [TaskEnd(LeaseID(1), .done(.compare([nil])))]
+        #expect(
+            words(events(state.handle(.done(tasks, .success(ends)))))
+                == words([.report(WorkerID(1), .finished(LeaseID(1), .compare([nil])))]))
+        guard case .handOver(let rest, from: 6)? = pulses(4).first else {
+            Issue.record("nothing is handed over")
+            return
+        }
+        #expect(numbers(rest) == [2])
+    }
+
+    @Test mutating func `a task of which nothing came is lost, and a failure stops the run`() {
+        _ = start([1])
+        guard case .carryOut(let tasks, _)? = pulses(4).first else {
+            Issue.record("nothing is done")
+            return
+        }
+        guard case .workerLost(WorkerID(1), _)? = events(state.handle(.done(tasks, .success([])))).first else {
+            Issue.record("it is waited for")
+            return
+        }
+        let failure = HandingOverTrouble(.place("disk full"))
+        #expect(words(events(state.handle(.done([], .failure(failure))))) == words([.stop(.place("disk full"))]))
+    }
+
+    @Test mutating func `what is known already is not done again, and outputs go along with their task`() {
+        #expect(
+            words(start([2], prior: .compare([nil]))) == words([.adopted(WorkerID(2), LeaseID(2), .compare([nil]))]))
+        #expect(pulses(9).isEmpty)
+        _ = start([3], prior: .outputs([], of: nil))
+        guard case .handOver(let tasks, _)? = pulses(4).first else {
+            Issue.record("nothing is handed over")
+            return
+        }
+        #expect(tasks.map(\.earlier) == [.outputs([], of: nil)])
+    }
+
+    @Test mutating func `a lease that is given up is handed to nobody`() {
+        _ = start([2, 3])
+        _ = state.handle(.command(.kill(WorkerID(2))))
+        guard case .handOver(let tasks, _)? = pulses(4).first else {
+            Issue.record("nothing is handed over")
+            return
+        }
+        #expect(numbers(tasks) == [3])
+    }
+
+    @Test mutating func `a run that ends while it is handed over is over when that is done`() {
+        _ = start([2])
+        _ = pulses(4)
+        _ = state.handle(.ended)
+        #expect(!state.isOver)
+        _ = state.handle(.handedOver(nil))
+        #expect(state.isOver)
+    }
+}

@@ -137,7 +137,8 @@ package final class ClusterEngine: Engine {
                     switch effect {
                     case .event(let event): onEvent(event)
                     case .tell(let sentence): self.tell(sentence)
-                    default: group.addTask { if let answer = await self.carryOut(effect) { tell.yield(.input(answer)) } }
+                    default:
+                        group.addTask { if let answer = await self.carryOut(effect) { tell.yield(.input(answer)) } }
                     }
                 }
             }

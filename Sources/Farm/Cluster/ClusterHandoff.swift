@@ -93,7 +93,9 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
                     rest = []
                 }
                 if !isFull {
-                    tell("\(system.traits.name) takes no more jobs for now; the run's coordinator submits the rest: \(message)")
+                    tell(
+                        "\(system.traits.name) takes no more jobs for now; the run's coordinator submits the rest: \(message)"
+                    )
                 }
                 isFull = true
             }

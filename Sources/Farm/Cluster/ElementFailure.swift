@@ -27,7 +27,9 @@ package struct ElementFailure: Hashable, Sendable {
     }
 
     private static func verdict(_ element: ArrayElement) -> (String, isOwnFault: Bool) {
-        guard case .ended(let ending) = element.condition else { return ("cannot be started (\(element.reason))", false) }
+        guard case .ended(let ending) = element.condition else {
+            return ("cannot be started (\(element.reason))", false)
+        }
         return switch ending {
         case .outOfTime: ("ran out of time; give it more by 'time' or less work by 'shard_seconds' under 'slurm'", true)
         case .outOfMemory: ("ran out of memory; give it more by 'memory' under 'slurm'", true)

@@ -88,7 +88,8 @@ package struct CommandRunner: Sendable {
         of program: String, _ arguments: [String], _ environment: [String: String], _ output: UnlinkedTempFile,
         _ errors: UnlinkedTempFile
     ) async throws -> Answer {
-        let executable: Executable = program.utf8.contains(UInt8(ascii: "/")) ? .path(FilePath(program)) : .name(program)
+        let executable: Executable =
+            program.utf8.contains(UInt8(ascii: "/")) ? .path(FilePath(program)) : .name(program)
         let input = try UnlinkedTempFile()
         defer { withExtendedLifetime((input, output, errors)) {} }
         let values = Dictionary(

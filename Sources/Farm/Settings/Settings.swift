@@ -135,7 +135,9 @@ package struct Settings: Sendable {
         worker = layered("\(surroundings.programFolder)/penumbra-worker", \.worker, "PENUMBRA_WORKER")
         engine = layered(.local, \.engine, "PENUMBRA_ENGINE", flag: flags.engine, "--engine")
         slurm = layered(ClusterOptions(), \.slurm, "")
-        commands = Setting(file?.contents.wishes.commands, file.flatMap { $0.contents.wishes.commands == nil ? nil : .file($0.path) } ?? .standard)
+        commands = Setting(
+            file?.contents.wishes.commands,
+            file.flatMap { $0.contents.wishes.commands == nil ? nil : .file($0.path) } ?? .standard)
         configFile = file?.path
     }
 

@@ -37,7 +37,8 @@ public struct ClusterOptions: Hashable, Sendable, Codable {
 
     /// What holds where nothing is said, and is not left to the cluster.
     public static let defaults = ClusterOptions(
-        cpusPerTask: Standard.cores, throttle: Standard.elements, shardSeconds: Standard.shardTime, grace: Standard.grace)
+        cpusPerTask: Standard.cores, throttle: Standard.elements, shardSeconds: Standard.shardTime,
+        grace: Standard.grace)
 
     private enum Standard {
         static let (cores, elements, shardTime, grace) = (1, 16, 60.0, 30.0)

@@ -42,13 +42,15 @@ package enum CommandAnswers {
         guard reason.utf8.count <= longestReason, !reason.unicodeScalars.contains(where: { $0.value < 32 }),
             let condition = condition(words[2], reason)
         else { return nil }
-        let obstacle = words[2] == "blocked" ? (reason.isEmpty ? "it waits for what does not pass by itself" : reason) : nil
+        let obstacle =
+            words[2] == "blocked" ? (reason.isEmpty ? "it waits for what does not pass by itself" : reason) : nil
         // An id that ends with an index is an element's; others are those of jobs without elements.
         let parts = words[0].split(separator: "_", omittingEmptySubsequences: false)
         if parts.count > 1, let index = parts.last.flatMap({ Int($0) }), index >= 0 {
             let job = parts.dropLast().joined(separator: "_")
             return ArrayElement(
-                job: job, index: index, of: words[1], condition, reason: obstacle == nil ? reason : "", obstacle: obstacle)
+                job: job, index: index, of: words[1], condition, reason: obstacle == nil ? reason : "",
+                obstacle: obstacle)
         }
         return ArrayElement(
             job: words[0], index: 0, of: words[1], condition, reason: obstacle == nil ? reason : "", obstacle: obstacle)
@@ -79,7 +81,9 @@ package enum CommandAnswers {
         var (largest, queues): (Int?, [String]) = (nil, [])
         for line in text.split(whereSeparator: \.isNewline) {
             let words = line.split(separator: " ").map(String.init)
-            if words.count == 2, words[0] == "max_array", largest == nil, let number = Int(words[1]), arrays.contains(number) {
+            if words.count == 2, words[0] == "max_array", largest == nil, let number = Int(words[1]),
+                arrays.contains(number)
+            {
                 largest = number
             } else if words.count == 2, words[0] == "queue" {
                 queues.append(words[1])

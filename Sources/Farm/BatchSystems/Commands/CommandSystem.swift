@@ -88,7 +88,8 @@ package struct CommandSystem: BatchSystem {
     ) throws(BatchError) -> Value {
         switch answer {
         case .success(let value): return value
-        case .failure(let misfit): throw .refused("\(name(command)) \(misfit.message); docs/commands.md has the contract")
+        case .failure(let misfit):
+            throw .refused("\(name(command)) \(misfit.message); docs/commands.md has the contract")
         }
     }
 

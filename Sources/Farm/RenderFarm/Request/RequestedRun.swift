@@ -83,7 +83,8 @@ package struct RequestedRun {
             case .commands:
                 throw FarmError(
                     .usage,
-                    "--detach needs Slurm: by 'commands' no job can go on with a run; leave it out, or give --engine slurm")
+                    "--detach needs Slurm: by 'commands' no job can go on with a run; leave it out, or give --engine slurm"
+                )
             case .slurm: break
             }
         }

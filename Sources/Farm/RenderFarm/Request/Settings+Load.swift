@@ -22,7 +22,9 @@ extension Settings {
         guard !slurmArguments.isEmpty, engine.value != .slurm else { return }
         guard engine.value == .local else {
             throw FarmError(
-                .usage, "--slurm-arg is for sbatch, and the engine is \(engine.value.rawValue): give --engine slurm, or leave it out")
+                .usage,
+                "--slurm-arg is for sbatch, and the engine is \(engine.value.rawValue): give --engine slurm, or leave it out"
+            )
         }
         throw FarmError(
             .usage,

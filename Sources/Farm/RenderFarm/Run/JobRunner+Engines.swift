@@ -119,7 +119,8 @@ extension JobRunner {
         return HandoffEngine(
             folder: ShardFolder(directory.scratch),
             recipient: ClusterHandoff(
-                system: system, options: options, setup: setup(for: started), runFolder: directory.shared.folder, tell: tell))
+                system: system, options: options, setup: setup(for: started), runFolder: directory.shared.folder,
+                tell: tell))
     }
 
     private func setup(for started: StartedJob) -> ClusterEngine.Setup {
@@ -196,7 +197,8 @@ extension JobRunner {
                 try await jobs.endArrays(before: epoch, on: system)
             } catch {
                 reporting.note(
-                    "jobs of the run's earlier coordinator may be left in \(system.traits.name)'s queue: \(error.message)")
+                    "jobs of the run's earlier coordinator may be left in \(system.traits.name)'s queue: \(error.message)"
+                )
             }
         } catch {
             reporting.note("jobs of the run's earlier coordinator may be left in a cluster's queue: \(error.message)")

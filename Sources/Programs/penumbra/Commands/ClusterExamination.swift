@@ -26,7 +26,9 @@ struct ClusterExamination {
     private static let limit = Duration.seconds(300)
 
     func run() async -> RunOutcome {
-        if system.traits.engine == .slurm, let words = SlurmHints.missingConfiguration(ProcessInfo.processInfo.environment) {
+        if system.traits.engine == .slurm,
+            let words = SlurmHints.missingConfiguration(ProcessInfo.processInfo.environment)
+        {
             say(false, words)
             return .unavailable
         }

@@ -31,7 +31,8 @@ struct CancelCommand: AsyncParsableCommand {
             case .interrupted, .detached:
                 let successor = await archive.successor(of: run)
                 if let scratch = RunFolder.scratch(of: run.stored.name, state: run.place) {
-                    try await Self.endJobs(of: SubmittedJobs(of: ShardFolder(scratch)), try Settings.load(options.place))
+                    try await Self.endJobs(
+                        of: SubmittedJobs(of: ShardFolder(scratch)), try Settings.load(options.place))
                 }
                 // As if its coordinator had ended it.
                 let removal = try archive.abandon(

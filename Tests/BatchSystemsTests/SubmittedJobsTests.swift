@@ -1,18 +1,19 @@
 import Cluster
 import Foundation
+import JobModel
 import Shards
 import Testing
 
-/// What the notes of earlier coordinators make Slurm cancel.
-@Suite struct PriorResultsTests {
-    private let slurm: FakeSlurm
+/// What the notes of earlier coordinators make a cluster cancel.
+@Suite struct SubmittedJobsTests {
+    private let programs: FakePrograms
     private let folder: ShardFolder
 
     init() throws {
-        slurm = try FakeSlurm()
-        try slurm.program("scancel", "echo scancel \"$@\" >> asked")
-        try slurm.program("squeue", "echo squeue \"$@\" >> asked")
-        folder = ShardFolder("\(slurm.folder.path)/penumbra-r")
+        programs = try FakePrograms()
+        try programs.program("scancel", "echo scancel \"$@\" >> asked")
+        try programs.program("squeue", "echo squeue \"$@\" >> asked")
+        folder = ShardFolder("\(programs.folder.path)/penumbra-r")
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
     }
 
@@ -21,8 +22,9 @@ import Testing
     }
 
     private func end() async throws {
-        try await ClusterEngine.endArrays(of: folder, before: 9, client: slurm.client)
-        try await ClusterEngine.endCoordinators(of: folder, client: slurm.client)
+        let jobs = SubmittedJobs(of: folder)
+        try await jobs.endArrays(before: 9, on: programs.slurm)
+        try await jobs.endCoordinators(on: programs.slurm)
     }
 
     @Test func `jobs of the run are cancelled by their names`() async throws {
@@ -31,7 +33,7 @@ import Testing
             in: "submissions")
         try note([#"{"epoch":1,"name":"penumbra-r-1-coordinator","job":"4712","left":3}"#], in: "coordinators")
         try await end()
-        let asked = try slurm.text("asked").split(separator: "\n")
+        let asked = try programs.text("asked").split(separator: "\n")
         #expect(asked.first == "scancel --name=penumbra-r-1-1")
         #expect(asked.contains { $0.contains("--jobs=4711") })
         #expect(asked.last == "scancel --name=penumbra-r-1-coordinator")
@@ -46,12 +48,23 @@ import Testing
         #"{"epoch":1,"name":"penumbra-r-1-1","job":"--user=root"}"#,
         #"{"epoch":1,"name":"penumbra-r-1-1","job":"4711,4712"}"#,
         #"{"epoch":1,"name":"penumbra-r-1-1","job":""}"#,
+        #"{"engine":"commands","epoch":1,"name":"penumbra-r-1-1","job":"-4711"}"#,
+        #"{"engine":"commands","epoch":1,"name":"penumbra-r-1-1","job":"4711 4712"}"#,
+        #"{"engine":"lsf","epoch":1,"name":"penumbra-r-1-1","job":"4711"}"#,
         #"{"epoch":-9223372036854775808,"name":"penumbra-r-1-1","job":"4711"}"#,
         #"{"epoch":1,"name":"penumbra-r-1-1","job":"4711","left":-9223372036854775808}"#,
     ])
     func `no other job is`(line: String) async throws {
         for list in ["submissions", "coordinators"] { try note([line], in: list) }
         try await end()
-        #expect(!slurm.has("asked"))
+        #expect(!programs.has("asked"))
+    }
+
+    @Test func `the engine that has the jobs is known by their notes`() throws {
+        #expect(SubmittedJobs(of: folder).engine == nil)
+        try note([#"{"epoch":1,"name":"penumbra-r-1-1","job":"4711"}"#], in: "submissions")
+        #expect(SubmittedJobs(of: folder).engine == .slurm)
+        try note([#"{"engine":"commands","epoch":1,"name":"penumbra-r-1-1","job":"4711.pbs"}"#], in: "submissions")
+        #expect(SubmittedJobs(of: folder).engine == .commands)
     }
 }
