@@ -39,9 +39,9 @@ package struct CommandRunner: Sendable {
 
     /// - Parameters:
     ///   - program: a path, or a name that `PATH` leads to.
-    ///   - environment: added to that of this process.
+    ///   - environment: changes that of this process; nil removes a variable.
     package func run(
-        _ program: String, _ arguments: [String], environment: [String: String] = [:]
+        _ program: String, _ arguments: [String], environment: [String: String?] = [:]
     ) async throws(Failure) -> Answer {
         do {
             // Goes on when its caller is cancelled: what it was asked for may be done, and has to be known of.
@@ -57,7 +57,7 @@ package struct CommandRunner: Sendable {
 
     /// What leaves the group ends the command, too.
     private func limited(
-        _ program: String, _ arguments: [String], _ environment: [String: String]
+        _ program: String, _ arguments: [String], _ environment: [String: String?]
     ) async throws -> Answer {
         try ProcessStart.refuseWithoutDescriptors()
         let (output, errors) = (try UnlinkedTempFile(), try UnlinkedTempFile())
@@ -85,7 +85,7 @@ package struct CommandRunner: Sendable {
     /// The command writes to files of ours, and not to pipes of Subprocess's: that ends this process when it comes upon a pipe
     /// that it has not closed, and a pipe that the command's children hold is read for as long as they live.
     private func answer(
-        of program: String, _ arguments: [String], _ environment: [String: String], _ output: UnlinkedTempFile,
+        of program: String, _ arguments: [String], _ environment: [String: String?], _ output: UnlinkedTempFile,
         _ errors: UnlinkedTempFile
     ) async throws -> Answer {
         let executable: Executable =
@@ -93,7 +93,7 @@ package struct CommandRunner: Sendable {
         let input = try UnlinkedTempFile()
         defer { withExtendedLifetime((input, output, errors)) {} }
         let values = Dictionary(
-            uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0), Optional($1)) })
+            uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0), $1) })
         let done = try await Subprocess.run(
             executable, arguments: Arguments(arguments), environment: .inherit.updating(values),
             platformOptions: Self.platform,

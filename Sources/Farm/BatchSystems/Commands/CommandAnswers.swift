@@ -74,7 +74,7 @@ package enum CommandAnswers {
         }
     }
 
-    private static let arrays = 1...1_000_000
+    private static let arrays = 1...100_000_000
 
     /// Of `describe`: `max_array N`, and `queue NAME` for each queue.
     package static func description(_ text: String) -> Result<BatchDescription, Misfit> {

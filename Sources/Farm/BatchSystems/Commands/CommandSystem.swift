@@ -94,7 +94,7 @@ package struct CommandSystem: BatchSystem {
     }
 
     private func run(
-        _ command: Command, _ arguments: [String], environment: [String: String] = [:]
+        _ command: Command, _ arguments: [String], environment: [String: String?] = [:]
     ) async throws(BatchError) -> String {
         let answer: CommandRunner.Answer
         do throws(CommandRunner.Failure) {
@@ -118,18 +118,15 @@ package struct CommandSystem: BatchSystem {
 
 extension Submission {
     /// What `submit` is told beside its arguments.
-    fileprivate var commandEnvironment: [String: String] {
-        var values = [
+    fileprivate var commandEnvironment: [String: String?] {
+        [
             "PENUMBRA_JOB_CORES": "\(options.cores)", "PENUMBRA_JOB_AT_ONCE": "\(options.elementsAtOnce)",
-            "PENUMBRA_JOB_FOLDER": folder, "PENUMBRA_JOB_LOGS": logs,
+            "PENUMBRA_JOB_MEMORY": options.memory.map(String.init),
+            "PENUMBRA_JOB_SECONDS": options.time.map { String(Int($0.rounded(.up))) },
+            "PENUMBRA_JOB_QUEUE": options.partition, "PENUMBRA_JOB_ACCOUNT": options.account,
+            "PENUMBRA_JOB_QOS": options.qos, "PENUMBRA_JOB_FOLDER": folder, "PENUMBRA_JOB_LOGS": logs,
             "PENUMBRA_JOB_VARIABLES": variables.joined(separator: ","),
         ]
-        values["PENUMBRA_JOB_MEMORY"] = options.memory.map(String.init)
-        values["PENUMBRA_JOB_SECONDS"] = options.time.map { String(Int($0.rounded(.up))) }
-        values["PENUMBRA_JOB_QUEUE"] = options.partition
-        values["PENUMBRA_JOB_ACCOUNT"] = options.account
-        values["PENUMBRA_JOB_QOS"] = options.qos
-        return values
     }
 
     /// Gets its element's index as the first argument. What it prints goes to a file of its own, since each system names such files
