@@ -251,13 +251,12 @@ let package = Package(
             ["Catalogs", "JobModel", "WorkerProtocol", "Engines", "Scheduling", "TestSupport", subprocess]),
         tests(
             "ShardsTests",
-            ["Catalogs", "JobModel", "WorkerProtocol", "Engines", "Shards", "Scheduling", "TestSupport"]),
+            ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Engines", "Shards", "Scheduling", "TestSupport"]),
         tests("ClusterTests", ["JobModel", "WorkerProtocol", "Engines", "Shards", "Cluster", "Scheduling"]),
         tests(
             "BatchSystemsTests",
             [
                 "JobModel", "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "Scheduling",
-                "TestSupport",
             ]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
         tests(

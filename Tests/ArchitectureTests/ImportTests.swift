@@ -87,6 +87,25 @@ import Testing
         }
     }
 
+    /// What decides of shards and of a cluster's jobs; times and listings are given to it.
+    private static let pureFiles = [
+        "Cluster/ArrayElement", "Cluster/ClusterState", "Cluster/ElementFailure", "Cluster/ElementTracker",
+        "Cluster/SubmissionQueue", "Shards/HandoffState", "Shards/ShardBatcher", "Shards/ShardState",
+        "Shards/VirtualWorkers",
+        "BatchSystems/Commands/CommandAnswers",
+    ]
+
+    @Test func `what decides of a cluster reads no clock, no folder and no command`() throws {
+        for name in Self.pureFiles {
+            let path = "Sources/Farm/\(name).swift"
+            let file = try #require(files.first { $0.path == path }, "\(path) is gone")
+            #expect(Set(file.imports).isDisjoint(with: Self.system), "\(file.path) imports \(file.imports)")
+            for word in ["Clock", "ShardFolder", "await "] {
+                #expect(!file.text.contains(word), "\(file.path) mentions \(word)")
+            }
+        }
+    }
+
     @Test func `imports are declared in the package`() throws {
         let manifest = try String(contentsOf: SourceTree.root.appending(path: "Package.swift"), encoding: .utf8)
         for module in Set(files.map(\.module)) {

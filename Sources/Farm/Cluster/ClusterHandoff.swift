@@ -41,7 +41,8 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
                     count: min(largest, shards.count - start))
             }
             let jobs = try await submittedWithCoordinator(try await submitted(arrays))
-            await tellPendingReasons(of: jobs)
+            // The coordinator's job, which is the last, has to wait.
+            await tellPendingReasons(of: jobs.dropLast())
             return nil
         } catch let trouble as HandingOverTrouble {
             return await withdrawing(trouble)
