@@ -1,7 +1,7 @@
 import Cluster
 import Foundation
 
-/// A cluster on one machine, behind the commands of one system or the other. Its elements run beside each other as soon as they
+/// A cluster on one machine, behind the commands of a system. Its elements run beside each other as soon as they
 /// are submitted. Files in its folder tell it how to behave, and tell what happened:
 ///
 /// | file | |
@@ -14,7 +14,11 @@ import Foundation
 /// | `idle` | nothing is started |
 /// | `begun`, `tries`, `cancelled` | a submission has begun; one line for each; what was cancelled once a job was accepted |
 struct FakeCluster: Sendable {
-    enum Kind: String, CaseIterable, Sendable { case slurm, commands }
+    enum Kind: String, CaseIterable, Sendable {
+        case slurm, commands
+        /// The commands of `Examples/commands/slurm`, with the same Slurm behind them.
+        case examples
+    }
 
     let programs: FakePrograms
     let kind: Kind
@@ -25,13 +29,19 @@ struct FakeCluster: Sendable {
         self.kind = kind
         programs = try FakePrograms()
         try programs.put("core.sh", Self.core)
-        switch kind {
-        case .slurm:
+        if kind != .commands {
             try programs.program("sbatch", Self.sbatch)
             try programs.program("squeue", Self.squeue)
             try programs.program("scancel", Self.scancel)
             try programs.program("scontrol", "echo 'MaxArraySize            = 100'")
             try programs.program("sinfo", "echo 'fast slow'")
+        }
+        switch kind {
+        case .slurm: break
+        case .examples:
+            for name in ["submit", "status", "cancel", "describe"] {
+                try programs.program(name, "PATH=.:$PATH exec '\(Self.examples)/\(name)' \"$@\"")
+            }
         case .commands:
             try programs.program("submit", Self.submit)
             try programs.program("status", Self.status)
@@ -40,7 +50,10 @@ struct FakeCluster: Sendable {
         }
     }
 
-    /// What both have in common. A job is a file `job-NUMBER` with its name, its count and its state.
+    private static let examples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Examples/commands/slurm").path
+
+    /// What all have in common. A job is a file `job-NUMBER` with its name, its count and its state.
     private static let core = #"""
         # Gets a script, a name and a count, and how an index reaches the script. Ends with 1 for a refusal, 73 where the user has
         # too much, 75 for no answer.
@@ -97,6 +110,10 @@ struct FakeCluster: Sendable {
             --array=0-*) last=${word#--array=0-}; count=$((${last%%%*} + 1));;
             esac
         done
+        # Without a script among its arguments it reads one.
+        case "$word" in
+        --*) word=script-$$; cat > "$word";;
+        esac
         accept "$word" "$name" "$count" variable
         case $? in
         0) exit 0;;
